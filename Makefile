@@ -1,0 +1,51 @@
+# Two commands matter: `make run` starts the app, `make test` runs every test.
+# Both build .venv the first time and start at once after that.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+.PHONY: run test check format bench clean
+
+run: .venv/.installed
+	$(BIN)/streamlit run app/Home.py
+
+test: .venv/.installed-dev .venv/.browser
+	$(BIN)/pytest
+
+check: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.installed-dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "BioBGT Explorer needs Python 3.11, and '$(PYTHON)' is another. Install it, or say 'make PYTHON=/path/to/python3.11 ...'." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: requirements.txt pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt
+	@touch $@
+
+.venv/.installed-dev: requirements-dev.txt .venv/.installed
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements-dev.txt
+	@touch $@
+
+# The browser tests drive Debian's Chromium; nothing is downloaded from elsewhere.
+.venv/.browser: | .venv/.installed-dev
+	@if command -v chromium >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  apt-get update -q && apt-get install -y -q --no-install-recommends chromium; \
+	else \
+	  echo "The browser tests need Chromium. Install it with: sudo apt-get install chromium" >&2; exit 1; \
+	fi
+	@touch $@

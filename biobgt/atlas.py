@@ -1,0 +1,194 @@
+"""Atlases: which brain regions a column of data stands for, where they lie and what they do.
+
+Five atlases are bundled as tables in ``assets/atlases``. Each region carries two functional labellings,
+Dosenbach's six networks and the six modules of the BioBGT paper, taken from the nearest of Dosenbach's 160
+seeds. A region further than :data:`LABEL_RADIUS_MM` from every seed has no label and is shown as unlabelled.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.assets import asset
+from biobgt.errors import ChoiceNeeded, InputError
+
+Hemisphere = Literal["L", "R", "M"]
+Labelling = Literal["dosenbach", "paper"]
+
+LABEL_RADIUS_MM = 15.0
+MIDLINE_MM = 3.0
+LABELLINGS: Mapping[str, str] = {
+    "dosenbach": "Dosenbach's six networks",
+    "paper": "the six modules of the BioBGT paper",
+}
+PAPER_MODULES: Mapping[str, str] = {
+    "Vis": "visual cortex",
+    "MC": "motion control",
+    "CC": "cognition control",
+    "Aud": "auditory cortex",
+    "LP": "language processing",
+    "EC": "executive control",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """A set of brain regions, in the order of the data's columns.
+
+    Attributes
+    ----------
+    name : str
+        Short name, as given on the command line.
+    title : str
+        Name for figures and text.
+    regions : tuple of str
+        One unique name a region.
+    coordinates : ndarray, shape (n_regions, 3), or None
+        MNI coordinates in mm; None where they are not known, and then nothing can be drawn on a brain.
+    labels : mapping of str to tuple of (str or None)
+        Functional labellings by name; None marks a region without a label.
+    citation : str
+        What to cite.
+    """
+
+    name: str
+    title: str
+    regions: tuple[str, ...]
+    coordinates: NDArray[np.float64] | None = None
+    labels: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    citation: str = ""
+
+    def __post_init__(self) -> None:
+        if len(set(self.regions)) != len(self.regions):
+            repeated = next(name for name in self.regions if self.regions.count(name) > 1)
+            raise InputError(f"Atlas {self.name}: the region name '{repeated}' stands twice; names must differ.")
+        if self.coordinates is not None and self.coordinates.shape != (self.n_regions, 3):
+            raise InputError(
+                f"Atlas {self.name}: coordinates have shape {self.coordinates.shape}, expected ({self.n_regions}, 3)."
+            )
+
+    @property
+    def n_regions(self) -> int:
+        """Number of regions."""
+        return len(self.regions)
+
+    @property
+    def hemispheres(self) -> tuple[Hemisphere, ...] | None:
+        """Side of each region by its x coordinate; within 3 mm of the midline it is ``M``."""
+        if self.coordinates is None:
+            return None
+        return tuple(_side(x) for x in self.coordinates[:, 0])
+
+    def labelling(self, name: str) -> tuple[str | None, ...]:
+        """Return one functional labelling, or say which ones this atlas has."""
+        if name not in self.labels:
+            has = ", ".join(self.labels) or "none"
+            raise InputError(f"Atlas {self.name} has no labelling '{name}'. It has: {has}.")
+        return self.labels[name]
+
+    def n_unlabelled(self, name: str) -> int:
+        """Count the regions that one labelling leaves out."""
+        return sum(label is None for label in self.labelling(name))
+
+    def table(self) -> pd.DataFrame:
+        """One row a region: name, coordinates, side and labels (empty where there is none)."""
+        frame = pd.DataFrame({"region": self.regions}, index=pd.RangeIndex(1, self.n_regions + 1, name="number"))
+        if self.coordinates is not None:
+            frame[["x", "y", "z"]] = self.coordinates
+            frame["hemisphere"] = self.hemispheres
+        for name, labels in self.labels.items():
+            frame[name] = labels
+        return frame
+
+
+@dataclass(frozen=True)
+class _Bundled:
+    title: str
+    n_regions: int
+    citation: str
+
+
+BUNDLED: Mapping[str, _Bundled] = {
+    "cc200": _Bundled(
+        "Craddock CC200", 200, "Craddock et al., Human Brain Mapping 33:1914 (2012), doi:10.1002/hbm.21333"
+    ),
+    "aal90": _Bundled(
+        "AAL-90 (cerebrum)",
+        90,
+        "Tzourio-Mazoyer et al., NeuroImage 15:273 (2002), doi:10.1006/nimg.2001.0978",
+    ),
+    "aal116": _Bundled("AAL-116", 116, "Tzourio-Mazoyer et al., NeuroImage 15:273 (2002), doi:10.1006/nimg.2001.0978"),
+    "dosenbach160": _Bundled(
+        "Dosenbach 160", 160, "Dosenbach et al., Science 329:1358 (2010), doi:10.1126/science.1194144"
+    ),
+    "power264": _Bundled("Power 264", 264, "Power et al., Neuron 72:665 (2011), doi:10.1016/j.neuron.2011.09.006"),
+}
+
+
+@cache
+def load_atlas(name: str) -> Atlas:
+    """Load a bundled atlas by its short name (``cc200``, ``aal90``, ...)."""
+    if name not in BUNDLED:
+        raise InputError(f"There is no bundled atlas '{name}'. Bundled: {', '.join(BUNDLED)}.")
+    about = BUNDLED[name]
+    table = pd.read_csv(asset("atlases", f"{name}.csv"), keep_default_na=False, na_values={"x": [""]})
+    return Atlas(
+        name=name,
+        title=about.title,
+        regions=tuple(table["name"]),
+        coordinates=_frozen(table[["x", "y", "z"]].to_numpy(float)),
+        labels={
+            "dosenbach": tuple(label or None for label in table["dosenbach_network"]),
+            "paper": tuple(label or None for label in table["paper_module"]),
+        },
+        citation=about.citation,
+    )
+
+
+def numbered_atlas(n_regions: int, *, names: Iterable[str] | None = None) -> Atlas:
+    """Stand in for an atlas that is not known: regions by name or number, no coordinates, no labels."""
+    regions = tuple(names) if names is not None else tuple(f"Region {i}" for i in range(1, n_regions + 1))
+    return Atlas(name=f"unknown{n_regions}", title=f"{n_regions} regions, atlas not known", regions=regions)
+
+
+def recognise_atlas(n_regions: int, *, own: Iterable[Atlas] = ()) -> Atlas | None:
+    """Name the atlas from the number of regions.
+
+    Parameters
+    ----------
+    n_regions : int
+    own : iterable of Atlas
+        The user's atlases, considered beside the bundled ones.
+
+    Returns
+    -------
+    Atlas or None
+        None when no atlas has that many regions.
+
+    Raises
+    ------
+    ChoiceNeeded
+        When two fit.
+    """
+    fitting = [atlas for atlas in own if atlas.n_regions == n_regions]
+    fitting += [load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == n_regions]
+    if len(fitting) > 1:
+        names = [atlas.name for atlas in fitting]
+        raise ChoiceNeeded(f"{n_regions} regions fit more than one atlas.", option="atlas", choices=names)
+    return fitting[0] if fitting else None
+
+
+def _side(x: float) -> Hemisphere:
+    if abs(x) < MIDLINE_MM:
+        return "M"
+    return "L" if x < 0 else "R"
+
+
+def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,243 @@
+"""Subjects and cohorts: what was measured, on whom, in which group, and from which file.
+
+A :class:`Subject` holds either region time series or a connectivity matrix, already checked. A
+:class:`Cohort` holds subjects that share an atlas, and everything a reader needs to say about how it came
+to be: what was refused and why, which ids did not match, which files were set aside.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.atlas import Atlas
+from biobgt.errors import InputError
+
+GROUP_TITLES: Mapping[str, str] = {
+    "NC": "normal controls",
+    "ASD": "autism spectrum disorder",
+    "ADHD": "attention deficit hyperactivity disorder",
+    "MCI": "mild cognitive impairment",
+    "AD": "Alzheimer's disease",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a subject's numbers came from.
+
+    ``file`` is relative to what the user named, so that no path of their machine enters an export.
+    """
+
+    file: str
+    n_bytes: int
+    sha256: str
+    reader: str
+    options: Mapping[str, str | float | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file, or a subject in it, that was not loaded, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One person's data: region time series, or a connectivity matrix where no series were brought.
+
+    Attributes
+    ----------
+    id : str
+    series : ndarray, shape (n_timepoints, n_regions), or None
+        Finite; a region without signal is all zero.
+    connectivity : ndarray, shape (n_regions, n_regions), or None
+        Finite and symmetric; its diagonal is as brought, or zero where that was not finite.
+    missing_regions : tuple of int
+        Regions (counted from 0) that were entirely missing in the file and are zero here.
+    group : str or None
+    phenotypes : mapping
+        Further columns of the phenotype table (site, age, sex, ...).
+    tr : float or None
+        Seconds between two time points, where known.
+    source : Source or None
+        None for a subject that was not read from a file.
+    simulated : bool
+        True for drawn subjects. Whatever shows them must say so.
+    """
+
+    id: str
+    series: NDArray[np.float64] | None = None
+    connectivity: NDArray[np.float64] | None = None
+    missing_regions: tuple[int, ...] = ()
+    group: str | None = None
+    phenotypes: Mapping[str, object] = field(default_factory=dict)
+    tr: float | None = None
+    source: Source | None = None
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.series is None) == (self.connectivity is None):
+            raise ValueError("A subject has either series or connectivity.")
+
+    @property
+    def n_regions(self) -> int:
+        """Number of regions."""
+        return int(self._values.shape[1])
+
+    @property
+    def n_timepoints(self) -> int | None:
+        """Number of time points, None for a connectivity matrix."""
+        return None if self.series is None else int(self.series.shape[0])
+
+    @property
+    def kind(self) -> str:
+        """``series`` or ``connectivity``."""
+        return "connectivity" if self.series is None else "series"
+
+    @property
+    def silent_regions(self) -> tuple[int, ...]:
+        """Regions (counted from 0) without signal: constant series, or no connection at all."""
+        if self.series is not None:
+            return tuple(np.flatnonzero(np.ptp(self.series, axis=0) == 0).tolist())
+        connections = self._values - np.diag(np.diag(self._values))
+        return tuple(np.flatnonzero(~connections.any(axis=0)).tolist())
+
+    @property
+    def _values(self) -> NDArray[np.float64]:
+        values = self.series if self.series is not None else self.connectivity
+        assert values is not None
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Cohort:
+    """Subjects that share an atlas, with the story of how they were read.
+
+    Attributes
+    ----------
+    name : str
+    subjects : tuple of Subject
+        In the order in which they were read; ids are unique.
+    atlas : Atlas
+    refused : tuple of Refusal
+        What was not loaded, and why.
+    notes : tuple of str
+        Sentences about choices made while reading, for the user to check.
+    unmatched_subjects : tuple of str
+        Subjects without a row in the phenotype table (empty when there was no table).
+    unmatched_rows : tuple of str
+        Ids in the phenotype table that no subject has.
+    """
+
+    name: str
+    subjects: tuple[Subject, ...]
+    atlas: Atlas
+    refused: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+    unmatched_subjects: tuple[str, ...] = ()
+    unmatched_rows: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        repeated = [name for name, count in Counter(self.ids).items() if count > 1]
+        if repeated:
+            raise InputError(f"The subject id '{repeated[0]}' stands twice in cohort '{self.name}'; ids must differ.")
+        for subject in self.subjects:
+            if subject.n_regions != self.atlas.n_regions:
+                raise InputError(
+                    f"Subject '{subject.id}' has {subject.n_regions} regions and atlas {self.atlas.name} has "
+                    f"{self.atlas.n_regions}. Choose the atlas the data were extracted with."
+                )
+
+    def __len__(self) -> int:
+        return len(self.subjects)
+
+    def __iter__(self) -> Iterator[Subject]:
+        return iter(self.subjects)
+
+    def __getitem__(self, subject_id: str) -> Subject:
+        for subject in self.subjects:
+            if subject.id == subject_id:
+                return subject
+        raise InputError(f"There is no subject '{subject_id}' in cohort '{self.name}'.")
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The subjects' ids, in order."""
+        return tuple(subject.id for subject in self.subjects)
+
+    @property
+    def simulated(self) -> bool:
+        """True if any subject is simulated."""
+        return any(subject.simulated for subject in self.subjects)
+
+    @property
+    def group_sizes(self) -> Mapping[str, int]:
+        """Number of subjects a group; controls first, subjects without a group left out."""
+        counts = Counter(subject.group for subject in self.subjects if subject.group is not None)
+        order = [*GROUP_TITLES, *sorted(set(counts) - set(GROUP_TITLES))]
+        return {group: counts[group] for group in order if group in counts}
+
+    def select(self, keep: Callable[[Subject], bool]) -> "Cohort":
+        """Return the cohort of those subjects for which ``keep`` is true."""
+        return replace(self, subjects=tuple(subject for subject in self.subjects if keep(subject)))
+
+    def group(self, name: str) -> "Cohort":
+        """Return the cohort of one group's subjects."""
+        if name not in self.group_sizes:
+            groups = ", ".join(self.group_sizes) or "none"
+            raise InputError(f"Cohort '{self.name}' has no group '{name}'. Its groups: {groups}.")
+        return self.select(lambda subject: subject.group == name)
+
+    def with_groups(self, groups: Mapping[str, str | None]) -> "Cohort":
+        """Return the cohort with the group of the named subjects set."""
+        for subject_id in groups:
+            self[subject_id]  # says which id is not there
+        changed = (
+            replace(subject, group=groups[subject.id]) if subject.id in groups else subject for subject in self.subjects
+        )
+        return replace(self, subjects=tuple(changed))
+
+    def with_atlas(self, atlas: Atlas) -> "Cohort":
+        """Return the cohort on another atlas of the same number of regions."""
+        return replace(self, atlas=atlas)
+
+    def table(self) -> pd.DataFrame:
+        """One row a subject: id, group, what was measured, and the phenotypes."""
+        rows = [
+            {
+                "subject": subject.id,
+                "group": subject.group,
+                "data": subject.kind,
+                "time points": subject.n_timepoints,
+                "regions": subject.n_regions,
+                "simulated": subject.simulated,
+                **subject.phenotypes,
+            }
+            for subject in self.subjects
+        ]
+        return pd.DataFrame(rows).astype({"time points": "Int64"})
+
+
+def join_cohorts(cohorts: Iterable[Cohort], *, name: str) -> Cohort:
+    """Put cohorts on the same atlas together under one name."""
+    cohorts = tuple(cohorts)
+    if not cohorts:
+        raise InputError("There is no cohort to join.")
+    sizes = {cohort.atlas.n_regions for cohort in cohorts}
+    if len(sizes) > 1:
+        raise InputError(f"Cohorts with {sorted(sizes)} regions cannot be joined; they need the same atlas.")
+    return Cohort(
+        name=name,
+        subjects=tuple(subject for cohort in cohorts for subject in cohort),
+        atlas=cohorts[0].atlas,
+        refused=tuple(refusal for cohort in cohorts for refusal in cohort.refused),
+        notes=tuple(note for cohort in cohorts for note in cohort.notes),
+        unmatched_subjects=tuple(name for cohort in cohorts for name in cohort.unmatched_subjects),
+        unmatched_rows=tuple(name for cohort in cohorts for name in cohort.unmatched_rows),
+    )

@@ -1,0 +1,412 @@
+"""From region series to functional connectivity, and from connectivity to a brain graph.
+
+Two steps, both explicit: an *estimator* turns series into a symmetric matrix, then a *sign rule* and a
+*threshold* turn the matrix into a :class:`BrainGraph`. A region without signal is connected to nothing
+(its correlations are undefined and count as zero); the quality flags name such regions.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import minimum_spanning_tree
+from sklearn.covariance import LedoitWolf
+
+from biobgt.atlas import Atlas, numbered_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.errors import InputError
+
+Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
+SignRule = Literal["positive", "absolute", "signed"]
+ThresholdRule = Literal["absolute", "proportional", "none"]
+
+ESTIMATORS: Mapping[str, str] = {
+    "pearson": "Pearson correlation",
+    "fisher-z": "Fisher-z transformed Pearson correlation",
+    "partial": "partial correlation, from the Ledoit-Wolf covariance",
+    "ledoit-wolf": "correlation from the Ledoit-Wolf shrunk covariance",
+    "tangent": "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
+}
+# arctanh(1) is infinite: correlations are held this far inside ±1 (Fisher z of about 7.25).
+_LARGEST_CORRELATION = 1 - 1e-6
+_SYMMETRY_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class ConnectomeSettings:
+    """How a brain graph is made; every choice is visible.
+
+    Attributes
+    ----------
+    estimator : str
+        One of :data:`ESTIMATORS`.
+    sign : {"positive", "absolute", "signed"}
+        Keep positive connections only, take absolute values, or keep both signs.
+    threshold : {"absolute", "proportional", "none"}
+        Drop connections weaker than ``level``, keep the strongest share ``level`` of all pairs, or keep all.
+        Strength is the absolute value of the weight.
+    level : float
+        The weight, or the share between 0 and 1, of the threshold.
+    backbone : bool
+        Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.
+    """
+
+    estimator: Estimator = "pearson"
+    sign: SignRule = "positive"
+    threshold: ThresholdRule = "absolute"
+    level: float = 0.3
+    backbone: bool = False
+
+    def __post_init__(self) -> None:
+        _check_choice("estimator", self.estimator, get_args(Estimator))
+        _check_choice("sign rule", self.sign, get_args(SignRule))
+        _check_choice("threshold", self.threshold, get_args(ThresholdRule))
+        if not np.isfinite(self.level) or self.level < 0:
+            raise InputError(f"The threshold level is {self.level}; it must be 0 or more.")
+        if self.threshold == "proportional" and not 0 < self.level <= 1:
+            raise InputError(f"A proportional threshold keeps a share above 0 and up to 1, not {self.level}.")
+
+    def describe(self) -> str:
+        """Say it in words, for captions and methods."""
+        kept = {
+            "absolute": f"connections of at least {self.level:g}",
+            "proportional": f"the strongest {self.level:.1%} of pairs",
+            "none": "all connections",
+        }[self.threshold]
+        signs = {"positive": "positive only", "absolute": "absolute values", "signed": "both signs"}[self.sign]
+        tree = ", with the maximum spanning tree" if self.backbone else ""
+        return f"{ESTIMATORS[self.estimator]}; {signs}; {kept}{tree}"
+
+    def as_dict(self) -> dict[str, str | float | bool]:
+        """Plain values, for provenance and for the URL."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class BrainGraph:
+    """A weighted, undirected brain network, checked once: square, symmetric, finite, zero diagonal.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_regions, n_regions)
+        Read-only.
+    atlas : Atlas
+    subject : str
+        Whose graph this is; a group's name for a group mean.
+    settings : ConnectomeSettings or None
+        None when the graph did not come from this module's rules.
+    simulated : bool
+    """
+
+    weights: NDArray[np.float64]
+    atlas: Atlas
+    subject: str = ""
+    settings: ConnectomeSettings | None = None
+    simulated: bool = False
+    n_edges: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        weights = check_connectivity(self.weights, what=f"The graph of '{self.subject}'")
+        if np.any(np.diag(weights) != 0):
+            raise InputError(f"The graph of '{self.subject}' connects a region to itself; set the diagonal to zero.")
+        if len(weights) != self.atlas.n_regions:
+            raise InputError(
+                f"The graph of '{self.subject}' has {len(weights)} regions and atlas {self.atlas.name} has "
+                f"{self.atlas.n_regions}."
+            )
+        weights = weights.copy()
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "n_edges", int(np.count_nonzero(weights)) // 2)
+
+    @property
+    def n_regions(self) -> int:
+        """Number of regions."""
+        return self.atlas.n_regions
+
+    @property
+    def density(self) -> float:
+        """Share of all pairs that are connected."""
+        return self.n_edges / (self.n_regions * (self.n_regions - 1) / 2)
+
+
+def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix") -> NDArray[np.float64]:
+    """Return the matrix as a symmetric float array, or say what is wrong with it.
+
+    Differences across the diagonal below 1e-8 of the largest weight are rounding and are averaged away.
+    """
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{what} has shape {matrix.shape}; connectivity is square, regions by regions.")
+    if len(matrix) < 2:
+        raise InputError(f"{what} has {len(matrix)} region; at least 2 are needed.")
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
+        raise InputError(f"{what} has a value that is not finite between regions {row} and {column}.")
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() > _SYMMETRY_TOLERANCE * max(1.0, np.abs(matrix).max()):
+        row, column = np.unravel_index(difference.argmax(), matrix.shape)
+        raise InputError(
+            f"{what} is not symmetric: {matrix[row, column]:.4g} from region {row + 1} to {column + 1} and "
+            f"{matrix[column, row]:.4g} back. Directed connectivity is not supported; "
+            "average the two directions first if that is meant."
+        )
+    return matrix if difference.max() == 0 else (matrix + matrix.T) / 2
+
+
+def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator = "pearson") -> NDArray[np.float64]:
+    """Estimate one subject's connectivity from its series.
+
+    Parameters
+    ----------
+    series : ndarray, shape (n_timepoints, n_regions)
+    estimator : str
+        Any of :data:`ESTIMATORS` but ``tangent``, which needs a cohort: see :class:`TangentSpace`.
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+        Symmetric; the diagonal is 1 for correlations (0 for a region without signal), 0 for Fisher z.
+    """
+    if estimator == "tangent":
+        raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
+    _check_choice("estimator", estimator, get_args(Estimator))
+    if len(series) < 2:
+        raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
+    if estimator == "pearson":
+        return _correlation(series)
+    if estimator == "fisher-z":
+        return fisher_z(_correlation(series))
+    covariance = _shrunk_covariance(series)
+    if estimator == "ledoit-wolf":
+        return _scaled_to_unit_diagonal(covariance)
+    return _partial_correlation(covariance)
+
+
+def fisher_z(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fisher's z of correlations, with a zero diagonal."""
+    z: NDArray[np.float64] = np.arctanh(np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION))
+    diagonal = np.arange(z.shape[-1])
+    z[..., diagonal, diagonal] = 0
+    return z
+
+
+def subject_connectivity(subject: Subject, *, estimator: Estimator = "pearson") -> NDArray[np.float64]:
+    """Return a subject's connectivity: estimated from its series, or the matrix it was brought as.
+
+    A matrix stands for itself under ``pearson``; ``fisher-z`` transforms it when all its values are
+    correlations. The other estimators need series, and say so.
+    """
+    if subject.series is not None:
+        return functional_connectivity(subject.series, estimator=estimator)
+    assert subject.connectivity is not None
+    if estimator == "pearson":
+        return subject.connectivity
+    if estimator == "fisher-z" and np.abs(subject.connectivity).max() <= 1:
+        return fisher_z(subject.connectivity)
+    if estimator == "fisher-z":
+        raise InputError(
+            f"Subject '{subject.id}' was brought as a matrix with values beyond ±1, so Fisher z is undefined."
+        )
+    raise InputError(
+        f"Subject '{subject.id}' was brought as a connectivity matrix; {ESTIMATORS[estimator]} needs its series."
+    )
+
+
+def iterate_connectivity(
+    subjects: Iterable[Subject], *, estimator: Estimator = "pearson"
+) -> Iterator[NDArray[np.float64]]:
+    """Yield one connectivity matrix after another, so that a stream of subjects need not fit in memory."""
+    for subject in subjects:
+        yield subject_connectivity(subject, estimator=estimator)
+
+
+def cohort_connectivity(
+    cohort: Cohort,
+    *,
+    estimator: Estimator = "pearson",
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float64]:
+    """Estimate every subject's connectivity.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    estimator : str
+        ``tangent`` is fitted on all subjects of this cohort; to keep test subjects out of the fit use
+        :class:`TangentSpace`.
+    progress : callable, optional
+        Told (done, total) after each subject.
+
+    Returns
+    -------
+    ndarray, shape (n_subjects, n_regions, n_regions)
+    """
+    if estimator == "tangent":
+        return TangentSpace.fit(cohort).transform(cohort)
+    n = cohort.atlas.n_regions
+    stack = np.empty((len(cohort), n, n))
+    for i, matrix in enumerate(iterate_connectivity(cohort, estimator=estimator)):
+        stack[i] = matrix
+        if progress is not None:
+            progress(i + 1, len(cohort))
+    return stack
+
+
+@dataclass(frozen=True, eq=False)
+class TangentSpace:
+    """The tangent space at a cohort's mean covariance (Varoquaux et al. 2010), fitted once, applied to anyone.
+
+    nilearn fits the mean; the projection is applied here so that it can be used on new subjects alone.
+
+    Attributes
+    ----------
+    whitening : ndarray, shape (n_regions, n_regions)
+        Inverse square root of the geometric mean covariance.
+    """
+
+    whitening: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, subjects: Iterable[Subject]) -> "TangentSpace":
+        """Fit the reference point on subjects with series."""
+        from nilearn.connectome import ConnectivityMeasure
+
+        series = [_series_of(subject) for subject in subjects]
+        if len(series) < 2:
+            raise InputError("The tangent space is fitted on a cohort; at least 2 subjects are needed.")
+        measure = ConnectivityMeasure(
+            cov_estimator=LedoitWolf(store_precision=False), kind="tangent", standardize="zscore_sample"
+        )
+        measure.fit(series)
+        return cls(whitening=np.asarray(measure.whitening_))
+
+    def transform(self, subjects: Iterable[Subject]) -> NDArray[np.float64]:
+        """Project subjects.
+
+        Returns
+        -------
+        ndarray, shape (n_subjects, n_regions, n_regions)
+            Symmetric matrices; their diagonals carry meaning and are kept.
+        """
+        return np.stack([self._project(_shrunk_covariance(_series_of(subject))) for subject in subjects])
+
+    def _project(self, covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+        values, vectors = np.linalg.eigh(self.whitening @ covariance @ self.whitening.T)
+        return _symmetric((vectors * np.log(values)) @ vectors.T)
+
+
+def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | None = None) -> BrainGraph:
+    """Make one subject's brain graph."""
+    settings = settings or ConnectomeSettings()
+    connectivity = subject_connectivity(subject, estimator=settings.estimator)
+    return graph_from_connectivity(connectivity, settings, atlas=atlas, subject=subject.id, simulated=subject.simulated)
+
+
+def graph_from_connectivity(
+    connectivity: NDArray[np.float64],
+    settings: ConnectomeSettings | None = None,
+    *,
+    atlas: Atlas | None = None,
+    subject: str = "",
+    simulated: bool = False,
+) -> BrainGraph:
+    """Apply the sign rule and the threshold to a connectivity matrix.
+
+    Parameters
+    ----------
+    connectivity : ndarray, shape (n_regions, n_regions)
+        Symmetric; its diagonal is ignored.
+    """
+    settings = settings or ConnectomeSettings()
+    weights = check_connectivity(connectivity, what=f"The connectivity of '{subject}'").copy()
+    np.fill_diagonal(weights, 0)
+    if settings.sign == "positive":
+        weights[weights < 0] = 0
+    elif settings.sign == "absolute":
+        weights = np.abs(weights)
+    keep = _above_threshold(np.abs(weights), settings)
+    if settings.backbone:
+        keep |= _maximum_spanning_tree(np.abs(weights))
+    return BrainGraph(
+        weights=np.where(keep, weights, 0),
+        atlas=atlas or numbered_atlas(len(weights)),
+        subject=subject,
+        settings=settings,
+        simulated=simulated,
+    )
+
+
+def _above_threshold(strength: NDArray[np.float64], settings: ConnectomeSettings) -> NDArray[np.bool_]:
+    if settings.threshold == "none":
+        return strength > 0
+    if settings.threshold == "absolute":
+        return (strength >= settings.level) & (strength > 0)
+    rows, columns = np.triu_indices(len(strength), 1)
+    n_kept = round(settings.level * len(rows))
+    strongest = np.argsort(-strength[rows, columns], kind="stable")[:n_kept]
+    keep = np.zeros(strength.shape, dtype=bool)
+    keep[rows[strongest], columns[strongest]] = True
+    return (keep | keep.T) & (strength > 0)
+
+
+def _maximum_spanning_tree(strength: NDArray[np.float64]) -> NDArray[np.bool_]:
+    # SciPy finds minimum trees and reads zero as "no edge", so strong edges become short, positive lengths.
+    lengths = np.where(strength > 0, 1 + strength.max() - strength, 0)
+    tree = minimum_spanning_tree(lengths).toarray() > 0
+    return tree | tree.T
+
+
+def _correlation(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pearson correlation; zero where a region has no signal (numpy.corrcoef gives NaN and a warning)."""
+    centred = series - series.mean(axis=0)
+    norms = np.sqrt(np.einsum("ij,ij->j", centred, centred))
+    # A constant column leaves rounding dust after centring, not exact zeros.
+    silent = norms <= 1e-10 * np.sqrt(len(series)) * np.abs(series).max(axis=0, initial=0)
+    centred /= np.where(silent, 1, norms)
+    centred[:, silent] = 0
+    correlation = centred.T @ centred
+    np.clip(correlation, -1, 1, out=correlation)
+    np.fill_diagonal(correlation, ~silent)
+    return correlation
+
+
+def _shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ledoit-Wolf covariance of standardised series, as nilearn computes it."""
+    centred = series - series.mean(axis=0)
+    deviations = centred.std(axis=0, ddof=1)
+    standardised = centred / np.where(deviations > 0, deviations, 1)
+    covariance: NDArray[np.float64] = LedoitWolf(store_precision=False).fit(standardised).covariance_
+    return covariance
+
+
+def _partial_correlation(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    partial = -_scaled_to_unit_diagonal(np.linalg.inv(covariance))
+    np.fill_diagonal(partial, 1)
+    return _symmetric(partial)
+
+
+def _scaled_to_unit_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    scale = np.sqrt(np.diag(matrix))
+    scaled = _symmetric(matrix / np.outer(scale, scale))
+    np.fill_diagonal(scaled, 1)
+    return scaled
+
+
+def _symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (matrix + matrix.T) / 2
+
+
+def _series_of(subject: Subject) -> NDArray[np.float64]:
+    if subject.series is None:
+        raise InputError(
+            f"Subject '{subject.id}' was brought as a connectivity matrix; the tangent space needs series."
+        )
+    return subject.series
+
+
+def _check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(f"There is no {what} '{value}'. Choose one of: {', '.join(allowed)}.")

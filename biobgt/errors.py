@@ -1,0 +1,32 @@
+"""The one way bad input is reported.
+
+An :class:`InputError` carries a sentence for the person who brought the file: what is wrong, where, and
+what to do. Everything else that is raised is a bug. The command line and the app show the sentence and
+nothing more.
+"""
+
+from collections.abc import Sequence
+
+
+class InputError(ValueError):
+    """What was brought in cannot be used; the message is a sentence for the user."""
+
+
+class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to whoever shows it
+    """Two readings of the input are possible and only its owner knows which is right.
+
+    Parameters
+    ----------
+    question : str
+        What is to be decided, in a sentence.
+    option : str
+        The option of :func:`biobgt.read_cohort` that answers it.
+    choices : sequence of str
+        The values that option may take here.
+    """
+
+    def __init__(self, question: str, *, option: str, choices: Sequence[str]) -> None:
+        self.question = question
+        self.option = option
+        self.choices = tuple(choices)
+        super().__init__(f"{question} Choose {option}: {' or '.join(self.choices)}.")
