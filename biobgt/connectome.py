@@ -31,7 +31,8 @@ ESTIMATORS: Mapping[str, str] = {
 }
 # arctanh(1) is infinite: correlations are held this far inside ±1 (Fisher z of about 7.25).
 _LARGEST_CORRELATION = 1 - 1e-6
-_SYMMETRY_TOLERANCE = 1e-8
+# Rounding of a matrix computed in single precision or printed with six digits, as a share of its largest weight.
+_SYMMETRY_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class BrainGraph:
 def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix") -> NDArray[np.float64]:
     """Return the matrix as a symmetric float array, or say what is wrong with it.
 
-    Differences across the diagonal below 1e-8 of the largest weight are rounding and are averaged away.
+    Differences across the diagonal below 1e-6 of the largest weight are rounding and are averaged away.
     """
     matrix = np.asarray(matrix, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -146,7 +147,7 @@ def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix")
         row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
         raise InputError(f"{what} has a value that is not finite between regions {row} and {column}.")
     difference = np.abs(matrix - matrix.T)
-    if difference.max() > _SYMMETRY_TOLERANCE * max(1.0, np.abs(matrix).max()):
+    if difference.max() > _SYMMETRY_TOLERANCE * np.abs(matrix).max():
         row, column = np.unravel_index(difference.argmax(), matrix.shape)
         raise InputError(
             f"{what} is not symmetric: {matrix[row, column]:.4g} from region {row + 1} to {column + 1} and "
@@ -305,6 +306,19 @@ def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | N
     return graph_from_connectivity(connectivity, settings, atlas=atlas, subject=subject.id, simulated=subject.simulated)
 
 
+def cohort_graphs(cohort: Cohort, settings: ConnectomeSettings | None = None) -> Iterator[BrainGraph]:
+    """Make one graph after another; the tangent space, which needs all subjects, is fitted on this cohort."""
+    settings = settings or ConnectomeSettings()
+    if settings.estimator != "tangent":
+        yield from (brain_graph(subject, cohort.atlas, settings) for subject in cohort)
+        return
+    space = TangentSpace.fit(cohort)
+    for subject in cohort:
+        yield graph_from_connectivity(
+            space.transform([subject])[0], settings, atlas=cohort.atlas, subject=subject.id, simulated=subject.simulated
+        )
+
+
 def graph_from_connectivity(
     connectivity: NDArray[np.float64],
     settings: ConnectomeSettings | None = None,
@@ -383,7 +397,7 @@ def _shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _partial_correlation(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    partial = -_scaled_to_unit_diagonal(np.linalg.inv(covariance))
+    partial = -_scaled_to_unit_diagonal(np.asarray(np.linalg.inv(covariance), dtype=np.float64))
     np.fill_diagonal(partial, 1)
     return _symmetric(partial)
 

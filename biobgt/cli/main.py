@@ -1,0 +1,51 @@
+"""The frame of the command line: the list of jobs, and how errors end."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from biobgt import __version__
+from biobgt.cli import subjects
+from biobgt.cli.screen import err, print_line
+from biobgt.errors import InputError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="BioBGT Explorer: hubs, functional modules and transformer attention in brain networks.",
+)
+fetch = typer.Typer(no_args_is_help=True, help="Fetch a public cohort.")
+fetch.command("abide")(subjects.abide)
+app.command()(subjects.info)
+app.command()(subjects.connectome)
+app.command()(subjects.demo)
+app.command()(subjects.atlases)
+app.add_typer(fetch, name="fetch")
+
+
+@fetch.callback()
+def _fetch_jobs() -> None:
+    """Fetch a public cohort."""
+
+
+@app.callback(invoke_without_command=True)
+def _common(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    if version:
+        print_line(f"biobgt {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run a job; bad input ends with a sentence and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        if "--debug" in sys.argv:
+            raise
+        err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)

@@ -1,0 +1,165 @@
+"""Jobs about subjects: look at them, turn them into brain graphs, draw a demo cohort, fetch a public one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+import typer
+
+from biobgt.atlas import BUNDLED, LABELLINGS, load_atlas
+from biobgt.cli.reading import reads_cohort
+from biobgt.cli.screen import print_line, print_table, progress_bar
+from biobgt.cohort import Cohort, Refusal
+from biobgt.connectome import ConnectomeSettings, Estimator, SignRule, ThresholdRule, cohort_graphs
+from biobgt.errors import InputError
+from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
+from biobgt.quality import quality_table
+from biobgt.simulate import DEMO_COHORTS, demo_cohort
+
+OutOption = Annotated[Path, typer.Option(help="Folder for the results; made when it is not there.")]
+
+
+@reads_cohort
+def info(
+    cohort: Cohort,
+    out: Annotated[Path | None, typer.Option(help="Also write the tables as CSV into this folder.")] = None,
+) -> None:
+    """Show what is in a file, a folder or an archive: subjects, groups, atlas, quality, what was refused."""
+    groups = ", ".join(f"{count} {group}" for group, count in cohort.group_sizes.items()) or "none given"
+    kinds = ", ".join(sorted({subject.kind for subject in cohort}))
+    print_line(f"{len(cohort)} subjects · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
+    print_line(f"Groups: {groups}")
+    for note in cohort.notes:
+        print_line(note)
+    quality = quality_table(cohort)
+    print_table(quality.drop(columns=["warnings", "notes"]), title="Subjects")
+    for column in ("warnings", "notes"):
+        flagged = quality[quality[column] != ""]
+        if len(flagged):
+            print_table(flagged[["subject", column]], title=f"Quality {column}: {len(flagged)} subjects", limit=10)
+    _print_names("No row in the phenotype table", cohort.unmatched_subjects)
+    _print_names("In the phenotype table, not among the subjects", cohort.unmatched_rows)
+    if cohort.refused:
+        print_table(_refusals(cohort.refused), title=f"Refused: {len(cohort.refused)}", limit=50)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        quality.to_csv(out / "quality.csv", index=False)
+        _refusals(cohort.refused).to_csv(out / "refused.csv", index=False)
+        _sources(cohort).to_csv(out / "sources.csv", index=False)
+        print_line(f"Tables written to {out}")
+
+
+@reads_cohort
+def connectome(
+    cohort: Cohort,
+    out: OutOption,
+    estimator: Annotated[Estimator, typer.Option(help="How connectivity is estimated.")] = "pearson",
+    sign: Annotated[SignRule, typer.Option(help="Which connections count.")] = "positive",
+    threshold: Annotated[ThresholdRule, typer.Option(help="How weak connections are dropped.")] = "absolute",
+    level: Annotated[float, typer.Option(help="Weight, or share of pairs, of the threshold.")] = 0.3,
+    backbone: Annotated[bool, typer.Option(help="Always keep the maximum spanning tree.")] = False,
+) -> None:
+    """Write one brain graph a subject, as CSV with region names."""
+    settings = ConnectomeSettings(estimator, sign, threshold, level, backbone)
+    out.mkdir(parents=True, exist_ok=True)
+    rows = []
+    with progress_bar("Graphs") as progress:
+        for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
+            frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
+            frame.to_csv(out / f"{safe_name(graph.subject)}.csv", float_format="%.8g")
+            isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
+            rows.append(
+                {
+                    "subject": graph.subject,
+                    "edges": graph.n_edges,
+                    "density": graph.density,
+                    "isolated regions": isolated,
+                }
+            )
+            progress(i, len(cohort))
+    print_line(settings.describe())
+    print_table(pd.DataFrame(rows), title="Brain graphs")
+    print_line(f"{len(rows)} graphs written to {out}")
+
+
+def demo(
+    out: OutOption,
+    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(DEMO_COHORTS)}.")] = "asd",
+    n_per_group: Annotated[int, typer.Option(help="Subjects a group.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+) -> None:
+    """Write a simulated demo cohort: one table of series a subject, and participants.tsv."""
+    cohort = demo_cohort(name, n_per_group=n_per_group, seed=seed)
+    out.mkdir(parents=True, exist_ok=True)
+    for subject in cohort:
+        frame = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
+        frame.to_csv(out / f"{subject.id}.tsv", sep="\t", index=False, float_format="%.6g")
+    rows = [{"participant_id": subject.id, "group": subject.group, "simulated": True} for subject in cohort]
+    pd.DataFrame(rows).to_csv(out / "participants.tsv", sep="\t", index=False)
+    print_line(f"{len(cohort)} simulated subjects written to {out}")
+
+
+def atlases() -> None:
+    """List the bundled atlases and how many of their regions have a functional label."""
+    rows = []
+    for name in BUNDLED:
+        atlas = load_atlas(name)
+        labelled = {label: atlas.n_regions - atlas.n_unlabelled(label) for label in LABELLINGS}
+        rows.append(
+            {"atlas": name, "title": atlas.title, "regions": atlas.n_regions, **labelled, "cite": atlas.citation}
+        )
+    print_table(
+        pd.DataFrame(rows), title="Bundled atlases (regions with a Dosenbach network, with a module of the paper)"
+    )
+
+
+def abide(
+    out: OutOption,
+    pipeline: Annotated[str, typer.Option(help="cpac, css, dparsf or niak.")] = "cpac",
+    band_pass: Annotated[bool, typer.Option(help="Band-passed series.")] = True,
+    global_signal_regression: Annotated[bool, typer.Option(help="Series with the global signal removed.")] = True,
+    quality_checked: Annotated[bool, typer.Option(help="Only subjects that passed ABIDE's raters.")] = True,
+    n_subjects: Annotated[int | None, typer.Option(help="Fetch the first few only.")] = None,
+    mirror: Annotated[str | None, typer.Option(help="Another address to fetch from.")] = None,
+) -> None:
+    """Fetch ABIDE's CC200 region series and phenotypes; run it again to go on where it stopped."""
+    options = FetchOptions(pipeline, band_pass, global_signal_regression, quality_checked, n_subjects, mirror)
+    print_line(ABIDE_TERMS)
+    with progress_bar("Fetching") as progress:
+        folder = fetch_abide(out, options, progress=progress)
+    print_line(f"Fetched to {folder}. Look at it with: biobgt info {folder}")
+
+
+def safe_name(subject: str) -> str:
+    """Make a file name of a subject's id."""
+    name = "".join(character if character.isalnum() or character in "-_." else "_" for character in subject)
+    if not name.strip("._"):
+        raise InputError(f"The subject id '{subject}' cannot be a file name; rename the subject.")
+    return name
+
+
+def _refusals(refused: tuple[Refusal, ...]) -> pd.DataFrame:
+    return pd.DataFrame([{"file": item.file, "why": item.reason} for item in refused], columns=["file", "why"])
+
+
+def _sources(cohort: Cohort) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "subject": subject.id,
+                "file": subject.source.file,
+                "bytes": subject.source.n_bytes,
+                "sha256": subject.source.sha256,
+                "reader": subject.source.reader,
+                "options": "; ".join(f"{key}={value}" for key, value in subject.source.options.items()),
+            }
+            for subject in cohort
+            if subject.source is not None
+        ]
+    )
+
+
+def _print_names(what: str, names: tuple[str, ...]) -> None:
+    if names:
+        print_line(f"{what} ({len(names)}): {', '.join(names[:10])}{', …' if len(names) > 10 else ''}")
