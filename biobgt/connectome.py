@@ -260,7 +260,8 @@ def cohort_connectivity(
 class TangentSpace:
     """The tangent space at a cohort's mean covariance (Varoquaux et al. 2010), fitted once, applied to anyone.
 
-    nilearn fits the mean; the projection is applied here so that it can be used on new subjects alone.
+    Series are standardised first. nilearn fits the mean; the projection is applied here because nilearn's refuses a
+    single new subject.
 
     Attributes
     ----------
@@ -275,12 +276,10 @@ class TangentSpace:
         """Fit the reference point on subjects with series."""
         from nilearn.connectome import ConnectivityMeasure
 
-        series = [_series_of(subject) for subject in subjects]
+        series = [_standardised(_series_of(subject)) for subject in subjects]
         if len(series) < 2:
             raise InputError("The tangent space is fitted on a cohort; at least 2 subjects are needed.")
-        measure = ConnectivityMeasure(
-            cov_estimator=LedoitWolf(store_precision=False), kind="tangent", standardize="zscore_sample"
-        )
+        measure = ConnectivityMeasure(cov_estimator=LedoitWolf(store_precision=False), kind="tangent")
         measure.fit(series)
         return cls(whitening=np.asarray(measure.whitening_))
 
@@ -387,12 +386,16 @@ def _correlation(series: NDArray[np.float64]) -> NDArray[np.float64]:
     return correlation
 
 
-def _shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ledoit-Wolf covariance of standardised series, as nilearn computes it."""
+def _standardised(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean 0, SD 1: the scale of BOLD signals is arbitrary and must not steer the shrinkage."""
     centred = series - series.mean(axis=0)
     deviations = centred.std(axis=0, ddof=1)
-    standardised = centred / np.where(deviations > 0, deviations, 1)
-    covariance: NDArray[np.float64] = LedoitWolf(store_precision=False).fit(standardised).covariance_
+    silent = deviations <= 1e-10 * np.abs(series).max(axis=0, initial=0)
+    return np.where(silent, 0, centred / np.where(silent, 1, deviations))
+
+
+def _shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    covariance: NDArray[np.float64] = LedoitWolf(store_precision=False).fit(_standardised(series)).covariance_
     return covariance
 
 

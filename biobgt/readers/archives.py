@@ -3,6 +3,7 @@
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -61,7 +62,7 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> 
     try:
         with archive.open(entry) as packed, target.open("wb") as file:
             shutil.copyfileobj(packed, file)
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
         target.unlink(missing_ok=True)
         return Refusal(entry.filename, f"It is damaged in the archive ({error}).")
     return None

@@ -5,6 +5,7 @@ a stack of subjects along its first axis (its last in MATLAB). Sizes are checked
 """
 
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,7 @@ def _load_numpy(path: Path) -> Any:
                 "Save a plain numeric array with numpy.save."
             ) from None
         raise InputError(f"The array cannot be read ({_short(error)}); the file may have been cut off.") from None
-    except (EOFError, OSError, zipfile.BadZipFile, KeyError, SyntaxError, MemoryError) as error:
+    except (EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError, SyntaxError, MemoryError) as error:
         raise InputError(f"The array cannot be read ({_short(error)}); the file may have been cut off.") from None
 
 
@@ -96,7 +97,7 @@ def _concatenated_series(arrays: Mapping[str, NDArray[Any]]) -> list[Reading]:
     names = _subject_names(arrays)
     if series.ndim != 2 or lengths.ndim != 1 or lengths.sum() != len(series) or (lengths < 1).any():
         raise InputError(
-            f"'n_timepoints' adds up to {lengths.sum()} and 'series' has shape {series.shape}; "
+            f"The lengths in 'n_timepoints' add up to {lengths.sum()} and 'series' has shape {series.shape}; "
             "the subjects' lengths must add up to its rows."
         )
     if names is not None and len(names) != len(lengths):
@@ -141,7 +142,7 @@ def _stack_axis(array: NDArray[Any], *, usual: int) -> int:
     """Find the axis of the subjects: the one whose slices are symmetric, else the format's usual one."""
     for axis in (usual, 0, -1):
         matrix = np.take(array, 0, axis=axis)
-        if matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T, equal_nan=True):
+        if matrix.shape[0] == matrix.shape[1] and np.allclose(matrix, matrix.T, equal_nan=True):
             return axis
     return usual
 
@@ -171,9 +172,9 @@ def _choose(arrays: Mapping[str, NDArray[Any]], variable: str | None) -> tuple[s
         )
     name, array = next(iter(candidates.items()))
     if not _numeric(array):
-        raise InputError(f"'{name}' holds {array.dtype} values, not real numbers.")
+        raise InputError(f"The variable '{name}' holds {array.dtype} values, not real numbers.")
     if array.ndim not in (2, 3):
-        raise InputError(f"'{name}' has shape {array.shape}; a subject is a table of two dimensions.")
+        raise InputError(f"The variable '{name}' has shape {array.shape}; a subject is a table of two dimensions.")
     return name, array
 
 
@@ -201,7 +202,7 @@ def _refuse_structs(kinds: Mapping[str, str], variable: str | None) -> None:
     if chosen and all(kind in {"struct", "cell", "object", "function"} for kind in chosen.values()):
         name, kind = next(iter(chosen.items()))
         raise InputError(
-            f"'{name}' is a MATLAB {kind}, which has no single table of numbers in it. "
+            f"The variable '{name}' is a MATLAB {kind}, which has no single table of numbers in it. "
             "Save the matrix itself, for example: x = s.connectivity; save('subject.mat', 'x')."
         )
 
@@ -214,7 +215,7 @@ def _subject_names(arrays: Mapping[str, NDArray[Any]]) -> list[str] | None:
 def _check_size(name: str, shape: tuple[int, ...], *, itemsize: int) -> None:
     n_bytes = itemsize * float(np.prod([float(n) for n in shape]))
     if n_bytes > MAX_ARRAY_BYTES:
-        raise InputError(f"'{name}' would take {n_bytes / 2**30:.0f} GB in memory; at most 4 GB are read.")
+        raise InputError(f"The variable '{name}' would take {n_bytes / 2**30:.0f} GB in memory; at most 4 GB are read.")
 
 
 def _numeric(array: NDArray[Any]) -> bool:

@@ -1,6 +1,7 @@
 """A user's own atlas: a table of regions with MNI coordinates, or a BrainNet Viewer ``.node`` file."""
 
 from collections.abc import Iterable
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.errors import InputError
+from biobgt.readers.text import decode, find_separator
 
 
 def read_atlas(path: str | Path) -> Atlas:
@@ -20,10 +22,11 @@ def read_atlas(path: str | Path) -> Atlas:
     if not path.is_file():
         raise InputError(f"There is no atlas file '{path}'.")
     try:
-        table = _read_node_file(path) if path.suffix.lower() == ".node" else _read_region_table(path)
-    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError):
+        text = decode(path.read_bytes())
+        table = _parse_node_file(text, path) if path.suffix.lower() == ".node" else _parse_table(text, path)
+    except pd.errors.ParserError:
         raise InputError(
-            f"'{path.name}' is not a text table. An atlas is a CSV or TSV with the columns x, y, z and label, "
+            f"'{path.name}' is not a table. An atlas is a CSV or TSV with the columns x, y, z and label, "
             "or a BrainNet Viewer .node file."
         ) from None
     coordinates = _numeric_coordinates(table, path)
@@ -55,9 +58,9 @@ def find_atlas(name_or_path: str | Path | Atlas) -> Atlas:
     )
 
 
-def _read_region_table(path: Path) -> pd.DataFrame:
-    separator = "\t" if path.suffix.lower() == ".tsv" else None
-    table = pd.read_csv(path, sep=separator, engine="python", keep_default_na=False, encoding="utf-8-sig")
+def _parse_table(text: str, path: Path) -> pd.DataFrame:
+    separator, decimal = find_separator(text.splitlines()[0])
+    table = pd.read_csv(StringIO(text), sep=separator, decimal=decimal, keep_default_na=False)
     table.columns = table.columns.str.strip().str.lower()
     missing = [column for column in ("x", "y", "z", "label") if column not in table.columns]
     if missing:
@@ -68,9 +71,9 @@ def _read_region_table(path: Path) -> pd.DataFrame:
     return table
 
 
-def _read_node_file(path: Path) -> pd.DataFrame:
+def _parse_node_file(text: str, path: Path) -> pd.DataFrame:
     # BrainNet Viewer: x y z colour size label, by white space; '#' comments; '-' for no label.
-    table = pd.read_csv(path, sep=r"\s+", header=None, comment="#", keep_default_na=False, encoding="utf-8-sig")
+    table = pd.read_csv(StringIO(text), sep=r"\s+", header=None, comment="#", keep_default_na=False)
     if table.shape[1] < 3:
         raise InputError(
             f"'{path.name}' has {table.shape[1]} columns; a .node file has x, y, z, colour, size and label."

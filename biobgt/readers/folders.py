@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biobgt.cohort import Refusal
-from biobgt.errors import InputError
 from biobgt.readers.files import IMAGE_SUFFIXES, READABLE_SUFFIXES, suffix_of
 
 _PHENOTYPES = re.compile(r"participants\.tsv|.*(?:phenotypic|phenotype|phenotypes).*\.(?:csv|tsv|xlsx)", re.IGNORECASE)
@@ -72,7 +71,7 @@ def look_through(folder: Path, *, pattern: str | None = None) -> FoundFolder:
             data.append(FoundFile(path, name))
         else:
             left_aside[suffix_of(path) or "no extension"] += 1
-    kept, notes = _prefer_series(data)
+    kept, notes = _choose_among_derivatives(data)
     if left_aside:
         counts = ", ".join(f"{count} × {suffix}" for suffix, count in left_aside.most_common())
         notes.append(f"Left aside as not data{' or outside the pattern' if pattern else ''}: {counts}.")
@@ -115,16 +114,19 @@ def _holds_data(path: Path, name: str, pattern: str | None) -> bool:
     return suffix not in IMAGE_SUFFIXES or bool(_PREPROCESSED_IMAGE.fullmatch(path.name))
 
 
-def _prefer_series(files: list[FoundFile]) -> tuple[list[FoundFile], list[str]]:
-    """XCP-D writes series and the correlations and images they go with: the series are read, the rest noted."""
-    series = [file for file in files if re.search(r"_timeseries\.tsv$", file.name)]
-    if not series:
-        return files, []
+def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], list[str]]:
+    """Derivative trees hold the same data more than once: read the series, else the images in MNI space."""
+    series = [file for file in files if file.name.endswith("_timeseries.tsv")]
     derived = [file for file in files if re.search(r"_(?:relmat\.tsv|bold\.nii(?:\.gz)?)$", file.name)]
-    kept = [file for file in files if file not in derived]
-    if not derived:
-        return kept, []
-    return kept, [f"{len(derived)} correlation tables or images left aside: the series beside them are read."]
+    if series and derived:
+        note = f"{len(derived)} correlation tables or images left aside: the series beside them are read."
+        return [file for file in files if file not in derived], [note]
+    images = [file for file in files if suffix_of(file.path) in IMAGE_SUFFIXES]
+    elsewhere = [file for file in images if "space-MNI" not in file.name]
+    if elsewhere and len(elsewhere) < len(images):
+        note = f"{len(elsewhere)} images left aside: they are not in MNI space, and others of the same subjects are."
+        return [file for file in files if file not in elsewhere], [note]
+    return files, []
 
 
 def _check_link(path: Path, name: str, folder: Path) -> Refusal | None:
@@ -137,10 +139,3 @@ def _check_link(path: Path, name: str, folder: Path) -> Refusal | None:
     if target.is_dir():
         return Refusal(name, "It is a link to a folder, which is not followed. Name that folder itself.")
     return None
-
-
-def as_found_file(path: Path) -> FoundFile:
-    """Wrap a single file that the user named."""
-    if not path.exists():
-        raise InputError(f"There is no file or folder '{path}'.")
-    return FoundFile(path, path.name)

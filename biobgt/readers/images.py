@@ -157,13 +157,22 @@ def _load_confounds(path: Path, strategy: Confounds | None) -> tuple[Any, Any]:
     from nilearn.interfaces.fmriprep import load_confounds_strategy
 
     try:
-        return load_confounds_strategy(str(path), denoise_strategy=strategy)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they warn of, too few volumes left, is checked below
+            confounds, kept = load_confounds_strategy(str(path), denoise_strategy=strategy)
     except ValueError as error:
         first = str(error).strip().splitlines()[0][:200]
         raise InputError(
             f"The confounds for strategy '{strategy}' could not be loaded: {first} They are read from fMRIPrep's "
             "'_desc-confounds_timeseries.tsv' (and .json) beside the image."
         ) from None
+    n_volumes = len(confounds) if kept is None else len(kept)
+    if confounds.shape[1] >= n_volumes - 1:
+        raise InputError(
+            f"The strategy '{strategy}' regresses out {confounds.shape[1]} confounds and keeps {n_volumes} volumes, "
+            "which leaves no signal. Choose a milder strategy."
+        )
+    return confounds, kept
 
 
 def _used(

@@ -106,7 +106,8 @@ def _read_table(path: Path) -> pd.DataFrame:
         except (zipfile.BadZipFile, ValueError, KeyError):
             raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
     text = decode(path.read_bytes())
-    separator, decimal = find_separator(text.splitlines()[0])
+    lines = text.splitlines()
+    separator, decimal = find_separator(lines[min(1, len(lines) - 1)])
     try:
         return pd.read_csv(StringIO(text), sep=separator, decimal=decimal, dtype=_id_types(text, separator))
     except (pd.errors.ParserError, ValueError) as error:
@@ -139,14 +140,10 @@ def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     column = next((name for name in _GROUP_COLUMNS if name in table.columns), None)
     if column is None:
         return table
-    renamed = {name: group for group, names in _GROUP_NAMES.items() for name in names}
-    raw = table[column]
-    group = raw.map(lambda value: renamed.get(str(value).strip().lower(), value) if is_known(value) else None)
-    changed = {
-        str(before): after
-        for before, after in zip(raw, group, strict=True)
-        if after is not None and str(before) != after
-    }
+    names = {name: group for group, names in _GROUP_NAMES.items() for name in names}
+    raw = table[column].map(lambda value: str(value).strip() if is_known(value) else None)
+    group = raw.map(lambda value: names.get(value.lower(), value), na_action="ignore")
+    changed = {before: after for before, after in zip(raw, group, strict=True) if is_known(before) and before != after}
     if changed:
         notes.append("Groups renamed: " + ", ".join(f"{before} to {after}" for before, after in changed.items()) + ".")
     return table.drop(columns=column).assign(group=group)

@@ -107,8 +107,8 @@ def _tell_kind(values: NDArray[np.float64]) -> Kind:
     scale = np.nanmax(np.abs(off_diagonal), initial=0)
     if np.allclose(off_diagonal, off_diagonal.T, rtol=0, atol=1e-6 * scale, equal_nan=True):
         return "connectivity"
-    diagonal = np.diag(values)
-    if not np.isfinite(diagonal).any() or np.ptp(diagonal[np.isfinite(diagonal)]) == 0:
+    diagonal = np.diag(values)[np.isfinite(np.diag(values))]
+    if diagonal.size == 0 or np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():
         return "connectivity"  # a constant diagonal is no time series; the check then says what is asymmetric
     raise ChoiceNeeded(
         f"The table is square ({rows} × {columns}) and not symmetric: it may be series with as many time points as "

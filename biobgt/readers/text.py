@@ -124,7 +124,10 @@ def _is_header(cells: list[str], decimal: str) -> bool:
     if n_words > len(cells) / 2:
         return True
     counts = cells[1:] if not cells[0] else cells
-    return len(counts) > 2 and counts in ([str(i + k) for i in range(len(counts))] for k in (0, 1))
+    # Four numbers that count up may be data; more, or an unnamed column of row numbers before them, are not.
+    return (len(counts) > 4 or counts is not cells) and counts in (
+        [str(i + k) for i in range(len(counts))] for k in (0, 1)
+    )
 
 
 def _header_in_comment(line: str, separator: str, *, n_columns: int) -> list[str] | None:

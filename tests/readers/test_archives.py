@@ -1,0 +1,98 @@
+"""Zip archives: a folder of subjects inside, and the ways in which an archive can be hostile or broken."""
+
+import stat
+import zipfile
+
+import numpy as np
+import pytest
+
+from biobgt import InputError, read_cohort
+
+
+@pytest.fixture
+def table(rng):
+    return "\n".join(",".join(f"{value:.6f}" for value in row) for row in rng.standard_normal((120, 90)))
+
+
+def archive(tmp_path, entries):
+    path = tmp_path / "study.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in entries.items():
+            file.writestr(name, content)
+    return path
+
+
+def test_an_archive_is_read_like_its_folder(tmp_path, table):
+    path = archive(
+        tmp_path,
+        {
+            "data/sub-01.csv": table,
+            "data/sub-02.csv": table,
+            "data/participants.tsv": "participant_id\tgroup\nsub-01\tNC\nsub-02\tMCI\n",
+            "__MACOSX/data/._sub-01.csv": b"\x00\x05",
+        },
+    )
+    cohort = read_cohort(path)
+    assert cohort.ids == ("sub-01", "sub-02")
+    assert dict(cohort.group_sizes) == {"NC": 1, "MCI": 1}
+    assert cohort.name == "study"
+    assert cohort.subjects[0].source.file == "data/sub-01.csv"
+
+
+@pytest.mark.parametrize("name", ["../evil.csv", "a/../../evil.csv", "/etc/evil.csv", "..\\evil.csv", "C:/evil.csv"])
+def test_paths_that_lead_out_are_refused_and_the_rest_is_read(tmp_path, table, name):
+    path = archive(tmp_path, {"sub-01.csv": table, name: table})
+    before = sorted(tmp_path.rglob("*"))
+    cohort = read_cohort(path)
+    assert cohort.ids == ("sub-01",)
+    assert [(refusal.file, "leads out" in refusal.reason) for refusal in cohort.refused] == [(name, True)]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_links_are_refused(tmp_path, table):
+    link = zipfile.ZipInfo("link.csv")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    path = tmp_path / "study.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("sub-01.csv", table)
+        file.writestr(link, "/etc/passwd")
+    cohort = read_cohort(path)
+    assert cohort.ids == ("sub-01",)
+    assert "It is a link" in cohort.refused[0].reason
+
+
+@pytest.mark.parametrize("name", ["bomb.zip", "bomb.npz"])
+def test_an_archive_that_grows_to_gigabytes_is_refused(tmp_path, name):
+    path = tmp_path / name
+    chunk = bytes(2**24)
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file,
+        file.open("series.npy", "w", force_zip64=True) as entry,
+    ):
+        for _ in range(20):
+            entry.write(chunk)
+    with pytest.raises(InputError, match="unpacks from"):
+        read_cohort(path)
+
+
+def test_a_cut_off_archive_gets_a_sentence(tmp_path, table):
+    path = archive(tmp_path, {"sub-01.csv": table})
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(InputError, match="not a complete zip archive"):
+        read_cohort(path)
+
+
+def test_a_damaged_entry_is_refused_and_the_rest_is_read(tmp_path, table):
+    path = archive(tmp_path, {"sub-01.csv": table, "sub-02.csv": table})
+    data = bytearray(path.read_bytes())
+    data[200:240] = bytes(40)
+    path.write_bytes(data)
+    cohort = read_cohort(path)
+    assert cohort.ids == ("sub-02",)
+    assert cohort.refused[0].file == "sub-01.csv"
+    assert np.isfinite(cohort.subjects[0].series).all()
+
+
+def test_an_archive_without_data_gets_a_sentence(tmp_path):
+    with pytest.raises(InputError, match="nothing to read"):
+        read_cohort(archive(tmp_path, {"paper.pdf": b"%PDF"}))

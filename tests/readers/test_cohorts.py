@@ -1,0 +1,236 @@
+"""Folders to cohorts: layouts, ids, atlas, and a folder in which most files are bad."""
+
+import hashlib
+
+import numpy as np
+import pytest
+import scipy.io
+
+from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
+from biobgt.cohort import Refusal
+from biobgt.readers import stream_subjects
+from biobgt.readers.folders import FoundFile, subject_ids
+
+
+def write_series(path, rng, n_timepoints=120, n_regions=90, header=False):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    values = rng.standard_normal((n_timepoints, n_regions))
+    rows = ["\t".join(f"#{i}" for i in range(1, n_regions + 1))] * header
+    rows += ["\t".join(f"{value:.6f}" for value in row) for row in values]
+    path.write_text("\n".join(rows) + "\n")
+    return np.round(values, 6)
+
+
+def test_a_folder_with_groups_and_provenance(tmp_path, rng):
+    values = write_series(tmp_path / "sub-01.tsv", rng)
+    write_series(tmp_path / "sub-02.tsv", rng)
+    (tmp_path / "participants.tsv").write_text("participant_id\tgroup\tage\nsub-01\tAD\t71\nsub-03\tNC\t66\n")
+    (tmp_path / "README.txt").write_text("about")
+    cohort = read_cohort(tmp_path, name="mine")
+    assert cohort.name == "mine"
+    assert cohort.atlas.name == "aal90"
+    np.testing.assert_array_equal(cohort["sub-01"].series, values)
+    assert cohort["sub-01"].group == "AD"
+    assert cohort["sub-01"].phenotypes == {"age": 71}
+    assert cohort.unmatched_subjects == ("sub-02",)
+    assert cohort.unmatched_rows == ("sub-03",)
+    source = cohort["sub-01"].source
+    assert source.file == "sub-01.tsv"
+    assert source.sha256 == hashlib.sha256((tmp_path / "sub-01.tsv").read_bytes()).hexdigest()
+    assert source.n_bytes == (tmp_path / "sub-01.tsv").stat().st_size
+    assert any("1 × .txt" in note for note in cohort.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [
+        ("NYU_0050952_rois_cc200.1D", "NYU_0050952"),
+        ("UM_1_0050272_rois_aal.1D", "UM_1_0050272"),
+        ("0010001/sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", "0010001"),
+        ("0010001/sfnwmrda0010001_session_2_rest_1_cc200_TCs.1D", "0010001_session_2_rest_1"),
+        ("sub-01/func/sub-01_ses-2_task-rest_run-1_space-MNI_timeseries.tsv", "sub-01_ses-2_run-1"),
+        ("sub-044/timeseries_cc200.csv", "sub-044"),
+        ("patient 7.csv", "patient 7"),
+    ],
+)
+def test_subject_ids(tmp_path, name, subject):
+    assert subject_ids([FoundFile(tmp_path / name, name)]) == [subject]
+
+
+def test_folders_name_subjects_whose_files_share_a_name(tmp_path):
+    found = [FoundFile(tmp_path / name, name) for name in ("anna/fc.csv", "ben/fc.csv", "other.csv")]
+    assert subject_ids(found) == ["anna", "ben", "other"]
+
+
+def test_athena_files_keep_their_region_names(tmp_path, rng):
+    present = [k for k in range(1, 201) if k not in {2, 5, 11, 25, 34, 68, 82, 95, 126, 191}]
+    rows = ["\t".join(["File", "Sub-brick", *(f"Mean_{k}" for k in present)])]
+    values = np.round(rng.standard_normal((170, 190)), 6)
+    rows += ["\t".join([f"f.nii.gz\t{i}[?]", *(f"{v:.6f}" for v in row)]) for i, row in enumerate(values)]
+    (tmp_path / "sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D").write_text("\n".join(rows))
+    cohort = read_cohort(tmp_path)
+    np.testing.assert_array_equal(cohort["0010001"].series, values)
+    assert cohort.atlas.regions[:2] == ("Mean_1", "Mean_3")
+    assert cohort.atlas.coordinates is None
+    assert any("No bundled atlas has 190 regions" in note for note in cohort.notes)
+
+
+def test_an_xcpd_tree(tmp_path, rng):
+    folder = tmp_path / "sub-01" / "func"
+    stem = "sub-01_task-rest_space-MNI152NLin2009cAsym_seg-Gordon"
+    names = [f"LH_{i}" for i in range(90)]
+    values = rng.standard_normal((100, 90))
+    folder.mkdir(parents=True)
+    rows = ["\t".join(names)]
+    rows += ["\t".join(["n/a" if j == 5 else f"{v:.6f}" for j, v in enumerate(row)]) for row in values]
+    (folder / f"{stem}_stat-mean_timeseries.tsv").write_text("\n".join(rows))
+    matrix = np.corrcoef(values.T)
+    rows = ["\t".join(["Node", *names])]
+    rows += ["\t".join([name, *(f"{v:.9f}" for v in row)]) for name, row in zip(names, matrix, strict=True)]
+    (folder / f"{stem}_stat-pearsoncorrelation_relmat.tsv").write_text("\n".join(rows))
+    (folder / "sub-01_task-rest_motion.tsv").write_text("framewise_displacement\n0.1\n")
+    (folder / f"{stem}_stat-coverage_bold.tsv").write_text("LH_0\n1.0\n")
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("sub-01",)
+    assert cohort["sub-01"].kind == "series"
+    assert cohort["sub-01"].missing_regions == (5,)
+    assert cohort.refused == ()
+    (folder / f"{stem}_stat-mean_timeseries.tsv").unlink()
+    again = read_cohort(tmp_path)
+    assert again["sub-01"].kind == "connectivity"
+    np.testing.assert_allclose(again["sub-01"].connectivity, matrix, atol=1e-8)
+
+
+def test_several_parcellations_are_a_question_and_the_answer_settles_it(tmp_path, rng):
+    for subject in ("sub-1", "sub-2"):
+        write_series(tmp_path / subject / "timeseries_aal.csv", rng, n_regions=116)
+        write_series(tmp_path / subject / "timeseries_cc200.csv", rng, n_regions=200)
+        write_series(tmp_path / subject / "timeseries_ho.csv", rng, n_regions=112)
+    with pytest.raises(ChoiceNeeded) as caught:
+        read_cohort(tmp_path)
+    assert (caught.value.option, caught.value.choices) == ("atlas", ("aal116", "cc200"))
+    cohort = read_cohort(tmp_path, atlas="cc200")
+    assert cohort.ids == ("sub-1", "sub-2")
+    assert cohort.refused == ()
+    assert any("4 files of the same subjects set aside" in note for note in cohort.notes)
+    with pytest.raises(ChoiceNeeded, match="orientation"):
+        read_cohort(tmp_path, options=ReadOptions(pattern="*_ho*"))
+    ho = read_cohort(tmp_path, options=ReadOptions(pattern="*_ho*", orientation="time-region"))
+    assert ho.atlas.n_regions == 112
+
+
+def test_one_unclear_file_is_refused_and_the_rest_is_read(tmp_path, rng):
+    write_series(tmp_path / "a.csv", rng, n_regions=116)
+    write_series(tmp_path / "b.csv", rng, n_timepoints=116, n_regions=116)
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("a",)
+    assert "Choose kind: series or connectivity" in cohort.refused[0].reason
+
+
+BAD_FILES = {
+    "empty.csv": b"",
+    "words.csv": b"to be or not to be\nthat is the question\n",
+    "ragged.csv": b"1.5,2,3\n4,5\n6,7,8\n",
+    "wrong_size.csv": b"1.5,2,3\n4,5,7\n6,7,8\n4,4,4\n",
+    "picture.csv": b"\x89PNG\r\n\x1a\n",
+    "cut.npy": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (90, 90)",
+}
+
+
+def test_the_rest_of_the_cohort_still_loads(tmp_path, rng):
+    for name, content in BAD_FILES.items():
+        (tmp_path / name).write_bytes(content)
+    with_nan = write_series(tmp_path / "good.csv", rng)
+    with_nan[5, 5] = np.nan
+    np.save(tmp_path / "nan.npy", with_nan)
+    np.save(tmp_path / "constant.npy", np.ones((120, 90)))
+    np.save(tmp_path / "moment.npy", np.ones((1, 90)))
+    asymmetric = np.corrcoef(rng.standard_normal((90, 200)))
+    asymmetric[0, 1] = 0.9
+    np.save(tmp_path / "asymmetric.npy", asymmetric)
+    scipy.io.savemat(tmp_path / "struct.mat", {"s": {"x": 1}})
+    (tmp_path / "outside.csv").symlink_to(tmp_path.parent / "elsewhere.csv")
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("good",)
+    refused = {refusal.file: refusal.reason for refusal in cohort.refused}
+    assert set(refused) == {
+        *BAD_FILES,
+        "nan.npy",
+        "constant.npy",
+        "moment.npy",
+        "asymmetric.npy",
+        "struct.mat",
+        "outside.csv",
+    }
+    for reason in refused.values():
+        assert reason[0].isupper()
+        assert reason.endswith(".")
+        assert "Traceback" not in reason
+
+
+def test_nothing_readable_is_an_error_that_says_why(tmp_path):
+    for name, content in BAD_FILES.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match="None of the 6 files"):
+        read_cohort(tmp_path, atlas="aal90")
+    with pytest.raises(InputError, match=r"'ragged.csv' could not be read. Line 2 has 2 values"):
+        read_cohort(tmp_path / "ragged.csv")
+    with pytest.raises(InputError, match="no file or folder"):
+        read_cohort(tmp_path / "nowhere")
+
+
+def test_a_wrong_atlas_is_refused(tmp_path, rng):
+    write_series(tmp_path / "a.1D", rng, n_regions=116, header=True)
+    with pytest.raises(InputError, match="It has 116 regions, and the chosen atlas has 200"):
+        read_cohort(tmp_path, atlas="cc200")
+
+
+def test_the_same_subject_twice_is_refused_once(tmp_path, rng):
+    write_series(tmp_path / "one" / "sub-01.csv", rng)
+    write_series(tmp_path / "two" / "sub-01.csv", rng)
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("sub-01",)
+    assert cohort["sub-01"].source.file == "one/sub-01.csv"
+    assert "Subject 'sub-01' was read from 'one/sub-01.csv' already" in cohort.refused[0].reason
+
+
+def test_links_within_the_folder_are_followed(tmp_path, rng):
+    write_series(tmp_path / ".git" / "annex" / "key", rng)
+    (tmp_path / "sub-01.csv").symlink_to(tmp_path / ".git" / "annex" / "key")
+    (tmp_path / "sub-02.csv").symlink_to(tmp_path / ".git" / "annex" / "lost")
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("sub-01",)
+    assert "datalad get" in cohort.refused[0].reason
+
+
+def test_several_paths_make_one_cohort(tmp_path, rng):
+    write_series(tmp_path / "a.csv", rng)
+    write_series(tmp_path / "folder" / "b.csv", rng)
+    assert read_cohort([tmp_path / "a.csv", tmp_path / "folder"]).ids == ("a", "b")
+
+
+def test_streaming_yields_the_same_subjects(tmp_path, rng):
+    for name in "abc":
+        write_series(tmp_path / f"{name}.csv", rng)
+    (tmp_path / "d.csv").write_bytes(b"")
+    streamed = list(stream_subjects(tmp_path, atlas="aal90"))
+    cohort = read_cohort(tmp_path)
+    assert [item.id for item in streamed[:3]] == list(cohort.ids)
+    np.testing.assert_array_equal(streamed[2].series, cohort["c"].series)
+    assert streamed[3] == Refusal("d.csv", "The file is empty.")
+
+
+def test_progress_is_told_after_each_file(tmp_path, rng):
+    for name in "ab":
+        write_series(tmp_path / f"{name}.csv", rng)
+    seen = []
+    read_cohort(tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 2), (2, 2)]
+
+
+def test_stacks_beside_names(tmp_path, rng):
+    stack = np.stack([np.corrcoef(rng.standard_normal((90, 200))) for _ in range(3)])
+    np.savez(tmp_path / "study.npz", connectivity=stack, subject=["x", "y", "z"])
+    assert read_cohort(tmp_path / "study.npz").ids == ("x", "y", "z")
+    np.save(tmp_path / "study.npy", stack)
+    assert read_cohort(tmp_path / "study.npy").ids == ("study_1", "study_2", "study_3")

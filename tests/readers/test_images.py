@@ -1,0 +1,191 @@
+"""4-D images to series, with label images, atlas coordinates and fMRIPrep confounds."""
+
+import shutil
+from importlib.resources import files
+
+import nibabel
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
+from biobgt.atlas import Atlas
+from biobgt.readers.images import read_image
+
+AFFINE = np.diag([4.0, 4.0, 4.0, 1.0])
+AFFINE[:3, 3] = [-50, -60, -50]
+SHAPE = (28, 30, 28)
+N_VOLUMES = 120  # four times as many as nilearn's example of fMRIPrep confounds has
+
+
+@pytest.fixture
+def labels():
+    """Five slabs of labels 1, 2, 3, 5, 9."""
+    data = np.zeros(SHAPE, dtype=np.int16)
+    for i, label in enumerate((1, 2, 3, 5, 9)):
+        data[5 + 3 * i : 8 + 3 * i, 5:20, 5:20] = label
+    return nibabel.Nifti1Image(data, AFFINE)
+
+
+@pytest.fixture
+def signals(rng):
+    return rng.standard_normal((N_VOLUMES, 5)) * 10 + 100
+
+
+@pytest.fixture
+def image_path(tmp_path, labels, signals, rng):
+    data = rng.standard_normal((*SHAPE, N_VOLUMES)) * 1e-3
+    for i, label in enumerate((1, 2, 3, 5, 9)):
+        data[np.asarray(labels.dataobj) == label] += signals[:, i]
+    image = nibabel.Nifti1Image(data.astype(np.float32), AFFINE)
+    image.header.set_zooms((4, 4, 4, 2.5))
+    path = tmp_path / "sub-01_task-rest_space-MNI152NLin2009cAsym_desc-preproc_bold.nii.gz"
+    nibabel.save(image, path)
+    nibabel.save(labels, tmp_path / "labels.nii.gz")
+    return path
+
+
+def test_label_means(tmp_path, image_path, signals):
+    reading = read_image(image_path, options=ImageOptions(labels=tmp_path / "labels.nii.gz"))
+    np.testing.assert_allclose(reading.values, signals, atol=1e-2)
+    assert reading.tr == 2.5
+    assert reading.options["regions"] == "labels of labels.nii.gz"
+    assert reading.options["confounds"] == "none"
+
+
+def test_a_label_that_the_image_does_not_reach_does_not_shift_the_others(tmp_path, image_path, labels, signals):
+    fine = nibabel.Nifti1Image(
+        np.kron(np.asarray(labels.dataobj), np.ones((2, 2, 2), np.int16)), AFFINE @ np.diag([0.5, 0.5, 0.5, 1])
+    )
+    data = np.asarray(fine.dataobj).copy()
+    data[11, 11, 11] = 4  # one half-size voxel, lost when resampled to the image
+    nibabel.save(nibabel.Nifti1Image(data, fine.affine), tmp_path / "fine.nii.gz")
+    values = read_image(image_path, options=ImageOptions(labels=tmp_path / "fine.nii.gz")).values
+    assert values.shape == (N_VOLUMES, 6)
+    assert np.isnan(values[:, 3]).all()
+    for column, signal in zip([0, 1, 2, 4, 5], signals.T, strict=True):
+        assert np.corrcoef(values[:, column], signal)[0, 1] > 0.99
+
+
+def test_spheres_at_an_atlas_coordinates(image_path, signals):
+    centres = [nibabel.affines.apply_affine(AFFINE, (6 + 3 * i, 12, 12)) for i in range(5)]
+    atlas = Atlas(name="mine", title="Mine", regions=tuple("abcde"), coordinates=np.array(centres))
+    reading = read_image(image_path, atlas=atlas, options=ImageOptions(radius_mm=4))
+    np.testing.assert_allclose(reading.values, signals, atol=1e-2)
+    assert reading.options["regions"] == "spheres of 4 mm"
+
+
+def test_band_pass_and_smoothing_do_what_nilearn_does(tmp_path, image_path):
+    from nilearn.maskers import NiftiLabelsMasker
+
+    options = ImageOptions(labels=tmp_path / "labels.nii.gz", low_pass=0.1, high_pass=0.01, smoothing_mm=6)
+    masker = NiftiLabelsMasker(tmp_path / "labels.nii.gz", low_pass=0.1, high_pass=0.01, smoothing_fwhm=6, t_r=2.5)
+    np.testing.assert_allclose(read_image(image_path, options=options).values, masker.fit_transform(image_path))
+
+
+@pytest.fixture
+def with_confounds(image_path, rng):
+    """nilearn's example of fMRIPrep confounds, made longer, with two volumes of strong motion."""
+    example = files("nilearn.interfaces.fmriprep") / "data"
+    stem = image_path.parent / image_path.name.split("_space-")[0]
+    shutil.copy(str(example / "test-v21_desc-confounds_timeseries.json"), f"{stem}_desc-confounds_timeseries.json")
+    table = pd.read_csv(str(example / "test-v21_desc-confounds_timeseries.tsv"), sep="\t")
+    table = pd.concat([table] * 4, ignore_index=True)
+    varying = [column for column in table if not column.startswith(("non_steady", "motion_outlier"))]
+    table[varying] = rng.standard_normal((N_VOLUMES, len(varying)))
+    table["framewise_displacement"] = np.where(np.isin(np.arange(N_VOLUMES), [50, 51]), 2.0, 0.05)
+    table["std_dvars"] = 1.0
+    table = table.drop(columns=[column for column in table if column.startswith(("non_steady", "motion_outlier"))])
+    table.to_csv(f"{stem}_desc-confounds_timeseries.tsv", sep="\t", index=False)
+    return image_path
+
+
+def test_more_confounds_than_volumes_get_a_sentence(tmp_path, with_confounds):
+    image = nibabel.load(with_confounds)
+    short = tmp_path / "short" / with_confounds.name
+    short.parent.mkdir()
+    nibabel.save(image.slicer[..., :20], short)
+    for path in tmp_path.glob("*_timeseries.*"):
+        shutil.copy(path, short.parent / path.name)
+    confounds = short.parent / with_confounds.name.replace(
+        "_space-MNI152NLin2009cAsym_desc-preproc_bold.nii.gz", "_desc-confounds_timeseries.tsv"
+    )
+    pd.read_csv(confounds, sep="\t").head(20).to_csv(confounds, sep="\t", index=False)
+    with pytest.raises(InputError, match="leaves no signal"):
+        read_image(short, options=ImageOptions(labels=tmp_path / "labels.nii.gz", confounds="simple"))
+
+
+@pytest.mark.parametrize("strategy", ["simple", "scrubbing", "compcor"])
+def test_confounds_are_regressed_out(tmp_path, with_confounds, strategy):
+    from nilearn.interfaces.fmriprep import load_confounds_strategy
+    from nilearn.maskers import NiftiLabelsMasker
+
+    labels = tmp_path / "labels.nii.gz"
+    reading = read_image(with_confounds, options=ImageOptions(labels=labels, confounds=strategy))
+    confounds, kept = load_confounds_strategy(str(with_confounds), denoise_strategy=strategy)
+    expected = NiftiLabelsMasker(labels, t_r=2.5).fit_transform(with_confounds, confounds=confounds, sample_mask=kept)
+    np.testing.assert_allclose(reading.values, expected)
+    assert reading.options["confounds"] == strategy
+    assert reading.options["volumes left out"] == N_VOLUMES - len(expected)
+    assert (len(expected) < N_VOLUMES) == (strategy == "scrubbing")
+
+
+def test_an_fmriprep_folder_is_a_cohort(tmp_path, with_confounds):
+    folder = tmp_path / "derivatives" / "sub-01" / "func"
+    folder.mkdir(parents=True)
+    for path in with_confounds.parent.glob("sub-01_*"):
+        shutil.copy(path, folder / path.name)
+    native = with_confounds.name.replace("space-MNI152NLin2009cAsym", "space-T1w")
+    shutil.copy(with_confounds, folder / native)
+    options = ReadOptions(image=ImageOptions(labels=tmp_path / "labels.nii.gz", confounds="simple"))
+    cohort = read_cohort(tmp_path / "derivatives", options=options)
+    assert cohort.ids == ("sub-01",)
+    assert cohort.subjects[0].tr == 2.5
+    assert cohort.atlas.n_regions == 5
+    assert any("not in MNI space" in note for note in cohort.notes)
+    assert cohort.subjects[0].source.options["confounds"] == "simple"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "An image needs regions"),
+        ({"labels": "nowhere.nii.gz"}, "no image 'nowhere.nii.gz'"),
+        ({"labels": "flat.nii.gz"}, "holds 1 labels"),
+        ({"labels": "labels.nii.gz", "confounds": "simple"}, "confounds for strategy 'simple' could not be loaded"),
+    ],
+)
+def test_bad_options_get_a_sentence(tmp_path, image_path, options, sentence):
+    nibabel.save(nibabel.Nifti1Image(np.ones(SHAPE, np.int16), AFFINE), tmp_path / "flat.nii.gz")
+    if "labels" in options:
+        options = {**options, "labels": tmp_path / options["labels"]}
+    with pytest.raises(InputError, match=sentence):
+        read_image(image_path, options=ImageOptions(**options))
+
+
+def test_spheres_outside_the_image_get_a_sentence(image_path):
+    atlas = Atlas(name="far", title="Far", regions=("a", "b"), coordinates=np.array([[0, 0, 150.0], [0, 0, 0]]))
+    with pytest.raises(InputError, match="could not be extracted"):
+        read_image(image_path, atlas=atlas)
+
+
+def test_bad_images_get_a_sentence(tmp_path, image_path):
+    nibabel.save(nibabel.Nifti1Image(np.ones(SHAPE), AFFINE), tmp_path / "three_bold.nii.gz")
+    with pytest.raises(InputError, match="need a 4-D image"):
+        read_image(tmp_path / "three_bold.nii.gz", atlas=load_atlas("aal90"))
+    cut = tmp_path / "cut_bold.nii.gz"
+    cut.write_bytes(image_path.read_bytes()[:3000])
+    with pytest.raises(InputError, match="cannot be read as a NIfTI"):
+        read_image(cut, atlas=load_atlas("aal90"))
+    (tmp_path / "text_bold.nii").write_text("1 2 3")
+    with pytest.raises(InputError, match="cannot be read as a NIfTI"):
+        read_image(tmp_path / "text_bold.nii", atlas=load_atlas("aal90"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"confounds": "magic"}, {"low_pass": 0.01, "high_pass": 0.1}, {"radius_mm": 0}, {"tr": -1}, {"smoothing_mm": -2}],
+)
+def test_impossible_options_are_refused_before_anything_is_read(options):
+    with pytest.raises(InputError):
+        ImageOptions(**options)

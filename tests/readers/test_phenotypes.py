@@ -1,0 +1,130 @@
+"""Groups from tables that no two releases write alike."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt.cohort import Subject
+from biobgt.errors import InputError
+from biobgt.readers.matching import match_phenotypes
+from biobgt.readers.phenotypes import join_phenotypes, read_phenotypes
+
+
+def people(*names: str) -> list[Subject]:
+    return [Subject(id=name, series=np.ones((2, 2))) for name in names]
+
+
+def write(tmp_path, text, name="p.csv"):
+    (tmp_path / name).write_text(text)
+    return tmp_path / name
+
+
+def test_abide(tmp_path):
+    text = (
+        "Unnamed: 0,SUB_ID,X,subject,SITE_ID,FILE_ID,DX_GROUP,AGE_AT_SCAN,SEX\n"
+        "1,50002,1,50002,PITT,no_filename,1,16.77,1\n"
+        "2,50003,2,50003,PITT,Pitt_0050003,1,24.45,1\n"
+        "3,51036,3,51036,NYU,NYU_0051036,2,10.1,2\n"
+        "4,50004,4,50004,PITT,no_filename,2,19.0,1\n"
+    )
+    phenotypes = read_phenotypes(write(tmp_path, text))
+    matched = match_phenotypes(people("Pitt_0050003", "NYU_0051036", "51036x"), phenotypes)
+    assert [subject.group for subject in matched.subjects] == ["ASD", "NC", None]
+    assert matched.subjects[1].phenotypes["site"] == "NYU"
+    assert matched.subjects[1].phenotypes["age"] == 10.1
+    assert matched.subjects[1].phenotypes["sex"] == "F"
+    assert matched.unmatched_subjects == ("51036x",)
+    assert matched.unmatched_rows == ("50002", "50004")
+    assert "DX_GROUP 1 is ASD" in phenotypes.notes[0]
+
+
+def test_adhd200_and_its_codes(tmp_path):
+    text = "ScanDir ID\tSite\tGender\tAge\tDX\n10001\t3\t1\t11.2\t0\n10002\t3\t0\t9.0\t3\n"
+    matched = match_phenotypes(people("0010001", "0010002"), read_phenotypes(write(tmp_path, text, "p.tsv")))
+    assert [subject.group for subject in matched.subjects] == ["NC", "ADHD"]
+
+
+def test_codes_of_unknown_releases_stay_as_they_are(tmp_path):
+    phenotypes = read_phenotypes(write(tmp_path, "subject,group\na,1\nb,2\n"))
+    assert phenotypes.table["group"].tolist() == ["1", "2"]
+    assert phenotypes.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("in_table", "in_files"),
+    [
+        ("sub-01", "sub-01"),
+        ("sub-01", "01"),
+        ("01", "sub-01"),
+        ("1", "sub-001"),
+        ("50952", "NYU_0050952"),
+        ("0050952", "NYU_0050952"),
+        ("NYU_0050952", "0050952"),
+        ("sub-01", "sub-01_ses-2_run-1"),
+        ("10001", "0010001_session_1_rest_2"),
+        ("SUB-AbC", "sub-abc"),
+    ],
+)
+def test_ids_are_matched_however_they_are_written(tmp_path, in_table, in_files):
+    phenotypes = read_phenotypes(write(tmp_path, f"participant_id,group\n{in_table},ASD\nother9,NC\n"))
+    matched = match_phenotypes(people(in_files), phenotypes)
+    assert matched.subjects[0].group == "ASD"
+    assert matched.unmatched_rows == ("other9",)
+
+
+def test_a_number_that_two_sites_share_matches_nobody(tmp_path):
+    phenotypes = read_phenotypes(write(tmp_path, "subject,group\nNYU_001,ASD\nUCLA_001,NC\n"))
+    matched = match_phenotypes(people("001", "UCLA_001"), phenotypes)
+    assert [subject.group for subject in matched.subjects] == [None, "NC"]
+    assert matched.unmatched_subjects == ("001",)
+
+
+def test_group_names_are_translated_and_said(tmp_path):
+    text = "subject,Diagnosis\na,Control\nb,LMCI\nc,Autism\nd,n/a\ne,Schizophrenia\n"
+    phenotypes = read_phenotypes(write(tmp_path, text))
+    matched = match_phenotypes(people("a", "b", "c", "d", "e"), phenotypes)
+    assert [subject.group for subject in matched.subjects] == ["NC", "MCI", "ASD", None, "Schizophrenia"]
+    assert phenotypes.notes == ("Groups renamed: Control to NC, LMCI to MCI, Autism to ASD.",)
+
+
+def test_excel_and_semicolons_and_decimal_commas(tmp_path):
+    pd.DataFrame({"participant_id": ["sub-1", "sub-2"], "group": ["AD", "NC"], "age": [70.5, 66]}).to_excel(
+        tmp_path / "p.xlsx", index=False
+    )
+    semicolons = write(tmp_path, "participant_id;group;age\nsub-1;AD;70,5\nsub-2;NC;66,0\n")
+    for path in (tmp_path / "p.xlsx", semicolons):
+        matched = match_phenotypes(people("sub-1", "sub-2"), read_phenotypes(path))
+        assert [subject.group for subject in matched.subjects] == ["AD", "NC"]
+        assert matched.subjects[0].phenotypes["age"] == 70.5
+
+
+def test_one_table_a_subject_is_joined(tmp_path):
+    tables = [
+        read_phenotypes(write(tmp_path, f"Subj,DX\nsub-{i},{dx}\n", f"{i}.csv"))
+        for i, dx in enumerate(["ADHD", "Control"])
+    ]
+    matched = match_phenotypes(people("sub-0", "sub-1"), join_phenotypes(tables))
+    assert [subject.group for subject in matched.subjects] == ["ADHD", "NC"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("age,sex\n1,M\n", "no column of subject ids"),
+        ("subject,group\n", "no rows"),
+        ("subject,group\na,NC\na,AD\n", "two rows for 'a'"),
+        ("subject,group,Group\na,NC,AD\n", "two columns named 'group'"),
+        ("subject,group\na,NC\nb,AD,3,4\n", "cannot be read"),
+        ("", "empty"),
+    ],
+)
+def test_bad_tables_get_a_sentence(tmp_path, text, sentence):
+    with pytest.raises(InputError, match=sentence):
+        read_phenotypes(write(tmp_path, text))
+
+
+def test_what_is_no_workbook_and_what_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="Excel workbook"):
+        read_phenotypes(write(tmp_path, "subject,group\n", "p.xlsx"))
+    with pytest.raises(InputError, match="no phenotype table"):
+        read_phenotypes(tmp_path / "none.csv")

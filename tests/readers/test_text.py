@@ -1,0 +1,156 @@
+"""Text tables, as releases and labs write them, and as they should not be written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from biobgt.errors import InputError
+from biobgt.readers.text import read_text
+
+VALUES = np.array([[1.5, -2.25, 3.0], [0.5, 1e-3, -7.0], [9.0, 8.0, 7.125]])
+
+
+def read(tmp_path, content: str | bytes, name: str = "s.csv"):
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_text(path)
+
+
+def lines(separator: str, values: np.ndarray = VALUES) -> list[str]:
+    return [separator.join(repr(float(value)) for value in row) for row in values]
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";", " ", "   ", ", "])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_separators_and_line_ends(tmp_path, separator, end):
+    reading = read(tmp_path, end.join(lines(separator)) + end)
+    np.testing.assert_array_equal(reading.values, VALUES)
+    assert reading.region_names is None
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("#1\t#2\t#3", ("1", "2", "3")),  # ABIDE
+        ("# a b c", ("a", "b", "c")),  # numpy.savetxt
+        ("Insula.L\tInsula.R\tCuneus", ("Insula.L", "Insula.R", "Cuneus")),
+        ('"A 1"\t"A 2"\t"B"', ("A 1", "A 2", "B")),
+    ],
+)
+def test_headers(tmp_path, header, names):
+    separator = "\t" if "\t" in header else " "
+    reading = read(tmp_path, "\n".join([header, *lines(separator)]), "s.1D")
+    assert reading.region_names == names
+    np.testing.assert_array_equal(reading.values, VALUES)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_column_numbers_are_a_header(tmp_path, first):
+    values = np.random.default_rng(0).standard_normal((4, 6))
+    header = ",".join(str(first + i) for i in range(6))
+    reading = read(tmp_path, "\n".join([header, *lines(",", values)]))
+    np.testing.assert_array_equal(reading.values, values)
+    assert len(reading.region_names) == 6
+
+
+def test_comments_are_not_headers(tmp_path):
+    reading = read(tmp_path, "\n".join(["# made by AFNI 3dROIstats", "# on some rainy Tuesday", *lines(" ")]), "s.1D")
+    assert reading.region_names is None
+    np.testing.assert_array_equal(reading.values, VALUES)
+
+
+def test_athena_columns_are_left_out(tmp_path):
+    rows = [f"sfnwmrda1.nii.gz\t{i}[?]\t{line}" for i, line in enumerate(lines("\t"))]
+    reading = read(tmp_path, "\n".join(["File\tSub-brick\tMean_1\tMean_3\tMean_4", *rows]), "x_TCs.1D")
+    assert reading.region_names == ("Mean_1", "Mean_3", "Mean_4")
+    np.testing.assert_array_equal(reading.values, VALUES)
+    assert reading.options["columns left out"] == 2
+
+
+def test_tables_written_by_pandas_and_r(tmp_path):
+    frame = pd.DataFrame(VALUES, columns=["a", "b", "c"], index=["x", "y", "z"])
+    for number, content in enumerate(
+        [
+            frame.to_csv(),
+            frame.reset_index(drop=True).to_csv(),
+            pd.DataFrame(VALUES).to_csv(),
+            frame.to_csv(sep=";", decimal=","),
+            "a b c\n" + "\n".join(f"{name} {line}" for name, line in zip("xyz", lines(" "), strict=True)),
+        ]
+    ):
+        reading = read(tmp_path, content, f"{number}.txt")
+        np.testing.assert_array_equal(reading.values, VALUES)
+        assert len(reading.region_names) == 3
+
+
+@pytest.mark.parametrize("separator", [";", "\t", " "])
+def test_decimal_commas(tmp_path, separator):
+    content = "\n".join(line.replace(".", ",") for line in lines(separator))
+    reading = read(tmp_path, content)
+    np.testing.assert_array_equal(reading.values, VALUES)
+    assert reading.options["decimal mark"] == ","
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+def test_encodings(tmp_path, encoding):
+    content = "\n".join(["Région,b,c", *lines(",")])
+    reading = read(tmp_path, content.encode(encoding))
+    assert reading.region_names == ("Région", "b", "c")
+    np.testing.assert_array_equal(reading.values, VALUES)
+
+
+def test_trailing_separators_and_blank_lines(tmp_path):
+    reading = read(tmp_path, "\n\n".join(line + "\t" for line in lines("\t")) + "\n\n")
+    np.testing.assert_array_equal(reading.values, VALUES)
+
+
+def test_missing_regions_are_nan(tmp_path):
+    reading = read(tmp_path, "a\tb\tc\n1\tn/a\t2\n3\tn/a\t4\n", "s.tsv")
+    np.testing.assert_array_equal(np.isnan(reading.values), [[False, True, False]] * 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "empty"),
+        ("  \n\n ", "empty"),
+        ("a,b,c\n", "header and no rows"),
+        ("# only\n# comments\n", "comments and no rows"),
+        ("1,2,3\n4,5\n6,7,8\n", "Line 2 has 2 values where the first has 3"),
+        ("1,2,3\n4,5,6,7\n8,9,1\n", "Line 2 has 4 values"),
+        ("1,2,3\n4,5,6\n7,8", "Line 3 has 2 values .* cut off"),
+        ("1,2,3\n4,abc,6\n", "Line 2, column 2 holds 'abc'"),
+        ("1,x,3\n4,5,6\n", "Line 1, column 2 holds 'x'"),
+        ("a,b\n1,2,3,4\n", "2 names and line 2 has 4 values"),
+        ("one\ntwo\n", "no column of numbers"),
+        ("1,2\n3,4\n".encode("utf-16-le"), "UTF-16 without its mark"),
+        (b"\xff\xfe1\x00,", "damaged"),
+    ],
+)
+def test_bad_tables_get_a_sentence(tmp_path, content, sentence):
+    with pytest.raises(InputError, match=sentence):
+        read(tmp_path, content)
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
+
+
+@settings(deadline=None)
+@given(
+    values=arrays(np.float64, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=8), elements=finite),
+    separator=st.sampled_from(["\t", ",", ";", " "]),
+    header=st.booleans(),
+    end=st.sampled_from(["\n", "\r\n"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_any_table_we_write_we_read_back(tmp_path_factory, values, separator, header, end, encoding):
+    names = [f"region{i}" for i in range(values.shape[1])]
+    rows = [separator.join(names)] * header + lines(separator, values)
+    path = tmp_path_factory.mktemp("text") / "s.txt"
+    path.write_bytes(end.join(rows).encode(encoding))
+    reading = read_text(path)
+    np.testing.assert_array_equal(reading.values, values)
+    assert reading.region_names == (tuple(names) if header else None)

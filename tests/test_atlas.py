@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from biobgt.atlas import BUNDLED, LABEL_RADIUS_MM, PAPER_MODULES, Atlas, load_atlas, numbered_atlas, recognise_atlas
+from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.readers import find_atlas, read_atlas
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_atlases_have_names_coordinates_and_labels(name):
+    atlas = load_atlas(name)
+    assert atlas.n_regions == BUNDLED[name].n_regions
+    assert len(set(atlas.regions)) == atlas.n_regions
+    assert atlas.coordinates.shape == (atlas.n_regions, 3)
+    assert np.abs(atlas.coordinates).max() < 110
+    assert set(atlas.labelling("paper")) - {None} <= set(PAPER_MODULES)
+    assert len(set(atlas.labelling("dosenbach")) - {None}) == 6
+
+
+def test_dosenbach_seeds_have_their_own_labels():
+    atlas = load_atlas("dosenbach160")
+    labels = dict(zip(atlas.regions, atlas.labelling("paper"), strict=True))
+    assert labels["occipital 146"] == "Vis"
+    assert labels["dACC 27"] == "EC"
+    assert labels["vmPFC 1"] == "CC"
+    assert labels["dFC 35"] is None  # the paper writes 'dFC 3', which does not exist, and nothing is guessed
+    assert atlas.n_unlabelled("paper") == 60
+    assert atlas.n_unlabelled("dosenbach") == 0
+
+
+def test_regions_far_from_every_seed_are_unlabelled():
+    seeds = load_atlas("dosenbach160").coordinates
+    cc200 = load_atlas("cc200")
+    distances = np.linalg.norm(cc200.coordinates[:, None] - seeds[None], axis=2).min(axis=1)
+    unlabelled = [label is None for label in cc200.labelling("dosenbach")]
+    assert unlabelled == (distances > LABEL_RADIUS_MM).tolist()
+
+
+def test_hemispheres_follow_the_names_of_aal():
+    atlas = load_atlas("aal116")
+    for region, side in zip(atlas.regions, atlas.hemispheres, strict=True):
+        expected = {"L": "L", "R": "R"}.get(region.rsplit("_", 1)[-1], "M")
+        assert side == expected, region
+
+
+def test_aal90_is_the_first_90_of_aal116():
+    assert load_atlas("aal90").regions == load_atlas("aal116").regions[:90]
+
+
+def test_recognition_by_number_of_regions():
+    assert recognise_atlas(200).name == "cc200"
+    assert recognise_atlas(112) is None
+
+
+def test_two_fitting_atlases_are_a_question():
+    own = Atlas(name="mine", title="Mine", regions=tuple(f"r{i}" for i in range(200)))
+    with pytest.raises(ChoiceNeeded) as caught:
+        recognise_atlas(200, own=[own])
+    assert caught.value.option == "atlas"
+    assert caught.value.choices == ("mine", "cc200")
+
+
+def test_own_table_with_labels(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("Label,X,Y,Z,network\nInsula,-30,10,2,salience\nInsula,30,10,2,salience\nCuneus,1,-80,20,\n")
+    atlas = read_atlas(path)
+    assert atlas.regions == ("Insula (1)", "Insula (2)", "Cuneus")
+    assert atlas.hemispheres == ("L", "R", "M")
+    assert atlas.labelling("network") == ("salience", "salience", None)
+    np.testing.assert_array_equal(atlas.coordinates[0], [-30, 10, 2])
+
+
+def test_own_tsv_and_node_file(tmp_path):
+    (tmp_path / "a.tsv").write_text("x\ty\tz\tlabel\n-1.5\t2\t3\tA\n4\t5\t6\tB\n")
+    assert find_atlas(tmp_path / "a.tsv").regions == ("A", "B")
+    (tmp_path / "b.node").write_text("# BrainNet Viewer\n-30 10 2 1 4 Insula.L\n30 10 2 2 4 -\n")
+    atlas = find_atlas(str(tmp_path / "b.node"))
+    assert atlas.regions == ("Insula.L", "Region 2")
+    assert atlas.coordinates.tolist() == [[-30, 10, 2], [30, 10, 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("a.csv", "x,y,label\n1,2,A\n", "no column z"),
+        ("a.csv", "x,y,z,label\n1,2,abc,A\n1,2,3,B\n", "row 1 has a coordinate that is not a number"),
+        ("a.csv", "x,y,z,label\n1,2,900,A\n1,2,3,B\n", "MNI coordinates"),
+        ("a.csv", "x,y,z,label\n1,2,3,A\n", "at least 2"),
+        ("a.csv", "", "empty"),
+        ("a.csv", "x,y,z,label\n1,2,3,A,B,C\n1,2,3,A,B,C,D\n", "not a table"),
+        ("a.node", "1 2\n3 4\n", "2 columns"),
+    ],
+)
+def test_bad_atlas_tables_get_a_sentence(tmp_path, name, text, sentence):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        read_atlas(tmp_path / name)
+
+
+def test_unknown_names_get_a_sentence():
+    with pytest.raises(InputError, match="Bundled: cc200"):
+        find_atlas("cc201")
+    with pytest.raises(InputError, match="no labelling 'yeo'"):
+        load_atlas("cc200").labelling("yeo")
+    with pytest.raises(InputError, match="There is no atlas file"):
+        read_atlas("nowhere.csv")
+
+
+def test_numbered_atlas_has_no_coordinates():
+    atlas = numbered_atlas(3)
+    assert atlas.regions == ("Region 1", "Region 2", "Region 3")
+    assert atlas.coordinates is None
+    assert atlas.hemispheres is None
+    assert "x" not in atlas.table()

@@ -1,0 +1,235 @@
+import bct
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from nilearn.connectome import ConnectivityMeasure
+from sklearn.covariance import EmpiricalCovariance, LedoitWolf
+
+from biobgt.atlas import numbered_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import (
+    BrainGraph,
+    ConnectomeSettings,
+    TangentSpace,
+    brain_graph,
+    check_connectivity,
+    cohort_connectivity,
+    cohort_graphs,
+    functional_connectivity,
+    graph_from_connectivity,
+    subject_connectivity,
+)
+from biobgt.errors import InputError
+
+
+@pytest.fixture
+def series(rng):
+    shared = rng.standard_normal((120, 1))
+    return rng.standard_normal((120, 12)) + 0.8 * shared
+
+
+@pytest.fixture
+def cohort(rng):
+    people = tuple(Subject(id=f"s{i}", series=rng.standard_normal((60, 8)).cumsum(axis=0)) for i in range(6))
+    return Cohort(name="c", subjects=people, atlas=numbered_atlas(8))
+
+
+def symmetric(values: np.ndarray) -> np.ndarray:
+    matrix = np.triu(values, 1)
+    return matrix + matrix.T
+
+
+matrices = arrays(np.float64, (7, 7), elements=st.floats(-1, 1)).map(symmetric)
+
+
+def test_pearson_by_hand():
+    series = np.array([[1.0, 2, 3], [2, 4, 2], [3, 6, 1], [4, 8, 0]])
+    np.testing.assert_allclose(functional_connectivity(series), [[1, 1, -1], [1, 1, -1], [-1, -1, 1]])
+
+
+def test_pearson_equals_numpy_and_nilearn(series):
+    fc = functional_connectivity(series)
+    np.testing.assert_allclose(fc, np.corrcoef(series.T), atol=1e-12)
+    nilearn = ConnectivityMeasure(cov_estimator=EmpiricalCovariance(), kind="correlation")
+    np.testing.assert_allclose(fc, nilearn.fit_transform([series])[0], atol=1e-10)
+
+
+def standardised(series: np.ndarray) -> np.ndarray:
+    return (series - series.mean(axis=0)) / series.std(axis=0, ddof=1)
+
+
+@pytest.mark.parametrize(("estimator", "kind"), [("ledoit-wolf", "correlation"), ("partial", "partial correlation")])
+def test_shrunk_estimators_equal_nilearn(series, estimator, kind):
+    expected = ConnectivityMeasure(cov_estimator=LedoitWolf(), kind=kind).fit_transform([standardised(series)])[0]
+    np.testing.assert_allclose(functional_connectivity(series, estimator=estimator), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", ["pearson", "fisher-z", "partial", "ledoit-wolf"])
+def test_the_scale_of_a_region_does_not_matter(series, estimator, rng):
+    rescaled = series * rng.uniform(0.1, 100, 12) + rng.uniform(-1000, 1000, 12)
+    before, after = (functional_connectivity(values, estimator=estimator) for values in (series, rescaled))
+    np.testing.assert_allclose(after, before, atol=1e-9)
+
+
+def test_fisher_z(series):
+    z = functional_connectivity(series, estimator="fisher-z")
+    off = ~np.eye(12, dtype=bool)
+    np.testing.assert_allclose(np.tanh(z[off]), functional_connectivity(series)[off])
+    assert (np.diag(z) == 0).all()
+    identical = np.column_stack([series[:, 0], series[:, 0]])
+    assert np.isfinite(functional_connectivity(identical, estimator="fisher-z")).all()
+
+
+def test_tangent_equals_nilearn_and_applies_to_new_subjects(cohort):
+    data = [standardised(subject.series) for subject in cohort]
+    expected = ConnectivityMeasure(cov_estimator=LedoitWolf(), kind="tangent").fit(data[:4]).transform(data)
+    space = TangentSpace.fit(cohort.subjects[:4])
+    np.testing.assert_allclose(space.transform(cohort), expected, atol=1e-8)
+    np.testing.assert_allclose(space.transform(cohort.subjects[5:])[0], expected[5], atol=1e-8)
+
+
+@pytest.mark.parametrize("estimator", ["pearson", "fisher-z", "partial", "ledoit-wolf"])
+def test_silent_regions_connect_to_nothing(series, estimator):
+    series = series.copy()
+    series[:, 3] = 0.1  # 0.1 has no exact binary form: centring leaves dust
+    fc = functional_connectivity(series, estimator=estimator)
+    assert np.isfinite(fc).all()
+    np.testing.assert_allclose(np.delete(fc[3], 3), 0, atol=1e-12)
+
+
+def test_a_brought_matrix_stands_for_itself():
+    matrix = np.array([[1, 0.5, 0], [0.5, 1, -0.2], [0, -0.2, 1]])
+    person = Subject(id="m", connectivity=matrix)
+    np.testing.assert_array_equal(subject_connectivity(person), matrix)
+    assert subject_connectivity(person, estimator="fisher-z")[0, 1] == pytest.approx(np.arctanh(0.5))
+    with pytest.raises(InputError, match="needs its series"):
+        subject_connectivity(person, estimator="partial")
+    counts = Subject(id="m", connectivity=matrix * 100)
+    with pytest.raises(InputError, match="beyond ±1"):
+        subject_connectivity(counts, estimator="fisher-z")
+
+
+def test_cohort_connectivity_reports_progress(cohort):
+    seen = []
+    stack = cohort_connectivity(cohort, progress=lambda done, total: seen.append((done, total)))
+    np.testing.assert_allclose(stack[2], np.corrcoef(cohort.subjects[2].series.T), atol=1e-12)
+    assert seen == [(i, 6) for i in range(1, 7)]
+
+
+@given(matrices, st.floats(0, 1))
+def test_absolute_threshold_keeps_what_is_strong(matrix, level):
+    settings = ConnectomeSettings(sign="signed", threshold="absolute", level=level)
+    weights = graph_from_connectivity(matrix, settings).weights
+    np.testing.assert_array_equal(weights, np.where(np.abs(matrix) >= level, matrix, 0))
+
+
+@given(arrays(np.float64, (7, 7), elements=st.floats(0.01, 1), unique=True).map(symmetric), st.floats(0.05, 1))
+def test_proportional_threshold_equals_bctpy(matrix, share):
+    settings = ConnectomeSettings(threshold="proportional", level=share)
+    ours = graph_from_connectivity(matrix, settings)
+    assert ours.n_edges == round(share * 21)
+    # bctpy counts both triangles and rounds to even, so the two agree where that makes no difference.
+    if round(share * 42) == 2 * round(share * 21):
+        np.testing.assert_array_equal(ours.weights, bct.threshold_proportional(matrix, share))
+
+
+@given(matrices)
+def test_sign_rules(matrix):
+    everything = {"threshold": "none"}
+    positive = graph_from_connectivity(matrix, ConnectomeSettings(sign="positive", **everything)).weights
+    absolute = graph_from_connectivity(matrix, ConnectomeSettings(sign="absolute", **everything)).weights
+    signed = graph_from_connectivity(matrix, ConnectomeSettings(sign="signed", **everything)).weights
+    np.testing.assert_array_equal(positive, np.maximum(matrix, 0))
+    np.testing.assert_array_equal(absolute, np.abs(matrix))
+    np.testing.assert_array_equal(signed, matrix)
+
+
+def test_proportional_threshold_ranks_signed_weights_by_strength():
+    matrix = symmetric(np.array([[0, -0.9, 0.1], [0, 0, 0.2], [0, 0, 0]], dtype=float))
+    settings = ConnectomeSettings(sign="signed", threshold="proportional", level=1 / 3)
+    assert graph_from_connectivity(matrix, settings).weights[0, 1] == -0.9
+
+
+@given(arrays(np.float64, (7, 7), elements=st.floats(0.01, 1), unique=True).map(symmetric))
+def test_backbone_is_the_maximum_spanning_tree(matrix):
+    settings = ConnectomeSettings(threshold="absolute", level=2.0, backbone=True)
+    graph = graph_from_connectivity(matrix, settings)
+    expected = nx.maximum_spanning_tree(nx.from_numpy_array(matrix))
+    assert {frozenset(edge) for edge in np.argwhere(graph.weights)} == {frozenset(edge) for edge in expected.edges}
+
+
+def test_graph_of_a_subject_is_read_only_and_knows_its_settings(series):
+    graph = brain_graph(Subject(id="s", series=series, simulated=True), numbered_atlas(12))
+    assert graph.settings == ConnectomeSettings()
+    assert graph.simulated
+    assert 0 < graph.density <= 1
+    with pytest.raises(ValueError, match="read-only"):
+        graph.weights[0, 1] = 1
+
+
+def test_cohort_graphs_fit_the_tangent_space_once(cohort):
+    graphs = list(cohort_graphs(cohort, ConnectomeSettings(estimator="tangent", sign="signed", threshold="none")))
+    expected = cohort_connectivity(cohort, estimator="tangent")[3]
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(graphs[3].weights, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "sentence"),
+    [
+        (np.ones((2, 3)), "square"),
+        (np.array([[0, 1], [0.5, 0]]), "not symmetric: 1 from region 1 to 2 and 0.5 back"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "not finite between regions 1 and 2"),
+        (np.zeros((1, 1)), "at least 2"),
+    ],
+)
+def test_bad_matrices_get_a_sentence(matrix, sentence):
+    with pytest.raises(InputError, match=sentence):
+        check_connectivity(matrix)
+
+
+def test_graphs_refuse_loops_and_the_wrong_atlas():
+    with pytest.raises(InputError, match="to itself"):
+        BrainGraph(np.eye(3), numbered_atlas(3))
+    with pytest.raises(InputError, match="3 regions and atlas unknown4 has 4"):
+        BrainGraph(np.zeros((3, 3)), numbered_atlas(4))
+
+
+def test_rounding_across_the_diagonal_is_averaged():
+    matrix = np.array([[0, 0.5], [0.5 + 1e-9, 0]])
+    checked = check_connectivity(matrix)
+    assert checked[0, 1] == checked[1, 0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"estimator": "covariance"},
+        {"sign": "negative"},
+        {"threshold": "half"},
+        {"level": -0.1},
+        {"level": float("nan")},
+        {"threshold": "proportional", "level": 1.5},
+    ],
+)
+def test_bad_settings_get_a_sentence(settings):
+    with pytest.raises(InputError):
+        ConnectomeSettings(**settings)
+
+
+def test_settings_in_words():
+    assert ConnectomeSettings().describe() == "Pearson correlation; positive only; connections of at least 0.3"
+    words = ConnectomeSettings(threshold="proportional", level=0.15, backbone=True).describe()
+    assert "the strongest 15.0% of pairs, with the maximum spanning tree" in words
+
+
+def test_one_time_point_and_single_subject_tangent(series):
+    with pytest.raises(InputError, match="at least 2 time points"):
+        functional_connectivity(series[:1])
+    with pytest.raises(InputError, match="fitted on a cohort"):
+        functional_connectivity(series, estimator="tangent")
+    with pytest.raises(InputError, match="at least 2 subjects"):
+        TangentSpace.fit([Subject(id="s", series=series)])
