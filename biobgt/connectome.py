@@ -12,7 +12,6 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
-from sklearn.covariance import LedoitWolf
 
 from biobgt.atlas import Atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
@@ -275,6 +274,7 @@ class TangentSpace:
     def fit(cls, subjects: Iterable[Subject]) -> "TangentSpace":
         """Fit the reference point on subjects with series."""
         from nilearn.connectome import ConnectivityMeasure
+        from sklearn.covariance import LedoitWolf
 
         series = [_standardised(_series_of(subject)) for subject in subjects]
         if len(series) < 2:
@@ -395,6 +395,8 @@ def _standardised(series: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    from sklearn.covariance import LedoitWolf  # a second of import that most runs do not need
+
     covariance: NDArray[np.float64] = LedoitWolf(store_precision=False).fit(_standardised(series)).covariance_
     return covariance
 

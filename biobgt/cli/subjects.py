@@ -15,6 +15,7 @@ from biobgt.connectome import ConnectomeSettings, Estimator, SignRule, Threshold
 from biobgt.errors import InputError
 from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
 from biobgt.quality import quality_table
+from biobgt.readers.text import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; made when it is not there.")]
@@ -29,6 +30,8 @@ def info(
     groups = ", ".join(f"{count} {group}" for group, count in cohort.group_sizes.items()) or "none given"
     kinds = ", ".join(sorted({subject.kind for subject in cohort}))
     print_line(f"{len(cohort)} subjects · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
+    if cohort.simulated:
+        print_line(f"SIMULATED: {sum(subject.simulated for subject in cohort)} of the subjects are not real people.")
     print_line(f"Groups: {groups}")
     for note in cohort.notes:
         print_line(note)
@@ -93,10 +96,14 @@ def demo(
     cohort = demo_cohort(name, n_per_group=n_per_group, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     for subject in cohort:
-        frame = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
-        frame.to_csv(out / f"{subject.id}.tsv", sep="\t", index=False, float_format="%.6g")
-    rows = [{"participant_id": subject.id, "group": subject.group, "simulated": True} for subject in cohort]
+        table = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
+        text = table.to_csv(sep="\t", index=False, float_format="%.6g")
+        mark = f"{SIMULATED_MARK} drawn by biobgt demo {name}, seed {seed}; not a person\n"
+        (out / f"{subject.id}.tsv").write_text(mark + text)
+    rows = [{"participant_id": subject.id, "group": subject.group} for subject in cohort]
     pd.DataFrame(rows).to_csv(out / "participants.tsv", sep="\t", index=False)
+    for note in cohort.notes:
+        print_line(note)
     print_line(f"{len(cohort)} simulated subjects written to {out}")
 
 

@@ -222,6 +222,7 @@ def _to_subject(candidate: _Candidate, atlas: Atlas, options: ReadOptions) -> Su
         missing_regions=measured.missing_regions,
         tr=reading.tr,
         source=candidate.source,
+        simulated=reading.simulated,
     )
 
 

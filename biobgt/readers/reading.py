@@ -38,6 +38,8 @@ class Reading:
         The subject's id, where it stands inside the file.
     tr : float or None
         Seconds between time points, where the file says so.
+    simulated : bool
+        True where the file says that it holds a drawn subject.
     options : mapping
         How the file was read (separator, variable, ...), for the provenance.
     """
@@ -47,6 +49,7 @@ class Reading:
     columns_are_regions: bool = False
     subject: str | None = None
     tr: float | None = None
+    simulated: bool = False
     options: Mapping[str, str | float | bool] = field(default_factory=dict)
 
 

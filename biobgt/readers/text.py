@@ -22,6 +22,8 @@ from biobgt.readers.reading import Reading
 _NOT_REGIONS = {"", "file", "sub-brick", "index", "time", "volume", "frame", "unnamed: 0"}
 _MISSING = {"", "nan", "na", "n/a", "-nan", "null", "none"}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+# What `biobgt demo` writes above the numbers, so that a drawn subject stays marked wherever it is read again.
+SIMULATED_MARK = "# simulated:"
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -35,6 +37,7 @@ class _Layout:
     rows: list[tuple[int, str]]
     n_columns: int
     left_out: set[int]
+    simulated: bool
 
     @property
     def regions(self) -> list[int]:
@@ -54,7 +57,7 @@ def read_text(path: Path) -> Reading:
     names = None
     if layout.header is not None:
         names = tuple(layout.header[i].lstrip("#") for i in layout.regions)
-    return Reading(values=_parse(layout), region_names=names, options=options)
+    return Reading(values=_parse(layout), region_names=names, simulated=layout.simulated, options=options)
 
 
 def decode(data: bytes) -> str:
@@ -115,7 +118,9 @@ def _find_layout(text: str) -> _Layout:
     elif n_comments:
         header = _header_in_comment(lines[n_comments - 1][1], separator, n_columns=len(first))
     second = split_cells(rows[min(1, len(rows) - 1)][1], separator)
-    return _Layout(separator, decimal, header, rows, len(first), _left_out(header, first, second, decimal))
+    left_out = _left_out(header, first, second, decimal)
+    simulated = any(line.startswith(SIMULATED_MARK) for _, line in lines[:n_comments])
+    return _Layout(separator, decimal, header, rows, len(first), left_out, simulated)
 
 
 def _is_header(cells: list[str], decimal: str) -> bool:

@@ -1,0 +1,110 @@
+"""The command line as a user meets it: in a process of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt import read_cohort
+from biobgt.cli.subjects import safe_name
+from biobgt.connectome import functional_connectivity
+from biobgt.simulate import demo_cohort
+
+BIOBGT = Path(sys.executable).with_name("biobgt")
+
+
+def biobgt(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [str(BIOBGT), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={"COLUMNS": "200", "PATH": ""})
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    result = biobgt("demo", "ad", "--n-per-group", 2, "--out", folder)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+def test_help_lists_the_jobs():
+    result = biobgt("--help")
+    assert result.returncode == 0
+    for job in ("info", "connectome", "demo", "atlases", "fetch"):
+        assert job in result.stdout
+
+
+def test_version():
+    assert biobgt("--version").stdout.startswith("biobgt 0.")
+
+
+def test_the_demo_is_read_back_as_it_was_drawn_and_stays_marked(demo):
+    cohort = read_cohort(demo)
+    drawn = demo_cohort("ad", n_per_group=2)
+    assert cohort.ids == tuple(sorted(drawn.ids))
+    assert dict(cohort.group_sizes) == {"NC": 2, "MCI": 2, "AD": 2}
+    assert all(subject.simulated for subject in cohort)
+    np.testing.assert_allclose(cohort["sim-AD-001"].series, drawn["sim-AD-001"].series, rtol=1e-5)
+
+
+def test_info(demo, tmp_path):
+    result = biobgt("info", demo, "--out", tmp_path / "tables")
+    assert result.returncode == 0
+    assert "6 subjects · AAL-90 (cerebrum) (90 regions) · series" in result.stdout
+    assert "SIMULATED: 6 of the subjects" in result.stdout
+    assert "Groups: 2 NC, 2 MCI, 2 AD" in result.stdout
+    quality = pd.read_csv(tmp_path / "tables" / "quality.csv")
+    assert len(quality) == 6
+    sources = pd.read_csv(tmp_path / "tables" / "sources.csv")
+    assert sources["sha256"].str.len().eq(64).all()
+
+
+def test_connectome_writes_the_graphs(demo, tmp_path):
+    arguments = ("--sign", "signed", "--threshold", "proportional", "--level", 0.1)
+    result = biobgt("connectome", demo, "--out", tmp_path, *arguments)
+    assert result.returncode == 0, result.stderr
+    weights = pd.read_csv(tmp_path / "sim-MCI-002.csv", index_col=0)
+    subject = read_cohort(demo)["sim-MCI-002"]
+    fc = functional_connectivity(subject.series)
+    kept = weights.to_numpy() != 0
+    np.testing.assert_allclose(weights.to_numpy()[kept], fc[kept], atol=1e-7)
+    assert kept.sum() == 2 * round(0.1 * 90 * 89 / 2)
+    assert weights.columns[0] == "Precentral_L"
+
+
+def test_atlases():
+    result = biobgt("atlases")
+    assert "cc200" in result.stdout
+    assert "power264" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("info", "nowhere"), "There is no file or folder 'nowhere'."),
+        (("demo", "cancer", "--out", "x"), "There is no demo cohort 'cancer'."),
+        (("info", "{demo}", "--atlas", "cc200"), "the chosen atlas has 200 regions"),
+        (("info", "{demo}", "--phenotypes", "none.csv"), "There is no phenotype table 'none.csv'."),
+        (("connectome", "{demo}", "--out", "x", "--threshold", "proportional", "--level", "3"), "keeps a share"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(demo, arguments, sentence):
+    result = biobgt(*(str(argument).format(demo=demo) for argument in arguments))
+    assert result.returncode == 2
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_debug_shows_the_traceback():
+    result = biobgt("--debug", "info", "nowhere")
+    assert result.returncode != 0
+    assert "Traceback" in result.stderr
+
+
+def test_file_names_are_made_safe():
+    assert safe_name("../a b/c") == ".._a_b_c"
+    with pytest.raises(ValueError, match="cannot be a file name"):
+        safe_name("../..")

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from biobgt.atlas import load_atlas, numbered_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.quality import mean_connectivity, quality_flags, quality_table
+from biobgt.readers import read_cohort
+
+ATLAS = numbered_atlas(10)
+
+
+def names(subject: Subject) -> set[str]:
+    return {flag.name for flag in quality_flags(subject, ATLAS)}
+
+
+@pytest.fixture
+def series(rng):
+    return rng.standard_normal((200, 10)) + 0.7 * rng.standard_normal((200, 1))
+
+
+def test_a_good_subject_has_no_flags(series):
+    assert names(Subject(id="s", series=series, tr=2.0)) == set()
+
+
+def test_short_series(series):
+    assert names(Subject(id="s", series=series[:99])) == {"short"}
+    assert names(Subject(id="s", series=series[:149], tr=2.0)) == {"short"}
+    assert names(Subject(id="s", series=series[:151], tr=2.0)) == set()
+
+
+def test_fewer_time_points_than_regions_is_a_note(rng):
+    subject = Subject(id="s", series=rng.standard_normal((200, 200)) + rng.standard_normal((200, 1)))
+    flags = quality_flags(subject, load_atlas("cc200"))
+    assert [(flag.name, flag.level) for flag in flags] == [("fewer time points than regions", "note")]
+
+
+def test_silent_and_missing_regions_are_named(series):
+    series = series.copy()
+    series[:, [2, 7]] = 0
+    flags = quality_flags(Subject(id="s", series=series, missing_regions=(7,)), ATLAS)
+    assert [flag.name for flag in flags] == ["missing regions", "silent regions"]
+    assert "Region 8" in flags[0].sentence
+    assert "Region 3" in flags[1].sentence
+
+
+def test_suspicious_connectivity(rng):
+    common = rng.standard_normal((200, 1))
+    assert names(Subject(id="s", series=rng.standard_normal((200, 10)) + 3 * common)) == {"high mean FC"}
+    assert names(Subject(id="s", series=rng.standard_normal((200, 10)))) == {"no structure"}
+
+
+def test_mean_connectivity_leaves_silent_regions_out(series):
+    silent = series.copy()
+    silent[:, 0] = 0
+    assert mean_connectivity(Subject(id="s", series=silent)) == pytest.approx(
+        mean_connectivity(Subject(id="s", series=series[:, 1:]))
+    )
+
+
+def test_table(series):
+    people = (Subject(id="a", series=series), Subject(id="b", connectivity=np.corrcoef(series.T)))
+    table = quality_table(Cohort(name="c", subjects=people, atlas=ATLAS))
+    assert table["subject"].tolist() == ["a", "b"]
+    assert table["mean FC"][0] == pytest.approx(table["mean FC"][1])
+
+
+def test_real_cohorts_are_mostly_unsuspicious(shared_data):
+    for name in ("abide_cc200", "cni2019_cc200"):
+        cohort = read_cohort(shared_data / f"{name}.npz")
+        flagged = [flag.name for subject in cohort.subjects[::5] for flag in quality_flags(subject, cohort.atlas)]
+        assert "high mean FC" not in flagged
+        assert "no structure" not in flagged
+    silent = [subject.id for subject in read_cohort(shared_data / "abide_cc200.npz") if subject.silent_regions]
+    assert 40 <= len(silent) < 60  # as the data's own page says
