@@ -95,7 +95,7 @@ def find_separator(line: str) -> tuple[str, str]:
 
 
 def _find_layout(text: str) -> _Layout:
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line and not line.isspace()]
     n_comments = next((i for i, (_, line) in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
     rows = lines[n_comments:]
     if not rows:
@@ -165,7 +165,6 @@ def _parse(layout: _Layout) -> NDArray[np.float64]:
             header=None,
             usecols=layout.regions if layout.left_out else None,
             dtype=np.float64,
-            skipinitialspace=True,
         )
     except (ValueError, pd.errors.ParserError):
         _explain(layout)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from biobgt.atlas import Atlas
 from biobgt.cohort import Subject
@@ -52,6 +51,8 @@ def vulnerability(mean_connectivity: NDArray[np.float64], atlas: Atlas) -> NDArr
     ndarray, shape (n_regions,)
         From 0 to 1.
     """
+    from scipy.stats import rankdata  # a second of import that most runs do not need
+
     connectivity = check_connectivity(mean_connectivity, what="The controls' mean connectivity")
     networks = atlas.labelling("dosenbach")
     if len(networks) != len(connectivity):

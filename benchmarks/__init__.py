@@ -1,0 +1,1 @@
+"""Timings, as ratios; run with ``python -m benchmarks``."""

@@ -1,0 +1,67 @@
+"""Reading and connectivity against the plainest way to do the same, in one process."""
+
+import resource
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.timing import Ratio, compare, print_ratios
+from biobgt.atlas import load_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import cohort_connectivity, iterate_connectivity
+from biobgt.readers import read_cohort, stream_subjects
+
+N_TIMEPOINTS = 196  # the mean of the 899 ABIDE subjects
+N_REGIONS = 200
+
+
+def run() -> None:
+    """Print the ratios of this page of the benchmarks."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = _write_abide_lookalikes(Path(folder), 100)
+        _streaming_memory(Path(folder))  # first: the peak of a process never goes down
+        print_ratios("Readers and connectivity", [_reading(Path(folder), files), _connectivity()])
+
+
+def _reading(folder: Path, files: list[Path]) -> Ratio:
+    ratio = compare(lambda: read_cohort(folder, atlas="cc200"), lambda: [pd.read_csv(file, sep="\t") for file in files])
+    return Ratio("read 100 .1D files", "pandas' C parser", ratio, "≤", 1.5)
+
+
+def _connectivity() -> Ratio:
+    rng = np.random.default_rng(0)
+    series = [rng.standard_normal((N_TIMEPOINTS, N_REGIONS)) for _ in range(900)]
+    subjects = tuple(Subject(id=str(i), series=values) for i, values in enumerate(series))
+    cohort = Cohort(name="bench", subjects=subjects, atlas=load_atlas("cc200"))
+    ratio = compare(
+        lambda: cohort_connectivity(cohort), lambda: [np.corrcoef(values.T) for values in series], repeats=3
+    )
+    return Ratio("900 × 200 regions to FC", "bare numpy.corrcoef", ratio, "≤", 1.2)
+
+
+def _streaming_memory(folder: Path) -> None:
+    """Stream 900 subjects (the same 100 files nine times) through connectivity; the peak is the whole process's."""
+    total = np.zeros((N_REGIONS, N_REGIONS))
+    for _ in range(9):
+        for matrix in iterate_connectivity(_subjects(folder)):
+            total += matrix
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of a process that streams 900 subjects: {peak:.0f} MB (promised: below 1024)\n")
+
+
+def _subjects(folder: Path) -> Iterator[Subject]:
+    return (item for item in stream_subjects(folder, atlas="cc200") if isinstance(item, Subject))
+
+
+def _write_abide_lookalikes(folder: Path, n_files: int) -> list[Path]:
+    rng = np.random.default_rng(0)
+    header = "\t".join(f"#{i}" for i in range(1, N_REGIONS + 1))
+    files = []
+    for i in range(n_files):
+        path = folder / f"NYU_{50000 + i:07d}_rois_cc200.1D"
+        np.savetxt(path, 20 * rng.standard_normal((N_TIMEPOINTS, N_REGIONS)), "%.6f", "\t", header=header, comments="")
+        files.append(path)
+    return files

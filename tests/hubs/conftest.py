@@ -1,0 +1,22 @@
+"""The real subject that regression values are taken from."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hub_graphs import load_connectivity
+from numpy.typing import NDArray
+
+from biobgt.atlas import load_atlas
+from biobgt.connectome import BrainGraph, graph_from_connectivity
+
+
+@pytest.fixture(scope="session")
+def real_connectivity(shared_data: Path) -> NDArray[np.float64]:
+    """Pearson correlations of CMU_a_0050642, the first ABIDE subject, CC200."""
+    return load_connectivity(shared_data, 0)
+
+
+@pytest.fixture(scope="session")
+def real_graph(real_connectivity: NDArray[np.float64]) -> BrainGraph:
+    return graph_from_connectivity(real_connectivity, atlas=load_atlas("cc200"), subject="CMU_a_0050642")

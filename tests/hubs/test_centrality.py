@@ -1,0 +1,92 @@
+"""Centralities against bctpy and networkx, and by hand."""
+
+import bct
+import networkx as nx
+import numpy as np
+import pytest
+from hub_graphs import BARBELL, EMPTY, KARATE, NAMED, PATH, STAR, TWO_PARTS, random_weights, weighted_graphs
+from hypothesis import given, settings
+
+from biobgt.connectome import graph_from_connectivity
+from biobgt.errors import InputError
+from biobgt.hubs import betweenness, closeness, degree, eigenvector, fc_strength
+
+
+def test_fc_strength_takes_signs_and_leaves_the_diagonal_out():
+    connectivity = np.array([[1.0, 0.6, -0.2], [0.6, 1.0, 0.1], [-0.2, 0.1, 1.0]])
+    np.testing.assert_allclose(fc_strength(connectivity), [0.2, 0.35, -0.05])
+    graph = graph_from_connectivity(connectivity)
+    np.testing.assert_allclose(fc_strength(graph), [0.3, 0.3, 0.0])
+
+
+def test_fc_strength_of_a_real_subject_is_the_mean_correlation(real_connectivity):
+    n = len(real_connectivity)
+    expected = [np.delete(real_connectivity[i], i).mean() for i in range(n)]
+    np.testing.assert_allclose(fc_strength(real_connectivity), expected, atol=1e-14)
+
+
+def test_betweenness_by_hand():
+    np.testing.assert_allclose(betweenness(STAR), [12, 0, 0, 0, 0])  # all 4 × 3 ordered pairs of leaves
+    np.testing.assert_allclose(betweenness(PATH), [0, 4, 4, 0])
+    square = nx.to_numpy_array(nx.cycle_graph(4))
+    np.testing.assert_allclose(betweenness(square), 1)  # two shortest paths between opposite corners
+
+
+@pytest.mark.parametrize(("n", "density"), [(30, 0.08), (30, 0.3), (25, 1.0)])
+def test_random_graphs_match_bctpy(n, density):
+    weights = random_weights(n, density, n)
+    lengths = bct.weight_conversion(weights, "lengths")
+    edges = (weights > 0).astype(float)
+    np.testing.assert_allclose(betweenness(weights), bct.betweenness_wei(lengths), atol=1e-10)
+    np.testing.assert_allclose(betweenness(weights, weighted=False), bct.betweenness_bin(edges), atol=1e-10)
+    np.testing.assert_array_equal(degree(weights), bct.degrees_und(weights))
+    np.testing.assert_allclose(eigenvector(weights), bct.eigenvector_centrality_und(weights), atol=1e-10)
+
+
+@pytest.mark.parametrize("weights", [KARATE, BARBELL])
+def test_ties_between_paths_match_bctpy(weights):
+    lengths = bct.weight_conversion(weights, "lengths")
+    np.testing.assert_allclose(betweenness(weights), bct.betweenness_wei(lengths), atol=1e-10)
+    np.testing.assert_allclose(eigenvector(weights), bct.eigenvector_centrality_und(weights), atol=1e-10)
+
+
+@pytest.mark.parametrize("weights", [KARATE, BARBELL, TWO_PARTS, random_weights(20, 0.08, 1), EMPTY])
+def test_closeness_matches_networkx(weights):
+    graph = nx.from_numpy_array(np.divide(1, weights, out=np.zeros_like(weights), where=weights > 0))
+    expected = list(nx.closeness_centrality(graph, distance="weight").values())
+    np.testing.assert_allclose(closeness(weights), expected, atol=1e-12)
+    expected = list(nx.closeness_centrality(graph).values())
+    np.testing.assert_allclose(closeness(weights, weighted=False), expected, atol=1e-12)
+
+
+def test_eigenvector_treats_equal_components_alike():
+    np.testing.assert_allclose(eigenvector(TWO_PARTS), 1 / np.sqrt(6), atol=1e-12)
+    assert not eigenvector(EMPTY).any()
+
+
+def test_eigenvector_is_zero_outside_the_leading_component():
+    weights = np.zeros((5, 5))
+    weights[:3, :3] = 1 - np.eye(3)
+    weights[3, 4] = weights[4, 3] = 0.5
+    np.testing.assert_allclose(eigenvector(weights), [1 / np.sqrt(3)] * 3 + [0, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_defined_on_every_graph(name):
+    for measure in (betweenness, closeness, degree, eigenvector, fc_strength):
+        assert np.isfinite(measure(NAMED[name])).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(weighted_graphs)
+def test_relabelling_permutes(weights):
+    order = np.random.default_rng(0).permutation(len(weights))
+    shuffled = weights[np.ix_(order, order)]
+    for measure in (betweenness, closeness, degree, eigenvector, fc_strength):
+        np.testing.assert_allclose(measure(shuffled), measure(weights)[order], atol=1e-7)
+
+
+@pytest.mark.parametrize("measure", [betweenness, closeness, degree, eigenvector])
+def test_negative_weights_are_refused(measure):
+    with pytest.raises(InputError, match="negative weight"):
+        measure(np.array([[0, -1.0], [-1.0, 0]]))

@@ -1,0 +1,336 @@
+"""Node entanglement against hand-checked spectra, a slow obvious loop, and its symmetries."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hub_graphs import (
+    BARBELL,
+    CLIQUE,
+    EMPTY,
+    KARATE,
+    NAMED,
+    PAIR,
+    PATH,
+    STAR,
+    TWO_PARTS,
+    random_weights,
+    weighted_graphs,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import expm, logm
+
+from biobgt.connectome import ConnectomeSettings, graph_from_connectivity
+from biobgt.errors import InputError
+from biobgt.hubs import (
+    Spectra,
+    control_spectra,
+    entanglement_sweep,
+    mean_field_entropy,
+    node_entanglement,
+    spectral_entropy,
+)
+
+
+def slow_laplacian(weights):
+    return np.diag(weights.sum(axis=1)) - weights
+
+
+def slow_entropy(weights, gamma):
+    """Eq. 5 as it stands, with matrix exponential and logarithm."""
+    propagator = expm(-gamma * slow_laplacian(weights))
+    density = propagator / np.trace(propagator)
+    return -np.trace(density @ logm(density)).real / np.log(2)
+
+
+def slow_perturbed(weights, i, perturbation):
+    altered = weights.copy()
+    if perturbation == "remove":
+        altered[i] = altered[:, i] = 0
+        return altered
+    members = [i, *(j for j in range(len(weights)) if weights[i, j] > 0)]
+    k = len(members) - 1
+    total = sum(weights[a, b] for a in members for b in members if a < b)
+    for a in members:
+        for b in members:
+            if a != b:
+                altered[a, b] = 2 * total / (k * (k + 1))
+    return altered
+
+
+def slow_entanglement(weights, gamma, perturbation):
+    before = slow_entropy(weights, gamma)
+    return np.array(
+        [slow_entropy(slow_perturbed(weights, i, perturbation), gamma) - before for i in range(len(weights))]
+    )
+
+
+def plain_entropy(eigenvalues, gamma):
+    p = np.exp(-gamma * np.asarray(eigenvalues))
+    p /= p.sum()
+    return -(p * np.log2(p)).sum()
+
+
+def test_entropy_of_two_connected_regions_by_hand():
+    # Eigenvalues 0 and 2w; with exp(−2wγ) = 1/3 the density matrix has eigenvalues 3/4 and 1/4.
+    gamma = np.log(3) / 1.4
+    expected = 0.75 * np.log2(4 / 3) + 0.25 * 2
+    assert control_spectra(PAIR).entropy(gamma)[0] == pytest.approx(expected, abs=1e-14)
+
+
+def test_star_by_hand():
+    # Star of 4 leaves: spectrum 0, 1, 1, 1, 5. Its centre's control graph is the clique of 5 with weight
+    # 4/10 on every pair, spectrum 0 and 4 × 2. A leaf's neighbourhood is one edge, a clique already.
+    gamma = 0.3
+    expected = plain_entropy([0, 2, 2, 2, 2], gamma) - plain_entropy([0, 1, 1, 1, 5], gamma)
+    ne = node_entanglement(STAR, gamma=gamma, signed=True)
+    np.testing.assert_allclose(ne, [expected, 0, 0, 0, 0], atol=1e-14)
+    assert expected != 0
+
+
+def test_star_without_its_centre_is_empty():
+    gamma = 0.3
+    expected = np.log2(5) - plain_entropy([0, 1, 1, 1, 5], gamma)
+    leaf = plain_entropy([0, 0, 1, 1, 4], gamma) - plain_entropy([0, 1, 1, 1, 5], gamma)
+    ne = node_entanglement(STAR, gamma=gamma, perturbation="remove", signed=True)
+    np.testing.assert_allclose(ne, [expected, leaf, leaf, leaf, leaf], atol=1e-13)
+
+
+def test_path_control_graph_by_hand():
+    # Node 1 of the path 0-1-2-3: {0, 1, 2} carries weight 2 and becomes a triangle of weight 2/3.
+    triangle = np.array([[0, 2, 2, 0], [2, 0, 2, 0], [2, 2, 0, 3], [0, 0, 3, 0]]) / 3
+    expected = np.linalg.eigvalsh(slow_laplacian(triangle))
+    np.testing.assert_allclose(control_spectra(PATH).perturbed[1], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("perturbation", ["control", "remove"])
+@pytest.mark.parametrize("weights", [STAR, PATH, BARBELL, random_weights(12, 0.4, 3)])
+def test_exact_matches_the_definition_with_matrix_functions(weights, perturbation):
+    gamma = 0.2
+    expected = slow_entanglement(weights, gamma, perturbation)
+    signed = node_entanglement(weights, gamma=gamma, perturbation=perturbation, signed=True)
+    np.testing.assert_allclose(signed, expected, atol=1e-10)
+    np.testing.assert_allclose(
+        node_entanglement(weights, gamma=gamma, perturbation=perturbation), np.abs(expected), atol=1e-10
+    )
+
+
+def test_cut_nodes_of_the_barbell_stand_out_when_removed():
+    # Only without the bridge (4) or one of its two ends (3, 5) does the graph fall into three parts.
+    ne = node_entanglement(BARBELL, gamma=100, perturbation="remove", signed=True)
+    np.testing.assert_allclose(ne[[3, 4, 5]], np.log2(3), atol=1e-3)
+    np.testing.assert_allclose(ne[[0, 1, 2, 6, 7, 8]], 1, atol=1e-3)
+
+
+def test_default_gamma_is_half_over_the_mean_eigenvalue():
+    gamma = 0.5 / np.linalg.eigvalsh(slow_laplacian(KARATE)).mean()
+    np.testing.assert_allclose(node_entanglement(KARATE), node_entanglement(KARATE, gamma=gamma), atol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["exact", "first-order", "mean-field"])
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_complete_uniform_graph_has_no_control_entanglement(n, method):
+    weights = 0.37 * (np.ones((n, n)) - np.eye(n))
+    np.testing.assert_allclose(node_entanglement(weights, gamma=0.4, method=method), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["exact", "first-order", "mean-field"])
+@pytest.mark.parametrize("perturbation", ["control", "remove"])
+def test_empty_graph_has_no_entanglement(method, perturbation):
+    assert not node_entanglement(EMPTY, method=method, perturbation=perturbation).any()
+
+
+@pytest.mark.parametrize("perturbation", ["control", "remove"])
+def test_isolated_region_has_no_entanglement_and_others_keep_theirs(perturbation):
+    weights = np.zeros((6, 6))
+    weights[:5, :5] = STAR
+    ne = node_entanglement(weights, gamma=0.5, perturbation=perturbation, signed=True)
+    assert ne[5] == 0
+    np.testing.assert_allclose(ne, slow_entanglement(weights, 0.5, perturbation), atol=1e-10)
+
+
+def test_removed_region_stays_as_an_isolated_node():
+    spectra = control_spectra(CLIQUE, perturbation="remove")
+    assert spectra.perturbed.shape == (5, 5)
+    assert (spectra.original == 0).sum() == 1
+    assert ((spectra.perturbed == 0).sum(axis=1) == 2).all()
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("gamma", [0.0, 1e-12, 1e6, 1e300])
+def test_any_gamma_gives_finite_bounded_values(name, gamma):
+    weights = NAMED[name]
+    for method in ("exact", "first-order"):
+        ne = node_entanglement(weights, gamma=gamma, method=method)
+        assert np.isfinite(ne).all()
+        assert (ne <= np.log2(len(weights)) + 1e-12).all()
+
+
+def test_huge_gamma_counts_components():
+    spectra = control_spectra(TWO_PARTS, perturbation="remove")
+    assert spectra.entropy(1e9)[0] == pytest.approx(1.0)
+    np.testing.assert_allclose(spectra.entropy_change(1e9)[0], np.log2(3) - 1)
+
+
+@pytest.mark.parametrize("perturbation", ["control", "remove"])
+def test_first_order_is_the_rayleigh_quotient_of_the_perturbed_laplacian(perturbation):
+    weights = random_weights(15, 0.5, 1)
+    vectors = np.linalg.eigh(slow_laplacian(weights))[1]
+    spectra = control_spectra(weights, perturbation=perturbation, method="first-order")
+    for i in range(15):
+        changed = slow_laplacian(slow_perturbed(weights, i, perturbation))
+        expected = [vector @ changed @ vector for vector in vectors.T]
+        np.testing.assert_allclose(spectra.perturbed[i], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("density", [0.1, 0.5, 0.9, 1.0])
+def test_first_order_keeps_the_total_weight(density):
+    spectra = control_spectra(random_weights(30, density, 5), method="first-order")
+    np.testing.assert_allclose(spectra.perturbed.sum(axis=1), spectra.original.sum(), rtol=1e-12)
+
+
+def test_first_order_approaches_exact_for_small_perturbations():
+    rng = np.random.default_rng(0)
+    noise = np.triu(rng.normal(size=(20, 20)), 1)
+    base = np.ones((20, 20)) - np.eye(20)
+    errors = []
+    for size in (1e-2, 1e-3):
+        weights = base + size * (noise + noise.T)
+        exact = control_spectra(weights).perturbed
+        first = np.sort(control_spectra(weights, method="first-order").perturbed, axis=1)
+        errors.append(np.abs(exact - first).max() / size)
+    assert errors[1] < 0.02  # all of the graph changes, and the eigenvalues move by less than size²
+    assert errors[1] <= errors[0] + 1e-9
+
+
+@pytest.mark.parametrize("weights", [STAR, TWO_PARTS, BARBELL, nx.to_numpy_array(nx.petersen_graph())])
+def test_first_order_treats_equal_regions_of_symmetric_graphs_equally(weights):
+    # Repeated eigenvalues have no preferred eigenvectors; the result must not depend on the solver's choice.
+    rng = np.random.default_rng(1)
+    ne = node_entanglement(weights, gamma=0.3, method="first-order", signed=True)
+    for _ in range(5):
+        order = rng.permutation(len(weights))
+        shuffled = node_entanglement(weights[np.ix_(order, order)], gamma=0.3, method="first-order", signed=True)
+        np.testing.assert_allclose(shuffled, ne[order], atol=1e-11)
+
+
+def test_mean_field_is_theorem_1_with_its_alpha():
+    weights = np.zeros((18, 18))
+    weights[:8, :8], weights[8:, 8:] = random_weights(8, 0.9, 2), random_weights(10, 0.8, 3)
+    gamma, n = 0.15, 18
+    spectra = control_spectra(weights)
+    alpha = int((spectra.original == 0).sum())
+    assert alpha == 2
+    z = np.exp(-gamma * spectra.original).sum()
+    z_i = np.exp(-gamma * spectra.perturbed).sum(axis=1)
+    factor = weights.sum() * gamma * n**2 / (np.log(2) * (n - alpha) ** 2)
+    expected = np.abs(factor * alpha * (z_i - z) / (z * z_i) + np.log2(z_i / z))
+    np.testing.assert_allclose(node_entanglement(weights, gamma=gamma, method="mean-field"), expected, atol=1e-12)
+    as_printed = np.abs(factor * (z_i - z) / (z * z_i) + np.log2(z_i / z))
+    assert np.abs(as_printed - expected).max() > 1e-4
+
+
+def test_mean_field_overshoots_what_an_entropy_can_be():
+    # The note in the docstring: the theorem's first term is n²/(n−α) times what its modes carry.
+    eigenvalues = np.linalg.eigvalsh(slow_laplacian(KARATE)).clip(0)
+    eigenvalues[0] = 0
+    gamma = 5 / eigenvalues.mean()
+    assert mean_field_entropy(eigenvalues, gamma) > np.log2(34)
+    assert spectral_entropy(eigenvalues, gamma) <= np.log2(34)
+
+
+def test_sweep_equals_one_gamma_at_a_time():
+    weights = random_weights(20, 0.3, 4)
+    even, uneven = np.linspace(0, 40, 50), np.geomspace(1e-3, 1e3, 50)
+    for gammas in (even, uneven, uneven[:3]):
+        sweep = entanglement_sweep(weights, gammas, signed=True)
+        single = np.stack([node_entanglement(weights, gamma=gamma, signed=True) for gamma in gammas])
+        assert sweep.shape == (len(gammas), 20)
+        np.testing.assert_allclose(sweep, single, atol=2e-13)
+    np.testing.assert_allclose(
+        entanglement_sweep(weights, even), np.abs(entanglement_sweep(weights, even, signed=True))
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(weighted_graphs, st.sampled_from(["control", "remove"]), st.sampled_from(["exact", "first-order", "mean-field"]))
+def test_relabelling_permutes(weights, perturbation, method):
+    order = np.random.default_rng(0).permutation(len(weights))
+    options = {"perturbation": perturbation, "method": method, "gamma": 0.7}
+    np.testing.assert_allclose(
+        node_entanglement(weights[np.ix_(order, order)], **options),
+        node_entanglement(weights, **options)[order],
+        atol=1e-10,
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(weighted_graphs, st.floats(1e-3, 1e3), st.sampled_from(["control", "remove"]))
+def test_scaling_weights_and_gamma_changes_nothing(weights, scale, perturbation):
+    np.testing.assert_allclose(
+        node_entanglement(weights * scale, gamma=0.7 / scale, perturbation=perturbation),
+        node_entanglement(weights, gamma=0.7, perturbation=perturbation),
+        atol=1e-11,
+    )
+    np.testing.assert_allclose(node_entanglement(weights * scale), node_entanglement(weights), atol=1e-11)
+
+
+@settings(max_examples=30, deadline=None)
+@given(weighted_graphs)
+def test_control_keeps_the_total_weight_and_the_components(weights):
+    spectra = control_spectra(weights)
+    np.testing.assert_allclose(spectra.perturbed.sum(axis=1), weights.sum(), atol=1e-10)
+    assert ((spectra.perturbed == 0).sum(axis=1) == (spectra.original == 0).sum()).all()
+    parts = nx.number_connected_components(nx.from_numpy_array(weights))
+    assert (spectra.original == 0).sum() == parts
+
+
+def test_brain_graph_and_array_give_the_same():
+    weights = random_weights(10, 0.6, 7)
+    graph = graph_from_connectivity(weights, ConnectomeSettings(threshold="none"))
+    np.testing.assert_array_equal(node_entanglement(graph), node_entanglement(weights))
+
+
+def test_bad_input_is_refused_with_a_sentence():
+    negative = np.array([[0, -0.2], [-0.2, 0]])
+    with pytest.raises(InputError, match=r"negative weight.*regions 1 and 2"):
+        node_entanglement(negative)
+    signed = graph_from_connectivity(negative, ConnectomeSettings(sign="signed", threshold="none"), subject="s1")
+    with pytest.raises(InputError, match=r"'s1'.*negative weight"):
+        node_entanglement(signed)
+    with pytest.raises(InputError, match="region 2 to itself"):
+        node_entanglement(np.diag([0.0, 1.0, 0.0]))
+    with pytest.raises(InputError, match="not finite"):
+        node_entanglement(np.array([[0, np.nan], [np.nan, 0]]))
+    with pytest.raises(InputError, match="not symmetric"):
+        node_entanglement(np.array([[0.0, 1.0], [0.5, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"gamma": -1.0}, "diffusion time"),
+        ({"gamma": np.nan}, "diffusion time"),
+        ({"method": "magic"}, "no method 'magic'"),
+        ({"perturbation": "burn"}, "no perturbation 'burn'"),
+    ],
+)
+def test_bad_options_are_refused_with_a_sentence(options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        node_entanglement(STAR, **options)
+
+
+def test_spectra_are_reusable():
+    spectra = control_spectra(KARATE)
+    assert isinstance(spectra, Spectra)
+    np.testing.assert_array_equal(np.abs(spectra.entropy_change(spectra.default_gamma)[0]), node_entanglement(KARATE))
+
+
+def test_real_subject_regression(real_graph):
+    assert real_graph.n_edges == 2060
+    control = node_entanglement(real_graph)
+    np.testing.assert_allclose(control[:3], [0.00112865745, 0.00116169162, 0.000409885255], rtol=1e-6)
+    assert list(np.argsort(-control)[:5]) == [52, 30, 39, 96, 4]
+    assert control.sum() == pytest.approx(0.171722534, rel=1e-6)
+    remove = node_entanglement(real_graph, perturbation="remove", signed=True)
+    np.testing.assert_allclose(remove[:3], [0.000238647881, -0.000642842402, -0.0010444937], rtol=1e-6)

@@ -1,0 +1,87 @@
+"""The hub table: what stands in it, how hubs are marked, and where it came from."""
+
+import numpy as np
+import pytest
+from hub_graphs import CLIQUE, STAR, random_weights
+from scipy.stats import rankdata, zscore
+
+from biobgt.atlas import load_atlas, numbered_atlas
+from biobgt.connectome import ConnectomeSettings, graph_from_connectivity
+from biobgt.errors import InputError
+from biobgt.hubs import HUB_METRICS, hub_table, node_entanglement, vertex_entanglement
+
+ALL_EDGES = ConnectomeSettings(threshold="none")
+
+
+@pytest.fixture
+def graph():
+    return graph_from_connectivity(random_weights(90, 0.3, 0), ALL_EDGES, atlas=load_atlas("aal90"), subject="s")
+
+
+def test_one_row_a_region_with_every_measure(graph):
+    table = hub_table(graph)
+    assert len(table) == 90
+    assert list(table["region"]) == list(graph.atlas.regions)
+    assert {"x", "y", "z", "hemisphere", "dosenbach", "paper"} <= set(table.columns)
+    for metric in HUB_METRICS:
+        assert {metric, f"{metric}_rank", f"{metric}_z", f"{metric}_hub"} <= set(table.columns)
+    assert not table.filter(regex="|".join(HUB_METRICS)).isna().any().any()
+
+
+def test_ranks_z_and_hubs_of_node_entanglement(graph):
+    table = hub_table(graph)
+    ne = node_entanglement(graph)
+    np.testing.assert_array_equal(table["node_entanglement"], ne)
+    np.testing.assert_array_equal(table["node_entanglement_rank"], rankdata(-ne))
+    np.testing.assert_allclose(table["node_entanglement_z"], zscore(ne, ddof=1))
+    assert set(np.flatnonzero(table["node_entanglement_hub"])) == set(np.argsort(-ne)[:9])
+    by_sd = hub_table(graph, rule="sd")
+    np.testing.assert_array_equal(by_sd["node_entanglement_hub"], ne > ne.mean() + ne.std(ddof=1))
+
+
+def test_most_negative_vertex_entanglement_ranks_first(graph):
+    table = hub_table(graph)
+    first = int(np.flatnonzero(table["vertex_entanglement_rank"] == 1)[0])
+    assert first == vertex_entanglement(graph).argmin()
+    assert table["vertex_entanglement_z"].iloc[first] > 0
+    assert table["vertex_entanglement_hub"].iloc[first]
+
+
+def test_star_centre_is_the_hub_and_its_leaves_tie():
+    table = hub_table(graph_from_connectivity(STAR, ALL_EDGES), share=0.4)
+    assert list(table["degree_hub"]) == [True, False, False, False, False]
+    assert list(table["degree_rank"]) == [1, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("rule", ["top", "sd"])
+def test_no_hub_where_all_regions_are_alike(rule):
+    table = hub_table(graph_from_connectivity(CLIQUE, ALL_EDGES), rule=rule)
+    assert not table.filter(like="_hub").any().any()
+    assert not table.filter(regex="_z$").any().any()
+
+
+def test_says_where_fc_strength_and_gamma_come_from(graph):
+    connectivity = graph.weights - 0.1
+    table = hub_table(graph, connectivity=connectivity, gamma=0.2, perturbation="remove")
+    np.testing.assert_allclose(table["fc_strength"], graph.weights.sum(axis=1) / 89 - 0.1)
+    assert table.attrs["fc_strength"] == "full connectivity"
+    assert (table.attrs["gamma"], table.attrs["perturbation"]) == (0.2, "remove")
+    np.testing.assert_array_equal(
+        table["node_entanglement"], node_entanglement(graph, gamma=0.2, perturbation="remove")
+    )
+    assert hub_table(graph).attrs["fc_strength"] == "weights of the graph"
+
+
+def test_another_atlas_may_name_the_regions(graph):
+    assert hub_table(graph, numbered_atlas(90))["region"].iloc[0] == "Region 1"
+    with pytest.raises(InputError, match="90 regions and atlas aal116 has 116"):
+        hub_table(graph, load_atlas("aal116"))
+
+
+def test_bad_options_are_refused_with_a_sentence(graph):
+    with pytest.raises(InputError, match="rule for hubs"):
+        hub_table(graph, rule="best")
+    with pytest.raises(InputError, match="share"):
+        hub_table(graph, share=0)
+    with pytest.raises(InputError, match="2 regions and its graph has 90"):
+        hub_table(graph, connectivity=np.eye(2))

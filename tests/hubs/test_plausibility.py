@@ -1,0 +1,219 @@
+"""Agreement measures against SciPy, null graphs, and the study of one subject and of a cohort."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hub_graphs import CLIQUE, EMPTY, KARATE, load_connectivity, random_weights
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
+
+from biobgt.atlas import numbered_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import BrainGraph, ConnectomeSettings, graph_from_connectivity
+from biobgt.errors import InputError
+from biobgt.hubs import (
+    compare_with_nulls,
+    degree,
+    degree_preserving_null,
+    fc_strength,
+    node_efficiency,
+    node_entanglement,
+    plausibility,
+    rank_agreement,
+    subject_plausibility,
+    summarise_plausibility,
+)
+
+
+def correlations(n, seed):
+    rng = np.random.default_rng(seed)
+    series = rng.normal(size=(40, n)) + rng.normal(size=(40, 3)) @ rng.normal(size=(3, n))
+    return np.corrcoef(series.T)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(3, 30), st.integers(0, 10_000), st.integers(1, 6))
+def test_rank_correlations_match_scipy_with_ties(n, seed, n_values):
+    rng = np.random.default_rng(seed)
+    values, reference = rng.integers(0, n_values + 1, (3, n)).astype(float), rng.integers(0, 5, n).astype(float)
+    agreement = rank_agreement(values, reference)
+    for i, row in enumerate(values):
+        if np.ptp(row) == 0 or np.ptp(reference) == 0:
+            assert all(np.isnan(column[i]) for column in agreement.values())
+        else:
+            assert agreement["spearman"][i] == pytest.approx(spearmanr(row, reference)[0], abs=1e-12)
+            assert agreement["kendall"][i] == pytest.approx(kendalltau(row, reference)[0], abs=1e-12)
+
+
+def test_overlap_by_hand():
+    reference = np.arange(10.0)
+    values = np.array([reference, -reference, np.roll(reference, -1)])
+    np.testing.assert_allclose(rank_agreement(values, reference, top=0.2)["overlap"], [1, 0, 0.5])
+
+
+def test_nothing_to_compare_is_not_a_number():
+    agreement = rank_agreement(np.empty((2, 0)), np.empty(0))
+    assert all(np.isnan(column).all() and len(column) == 2 for column in agreement.values())
+
+
+@pytest.mark.parametrize("weights", [KARATE, random_weights(40, 0.1, 0), random_weights(40, 0.6, 1)])
+def test_null_graph_keeps_degrees_and_weights_and_nothing_else(weights):
+    null = degree_preserving_null(weights, seed=3)
+    np.testing.assert_array_equal(null, null.T)
+    np.testing.assert_array_equal(degree(null), degree(weights))
+    np.testing.assert_array_equal(np.sort(null, axis=None), np.sort(weights, axis=None))
+    assert not np.diag(null).any()
+    assert ((null > 0) != (weights > 0)).any()
+    np.testing.assert_array_equal(null, degree_preserving_null(weights, seed=3))
+    assert (null != degree_preserving_null(weights, seed=4)).any()
+
+
+def test_null_graphs_reach_every_arrangement_evenly():
+    # A path of 4 has degrees 1, 2, 2, 1: its wirings are 0-1-2-3, 0-2-1-3 and (0-3, 1=2 is no simple graph).
+    path = np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1)
+    direct = sum(degree_preserving_null(path, seed=seed)[0, 1] for seed in range(400))
+    assert 150 < direct < 250
+
+
+@pytest.mark.parametrize("weights", [CLIQUE, EMPTY])
+def test_graphs_that_cannot_be_rewired_stay(weights):
+    np.testing.assert_array_equal(degree_preserving_null(weights), weights)
+
+
+def test_subject_table_holds_what_the_measures_give():
+    fc = correlations(30, 0)
+    table = subject_plausibility(fc, subject="s", gammas=(0.5, 3), levels=(0.0, 0.2), perturbations=("control",))
+    assert len(table) == 2 * 2 * 2 * 2  # levels, signs, references, γ
+    graph = graph_from_connectivity(fc, ConnectomeSettings(level=0.2))
+    row = table.query("level == 0.2 and gamma == 0.5 and not signed and reference == 'node efficiency'").iloc[0]
+    expected = spearmanr(node_entanglement(graph), node_efficiency(graph))[0]
+    assert row["spearman"] == pytest.approx(expected, abs=1e-12)
+    row = table.query("level == 0.2 and gamma == 0.5 and signed and reference == 'FC strength'").iloc[0]
+    expected = kendalltau(node_entanglement(graph, signed=True), fc_strength(fc))[0]
+    assert row["kendall"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_silent_regions_are_left_out_and_counted():
+    silent = np.zeros((32, 32))
+    silent[:30, :30] = correlations(30, 0)
+    table = subject_plausibility(silent, levels=(0.2,), gammas=(0.5,), perturbations=["control"])
+    assert set(table["n_regions"]) == {30}
+    graph = graph_from_connectivity(silent, ConnectomeSettings(level=0.2))
+    ne, neff = node_entanglement(graph), node_efficiency(graph)
+    assert (ne[30:] == 0).all()
+    value = table.query("not signed and reference == 'node efficiency'")["spearman"].item()
+    assert value == pytest.approx(spearmanr(ne[:30], neff[:30])[0], abs=1e-12)
+    assert abs(value - spearmanr(ne, neff)[0]) > 1e-3
+
+
+def test_cohort_summary_means_and_intervals():
+    subjects = tuple(Subject(id=f"s{i}", connectivity=correlations(20, i)) for i in range(5))
+    cohort = Cohort(name="c", subjects=subjects, atlas=numbered_atlas(20))
+    told = []
+    study = plausibility(
+        cohort, gammas=(0.5,), levels=(0.2,), n_nulls=3, n_boot=500, progress=lambda done, total: told.append(done)
+    )
+    assert told == [1, 2, 3, 4, 5]
+    own = study.subjects.query("null == 0")
+    where = "perturbation == 'remove' and signed and reference == 'node efficiency'"
+    row = study.summary.query(f"measure == 'spearman' and {where}").iloc[0]
+    values = own.query(where)["spearman"]
+    assert row["mean"] == pytest.approx(values.mean())
+    assert row["n_subjects"] == 5
+    assert values.min() <= row["low"] < row["mean"] < row["high"] <= values.max()
+    nulls = study.subjects.query(f"null > 0 and {where}")["spearman"]
+    assert row["null_mean"] == pytest.approx(nulls.mean())
+    assert row["excess"] == pytest.approx(values.mean() - nulls.mean())
+    assert row["excess_low"] < row["excess"] < row["excess_high"]
+    again = plausibility(cohort, gammas=(0.5,), levels=(0.2,), n_nulls=3, n_boot=500)
+    pd.testing.assert_frame_equal(study.summary, again.summary)
+
+
+def test_bootstrap_interval_is_that_of_a_mean():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "subject": [f"s{i}" for i in range(400)],
+            "null": 0,
+            "level": 0.3,
+            "perturbation": "control",
+            "signed": False,
+            "gamma": 0.5,
+            "reference": "node efficiency",
+            "spearman": rng.normal(0.5, 0.2, 400),
+            "kendall": np.nan,
+            "overlap": 0.5,
+        }
+    )
+    summary = summarise_plausibility(frame, n_boot=4000).set_index("measure")
+    half_width = 1.96 * frame["spearman"].std() / np.sqrt(400)
+    assert summary.loc["spearman", "high"] - summary.loc["spearman", "mean"] == pytest.approx(half_width, rel=0.1)
+    assert summary.loc["overlap", "low"] == summary.loc["overlap", "high"] == 0.5
+    assert summary.loc["kendall", "n_subjects"] == 0
+    assert np.isnan(summary.loc["kendall", "low"])
+
+
+def test_one_graph_against_its_nulls():
+    graph = graph_from_connectivity(correlations(25, 1), subject="me")
+    study = plausibility(graph, gammas=(0.5,), perturbations=("control",), n_nulls=4)
+    assert set(study.subjects["level"]) == {0.3}
+    row = study.nulls.query("measure == 'spearman' and not signed and reference == 'node efficiency'").iloc[0]
+    nulls = study.subjects.query("null > 0 and not signed and reference == 'node efficiency'")["spearman"]
+    assert row["null_mean"] == pytest.approx(nulls.mean())
+    assert row["z"] == pytest.approx((row["value"] - nulls.mean()) / nulls.std())
+    assert row["p"] == (1 + (nulls >= row["value"]).sum()) / 5
+    assert study.summary["low"].isna().all()  # one subject has no spread over subjects
+
+
+def test_a_graph_of_unknown_threshold_keeps_its_rows():
+    graph = BrainGraph(weights=KARATE, atlas=numbered_atlas(34))
+    study = plausibility(graph, gammas=(0.5,), perturbations=("control",), n_nulls=2)
+    assert len(study.summary) == len(study.nulls) == 2 * 2 * 3  # signs, references, measures
+    assert study.summary["level"].isna().all()
+    assert study.summary["mean"].notna().all()
+
+
+def test_without_nulls_there_is_no_comparison():
+    table = subject_plausibility(correlations(15, 0), levels=(0.1,), gammas=(0.5,))
+    assert compare_with_nulls(table).empty
+    assert summarise_plausibility(table)["null_mean"].isna().all()
+
+
+def test_a_threshold_that_leaves_nothing_is_not_a_number():
+    table = subject_plausibility(correlations(15, 0), levels=(1.0,), gammas=(0.5,), n_nulls=1)
+    assert table[["spearman", "kendall", "overlap"]].isna().all().all()
+    assert (summarise_plausibility(table)["n_subjects"] == 0).all()
+
+
+def test_bad_input_is_refused_with_a_sentence():
+    fc = correlations(15, 0)
+    with pytest.raises(InputError, match="diffusion time"):
+        subject_plausibility(fc, gammas=(-1,))
+    with pytest.raises(InputError, match="share"):
+        subject_plausibility(fc, top=2)
+    with pytest.raises(InputError, match="negative weight"):
+        subject_plausibility(fc, settings=ConnectomeSettings(sign="signed"))
+    with pytest.raises(InputError, match="confidence"):
+        summarise_plausibility(subject_plausibility(fc, levels=(0.1,)), confidence=95)
+    with pytest.raises(InputError, match="empty"):
+        plausibility(Cohort(name="c", subjects=(), atlas=numbered_atlas(15)))
+
+
+def test_agreement_depends_on_gamma_in_real_subjects(shared_data):
+    """The measured claim behind the defaults, on three of its subjects: agreement up to γ = 1, hardly beyond."""
+    tables = [
+        subject_plausibility(
+            load_connectivity(shared_data, i),
+            subject=str(i),
+            levels=(0.3,),
+            gammas=(0.5, 30),
+            perturbations=["control"],
+        )
+        for i in range(3)
+    ]
+    summary = summarise_plausibility(pd.concat(tables), n_boot=100)
+    chosen = summary.query("measure == 'spearman' and not signed and reference == 'node efficiency'")
+    mean = chosen.set_index("gamma")["mean"]
+    assert mean[0.5] > 0.5
+    assert mean[30] < 0.4
