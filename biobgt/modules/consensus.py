@@ -1,0 +1,275 @@
+"""One partition out of many: of repeated Louvain runs on a subject, or of a group's subjects.
+
+The agreement of two regions is the share of partitions that put them in the same module. Agreement no better
+than chance is dropped, the rest is partitioned many times, and this repeats until all partitions are one
+(Lancichinetti & Fortunato 2012). This is ``bct.consensus_und`` with two repairs: that function never returns
+when the partitions do not become one, and fails when no agreement is left.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_mutual_info_score
+
+from biobgt.errors import InputError
+from biobgt.modules.louvain import louvain_modules, louvain_runs, modularity
+from biobgt.modules.partition import (
+    UNASSIGNED,
+    Graph,
+    Labels,
+    Partition,
+    canonical_labels,
+    check_count,
+    graph_weights,
+    module_labels,
+)
+
+_RECLUSTERINGS = 20  # partitions of the agreement in each round
+_MOST_ROUNDS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class ConsensusPartition(Partition):
+    """A partition that many partitions agree on.
+
+    ``q`` is the modularity of the consensus on the graph it came from, or the mean over the group's graphs;
+    NaN when only partitions were given.
+
+    Attributes
+    ----------
+    agreement : ndarray, shape (n_regions, n_regions)
+        Share of the partitions in which two regions are in the same module; zero diagonal. Read-only.
+    threshold : float
+        Agreement below this was dropped.
+    n_partitions : int
+    similarity : float
+        Mean adjusted mutual information of the partitions with the consensus, over the regions both assign.
+    converged : bool
+        False when the rounds ended without one partition; the one of the highest Q was then taken.
+    """
+
+    agreement: NDArray[np.float64]
+    threshold: float
+    n_partitions: int
+    similarity: float
+    converged: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.agreement.setflags(write=False)
+
+
+def consensus_modules(
+    graph: Graph, *, resolution: float = 1.0, runs: int = 50, seed: int = 0, threshold: float | None = None
+) -> ConsensusPartition:
+    """Modules of one graph that many Louvain runs agree on.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
+    resolution : float
+    runs : int
+        At least 2.
+    seed : int
+    threshold : float, optional
+        See :func:`combine_partitions`.
+
+    Returns
+    -------
+    ConsensusPartition
+    """
+    weights = graph_weights(graph)
+    check_count("runs", runs, least=2)
+    labels, _ = louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
+    found = _combine(labels, threshold, seed)
+    signed = bool((weights < 0).any())
+    q = modularity(weights, found.labels, resolution=resolution)
+    return found.as_partition(q=q, resolution=resolution, seed=seed, signed=signed)
+
+
+def group_modules(
+    graphs: Iterable[Graph],
+    *,
+    resolution: float = 1.0,
+    runs: int = 10,
+    seed: int = 0,
+    threshold: float | None = None,
+) -> ConsensusPartition:
+    """Modules that a group's subjects agree on: partition every subject, then take the consensus.
+
+    Parameters
+    ----------
+    graphs : iterable of BrainGraph or ndarray, shape (n_regions, n_regions)
+        One a subject, all of the same regions; at least 2.
+    resolution : float
+    runs : int
+        Louvain runs a subject; the best is kept. Subject i (from 0) is
+        ``louvain_modules(graph, resolution=..., runs=runs, seed=seed + i)``.
+    seed : int
+    threshold : float, optional
+        See :func:`combine_partitions`.
+
+    Returns
+    -------
+    ConsensusPartition
+        Its ``q`` is the mean over subjects of the modularity of the group's modules on the subject's graph.
+    """
+    weights = [graph_weights(graph) for graph in graphs]
+    check_count("graphs of a group", len(weights), least=2)
+    partitions = [
+        louvain_modules(subject, resolution=resolution, runs=runs, seed=seed + i) for i, subject in enumerate(weights)
+    ]
+    found = _combine(_stacked(partitions), threshold, seed)
+    qualities = [modularity(subject, found.labels, resolution=resolution) for subject in weights]
+    known = [q for q in qualities if np.isfinite(q)]
+    return found.as_partition(
+        q=float(np.mean(known)) if known else float("nan"),
+        resolution=resolution,
+        seed=seed,
+        signed=any(partition.signed for partition in partitions),
+    )
+
+
+def combine_partitions(
+    partitions: Sequence[Labels], *, threshold: float | None = None, seed: int = 0
+) -> ConsensusPartition:
+    """Consensus of partitions of the same regions.
+
+    Parameters
+    ----------
+    partitions : sequence of Partition or of labels, length n_regions
+        At least 2.
+    threshold : float, optional
+        Agreement below this share of the partitions is dropped. None: the agreement expected by chance, see
+        :func:`chance_agreement`.
+    seed : int
+
+    Returns
+    -------
+    ConsensusPartition
+        Its ``q`` and ``resolution`` are NaN, for no graph was given. A region that more than half of the partitions
+        leave in no module is in no module. A region that agrees with no other above the threshold is a
+        module of its own.
+    """
+    check_count("partitions", len(partitions), least=2)
+    found = _combine(_stacked(partitions), threshold, seed)
+    signed = any(isinstance(partition, Partition) and partition.signed for partition in partitions)
+    return found.as_partition(q=float("nan"), resolution=float("nan"), seed=seed, signed=signed)
+
+
+def agreement_matrix(partitions: Sequence[Labels]) -> NDArray[np.float64]:
+    """Share of partitions that put two regions in the same module.
+
+    A region in no module agrees with nobody in that partition.
+
+    Parameters
+    ----------
+    partitions : sequence of Partition or of labels, length n_regions
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+        Symmetric, between 0 and 1, with a zero diagonal.
+    """
+    check_count("partitions", len(partitions), least=1)
+    return _agreement(_stacked(partitions))
+
+
+def chance_agreement(partitions: Sequence[Labels]) -> float:
+    """Expected agreement of two regions if every partition kept its module sizes and was otherwise shuffled.
+
+    For module sizes n_m of N regions it is the mean over partitions of Σ_m n_m(n_m − 1) / N(N − 1), the mean of the
+    permutation null of Bassett et al. (2013) without drawing it.
+    """
+    check_count("partitions", len(partitions), least=1)
+    return _chance(_stacked(partitions))
+
+
+@dataclass(frozen=True, eq=False)
+class _Consensus:
+    labels: NDArray[np.int64]
+    agreement: NDArray[np.float64]
+    threshold: float
+    n_partitions: int
+    similarity: float
+    converged: bool
+
+    def as_partition(self, *, q: float, resolution: float, seed: int, signed: bool) -> ConsensusPartition:
+        return ConsensusPartition(q=q, resolution=resolution, seed=seed, signed=signed, **vars(self))
+
+
+def _combine(labels: NDArray[np.int64], threshold: float | None, seed: int) -> _Consensus:
+    """Consensus of labels of shape (n_partitions, n_regions)."""
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise InputError(f"The agreement threshold is {threshold}; it is a share between 0 and 1.")
+    agreement = _agreement(labels)
+    least = _chance(labels) if threshold is None else threshold
+    assigned = np.flatnonzero((labels != UNASSIGNED).mean(axis=0) >= 0.5)
+    consensus = np.full(labels.shape[1], UNASSIGNED, dtype=np.int64)
+    converged = True
+    if len(assigned):
+        consensus[assigned], converged = _recluster(agreement[np.ix_(assigned, assigned)], least, seed)
+    return _Consensus(
+        labels=canonical_labels(consensus),
+        agreement=agreement,
+        threshold=least,
+        n_partitions=len(labels),
+        similarity=_mean_similarity(labels, consensus),
+        converged=converged,
+    )
+
+
+def _recluster(agreement: NDArray[np.float64], least: float, seed: int) -> tuple[NDArray[np.int64], bool]:
+    for round_ in range(_MOST_ROUNDS):
+        kept = np.where(agreement >= least, agreement, 0)
+        labels, qualities = louvain_runs(kept, resolution=1.0, seed=(seed + round_) % 2**32, runs=_RECLUSTERINGS)
+        labels = np.stack([_singletons_numbered(run) for run in labels])
+        if (labels == labels[0]).all():
+            return labels[0], True
+        agreement = _agreement(labels)
+    return labels[int(np.argmax(qualities))], False
+
+
+def _singletons_numbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Make a region without any agreement above the threshold a module of its own."""
+    labels = labels.copy()
+    alone = np.flatnonzero(labels == UNASSIGNED)
+    labels[alone] = labels.max() + 1 + np.arange(len(alone))
+    return labels
+
+
+def _agreement(labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    n_regions = labels.shape[1]
+    together = np.zeros((n_regions, n_regions))
+    for run in labels:
+        together += (run[:, None] == run[None, :]) & (run != UNASSIGNED)
+    np.fill_diagonal(together, 0)
+    return together / len(labels)
+
+
+def _chance(labels: NDArray[np.int64]) -> float:
+    n_regions = labels.shape[1]
+    sizes = [np.bincount(run)[1:] for run in labels]
+    together = [float((size * (size - 1.0)).sum()) for size in sizes]
+    return float(np.mean(together)) / max(1, n_regions * (n_regions - 1))
+
+
+def _mean_similarity(labels: NDArray[np.int64], consensus: NDArray[np.int64]) -> float:
+    distinct, counts = np.unique(labels, axis=0, return_counts=True)
+    total, weight = 0.0, 0
+    for run, count in zip(distinct, counts, strict=True):
+        both = (run != UNASSIGNED) & (consensus != UNASSIGNED)
+        if both.any():
+            total += count * adjusted_mutual_info_score(run[both], consensus[both])
+            weight += count
+    return total / weight if weight else float("nan")
+
+
+def _stacked(partitions: Sequence[Labels]) -> NDArray[np.int64]:
+    stack = [module_labels(partition) for partition in partitions]
+    sizes = sorted({len(labels) for labels in stack})
+    if len(sizes) > 1:
+        raise InputError(f"Partitions of {' and '.join(map(str, sizes))} regions cannot be combined.")
+    return np.stack([canonical_labels(labels) for labels in stack])

@@ -1,0 +1,234 @@
+import bct
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from module_graphs import (
+    bridged_cliques,
+    communities,
+    karate_club,
+    random_weights,
+    ring_of_cliques,
+    weight_matrices,
+)
+from sklearn.metrics import adjusted_mutual_info_score
+
+from biobgt.errors import InputError
+from biobgt.modules import canonical_labels, louvain_modules, modularity, resolution_sweep
+
+
+def test_two_bridged_cliques():
+    partition = louvain_modules(bridged_cliques(4))
+    assert partition.labels.tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
+    # 12 of 13 connections inside; each module holds half of the strength.
+    assert partition.q == pytest.approx(12 / 13 - 2 * (1 / 2) ** 2, abs=1e-12)
+    assert not partition.signed
+
+
+def test_barbell_keeps_its_bells_apart():
+    partition = louvain_modules(nx.to_numpy_array(nx.barbell_graph(5, 2)), runs=10)
+    assert len(set(partition.labels[:5])) == 1
+    assert len(set(partition.labels[-5:])) == 1
+    assert partition.labels[0] != partition.labels[-1]
+
+
+def test_ring_of_cliques():
+    partition = louvain_modules(ring_of_cliques(6, 5), runs=5)
+    assert partition.labels.tolist() == [module for module in range(1, 7) for _ in range(5)]
+    assert partition.q == pytest.approx(60 / 66 - 6 * (22 / 132) ** 2, abs=1e-12)
+
+
+def test_karate_club_reaches_the_known_optimum():
+    partition = louvain_modules(karate_club(), runs=50)
+    assert partition.n_modules == 4
+    assert partition.q == pytest.approx(0.4197896, abs=1e-6)
+
+
+@pytest.mark.parametrize("resolution", [0.5, 1.0, 1.7])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_positive_weights_as_in_bctpy_itself(resolution, seed):
+    weights = random_weights(40, seed)
+    labels, q = bct.community_louvain(weights, gamma=resolution, seed=seed)
+    partition = louvain_modules(weights, resolution=resolution, seed=seed)
+    assert (partition.labels == canonical_labels(labels)).all()
+    assert partition.q == pytest.approx(q, abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_signed_weights_as_in_bctpy_itself(seed):
+    weights = random_weights(40, seed, signed=True) + 0.3 * (1 - np.eye(40))
+    labels, q = bct.community_louvain(weights, B="negative_asym", seed=seed)
+    partition = louvain_modules(weights, seed=seed)
+    assert partition.signed
+    assert (partition.labels == canonical_labels(labels)).all()
+    assert partition.q == pytest.approx(q, abs=1e-10)
+
+
+@given(weight_matrices(least=0), st.data())
+def test_modularity_as_in_networkx(weights, data):
+    labels = data.draw(st.lists(st.integers(1, 3), min_size=len(weights), max_size=len(weights)))
+    q = modularity(weights, labels, resolution=1.3)
+    if not weights.any():
+        assert np.isnan(q)
+        return
+    graph = nx.from_numpy_array(weights)
+    assert q == pytest.approx(nx.community.modularity(graph, communities(weights, labels), resolution=1.3), abs=1e-10)
+
+
+def test_signed_modularity_by_hand():
+    weights = random_weights(8, 3, signed=True)
+    labels = [1, 1, 1, 2, 2, 2, 3, 3]
+    plus, minus = np.maximum(weights, 0), np.maximum(-weights, 0)
+    expected = 0.0
+    for i in range(8):
+        for j in range(8):
+            if labels[i] == labels[j]:
+                expected += (plus[i, j] - plus[i].sum() * plus[j].sum() / plus.sum()) / plus.sum()
+                expected -= (minus[i, j] - minus[i].sum() * minus[j].sum() / minus.sum()) / (plus.sum() + minus.sum())
+    assert modularity(weights, labels) == pytest.approx(expected, abs=1e-12)
+
+
+def test_regions_labelled_zero_share_a_module_with_nobody():
+    weights = bridged_cliques()
+    assert modularity(weights, [0, 0, 1, 1, 2, 2, 0, 2]) == pytest.approx(
+        modularity(weights, [3, 4, 1, 1, 2, 2, 5, 2]), abs=1e-12
+    )
+
+
+@given(weight_matrices(), st.randoms(use_true_random=False))
+def test_relabelling_the_regions_permutes_everything(weights, random):
+    order = list(range(len(weights)))
+    random.shuffle(order)
+    partition = louvain_modules(weights)
+    moved = modularity(weights[np.ix_(order, order)], partition.labels[order])
+    assert moved == pytest.approx(partition.q, abs=1e-10, nan_ok=True)
+    assert ((partition.labels == 0) == ~weights.any(axis=0)).all()
+
+
+@given(weight_matrices())
+def test_q_is_that_of_the_labels_and_no_worse_than_singletons_or_one_module(weights):
+    partition = louvain_modules(weights, runs=3)
+    assert partition.q == pytest.approx(modularity(weights, partition.labels), abs=1e-10, nan_ok=True)
+    if weights.any():
+        assert partition.q >= modularity(weights, np.arange(1, len(weights) + 1)) - 1e-9
+
+
+def test_a_signed_graph_whose_weights_sum_to_zero():
+    # bctpy's own objective divides by that sum and returns every region as a module.
+    weights = np.array([[0, 1, -1, 0], [1, 0, 0, -1], [-1, 0, 0, 1], [0, -1, 1, 0.0]])
+    assert weights.sum() == 0
+    assert louvain_modules(weights).labels.tolist() == [1, 1, 2, 2]
+
+
+def test_a_signed_graph_whose_weights_sum_to_less_than_zero():
+    block = np.kron(np.eye(3), np.ones((4, 4))) - 0.9 * np.kron(1 - np.eye(3), np.ones((4, 4)))
+    np.fill_diagonal(block, 0)
+    assert block.sum() < 0
+    assert louvain_modules(block).labels.tolist() == [1] * 4 + [2] * 4 + [3] * 4
+
+
+def test_only_negative_weights_keep_all_regions_apart():
+    partition = louvain_modules(np.eye(5) - 1)
+    assert partition.n_modules == 5
+    assert partition.q == pytest.approx(1 / 5)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**40])
+def test_the_unit_of_the_weights_does_not_matter(scale):
+    weights = random_weights(30, 4)
+    assert (louvain_modules(weights * scale).labels == louvain_modules(weights).labels).all()
+
+
+def test_isolated_regions_are_in_no_module():
+    weights = np.zeros((10, 10))
+    weights[1:9, 1:9] = bridged_cliques(4)
+    partition = louvain_modules(weights)
+    assert partition.labels.tolist() == [0, 1, 1, 1, 1, 2, 2, 2, 2, 0]
+    assert partition.unassigned == (0, 9)
+    assert partition.n_modules == 2
+    assert partition.q == pytest.approx(louvain_modules(bridged_cliques(4)).q)
+
+
+def test_a_graph_without_connections_has_no_modules():
+    partition = louvain_modules(np.zeros((4, 4)))
+    assert partition.labels.tolist() == [0, 0, 0, 0]
+    assert partition.n_modules == 0
+    assert np.isnan(partition.q)
+
+
+def test_a_complete_graph_is_one_module():
+    partition = louvain_modules(1 - np.eye(6))
+    assert partition.labels.tolist() == [1] * 6
+    assert partition.q == pytest.approx(0, abs=1e-12)
+
+
+def test_two_regions():
+    assert louvain_modules(np.array([[0, 0.5], [0.5, 0]])).labels.tolist() == [1, 1]
+
+
+def test_the_seed_decides():
+    weights = random_weights(60, 5, density=0.2)
+    assert (louvain_modules(weights, seed=3).labels == louvain_modules(weights, seed=3).labels).all()
+    assert len({tuple(louvain_modules(weights, seed=seed).labels) for seed in range(10)}) > 1
+
+
+def test_the_global_random_state_is_left_alone():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    louvain_modules(random_weights(20, 5), seed=4, runs=3)
+    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+
+
+def test_more_runs_keep_the_best():
+    weights = random_weights(60, 6, density=0.2)
+    qualities = [louvain_modules(weights, seed=1, runs=runs).q for runs in (1, 5, 20)]
+    assert qualities == sorted(qualities)
+    assert qualities[0] < qualities[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"resolution": 0}, "resolution is 0"),
+        ({"resolution": np.nan}, "resolution is nan"),
+        ({"runs": 0}, "number of runs is 0"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_bad_options(options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        louvain_modules(bridged_cliques(), **options)
+
+
+def test_sweep_of_a_ring_of_cliques():
+    table = resolution_sweep(ring_of_cliques(6, 5), [0.1, 1.0], runs=4)
+    assert table["resolution"].tolist() == [0.1, 1.0]
+    assert table["n_modules"].iloc[1] == 6
+    assert table["n_modules"].iloc[0] < 6
+    assert table["stability"].iloc[1] == 1
+    assert table["n_singletons"].iloc[1] == 0
+
+
+def test_sweep_rows_are_louvain_modules_and_all_pairs():
+    weights = random_weights(40, 7, density=0.2)
+    row = resolution_sweep(weights, [1.2], runs=5, seed=9).iloc[0]
+    best = louvain_modules(weights, resolution=1.2, runs=5, seed=9)
+    assert row["q"] == best.q
+    assert row["n_modules"] == best.n_modules
+    stream = np.random.RandomState(9)
+    runs = [bct.community_louvain(weights, gamma=1.2, seed=stream)[0] for _ in range(5)]
+    pairs = [adjusted_mutual_info_score(runs[i], runs[j]) for i in range(5) for j in range(i)]
+    assert row["stability"] == pytest.approx(np.mean(pairs), abs=1e-10)
+    assert row["mean_n_modules"] == np.mean([run.max() for run in runs])
+
+
+def test_sweep_of_an_empty_graph():
+    row = resolution_sweep(np.zeros((4, 4)), [1.0], runs=2).iloc[0]
+    assert row["n_modules"] == 0
+    assert np.isnan(row["q"])
+    assert np.isnan(row["stability"])
+
+
+def test_a_sweep_needs_two_runs():
+    with pytest.raises(InputError, match="number of runs is 1"):
+        resolution_sweep(bridged_cliques(), [1.0], runs=1)
