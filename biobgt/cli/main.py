@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from biobgt import __version__
-from biobgt.cli import subjects
+from biobgt.cli import networks, subjects
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import InputError
 
@@ -20,6 +20,8 @@ fetch = typer.Typer(no_args_is_help=True, help="Fetch a public cohort.")
 fetch.command("abide")(subjects.abide)
 app.command()(subjects.info)
 app.command()(subjects.connectome)
+app.command()(networks.hubs)
+app.command()(networks.modules)
 app.command()(subjects.demo)
 app.command()(subjects.atlases)
 app.add_typer(fetch, name="fetch")

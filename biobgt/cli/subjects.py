@@ -8,17 +8,14 @@ import pandas as pd
 import typer
 
 from biobgt.atlas import BUNDLED, LABELLINGS, load_atlas
-from biobgt.cli.reading import reads_cohort
-from biobgt.cli.screen import print_line, print_table, progress_bar
+from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings
+from biobgt.cli.screen import print_line, print_table, progress_bar, safe_name
 from biobgt.cohort import Cohort, Refusal
-from biobgt.connectome import ConnectomeSettings, Estimator, SignRule, ThresholdRule, cohort_graphs
-from biobgt.errors import InputError
+from biobgt.connectome import ConnectomeSettings, cohort_graphs
 from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
 from biobgt.quality import quality_table
 from biobgt.readers.text import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
-
-OutOption = Annotated[Path, typer.Option(help="Folder for the results; made when it is not there.")]
 
 
 @reads_cohort
@@ -54,17 +51,9 @@ def info(
 
 
 @reads_cohort
-def connectome(
-    cohort: Cohort,
-    out: OutOption,
-    estimator: Annotated[Estimator, typer.Option(help="How connectivity is estimated.")] = "pearson",
-    sign: Annotated[SignRule, typer.Option(help="Which connections count.")] = "positive",
-    threshold: Annotated[ThresholdRule, typer.Option(help="How weak connections are dropped.")] = "absolute",
-    level: Annotated[float, typer.Option(help="Weight, or share of pairs, of the threshold.")] = 0.3,
-    backbone: Annotated[bool, typer.Option(help="Always keep the maximum spanning tree.")] = False,
-) -> None:
+@takes_settings
+def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> None:
     """Write one brain graph a subject, as CSV with region names."""
-    settings = ConnectomeSettings(estimator, sign, threshold, level, backbone)
     out.mkdir(parents=True, exist_ok=True)
     rows = []
     with progress_bar("Graphs") as progress:
@@ -136,14 +125,6 @@ def abide(
     with progress_bar("Fetching") as progress:
         folder = fetch_abide(out, options, progress=progress)
     print_line(f"Fetched to {folder}. Look at it with: biobgt info {folder}")
-
-
-def safe_name(subject: str) -> str:
-    """Make a file name of a subject's id."""
-    name = "".join(character if character.isalnum() or character in "-_." else "_" for character in subject)
-    if not name.strip("._"):
-        raise InputError(f"The subject id '{subject}' cannot be a file name; rename the subject.")
-    return name
 
 
 def _refusals(refused: tuple[Refusal, ...]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from biobgt.hubs.nulls import degree_preserving_null
 from biobgt.hubs.perturbation import PERTURBATIONS, Perturbation
 from biobgt.hubs.plausibility import Plausibility, plausibility, subject_plausibility
 from biobgt.hubs.plausibility_summary import compare_with_nulls, summarise_plausibility
-from biobgt.hubs.spectra import Spectra, control_spectra
+from biobgt.hubs.spectra import Spectra, control_spectra, gamma_unit
 from biobgt.hubs.table import HUB_METRICS, HUB_RULES, HubRule, hub_table
 from biobgt.hubs.vertex import default_betas, vertex_entanglement
 
@@ -32,6 +32,7 @@ __all__ = [
     "eigenvector",
     "entanglement_sweep",
     "fc_strength",
+    "gamma_unit",
     "hub_table",
     "local_efficiency",
     "mean_field_entropy",

@@ -83,6 +83,12 @@ class Spectra:
         return change
 
 
+def gamma_unit(adjacency: Adjacency) -> float:
+    """Return the natural unit of γ without any spectrum: the mean eigenvalue is the mean strength."""
+    strength = float(nonnegative_weights(adjacency).sum(axis=0).mean())
+    return 1 / strength if strength > 0 else 1.0
+
+
 def control_spectra(
     adjacency: Adjacency, *, perturbation: Perturbation = "control", method: SpectrumMethod = "exact"
 ) -> Spectra:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from biobgt import read_cohort
-from biobgt.cli.subjects import safe_name
+from biobgt.cli.screen import safe_name
 from biobgt.connectome import functional_connectivity
 from biobgt.simulate import demo_cohort
 

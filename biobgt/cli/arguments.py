@@ -1,4 +1,7 @@
-"""The arguments by which every job that reads subjects says what to read and how."""
+"""Arguments that several jobs share: what to read, how to make graphs, where to run.
+
+A job names what it wants, a cohort, settings or workers, and a decorator puts the arguments that make it in its place.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,25 +13,33 @@ import typer
 
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
+from biobgt.connectome import ConnectomeSettings, Estimator, SignRule, ThresholdRule
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
 
+Job = Callable[..., None]
+OutOption = Annotated[Path, typer.Option(help="Folder for the results; made when it is not there.")]
 
-def reads_cohort(job: Callable[..., None]) -> Callable[..., None]:
-    """Turn a job that takes a cohort into a command that takes a path and the reading options."""
-    reading = signature(_read).parameters
-    own = [parameter for name, parameter in signature(job).parameters.items() if name != "cohort"]
 
-    @wraps(job)
-    def command(**values: Any) -> None:
-        cohort = _read(**{name: values.pop(name) for name in reading})
-        job(cohort, **values)
+def takes(name: str, provider: Callable[..., Any]) -> Callable[[Job], Job]:
+    """Replace a job's parameter by those of the function that provides its value."""
 
-    parameters = sorted([*reading.values(), *own], key=lambda parameter: parameter.default is not Parameter.empty)
-    command.__signature__ = Signature(  # type: ignore[attr-defined]  # Typer makes its options from it
-        [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
-    )
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return command
+    def decorate(job: Job) -> Job:
+        provided = signature(provider).parameters
+        own = [parameter for key, parameter in signature(job).parameters.items() if key != name]
+
+        @wraps(job)
+        def command(**values: Any) -> None:
+            value = provider(**{key: values.pop(key) for key in provided})
+            job(**{name: value}, **values)
+
+        parameters = sorted([*provided.values(), *own], key=lambda item: item.default is not Parameter.empty)
+        command.__signature__ = Signature(  # type: ignore[attr-defined]  # Typer makes its options from it
+            [item.replace(kind=Parameter.KEYWORD_ONLY) for item in parameters]
+        )
+        command.__annotations__ = {item.name: item.annotation for item in parameters}
+        return command
+
+    return decorate
 
 
 def _read(
@@ -66,3 +77,25 @@ def _read(
     options = ReadOptions(kind=kind, orientation=orientation, variable=variable, pattern=pattern, image=image)
     with progress_bar("Reading") as progress:
         return read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
+
+
+def _settings(
+    estimator: Annotated[Estimator, typer.Option(help="How connectivity is estimated.")] = "pearson",
+    sign: Annotated[SignRule, typer.Option(help="Which connections count.")] = "positive",
+    threshold: Annotated[ThresholdRule, typer.Option(help="How weak connections are dropped.")] = "absolute",
+    level: Annotated[float, typer.Option(help="Weight, or share of pairs, of the threshold.")] = 0.3,
+    backbone: Annotated[bool, typer.Option(help="Always keep the maximum spanning tree.")] = False,
+) -> ConnectomeSettings:
+    return ConnectomeSettings(estimator, sign, threshold, level, backbone)
+
+
+def _where(
+    workers: Annotated[int | None, typer.Option(help="Processes on this machine. Default: one a core.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on instead.")] = None,
+) -> dict[str, Any]:
+    return {"workers": workers, "scheduler": scheduler}
+
+
+reads_cohort = takes("cohort", _read)
+takes_settings = takes("settings", _settings)
+takes_workers = takes("where", _where)

@@ -1,0 +1,251 @@
+"""Hubs and modules of every subject of a cohort, in parallel, with what they say of groups.
+
+The command line and the app both come here, so that a table made in the browser can be made again in a script. Each
+subject is one job for :mod:`biobgt.scale`; groups are put together from the subjects' results.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import BrainGraph, ConnectomeSettings, cohort_graphs, subject_connectivity
+from biobgt.errors import InputError
+from biobgt.hubs import HUB_METRICS, gamma_unit, hub_table, rank_agreement, summarise_plausibility
+from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.table import HubRule
+from biobgt.modules import (
+    UNASSIGNED,
+    Partition,
+    combine_partitions,
+    louvain_modules,
+    match_modules,
+    module_agreement,
+    node_roles,
+    segregation,
+)
+from biobgt.scale import map_subjects
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class HubOptions:
+    """How hubs are measured; γ is in units of 1/mean(λ) of each graph."""
+
+    gamma: float = 0.5
+    perturbation: Perturbation = "control"
+    rule: HubRule = "top"
+    share: float = 0.1
+    seed: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for provenance."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ModuleOptions:
+    """How modules are found."""
+
+    resolution: float = 1.0
+    runs: int = 10
+    hub_z: float = 2.5
+    seed: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for provenance."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CohortHubs:
+    """Hubs of a cohort.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        Each subject's :func:`biobgt.hubs.hub_table`.
+    groups : DataFrame
+        One row a group and region: mean and SD of each measure, and the share of subjects in which it is a hub.
+    agreement : DataFrame
+        One row a subject and reference (node efficiency, FC strength): Spearman, Kendall, overlap of hubs.
+    summary : DataFrame
+        The same over subjects, with bootstrap intervals.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    groups: pd.DataFrame
+    agreement: pd.DataFrame
+    summary: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class CohortModules:
+    """Modules of a cohort.
+
+    Attributes
+    ----------
+    partitions : mapping of str to Partition
+    roles : mapping of str to DataFrame
+        Each subject's :func:`biobgt.modules.node_roles`.
+    summary : DataFrame
+        One row a subject: number of modules, Q, agreement with each functional labelling, segregation.
+    groups : DataFrame
+        One row a region: each group's consensus module, numbered alike across groups.
+    """
+
+    partitions: Mapping[str, Partition]
+    roles: Mapping[str, pd.DataFrame]
+    summary: pd.DataFrame
+    groups: pd.DataFrame
+
+
+def analyse_hubs(
+    cohort: Cohort,
+    settings: ConnectomeSettings | None = None,
+    options: HubOptions | None = None,
+    *,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> CohortHubs:
+    """Measure the hubs of every subject."""
+    settings, options = settings or ConnectomeSettings(), options or HubOptions()
+    job = partial(_subject_hubs, options=options)
+    results = map_subjects(job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress)
+    tables = {subject.id: table for subject, (table, _) in zip(cohort, results, strict=True)}
+    agreement = pd.concat([frame for _, frame in results], ignore_index=True)
+    summary = summarise_plausibility(agreement, seed=options.seed)
+    columns = ["reference", "measure", "mean", "sd", "low", "high", "n_subjects"]
+    return CohortHubs(tables, _group_hubs(cohort, tables), agreement, summary[columns])
+
+
+def analyse_modules(
+    cohort: Cohort,
+    settings: ConnectomeSettings | None = None,
+    options: ModuleOptions | None = None,
+    *,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> CohortModules:
+    """Find the modules of every subject and of every group."""
+    settings, options = settings or ConnectomeSettings(), options or ModuleOptions()
+    job = partial(_subject_modules, options=options)
+    results = map_subjects(job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress)
+    partitions = {subject.id: result[0] for subject, result in zip(cohort, results, strict=True)}
+    summary = pd.DataFrame(
+        [
+            {"subject": subject.id, "group": subject.group, **measures}
+            for subject, (_, _, measures) in zip(cohort, results, strict=True)
+        ]
+    )
+    return CohortModules(
+        partitions=partitions,
+        roles={subject.id: roles for subject, (_, roles, _) in zip(cohort, results, strict=True)},
+        summary=summary,
+        groups=_group_modules(cohort, partitions, options),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _GraphOfSubject:
+    """A graph with the full connectivity behind it."""
+
+    graph: BrainGraph
+    connectivity: np.ndarray[Any, np.dtype[np.float64]]
+
+
+def _graphs(cohort: Cohort, settings: ConnectomeSettings) -> list[_GraphOfSubject]:
+    if not len(cohort):
+        raise InputError("The cohort is empty.")
+    graphs = cohort_graphs(cohort, settings)
+    return [_GraphOfSubject(graph, _full(subject)) for graph, subject in zip(graphs, cohort, strict=True)]
+
+
+def _full(subject: Subject) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """FC strength and segregation are on the Pearson matrix, as in the paper, whatever the graph is made of."""
+    return subject_connectivity(subject)
+
+
+def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> tuple[pd.DataFrame, pd.DataFrame]:
+    table = hub_table(
+        item.graph,
+        connectivity=item.connectivity,
+        gamma=options.gamma * gamma_unit(item.graph),
+        perturbation=options.perturbation,
+        rule=options.rule,
+        share=options.share,
+    )
+    has_signal = (item.connectivity - np.diag(np.diag(item.connectivity))).any(axis=1)
+    entanglement = table.loc[has_signal, "node_entanglement"].to_numpy(float)
+    rows = []
+    for column, reference in (("node_efficiency", "node efficiency"), ("fc_strength", "FC strength")):
+        measures = rank_agreement(entanglement[None], table.loc[has_signal, column].to_numpy(float), top=options.share)
+        rows.append({"reference": reference, **{name: float(values[0]) for name, values in measures.items()}})
+    settings = item.graph.settings
+    where = {
+        "subject": item.graph.subject,
+        "level": settings.level if settings else np.nan,
+        "null": 0,
+        "n_regions": int(has_signal.sum()),
+        "perturbation": options.perturbation,
+        "signed": False,
+        "gamma": options.gamma,
+    }
+    return table, pd.DataFrame([{**where, **row} for row in rows])
+
+
+def _subject_modules(
+    item: _GraphOfSubject, *, options: ModuleOptions
+) -> tuple[Partition, pd.DataFrame, dict[str, float]]:
+    graph = item.graph
+    partition = louvain_modules(graph, resolution=options.resolution, seed=options.seed, runs=options.runs)
+    measures: dict[str, float] = {
+        "modules": partition.n_modules,
+        "q": partition.q,
+        "unassigned regions": int(np.count_nonzero(partition.labels == UNASSIGNED)),
+    }
+    for name in graph.atlas.labels:
+        agreement = module_agreement(partition, graph.atlas, name)
+        measures |= {f"ami {name}": agreement.ami, f"ari {name}": agreement.ari, f"vi {name}": agreement.vi}
+    if np.abs(item.connectivity).max() <= 1:  # segregation is on Fisher z, which only correlations have
+        measures["system segregation"] = segregation(item.connectivity, partition).system_segregation
+    return partition, node_roles(graph, partition, hub_z=options.hub_z), measures
+
+
+def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    frames = []
+    for group, members in _members(cohort).items():
+        frame = pd.DataFrame({"group": group, "n_subjects": len(members), "region": cohort.atlas.regions})
+        for metric in HUB_METRICS:
+            values = np.stack([tables[name][metric].to_numpy(float) for name in members])
+            hubs = np.stack([tables[name][f"{metric}_hub"].to_numpy(bool) for name in members])
+            frame[f"{metric}_mean"] = values.mean(axis=0)
+            frame[f"{metric}_sd"] = values.std(axis=0, ddof=1) if len(members) > 1 else np.nan
+            frame[f"{metric}_hub_share"] = hubs.mean(axis=0)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _group_modules(cohort: Cohort, partitions: Mapping[str, Partition], options: ModuleOptions) -> pd.DataFrame:
+    """Consensus of each group, numbered like the first one's."""
+    frame = pd.DataFrame({"region": cohort.atlas.regions})
+    reference = None
+    for group, members in _members(cohort).items():
+        consensus = combine_partitions([partitions[name] for name in members], seed=options.seed)
+        labels = consensus.labels if reference is None else match_modules(consensus, reference)
+        reference = labels if reference is None else reference
+        frame[group] = labels
+    return frame
+
+
+def _members(cohort: Cohort) -> dict[str, list[str]]:
+    """Ids by group; a cohort without groups is one group, 'all'."""
+    groups = {group: list(cohort.group(group).ids) for group in cohort.group_sizes}
+    return groups or {"all": list(cohort.ids)}

@@ -1,0 +1,95 @@
+"""Cohort tables: the same numbers as one subject at a time, and groups put together from them."""
+
+import numpy as np
+import pytest
+
+from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
+from biobgt.connectome import ConnectomeSettings, brain_graph, subject_connectivity
+from biobgt.errors import InputError
+from biobgt.hubs import fc_strength, gamma_unit, node_efficiency, node_entanglement
+from biobgt.modules import louvain_modules, match_modules, module_agreement
+from biobgt.simulate import demo_cohort
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad", n_per_group=3)
+
+
+@pytest.fixture(scope="module")
+def hubs(cohort):
+    return analyse_hubs(cohort, options=HubOptions(gamma=0.7))
+
+
+@pytest.fixture(scope="module")
+def modules(cohort):
+    return analyse_modules(cohort, options=ModuleOptions(runs=2))
+
+
+def test_each_subject_has_its_own_hub_table(cohort, hubs):
+    subject = cohort["sim-MCI-002"]
+    graph = brain_graph(subject, cohort.atlas)
+    table = hubs.tables["sim-MCI-002"]
+    expected = node_entanglement(graph, gamma=0.7 * gamma_unit(graph))
+    np.testing.assert_allclose(table["node_entanglement"], expected, atol=1e-12)
+    np.testing.assert_allclose(table["node_efficiency"], node_efficiency(graph))
+    np.testing.assert_allclose(table["fc_strength"], fc_strength(subject_connectivity(subject)))
+
+
+def test_groups_are_means_of_their_subjects(cohort, hubs):
+    rows = hubs.groups[hubs.groups["group"] == "AD"]
+    members = [hubs.tables[name] for name in cohort.group("AD").ids]
+    expected = np.mean([table["node_entanglement"] for table in members], axis=0)
+    np.testing.assert_allclose(rows["node_entanglement_mean"], expected)
+    shares = np.mean([table["degree_hub"] for table in members], axis=0)
+    np.testing.assert_allclose(rows["degree_hub_share"], shares)
+    assert rows["n_subjects"].eq(3).all()
+
+
+def test_agreement_is_a_rank_correlation_a_subject(hubs):
+    table = hubs.tables["sim-NC-001"]
+    row = hubs.agreement.query("subject == 'sim-NC-001' and reference == 'node efficiency'").iloc[0]
+    expected = table["node_entanglement"].rank().corr(table["node_efficiency"].rank())
+    assert row["spearman"] == pytest.approx(expected)
+    summary = hubs.summary.query("reference == 'node efficiency' and measure == 'spearman'").iloc[0]
+    own = hubs.agreement.query("reference == 'node efficiency'")["spearman"]
+    assert summary["mean"] == pytest.approx(own.mean())
+    assert summary["low"] < summary["mean"] < summary["high"]
+
+
+def test_each_subject_has_its_own_modules(cohort, modules):
+    graph = brain_graph(cohort["sim-AD-003"], cohort.atlas)
+    expected = louvain_modules(graph, runs=2)
+    np.testing.assert_array_equal(modules.partitions["sim-AD-003"].labels, expected.labels)
+    row = modules.summary.set_index("subject").loc["sim-AD-003"]
+    assert row["q"] == pytest.approx(expected.q)
+    assert row["ami dosenbach"] == pytest.approx(module_agreement(expected, cohort.atlas, "dosenbach").ami)
+    assert row["group"] == "AD"
+    assert modules.roles["sim-AD-003"]["module"].tolist() == expected.labels.tolist()
+
+
+def test_group_modules_are_numbered_alike(cohort, modules):
+    groups = modules.groups
+    assert list(groups.columns) == ["region", "NC", "MCI", "AD"]
+    np.testing.assert_array_equal(match_modules(groups["AD"].to_numpy(), groups["NC"].to_numpy()), groups["AD"])
+
+
+@pytest.mark.parametrize("workers", [2])
+def test_processes_change_nothing(cohort, hubs, modules, workers):
+    again = analyse_hubs(cohort, options=HubOptions(gamma=0.7), workers=workers)
+    for name, table in hubs.tables.items():
+        np.testing.assert_allclose(again.tables[name]["node_entanglement"], table["node_entanglement"], atol=1e-12)
+    parallel = analyse_modules(cohort, options=ModuleOptions(runs=2), workers=workers)
+    assert parallel.summary.equals(modules.summary)
+
+
+def test_a_cohort_without_groups_is_one_group(cohort):
+    nobody = cohort.with_groups(dict.fromkeys(cohort.ids))
+    assert analyse_modules(nobody, options=ModuleOptions(runs=1)).groups.columns.tolist() == ["region", "all"]
+
+
+def test_empty_cohorts_and_signed_graphs_get_a_sentence(cohort):
+    with pytest.raises(InputError, match="empty"):
+        analyse_hubs(cohort.select(lambda _: False))
+    with pytest.raises(InputError, match="negative"):
+        analyse_hubs(cohort, ConnectomeSettings(sign="signed", threshold="none"))
