@@ -15,7 +15,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
-from threadpoolctl import threadpool_limits 
+from threadpoolctl import threadpool_limits
 
 from biobgt.hubs import (
     control_spectra,

@@ -10,9 +10,11 @@ from time import perf_counter
 import bct
 import numpy as np
 
-from biobgt.connectome import BrainGraph, ConnectomeSettings, functional_connectivity, graph_from_connectivity
-from biobgt.modules import consensus_modules, louvain_modules, random_graph, resolution_sweep
+from biobgt.connectome import functional_connectivity, graph_from_connectivity
+from biobgt.graph import BrainGraph, ConnectomeSettings
+from biobgt.modules import consensus_modules, louvain_modules, resolution_sweep
 from biobgt.modules.small_world import characteristic_path_length
+from biobgt.nulls import random_graph
 
 SIZES = (90, 200, 400)
 

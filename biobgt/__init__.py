@@ -2,8 +2,9 @@
 
 from biobgt.atlas import Atlas, load_atlas
 from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import BrainGraph, ConnectomeSettings, brain_graph, functional_connectivity
+from biobgt.connectome import brain_graph, functional_connectivity
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.graph import BrainGraph, ConnectomeSettings
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
 
 __version__ = "0.1.0"

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import BrainGraph, ConnectomeSettings, cohort_graphs, subject_connectivity
+from biobgt.connectome import cohort_graphs, subject_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, ConnectomeSettings
 from biobgt.hubs import HUB_METRICS, gamma_unit, hub_table, rank_agreement, summarise_plausibility
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.table import HubRule

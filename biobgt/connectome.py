@@ -5,9 +5,9 @@ Two steps, both explicit: an *estimator* turns series into a symmetric matrix, t
 (its correlations are undefined and count as zero); the quality flags name such regions.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,144 +16,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from biobgt.atlas import Atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
+from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings, Estimator, check_choice, check_connectivity
 
-Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
-SignRule = Literal["positive", "absolute", "signed"]
-ThresholdRule = Literal["absolute", "proportional", "none"]
-
-ESTIMATORS: Mapping[str, str] = {
-    "pearson": "Pearson correlation",
-    "fisher-z": "Fisher-z transformed Pearson correlation",
-    "partial": "partial correlation, from the Ledoit-Wolf covariance",
-    "ledoit-wolf": "correlation from the Ledoit-Wolf shrunk covariance",
-    "tangent": "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
-}
 # arctanh(1) is infinite: correlations are held this far inside ±1 (Fisher z of about 7.25).
 _LARGEST_CORRELATION = 1 - 1e-6
-# Rounding of a matrix computed in single precision or printed with six digits, as a share of its largest weight.
-_SYMMETRY_TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True)
-class ConnectomeSettings:
-    """How a brain graph is made; every choice is visible.
-
-    Attributes
-    ----------
-    estimator : str
-        One of :data:`ESTIMATORS`.
-    sign : {"positive", "absolute", "signed"}
-        Keep positive connections only, take absolute values, or keep both signs.
-    threshold : {"absolute", "proportional", "none"}
-        Drop connections weaker than ``level``, keep the strongest share ``level`` of all pairs, or keep all.
-        Strength is the absolute value of the weight.
-    level : float
-        The weight, or the share between 0 and 1, of the threshold.
-    backbone : bool
-        Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.
-    """
-
-    estimator: Estimator = "pearson"
-    sign: SignRule = "positive"
-    threshold: ThresholdRule = "absolute"
-    level: float = 0.3
-    backbone: bool = False
-
-    def __post_init__(self) -> None:
-        _check_choice("estimator", self.estimator, get_args(Estimator))
-        _check_choice("sign rule", self.sign, get_args(SignRule))
-        _check_choice("threshold", self.threshold, get_args(ThresholdRule))
-        if not np.isfinite(self.level) or self.level < 0:
-            raise InputError(f"The threshold level is {self.level}; it must be 0 or more.")
-        if self.threshold == "proportional" and not 0 < self.level <= 1:
-            raise InputError(f"A proportional threshold keeps a share above 0 and up to 1, not {self.level}.")
-
-    def describe(self) -> str:
-        """Say it in words, for captions and methods."""
-        kept = {
-            "absolute": f"connections of at least {self.level:g}",
-            "proportional": f"the strongest {self.level:.1%} of pairs",
-            "none": "all connections",
-        }[self.threshold]
-        signs = {"positive": "positive only", "absolute": "absolute values", "signed": "both signs"}[self.sign]
-        tree = ", with the maximum spanning tree" if self.backbone else ""
-        return f"{ESTIMATORS[self.estimator]}; {signs}; {kept}{tree}"
-
-    def as_dict(self) -> dict[str, str | float | bool]:
-        """Plain values, for provenance and for the URL."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, eq=False)
-class BrainGraph:
-    """A weighted, undirected brain network, checked once: square, symmetric, finite, zero diagonal.
-
-    Attributes
-    ----------
-    weights : ndarray, shape (n_regions, n_regions)
-        Read-only.
-    atlas : Atlas
-    subject : str
-        Whose graph this is; a group's name for a group mean.
-    settings : ConnectomeSettings or None
-        None when the graph did not come from this module's rules.
-    simulated : bool
-    """
-
-    weights: NDArray[np.float64]
-    atlas: Atlas
-    subject: str = ""
-    settings: ConnectomeSettings | None = None
-    simulated: bool = False
-    n_edges: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        weights = check_connectivity(self.weights, what=f"The graph of '{self.subject}'")
-        if np.any(np.diag(weights) != 0):
-            raise InputError(f"The graph of '{self.subject}' connects a region to itself; set the diagonal to zero.")
-        if len(weights) != self.atlas.n_regions:
-            raise InputError(
-                f"The graph of '{self.subject}' has {len(weights)} regions and atlas {self.atlas.name} has "
-                f"{self.atlas.n_regions}."
-            )
-        weights = weights.copy()
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "n_edges", int(np.count_nonzero(weights)) // 2)
-
-    @property
-    def n_regions(self) -> int:
-        """Number of regions."""
-        return self.atlas.n_regions
-
-    @property
-    def density(self) -> float:
-        """Share of all pairs that are connected."""
-        return self.n_edges / (self.n_regions * (self.n_regions - 1) / 2)
-
-
-def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix") -> NDArray[np.float64]:
-    """Return the matrix as a symmetric float array, or say what is wrong with it.
-
-    Differences across the diagonal below 1e-6 of the largest weight are rounding and are averaged away.
-    """
-    matrix = np.asarray(matrix, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"{what} has shape {matrix.shape}; connectivity is square, regions by regions.")
-    if len(matrix) < 2:
-        raise InputError(f"{what} has {len(matrix)} region; at least 2 are needed.")
-    if not np.isfinite(matrix).all():
-        row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
-        raise InputError(f"{what} has a value that is not finite between regions {row} and {column}.")
-    difference = np.abs(matrix - matrix.T)
-    if difference.max() > _SYMMETRY_TOLERANCE * np.abs(matrix).max():
-        row, column = np.unravel_index(difference.argmax(), matrix.shape)
-        raise InputError(
-            f"{what} is not symmetric: {matrix[row, column]:.4g} from region {row + 1} to {column + 1} and "
-            f"{matrix[column, row]:.4g} back. Directed connectivity is not supported; "
-            "average the two directions first if that is meant."
-        )
-    return matrix if difference.max() == 0 else (matrix + matrix.T) / 2
 
 
 def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator = "pearson") -> NDArray[np.float64]:
@@ -172,7 +38,7 @@ def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator
     """
     if estimator == "tangent":
         raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
-    _check_choice("estimator", estimator, get_args(Estimator))
+    check_choice("estimator", estimator, get_args(Estimator))
     if len(series) < 2:
         raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
     if estimator == "pearson":
@@ -424,8 +290,3 @@ def _series_of(subject: Subject) -> NDArray[np.float64]:
             f"Subject '{subject.id}' was brought as a connectivity matrix; the tangent space needs series."
         )
     return subject.series
-
-
-def _check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(f"There is no {what} '{value}'. Choose one of: {', '.join(allowed)}.")

@@ -81,7 +81,7 @@ def _client(workers: int, scheduler: str | None) -> Any:
         )
         return _ClientOfOwnCluster(cluster)
     try:
-        return Client(scheduler, timeout=10)
+        return Client(scheduler, timeout=5)
     except (OSError, ValueError) as error:
         raise InputError(f"The Dask scheduler at '{scheduler}' was not reached ({type(error).__name__}).") from None
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
-from biobgt.connectome import ConnectomeSettings, brain_graph, subject_connectivity
+from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import fc_strength, gamma_unit, node_efficiency, node_entanglement
 from biobgt.modules import louvain_modules, match_modules, module_agreement
 from biobgt.simulate import demo_cohort

@@ -11,11 +11,8 @@ from sklearn.covariance import EmpiricalCovariance, LedoitWolf
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import (
-    BrainGraph,
-    ConnectomeSettings,
     TangentSpace,
     brain_graph,
-    check_connectivity,
     cohort_connectivity,
     cohort_graphs,
     functional_connectivity,
@@ -23,6 +20,7 @@ from biobgt.connectome import (
     subject_connectivity,
 )
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, ConnectomeSettings, check_connectivity
 
 
 @pytest.fixture

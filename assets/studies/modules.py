@@ -17,7 +17,7 @@ from biobgt.analysis import CohortModules, ModuleOptions, analyse_modules
 from biobgt.atlas import LABELLINGS
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
-from biobgt.connectome import ConnectomeSettings
+from biobgt.graph import ConnectomeSettings
 from biobgt.modules import compare_modules, module_agreement
 from biobgt.readers import read_cohort
 

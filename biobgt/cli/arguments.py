@@ -13,7 +13,7 @@ import typer
 
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
-from biobgt.connectome import ConnectomeSettings, Estimator, SignRule, ThresholdRule
+from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
 
 Job = Callable[..., None]

@@ -10,7 +10,7 @@ from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_mod
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings, takes_workers
 from biobgt.cli.screen import print_line, print_table, progress_bar, safe_name
 from biobgt.cohort import Cohort
-from biobgt.connectome import ConnectomeSettings
+from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.table import HubRule
 

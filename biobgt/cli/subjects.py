@@ -11,8 +11,9 @@ from biobgt.atlas import BUNDLED, LABELLINGS, load_atlas
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings
 from biobgt.cli.screen import print_line, print_table, progress_bar, safe_name
 from biobgt.cohort import Cohort, Refusal
-from biobgt.connectome import ConnectomeSettings, cohort_graphs
+from biobgt.connectome import cohort_graphs
 from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
+from biobgt.graph import ConnectomeSettings
 from biobgt.quality import quality_table
 from biobgt.readers.text import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort

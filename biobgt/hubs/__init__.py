@@ -5,7 +5,6 @@ from biobgt.hubs.centrality import betweenness, closeness, degree, eigenvector, 
 from biobgt.hubs.efficiency import local_efficiency, node_efficiency
 from biobgt.hubs.entanglement import entanglement_sweep, node_entanglement
 from biobgt.hubs.entropy import mean_field_entropy, spectral_entropy
-from biobgt.hubs.nulls import degree_preserving_null
 from biobgt.hubs.perturbation import PERTURBATIONS, Perturbation
 from biobgt.hubs.plausibility import Plausibility, plausibility, subject_plausibility
 from biobgt.hubs.plausibility_summary import compare_with_nulls, summarise_plausibility
@@ -28,7 +27,6 @@ __all__ = [
     "control_spectra",
     "default_betas",
     "degree",
-    "degree_preserving_null",
     "eigenvector",
     "entanglement_sweep",
     "fc_strength",

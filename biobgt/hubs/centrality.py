@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from biobgt.connectome import BrainGraph, check_connectivity
+from biobgt.graph import BrainGraph, Graph, check_connectivity
 from biobgt.hubs.efficiency import path_lengths
-from biobgt.hubs.weights import Adjacency, nonnegative_weights
+from biobgt.hubs.weights import hub_weights
 
 
-def fc_strength(connectivity: Adjacency) -> NDArray[np.float64]:
+def fc_strength(connectivity: Graph) -> NDArray[np.float64]:
     """Mean connectivity of a region to all others (Appendix D.4).
 
     The paper takes the mean Pearson correlation on the full matrix, signs included: hand in the connectivity
@@ -38,7 +38,7 @@ def fc_strength(connectivity: Adjacency) -> NDArray[np.float64]:
     return strength
 
 
-def degree(adjacency: Adjacency) -> NDArray[np.int64]:
+def degree(adjacency: Graph) -> NDArray[np.int64]:
     """Number of neighbours of every region.
 
     Parameters
@@ -49,10 +49,10 @@ def degree(adjacency: Adjacency) -> NDArray[np.int64]:
     -------
     ndarray of int, shape (n,)
     """
-    return np.count_nonzero(nonnegative_weights(adjacency), axis=1).astype(np.int64)
+    return np.count_nonzero(hub_weights(adjacency), axis=1).astype(np.int64)
 
 
-def closeness(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[np.float64]:
+def closeness(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
     """Closeness: the inverse of the mean distance to the other regions.
 
     On a disconnected graph the mean runs over the r − 1 regions that can be reached, times their share
@@ -69,7 +69,7 @@ def closeness(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[np.floa
     ndarray, shape (n,)
         0 for an isolated region.
     """
-    distances = path_lengths(nonnegative_weights(adjacency), weighted=weighted)
+    distances = path_lengths(hub_weights(adjacency), weighted=weighted)
     reached = np.isfinite(distances)
     total = np.where(reached, distances, 0).sum(axis=1)
     others = reached.sum(axis=1) - 1
@@ -77,7 +77,7 @@ def closeness(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[np.floa
     return np.divide(others, total, out=np.zeros(len(total)), where=total > 0) * share
 
 
-def eigenvector(adjacency: Adjacency) -> NDArray[np.float64]:
+def eigenvector(adjacency: Graph) -> NDArray[np.float64]:
     """Eigenvector centrality: the leading eigenvector of the weights, of length 1.
 
     Where several components share the largest eigenvalue the eigenvector is not unique; the projection of the
@@ -92,7 +92,7 @@ def eigenvector(adjacency: Adjacency) -> NDArray[np.float64]:
     ndarray, shape (n,)
         0 outside the leading component, and everywhere on a graph without edges.
     """
-    weights = nonnegative_weights(adjacency)
+    weights = hub_weights(adjacency)
     if not weights.any():
         return np.zeros(len(weights))
     values, vectors = np.linalg.eigh(weights)
@@ -101,7 +101,7 @@ def eigenvector(adjacency: Adjacency) -> NDArray[np.float64]:
     return centrality / np.linalg.norm(centrality)
 
 
-def betweenness(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[np.float64]:
+def betweenness(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
     """Betweenness: over all ordered pairs of regions, the share of shortest paths that pass through.
 
     Brandes' algorithm (2001), one step for all sources together. As in bctpy the value is not normalised;
@@ -117,7 +117,7 @@ def betweenness(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[np.fl
     -------
     ndarray, shape (n,)
     """
-    edges = csr_array(nonnegative_weights(adjacency))
+    edges = csr_array(hub_weights(adjacency))
     edges.data = 1 / edges.data if weighted else np.ones_like(edges.data)
     # Dijkstra adds lengths outwards from the source, as the test for a tie below does: equal means equal.
     distances = dijkstra(edges)

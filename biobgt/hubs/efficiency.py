@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
-from biobgt.hubs.weights import Adjacency, nonnegative_weights
+from biobgt.graph import Graph
+from biobgt.hubs.weights import hub_weights
 
 
-def node_efficiency(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[np.float64]:
+def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
     """Nodal global efficiency, NEff(i) = Σ_{j≠i} 1/d(i, j) / (n − 1); its mean is the global efficiency.
 
     Parameters
@@ -27,13 +28,13 @@ def node_efficiency(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[n
     ndarray, shape (n,)
         A region that cannot be reached adds 0, so an isolated region has NEff 0.
     """
-    distances = path_lengths(nonnegative_weights(adjacency), weighted=weighted)
+    distances = path_lengths(hub_weights(adjacency), weighted=weighted)
     np.fill_diagonal(distances, np.inf)
     efficiency: NDArray[np.float64] = (1 / distances).sum(axis=1) / (len(distances) - 1)
     return efficiency
 
 
-def local_efficiency(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[np.float64]:
+def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
     """Efficiency among each region's neighbours, once the region itself is taken out.
 
     The weighted form is that of Wang et al. (2016), which ``bct.efficiency_wei(local=True)`` computes: with
@@ -50,7 +51,7 @@ def local_efficiency(adjacency: Adjacency, *, weighted: bool = True) -> NDArray[
     ndarray, shape (n,)
         0 for a region with fewer than two neighbours.
     """
-    weights = nonnegative_weights(adjacency)
+    weights = hub_weights(adjacency)
     roots = np.cbrt(weights) if weighted else (weights > 0).astype(np.float64)
     lengths = _lengths(roots)
     efficiency = np.zeros(len(weights))

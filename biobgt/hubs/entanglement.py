@@ -9,15 +9,15 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.graph import Graph, check_choice
 from biobgt.hubs.perturbation import Perturbation
-from biobgt.hubs.spectra import SpectrumMethod, check_choice, control_spectra
-from biobgt.hubs.weights import Adjacency
+from biobgt.hubs.spectra import SpectrumMethod, control_spectra
 
 EntanglementMethod = Literal["exact", "first-order", "mean-field"]
 
 
 def node_entanglement(
-    adjacency: Adjacency,
+    adjacency: Graph,
     *,
     gamma: float | None = None,
     perturbation: Perturbation = "control",
@@ -56,7 +56,7 @@ def node_entanglement(
 
 
 def entanglement_sweep(
-    adjacency: Adjacency,
+    adjacency: Graph,
     gammas: NDArray[np.float64] | None = None,
     *,
     perturbation: Perturbation = "control",

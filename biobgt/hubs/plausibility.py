@@ -13,17 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
-from biobgt.connectome import BrainGraph, ConnectomeSettings, graph_from_connectivity, subject_connectivity
+from biobgt.connectome import graph_from_connectivity, subject_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, ConnectomeSettings
 from biobgt.hubs.agreement import rank_agreement
 from biobgt.hubs.centrality import fc_strength
 from biobgt.hubs.efficiency import node_efficiency
 from biobgt.hubs.entropy import check_gammas
-from biobgt.hubs.nulls import degree_preserving_null
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.plausibility_summary import compare_with_nulls, summarise_plausibility
 from biobgt.hubs.spectra import control_spectra
-from biobgt.hubs.weights import full_connectivity, nonnegative_weights
+from biobgt.hubs.weights import full_connectivity, hub_weights
+from biobgt.nulls import random_graph
 
 GAMMAS: tuple[float, ...] = (0.1, 0.3, 0.5, 1.0, 3.0, 10.0, 30.0)
 LEVELS: tuple[float, ...] = (0.0, 0.2, 0.3, 0.4)
@@ -174,7 +175,7 @@ def _one_graph(
     units = check_gammas(np.asarray(gammas, dtype=np.float64))
     rows: list[dict[str, object]] = []
     for null in range(n_nulls + 1):
-        weights = nonnegative_weights(graph) if null == 0 else degree_preserving_null(graph, seed=[seed, null])
+        weights = hub_weights(graph) if null == 0 else random_graph(graph, seed=seed + null, keep_strengths=False)
         strength = fc_strength(full if null == 0 else weights)
         references = {"node efficiency": node_efficiency(weights), "FC strength": strength}
         kept = {name: values[has_signal] for name, values in references.items()}

@@ -10,11 +10,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.errors import InputError
+from biobgt.graph import Graph, check_choice
 from biobgt.hubs.entropy import check_gammas, clean_eigenvalues, entropy_curve, laplacian, mean_field_entropy
 from biobgt.hubs.first_order import first_order_spectra
 from biobgt.hubs.perturbation import Perturbation, laplacian_changes
-from biobgt.hubs.weights import Adjacency, nonnegative_weights
+from biobgt.hubs.weights import hub_weights
 
 SpectrumMethod = Literal["exact", "first-order"]
 
@@ -83,14 +83,14 @@ class Spectra:
         return change
 
 
-def gamma_unit(adjacency: Adjacency) -> float:
+def gamma_unit(adjacency: Graph) -> float:
     """Return the natural unit of γ without any spectrum: the mean eigenvalue is the mean strength."""
-    strength = float(nonnegative_weights(adjacency).sum(axis=0).mean())
+    strength = float(hub_weights(adjacency).sum(axis=0).mean())
     return 1 / strength if strength > 0 else 1.0
 
 
 def control_spectra(
-    adjacency: Adjacency, *, perturbation: Perturbation = "control", method: SpectrumMethod = "exact"
+    adjacency: Graph, *, perturbation: Perturbation = "control", method: SpectrumMethod = "exact"
 ) -> Spectra:
     """Compute the spectra behind node entanglement: the graph's own, and one for each perturbed region.
 
@@ -105,7 +105,7 @@ def control_spectra(
     -------
     Spectra
     """
-    weights = nonnegative_weights(adjacency)
+    weights = hub_weights(adjacency)
     check_choice("perturbation", perturbation, get_args(Perturbation))
     check_choice("method", method, get_args(SpectrumMethod))
     if method == "exact":
@@ -126,9 +126,3 @@ def _exact_spectra(
         altered[np.ix_(members, members)] += change
         perturbed[i] = np.linalg.eigvalsh(altered)
     return original, perturbed
-
-
-def check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Refuse an option that does not exist, and name those that do."""
-    if value not in allowed:
-        raise InputError(f"There is no {what} '{value}'. Choose one of: {', '.join(allowed)}.")

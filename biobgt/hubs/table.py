@@ -11,13 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
-from biobgt.connectome import BrainGraph
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, check_choice
 from biobgt.hubs.agreement import number_of_hubs
 from biobgt.hubs.centrality import betweenness, closeness, degree, eigenvector, fc_strength
 from biobgt.hubs.efficiency import local_efficiency, node_efficiency
 from biobgt.hubs.perturbation import Perturbation
-from biobgt.hubs.spectra import check_choice, control_spectra
+from biobgt.hubs.spectra import control_spectra
 from biobgt.hubs.vertex import vertex_entanglement
 from biobgt.hubs.weights import full_connectivity
 

@@ -8,13 +8,13 @@ the lowest. The key players are the regions with the *most negative* VE.
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.graph import Graph
 from biobgt.hubs.spectra import control_spectra
-from biobgt.hubs.weights import Adjacency
 
 _STEPS = 100
 
 
-def vertex_entanglement(adjacency: Adjacency, *, betas: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def vertex_entanglement(adjacency: Graph, *, betas: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Vertex entanglement of every region, in bits; the most negative regions are the key players.
 
     Parameters

@@ -15,7 +15,6 @@ from biobgt.modules.consensus import (
 )
 from biobgt.modules.louvain import louvain_modules, modularity, resolution_sweep
 from biobgt.modules.matching import match_across, match_modules
-from biobgt.modules.nulls import lattice_graph, random_graph
 from biobgt.modules.partition import UNASSIGNED, Partition, canonical_labels
 from biobgt.modules.roles import HUB_Z, ROLES, guimera_amaral_role, node_roles
 from biobgt.modules.segregation import ModularityTest, Segregation, modularity_test, segregation
@@ -39,7 +38,6 @@ __all__ = [
     "consensus_modules",
     "group_modules",
     "guimera_amaral_role",
-    "lattice_graph",
     "louvain_modules",
     "match_across",
     "match_modules",
@@ -47,7 +45,6 @@ __all__ = [
     "modularity_test",
     "module_agreement",
     "node_roles",
-    "random_graph",
     "resolution_sweep",
     "segregation",
     "small_world",

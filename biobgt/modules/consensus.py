@@ -14,17 +14,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt.errors import InputError
+from biobgt.graph import Graph, graph_weights
 from biobgt.modules.louvain import louvain_modules, louvain_runs, modularity
-from biobgt.modules.partition import (
-    UNASSIGNED,
-    Graph,
-    Labels,
-    Partition,
-    canonical_labels,
-    check_count,
-    graph_weights,
-    module_labels,
-)
+from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
 
 _RECLUSTERINGS = 20  # partitions of the agreement in each round
 _MOST_ROUNDS = 50

@@ -16,17 +16,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt.errors import InputError
-from biobgt.modules.partition import (
-    UNASSIGNED,
-    Graph,
-    Labels,
-    Partition,
-    canonical_labels,
-    check_count,
-    check_seed,
-    graph_weights,
-    module_labels,
-)
+from biobgt.graph import Graph, graph_weights
+from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
+from biobgt.nulls import check_seed
 
 
 def louvain_modules(graph: Graph, *, resolution: float = 1.0, seed: int = 0, runs: int = 1) -> Partition:

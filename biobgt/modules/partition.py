@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biobgt.connectome import BrainGraph, check_connectivity
 from biobgt.errors import InputError
 
 UNASSIGNED = 0
@@ -73,40 +72,7 @@ class Partition:
         return tuple(np.flatnonzero(self.labels == UNASSIGNED).tolist())
 
 
-Graph = BrainGraph | NDArray[np.float64]
 Labels = Partition | Sequence[int] | NDArray[np.int64]
-
-
-def graph_weights(graph: Graph) -> NDArray[np.float64]:
-    """Return a graph's weights, checked: finite, symmetric, and with a zero diagonal.
-
-    Parameters
-    ----------
-    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
-
-    Returns
-    -------
-    ndarray, shape (n_regions, n_regions)
-    """
-    if isinstance(graph, BrainGraph):
-        return graph.weights
-    weights = check_connectivity(graph, what="The graph")
-    if np.any(np.diag(weights) != 0):
-        region = int(np.flatnonzero(np.diag(weights))[0]) + 1
-        raise InputError(f"The graph connects region {region} to itself; set the diagonal to zero.")
-    return weights
-
-
-def positive_weights(graph: Graph, *, what: str) -> NDArray[np.float64]:
-    """Return a graph's weights where ``what`` is defined for them, that is where none is negative."""
-    weights = graph_weights(graph)
-    if (weights < 0).any():
-        row, column = np.argwhere(weights < 0)[0] + 1
-        raise InputError(
-            f"{what} is not defined for negative weights, and regions {row} and {column} have one. "
-            "Make the graph with the sign rule 'positive' or 'absolute'."
-        )
-    return weights
 
 
 def module_labels(labels: Labels, n_regions: int | None = None) -> NDArray[np.int64]:
@@ -154,9 +120,3 @@ def check_count(what: str, value: int, *, least: int) -> None:
     """Refuse a number of runs, null graphs, ... that is too small."""
     if value < least:
         raise InputError(f"The number of {what} is {value}; at least {least} needed.")
-
-
-def check_seed(seed: int) -> None:
-    """Refuse a seed that numpy's random states do not take."""
-    if not 0 <= seed < 2**32:
-        raise InputError(f"The seed is {seed}; it must be a whole number from 0 to 2³² - 1.")

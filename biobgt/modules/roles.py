@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.connectome import BrainGraph
 from biobgt.errors import InputError
-from biobgt.modules.partition import UNASSIGNED, Graph, Labels, graph_weights, module_labels
+from biobgt.graph import BrainGraph, Graph, graph_weights
+from biobgt.modules.partition import UNASSIGNED, Labels, module_labels
 
 ROLES: Mapping[str, str] = {
     "R1": "ultra-peripheral",

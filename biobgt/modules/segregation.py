@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.connectome import BrainGraph, check_connectivity, fisher_z
+from biobgt.connectome import fisher_z
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, Graph, check_connectivity, graph_weights
 from biobgt.modules.louvain import louvain_modules, modularity
-from biobgt.modules.nulls import random_graph
-from biobgt.modules.partition import UNASSIGNED, Graph, Labels, check_count, graph_weights, module_labels
+from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_labels
+from biobgt.nulls import random_graph
 
 Negatives = Literal["zero", "keep"]
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-from biobgt.modules.nulls import lattice_graph, random_graph
-from biobgt.modules.partition import Graph, check_count, positive_weights
+from biobgt.graph import Graph, nonnegative_weights
+from biobgt.modules.partition import check_count
+from biobgt.nulls import lattice_graph, random_graph
 
 _MOST_LATTICES = 3
 
@@ -79,7 +80,7 @@ def small_world(graph: Graph, *, n_nulls: int = 20, seed: int = 0, weighted: boo
     -------
     SmallWorld
     """
-    weights = positive_weights(graph, what="Small-worldness")
+    weights = nonnegative_weights(graph, what="Small-worldness")
     check_count("null graphs", n_nulls, least=1)
     component = _largest_component(weights)
     inside = _in_units_of_the_largest(weights[np.ix_(component, component)], weighted=weighted)

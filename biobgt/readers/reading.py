@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.atlas import BUNDLED
-from biobgt.connectome import check_connectivity
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.graph import check_connectivity
 
 Kind = Literal["series", "connectivity"]
 Orientation = Literal["time-region", "region-time"]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
 from biobgt.cohort import Subject
-from biobgt.connectome import check_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import check_connectivity
 
 DEFAULT_MODE_WEIGHT = 0.5
 

@@ -8,7 +8,8 @@ from hub_graphs import load_connectivity
 from numpy.typing import NDArray
 
 from biobgt.atlas import load_atlas
-from biobgt.connectome import BrainGraph, graph_from_connectivity
+from biobgt.connectome import graph_from_connectivity
+from biobgt.graph import BrainGraph
 
 
 @pytest.fixture(scope="session")

@@ -20,8 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm, logm
 
-from biobgt.connectome import ConnectomeSettings, graph_from_connectivity
+from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import (
     Spectra,
     control_spectra,
@@ -293,10 +294,10 @@ def test_brain_graph_and_array_give_the_same():
 
 def test_bad_input_is_refused_with_a_sentence():
     negative = np.array([[0, -0.2], [-0.2, 0]])
-    with pytest.raises(InputError, match=r"negative weight.*regions 1 and 2"):
+    with pytest.raises(InputError, match=r"negative weights.*regions 1 and 2"):
         node_entanglement(negative)
     signed = graph_from_connectivity(negative, ConnectomeSettings(sign="signed", threshold="none"), subject="s1")
-    with pytest.raises(InputError, match=r"'s1'.*negative weight"):
+    with pytest.raises(InputError, match=r"negative weights, and the graph of 's1' has one"):
         node_entanglement(signed)
     with pytest.raises(InputError, match="region 2 to itself"):
         node_entanglement(np.diag([0.0, 1.0, 0.0]))

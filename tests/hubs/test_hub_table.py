@@ -6,8 +6,9 @@ from hub_graphs import CLIQUE, STAR, random_weights
 from scipy.stats import rankdata, zscore
 
 from biobgt.atlas import load_atlas, numbered_atlas
-from biobgt.connectome import ConnectomeSettings, graph_from_connectivity
+from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import HUB_METRICS, hub_table, node_entanglement, vertex_entanglement
 
 ALL_EDGES = ConnectomeSettings(threshold="none")

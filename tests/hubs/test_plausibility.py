@@ -3,19 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hub_graphs import CLIQUE, EMPTY, KARATE, load_connectivity, random_weights
+from hub_graphs import KARATE, load_connectivity
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import BrainGraph, ConnectomeSettings, graph_from_connectivity
+from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, ConnectomeSettings
 from biobgt.hubs import (
     compare_with_nulls,
-    degree,
-    degree_preserving_null,
     fc_strength,
     node_efficiency,
     node_entanglement,
@@ -55,30 +54,6 @@ def test_overlap_by_hand():
 def test_nothing_to_compare_is_not_a_number():
     agreement = rank_agreement(np.empty((2, 0)), np.empty(0))
     assert all(np.isnan(column).all() and len(column) == 2 for column in agreement.values())
-
-
-@pytest.mark.parametrize("weights", [KARATE, random_weights(40, 0.1, 0), random_weights(40, 0.6, 1)])
-def test_null_graph_keeps_degrees_and_weights_and_nothing_else(weights):
-    null = degree_preserving_null(weights, seed=3)
-    np.testing.assert_array_equal(null, null.T)
-    np.testing.assert_array_equal(degree(null), degree(weights))
-    np.testing.assert_array_equal(np.sort(null, axis=None), np.sort(weights, axis=None))
-    assert not np.diag(null).any()
-    assert ((null > 0) != (weights > 0)).any()
-    np.testing.assert_array_equal(null, degree_preserving_null(weights, seed=3))
-    assert (null != degree_preserving_null(weights, seed=4)).any()
-
-
-def test_null_graphs_reach_every_arrangement_evenly():
-    # A path of 4 has degrees 1, 2, 2, 1: its wirings are 0-1-2-3, 0-2-1-3 and (0-3, 1=2 is no simple graph).
-    path = np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1)
-    direct = sum(degree_preserving_null(path, seed=seed)[0, 1] for seed in range(400))
-    assert 150 < direct < 250
-
-
-@pytest.mark.parametrize("weights", [CLIQUE, EMPTY])
-def test_graphs_that_cannot_be_rewired_stay(weights):
-    np.testing.assert_array_equal(degree_preserving_null(weights), weights)
 
 
 def test_subject_table_holds_what_the_measures_give():

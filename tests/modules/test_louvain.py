@@ -47,7 +47,7 @@ def test_karate_club_reaches_the_known_optimum():
 
 @pytest.mark.parametrize("resolution", [0.5, 1.0, 1.7])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_positive_weights_as_in_bctpy_itself(resolution, seed):
+def test_nonnegative_weights_as_in_bctpy_itself(resolution, seed):
     weights = random_weights(40, seed)
     labels, q = bct.community_louvain(weights, gamma=resolution, seed=seed)
     partition = louvain_modules(weights, resolution=resolution, seed=seed)

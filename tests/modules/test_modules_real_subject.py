@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from biobgt.atlas import load_atlas
-from biobgt.connectome import ConnectomeSettings, functional_connectivity, graph_from_connectivity
+from biobgt.connectome import functional_connectivity, graph_from_connectivity
+from biobgt.graph import ConnectomeSettings
 from biobgt.modules import (
     canonical_labels,
     consensus_modules,
@@ -13,10 +14,10 @@ from biobgt.modules import (
     modularity_test,
     module_agreement,
     node_roles,
-    random_graph,
     segregation,
 )
 from biobgt.modules.small_world import characteristic_path_length
+from biobgt.nulls import random_graph
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from module_graphs import bridged_cliques, random_weights, star, weight_matrices
 
 from biobgt.atlas import numbered_atlas
-from biobgt.connectome import BrainGraph
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph
 from biobgt.modules import ROLES, guimera_amaral_role, node_roles
 
 HALVES = [1, 1, 1, 1, 2, 2, 2, 2]

@@ -4,10 +4,10 @@ from hypothesis import given
 from module_graphs import bridged_cliques, label_pairs
 
 from biobgt.atlas import numbered_atlas
-from biobgt.connectome import BrainGraph
 from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, graph_weights
 from biobgt.modules import Partition, canonical_labels, louvain_modules
-from biobgt.modules.partition import graph_weights, module_labels
+from biobgt.modules.partition import module_labels
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@ import pytest
 from module_graphs import bridged_cliques, karate_club, random_weights, ring_of_cliques
 
 from biobgt.atlas import numbered_atlas
-from biobgt.connectome import ConnectomeSettings, graph_from_connectivity
+from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
-from biobgt.modules import louvain_modules, modularity, modularity_test, random_graph, segregation
+from biobgt.graph import ConnectomeSettings
+from biobgt.modules import louvain_modules, modularity, modularity_test, segregation
+from biobgt.nulls import random_graph
 
 HALVES = [1, 1, 2, 2]
 

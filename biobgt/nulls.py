@@ -1,4 +1,4 @@
-"""Null graphs: what modularity or clustering would be if only the regions' degrees and strengths were given.
+"""Null graphs: what hubs, modularity or clustering would be if only the regions' degrees, or strengths, were given.
 
 :func:`random_graph` swaps connections (Maslov & Sneppen 2002) and hands the weights out again so that strengths are
 kept closely (Rubinov & Sporns 2011); :func:`lattice_graph` accepts only swaps that bring connections nearer to a
@@ -9,7 +9,8 @@ a star, and its ``null_model_und_sign`` loses the negative weights. Every loop h
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.modules.partition import Graph, check_seed, graph_weights
+from biobgt.errors import InputError
+from biobgt.graph import Graph, graph_weights
 
 _RANDOM_ROUNDS = 40
 _LATTICE_ROUNDS = 50
@@ -19,7 +20,7 @@ _WEIGHT_BATCHES = 100
 Ends = NDArray[np.int64]
 
 
-def random_graph(graph: Graph, *, seed: int) -> NDArray[np.float64]:
+def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> NDArray[np.float64]:
     """A random graph with the same degrees, the same weights and nearly the same strengths.
 
     Positive and negative degrees, and the weights as a whole, are kept exactly; the strengths of regions closely. In
@@ -29,6 +30,8 @@ def random_graph(graph: Graph, *, seed: int) -> NDArray[np.float64]:
     ----------
     graph : BrainGraph or ndarray, shape (n_regions, n_regions)
     seed : int
+    keep_strengths : bool
+        False deals the weights out at random, so that strengths follow degrees up to chance.
 
     Returns
     -------
@@ -38,8 +41,9 @@ def random_graph(graph: Graph, *, seed: int) -> NDArray[np.float64]:
     check_seed(seed)
     rng = np.random.default_rng(seed)
     swapped = _swap(weights, rng, rounds=_RANDOM_ROUNDS)
-    positive = _with_strengths(swapped > 0, np.maximum(weights, 0), rng)
-    negative = _with_strengths(swapped < 0, np.maximum(-weights, 0), rng)
+    deal = _with_strengths if keep_strengths else _at_random
+    positive = deal(swapped > 0, np.maximum(weights, 0), rng)
+    negative = deal(swapped < 0, np.maximum(-weights, 0), rng)
     return positive - negative
 
 
@@ -128,6 +132,15 @@ def _exchange(weights: NDArray[np.float64], a: Ends, b: Ends, c: Ends, d: Ends) 
     weights[c, d] = weights[d, c] = cb
 
 
+def _at_random(
+    connected: NDArray[np.bool_], original: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Hand the original weights out to the connected pairs in any order."""
+    weights = np.zeros(original.shape)
+    weights[np.nonzero(np.triu(connected))] = rng.permutation(original[np.triu(original) > 0])
+    return weights + weights.T
+
+
 def _with_strengths(
     connected: NDArray[np.bool_], original: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
@@ -151,3 +164,9 @@ def _with_strengths(
         np.maximum(missing, 0, out=missing)
         i, j, remaining = np.delete(i, pairs), np.delete(j, pairs), np.delete(remaining, ranks)
     return weights + weights.T
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that numpy's random states do not take."""
+    if not 0 <= seed < 2**32:
+        raise InputError(f"The seed is {seed}; it must be a whole number from 0 to 2³² - 1.")

@@ -1,0 +1,208 @@
+"""Brain graphs: the weighted network everything downstream is computed on, checked once.
+
+A :class:`BrainGraph` knows its atlas, its subject and the settings it was made with. Functions of networks accept one
+or a plain matrix, and bring either to checked weights here, so that none can return silent nonsense for NaN,
+self-connections or asymmetry.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.atlas import Atlas
+from biobgt.errors import InputError
+
+Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
+SignRule = Literal["positive", "absolute", "signed"]
+ThresholdRule = Literal["absolute", "proportional", "none"]
+
+ESTIMATORS: Mapping[str, str] = {
+    "pearson": "Pearson correlation",
+    "fisher-z": "Fisher-z transformed Pearson correlation",
+    "partial": "partial correlation, from the Ledoit-Wolf covariance",
+    "ledoit-wolf": "correlation from the Ledoit-Wolf shrunk covariance",
+    "tangent": "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
+}
+# Rounding of a matrix computed in single precision or printed with six digits, as a share of its largest weight.
+_SYMMETRY_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class ConnectomeSettings:
+    """How a brain graph is made; every choice is visible.
+
+    Attributes
+    ----------
+    estimator : str
+        One of :data:`ESTIMATORS`.
+    sign : {"positive", "absolute", "signed"}
+        Keep positive connections only, take absolute values, or keep both signs.
+    threshold : {"absolute", "proportional", "none"}
+        Drop connections weaker than ``level``, keep the strongest share ``level`` of all pairs, or keep all.
+        Strength is the absolute value of the weight.
+    level : float
+        The weight, or the share between 0 and 1, of the threshold.
+    backbone : bool
+        Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.
+    """
+
+    estimator: Estimator = "pearson"
+    sign: SignRule = "positive"
+    threshold: ThresholdRule = "absolute"
+    level: float = 0.3
+    backbone: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("estimator", self.estimator, get_args(Estimator))
+        check_choice("sign rule", self.sign, get_args(SignRule))
+        check_choice("threshold", self.threshold, get_args(ThresholdRule))
+        if not np.isfinite(self.level) or self.level < 0:
+            raise InputError(f"The threshold level is {self.level}; it must be 0 or more.")
+        if self.threshold == "proportional" and not 0 < self.level <= 1:
+            raise InputError(f"A proportional threshold keeps a share above 0 and up to 1, not {self.level}.")
+
+    def describe(self) -> str:
+        """Say it in words, for captions and methods."""
+        kept = {
+            "absolute": f"connections of at least {self.level:g}",
+            "proportional": f"the strongest {self.level:.1%} of pairs",
+            "none": "all connections",
+        }[self.threshold]
+        signs = {"positive": "positive only", "absolute": "absolute values", "signed": "both signs"}[self.sign]
+        tree = ", with the maximum spanning tree" if self.backbone else ""
+        return f"{ESTIMATORS[self.estimator]}; {signs}; {kept}{tree}"
+
+    def as_dict(self) -> dict[str, str | float | bool]:
+        """Plain values, for provenance and for the URL."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class BrainGraph:
+    """A weighted, undirected brain network, checked once: square, symmetric, finite, zero diagonal.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_regions, n_regions)
+        Read-only.
+    atlas : Atlas
+    subject : str
+        Whose graph this is; a group's name for a group mean.
+    settings : ConnectomeSettings or None
+        How it was made; None for a graph that was brought as it is.
+    simulated : bool
+    """
+
+    weights: NDArray[np.float64]
+    atlas: Atlas
+    subject: str = ""
+    settings: ConnectomeSettings | None = None
+    simulated: bool = False
+    n_edges: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        weights = check_connectivity(self.weights, what=f"The graph of '{self.subject}'")
+        _refuse_loops(weights, f"The graph of '{self.subject}'")
+        if len(weights) != self.atlas.n_regions:
+            raise InputError(
+                f"The graph of '{self.subject}' has {len(weights)} regions and atlas {self.atlas.name} has "
+                f"{self.atlas.n_regions}."
+            )
+        weights = weights.copy()
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "n_edges", int(np.count_nonzero(weights)) // 2)
+
+    @property
+    def n_regions(self) -> int:
+        """Number of regions."""
+        return self.atlas.n_regions
+
+    @property
+    def density(self) -> float:
+        """Share of all pairs that are connected."""
+        return self.n_edges / (self.n_regions * (self.n_regions - 1) / 2)
+
+
+Graph = BrainGraph | NDArray[np.float64]
+
+
+def graph_weights(graph: Graph) -> NDArray[np.float64]:
+    """Return a graph's weights, checked: finite, symmetric, and with a zero diagonal.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+    """
+    if isinstance(graph, BrainGraph):
+        return graph.weights
+    weights = check_connectivity(graph, what="The graph")
+    _refuse_loops(weights, "The graph")
+    return weights
+
+
+def nonnegative_weights(graph: Graph, *, what: str) -> NDArray[np.float64]:
+    """Return a graph's weights where ``what`` is defined for them, that is where none is negative.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
+    what : str
+        What is to be computed, for the sentence.
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+    """
+    weights = graph_weights(graph)
+    if weights.min() < 0:
+        row, column = np.unravel_index(weights.argmin(), weights.shape)
+        whose = f"the graph of '{graph.subject}'" if isinstance(graph, BrainGraph) else "the graph"
+        raise InputError(
+            f"{what} is not defined for negative weights, and {whose} has one ({weights[row, column]:.4g}) between "
+            f"regions {row + 1} and {column + 1}. Make it with the sign rule 'positive' or 'absolute'."
+        )
+    return weights
+
+
+def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix") -> NDArray[np.float64]:
+    """Return the matrix as a symmetric float array, or say what is wrong with it.
+
+    Differences across the diagonal below 1e-6 of the largest weight are rounding and are averaged away.
+    """
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{what} has shape {matrix.shape}; connectivity is square, regions by regions.")
+    if len(matrix) < 2:
+        raise InputError(f"{what} has {len(matrix)} region; at least 2 are needed.")
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
+        raise InputError(f"{what} has a value that is not finite between regions {row} and {column}.")
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() > _SYMMETRY_TOLERANCE * np.abs(matrix).max():
+        row, column = np.unravel_index(difference.argmax(), matrix.shape)
+        raise InputError(
+            f"{what} is not symmetric: {matrix[row, column]:.4g} from region {row + 1} to {column + 1} and "
+            f"{matrix[column, row]:.4g} back. Directed connectivity is not supported; "
+            "average the two directions first if that is meant."
+        )
+    return matrix if difference.max() == 0 else (matrix + matrix.T) / 2
+
+
+def _refuse_loops(weights: NDArray[np.float64], what: str) -> None:
+    if np.diag(weights).any():
+        region = int(np.flatnonzero(np.diag(weights))[0]) + 1
+        raise InputError(f"{what} connects region {region} to itself; set the diagonal to zero.")
+
+
+def check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Refuse an option that does not exist, and name those that do."""
+    if value not in allowed:
+        raise InputError(f"There is no {what} '{value}'. Choose one of: {', '.join(allowed)}.")
