@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-PAGES = ("readers", "hubs", "modules")
+PAGES = ("readers", "hubs", "modules", "scale")
 
 
 def main() -> None:

@@ -1,96 +1,59 @@
-"""What modules cost: each line sets a function of biobgt.modules against bctpy in the same process.
-
-Ratios, not seconds, are what can be compared between machines. Run with ``python -m benchmarks.modules``.
-"""
+"""What modules cost, against bctpy in the same process."""
 
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 
 import bct
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from biobgt.connectome import functional_connectivity, graph_from_connectivity
-from biobgt.graph import BrainGraph, ConnectomeSettings
+from benchmarks.graphs import brain_like_graph
+from benchmarks.timing import Ratio, compare, print_costs, print_ratios, timed
+from biobgt.graph import BrainGraph
 from biobgt.modules import consensus_modules, louvain_modules, resolution_sweep
 from biobgt.modules.small_world import characteristic_path_length
 from biobgt.nulls import random_graph
 
-SIZES = (90, 200, 400)
-
-
-def brain_like_graph(n_regions: int, *, n_systems: int = 7, seed: int = 0) -> BrainGraph:
-    """A graph of simulated series in which systems share a signal; the strongest tenth of the pairs is kept."""
-    rng = np.random.default_rng(seed)
-    systems = rng.integers(n_systems, size=n_regions)
-    shared = rng.standard_normal((150, n_systems))
-    series = 0.6 * shared[:, systems] + rng.standard_normal((150, n_regions))
-    return graph_from_connectivity(
-        functional_connectivity(series), ConnectomeSettings(threshold="proportional", level=0.1)
-    )
-
-
-def seconds(task: Callable[[], object], *, repeats: int = 3) -> float:
-    """The fastest of a few runs."""
-    times = []
-    for _ in range(repeats):
-        start = perf_counter()
-        task()
-        times.append(perf_counter() - start)
-    return min(times)
-
-
-def compare() -> None:
-    graph = brain_like_graph(200)
-    small = brain_like_graph(90)
-    weights, resolutions = graph.weights, np.linspace(0.5, 2, 4)
-    louvain = seconds(lambda: bct.community_louvain(weights, seed=0))
-    lengths = bct.weight_conversion(weights, "lengths")
-    lines = [
-        ("louvain_modules / bct.community_louvain", seconds(lambda: louvain_modules(graph)) / louvain),
-        (
-            "resolution_sweep, 4 × 10 runs / 40 bct.community_louvain",
-            seconds(lambda: resolution_sweep(graph, resolutions, runs=10), repeats=1) / (40 * louvain),
-        ),
-        (
-            "consensus_modules, 50 runs / 50 bct.community_louvain",
-            seconds(lambda: consensus_modules(graph, runs=50), repeats=1) / (50 * louvain),
-        ),
-        (
-            "bct.null_model_und_sign / random_graph, n = 90",
-            seconds(lambda: bct.null_model_und_sign(np.array(small.weights), 1, seed=0), repeats=1)
-            / seconds(lambda: random_graph(small, seed=0)),
-        ),
-        (
-            "bct.distance_wei / characteristic_path_length",
-            seconds(lambda: bct.distance_wei(lengths), repeats=1)
-            / seconds(lambda: characteristic_path_length(weights)),
-        ),
-    ]
-    print("modules, n = 200 unless said (ratio of times)")
-    for name, ratio in lines:
-        print(f"  {name:58s} {ratio:8.2f}")
-
-
-def scaling() -> None:
-    tasks: dict[str, Callable[[BrainGraph], object]] = {
-        "louvain_modules": louvain_modules,
-        "consensus_modules, 10 runs": lambda graph: consensus_modules(graph, runs=10),
-        "random_graph": lambda graph: random_graph(graph, seed=0),
-    }
-    graphs = [brain_like_graph(n) for n in SIZES]
-    print(f"cost against n, in units of n = {SIZES[0]}, and the fitted exponent")
-    print(f"  {'':28s}" + "".join(f"{n:>8d}" for n in SIZES) + "   exponent")
-    for name, task in tasks.items():
-        times = np.array([seconds(partial(task, graph), repeats=2) for graph in graphs])
-        exponent = np.polyfit(np.log(SIZES), np.log(times), 1)[0]
-        print(f"  {name:28s}" + "".join(f"{time / times[0]:8.1f}" for time in times) + f"{exponent:11.2f}")
+SIZES = (90, 200, 400, 1000)
 
 
 def run() -> None:
-    compare()
-    scaling()
+    """Print the ratios and the cost against the number of regions."""
+    with threadpool_limits(1):
+        print_ratios("Modules, n = 200", _ratios())
+        print_costs("Cost against n, 10 % of all pairs, one thread", SIZES, _costs())
 
 
-if __name__ == "__main__":
-    run()
+def _ratios() -> list[Ratio]:
+    graph, small = brain_like_graph(200), brain_like_graph(90)
+    weights, resolutions = np.array(graph.weights), np.linspace(0.5, 2, 4)
+    lengths = bct.weight_conversion(weights, "lengths")
+
+    def louvain(runs: int) -> Callable[[], object]:
+        return lambda: [bct.community_louvain(weights, seed=seed) for seed in range(runs)]
+
+    def against(name: str, ours: Callable[[], object], runs: int) -> Ratio:
+        return Ratio(name, f"{runs} × bct.community_louvain", compare(ours, louvain(runs), repeats=2))
+
+    small_weights = np.array(small.weights)
+    null = compare(
+        lambda: bct.null_model_und_sign(small_weights, 1, seed=0), lambda: random_graph(small, seed=0), repeats=1
+    )
+    path = compare(lambda: bct.distance_wei(lengths), lambda: characteristic_path_length(weights), repeats=2)
+    return [
+        against("louvain_modules, 10 runs", lambda: louvain_modules(graph, runs=10), 10),
+        against("resolution_sweep, 4 × 10 runs", lambda: resolution_sweep(graph, resolutions, runs=10), 40),
+        against("consensus_modules, 50 runs", lambda: consensus_modules(graph, runs=50), 50),
+        Ratio("bct.null_model_und_sign, n = 90", "random_graph", null),
+        Ratio("bct.distance_wei", "characteristic_path_length", path),
+    ]
+
+
+def _costs() -> dict[str, list[float]]:
+    jobs: dict[str, Callable[[BrainGraph], object]] = {
+        "louvain_modules": louvain_modules,
+        "consensus_modules, 10 runs": partial(consensus_modules, runs=10),
+        "random_graph": partial(random_graph, seed=0),
+    }
+    graphs = [brain_like_graph(n) for n in SIZES]
+    return {name: [timed(partial(job, graph), repeats=2)[0] for graph in graphs] for name, job in jobs.items()}

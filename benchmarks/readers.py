@@ -28,7 +28,7 @@ def run() -> None:
 
 def _reading(folder: Path, files: list[Path]) -> Ratio:
     ratio = compare(lambda: read_cohort(folder, atlas="cc200"), lambda: [pd.read_csv(file, sep="\t") for file in files])
-    return Ratio("read 100 .1D files", "pandas' C parser", ratio, "≤", 1.5)
+    return Ratio("read 100 .1D files", "pandas' C parser", ratio, "≤ 1.5")
 
 
 def _connectivity() -> Ratio:
@@ -39,7 +39,7 @@ def _connectivity() -> Ratio:
     ratio = compare(
         lambda: cohort_connectivity(cohort), lambda: [np.corrcoef(values.T) for values in series], repeats=3
     )
-    return Ratio("900 × 200 regions to FC", "bare numpy.corrcoef", ratio, "≤", 1.2)
+    return Ratio("900 × 200 regions to FC", "bare numpy.corrcoef", ratio, "≤ 1.2")
 
 
 def _streaming_memory(folder: Path) -> None:

@@ -1,49 +1,63 @@
 """How the benchmarks measure and print: ratios in one process, never bare seconds."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TypeVar
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """What was timed, against what, how it came out and what was promised."""
+    """What was timed, against what, how it came out and, where there is one, what was promised (``≤ 1.2``)."""
 
     what: str
     against: str
     value: float
-    sense: str  # "≤" or "≥"
-    promised: float
+    promised: str = ""
 
     @property
     def kept(self) -> bool:
         """Whether the promise holds."""
-        return self.value <= self.promised if self.sense == "≤" else self.value >= self.promised
+        sense, limit = self.promised.split()
+        return self.value <= float(limit) if sense == "≤" else self.value >= float(limit)
+
+
+def timed(job: Callable[[], Result], *, repeats: int = 3) -> tuple[float, Result]:
+    """Return the seconds of the quickest of a few runs, the one least disturbed by other work, and the result."""
+    best = math.inf
+    for _ in range(repeats):
+        start = perf_counter()
+        result = job()
+        best = min(best, perf_counter() - start)
+    return best, result
 
 
 def compare(ours: Callable[[], object], plain: Callable[[], object], *, repeats: int = 5) -> float:
-    """Return our time over the plain way's: the quickest of a few runs of each, taken in turns.
-
-    In turns, so that other work on the machine slows both; the quickest, because it was disturbed least.
-    """
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for job, seconds in zip((ours, plain), times, strict=True):
-            start = perf_counter()
-            job()
-            seconds.append(perf_counter() - start)
-    return min(times[0]) / min(times[1])
+    """Return our time over the plain way's; in turns, so that other work on the machine slows both."""
+    times = [(timed(ours, repeats=1)[0], timed(plain, repeats=1)[0]) for _ in range(repeats)]
+    return min(time for time, _ in times) / min(time for _, time in times)
 
 
 def print_ratios(title: str, ratios: list[Ratio]) -> None:
     """Print a table of ratios and whether each promise was kept."""
-    table = Table(title=title, title_justify="left")
-    for column in ("what", "against", "ratio", "promised", ""):
-        table.add_column(column)
+    table = Table("what", "against", "ratio", "promised", "", title=title, title_justify="left")
     for ratio in ratios:
-        mark = "kept" if ratio.kept else "MISSED"
-        table.add_row(ratio.what, ratio.against, f"{ratio.value:.2f} ×", f"{ratio.sense} {ratio.promised:g} ×", mark)
+        verdict = ("kept" if ratio.kept else "MISSED") if ratio.promised else ""
+        table.add_row(ratio.what, ratio.against, f"{ratio.value:.2f} ×", ratio.promised, verdict)
+    Console().print(table)
+
+
+def print_costs(title: str, sizes: tuple[int, ...], costs: dict[str, list[float]], *, caption: str = "") -> None:
+    """Print seconds against the number of regions, with the exponent fitted to them."""
+    table = Table("seconds at n =", *map(str, sizes), "∝ n to the", title=title, title_justify="left", caption=caption)
+    for name, seconds in costs.items():
+        exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+        table.add_row(name, *(f"{value:.3g}" for value in seconds), f"{exponent:.1f}")
     Console().print(table)
