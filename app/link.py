@@ -1,0 +1,121 @@
+"""The view in the address bar, so that a colleague who opens the link sees the same figure of the demo cohort.
+
+Of a user's own subjects nothing but the settings is written there: ids are personal, and the link could not open them.
+A value that cannot be used is replaced by the default, and a sentence says so.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+import streamlit as st
+from state import (
+    BACKBONE,
+    COHORT,
+    DEFAULT_COHORT,
+    DEFAULT_LEVELS,
+    ESTIMATOR,
+    LEVEL_RANGES,
+    OWN,
+    SIGN,
+    SUBJECT,
+    THRESHOLD,
+    View,
+)
+
+from biobgt import Cohort, ConnectomeSettings
+from biobgt.graph import Estimator, SignRule, ThresholdRule
+from biobgt.simulate import DEMO_COHORTS
+
+LEVEL = "level"
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    ESTIMATOR: get_args(Estimator),
+    SIGN: get_args(SignRule),
+    THRESHOLD: get_args(ThresholdRule),
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A view as an address names it, and what in the address could not be used."""
+
+    cohort: str = DEFAULT_COHORT
+    subject: str | None = None
+    settings: ConnectomeSettings = field(default_factory=ConnectomeSettings)
+    problems: tuple[str, ...] = ()
+
+    def checked(self, cohort: Cohort) -> "Link":
+        """Make sure that the subject is in the cohort."""
+        if self.subject is None or self.subject in cohort.ids:
+            return replace(self, subject=self.subject or cohort.ids[0])
+        problem = _instead(SUBJECT, self.subject, cohort.ids[0])
+        return replace(self, subject=cohort.ids[0], problems=(*self.problems, problem))
+
+
+def read_link(params: Mapping[str, str]) -> Link:
+    """Read a view from the parameters of an address."""
+    problems: list[str] = []
+    cohort = params.get(COHORT, DEFAULT_COHORT)
+    if cohort not in DEMO_COHORTS:
+        problems.append(_instead(COHORT, cohort, DEMO_COHORTS[DEFAULT_COHORT]))
+        cohort = DEFAULT_COHORT
+    default = ConnectomeSettings()
+    values: dict[str, Any] = {}
+    for name, allowed in _CHOICES.items():
+        values[name] = params.get(name, getattr(default, name))
+        if values[name] not in allowed:
+            problems.append(_instead(name, values[name], getattr(default, name)))
+            values[name] = getattr(default, name)
+    values[LEVEL] = _read_level(params.get(LEVEL), values[THRESHOLD], problems)
+    values[BACKBONE] = _read_switch(params.get(BACKBONE), problems)
+    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), tuple(problems))
+
+
+def link_of(view: View) -> dict[str, str]:
+    """Write a view as the parameters of an address."""
+    settings = {name: _as_text(value) for name, value in view.settings.as_dict().items()}
+    if view.loaded.key == OWN:
+        return settings
+    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **settings}
+
+
+def write_address(link: Mapping[str, str]) -> None:
+    """Show the view in the address bar; parameters that are not of the view are left alone."""
+    for name in (COHORT, SUBJECT):
+        if name not in link and name in st.query_params:
+            del st.query_params[name]
+    if any(st.query_params.get(name) != value for name, value in link.items()):
+        st.query_params.update(link)
+
+
+def _read_level(text: str | None, rule: str, problems: list[str]) -> float:
+    if rule == "none":
+        return ConnectomeSettings().level
+    if text is None:
+        return DEFAULT_LEVELS[rule]
+    low, high = LEVEL_RANGES[rule]
+    try:
+        level = float(text)
+    except ValueError:
+        level = math.nan
+    if low <= level <= high:
+        return level
+    problems.append(_instead(LEVEL, text, f"{DEFAULT_LEVELS[rule]:g}"))
+    return DEFAULT_LEVELS[rule]
+
+
+def _read_switch(text: str | None, problems: list[str]) -> bool:
+    if text not in (None, "true", "false"):
+        problems.append(_instead(BACKBONE, str(text), "false"))
+    return text == "true"
+
+
+def _as_text(value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _instead(what: str, found: str, used: str) -> str:
+    return f"The link's {what} '{found[:40]}' does not exist here, so {used} is shown instead."

@@ -1,0 +1,140 @@
+"""What a session holds: the loaded cohort, the view of it, and the names under which they are kept.
+
+Demo cohorts are nobody's data and are shared between sessions. A user's own subjects live in that user's session
+and nowhere else: nothing here is cached across sessions that was read from a file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from biobgt import Atlas, BrainGraph, Cohort, ConnectomeSettings, Subject
+from biobgt.connectome import TangentSpace, graph_from_connectivity, subject_connectivity
+from biobgt.quality import quality_table
+from biobgt.simulate import DEMO_COHORTS, demo_cohort
+
+# A few hundred regions are small matrices: several BLAS threads a session only wait for one another.
+threadpool_limits(1, user_api="blas")
+
+# Values of widgets in the sidebar.
+COHORT = "cohort"
+SUBJECT = "subject"
+ESTIMATOR = "estimator"
+SIGN = "sign"
+THRESHOLD = "threshold"
+LEVELS: Mapping[str, str] = {"absolute": "absolute_level", "proportional": "proportional_level"}
+BACKBONE = "backbone"
+# Values of widgets that pages share.
+REGION_ORDER = "region_order"
+MATRIX_SHOWN = "matrix_shown"
+# What is no widget's value.
+OWN_COHORT = "own_cohort"
+NEXT_COHORT = "next_cohort"
+VIEW = "view"
+LINK_PROBLEMS = "link_problems"
+LINK_OPENED = "link_opened"
+
+OWN = "own"
+DEFAULT_COHORT = next(iter(DEMO_COHORTS))
+DEFAULT_LEVELS: Mapping[str, float] = {"absolute": 0.3, "proportional": 0.1}
+LEVEL_RANGES: Mapping[str, tuple[float, float]] = {"absolute": (0.0, 1.0), "proportional": (0.01, 1.0)}
+
+
+@dataclass(eq=False)
+class LoadedCohort:
+    """A cohort with what is worked out once for all of its subjects, when it is first asked for."""
+
+    key: str
+    cohort: Cohort
+
+    @cached_property
+    def quality(self) -> pd.DataFrame:
+        """The quality table, one row a subject."""
+        return quality_table(self.cohort)
+
+    @cached_property
+    def tangent_space(self) -> TangentSpace:
+        """The tangent space at this cohort's mean."""
+        return TangentSpace.fit(self.cohort)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the sidebar says: one subject of one cohort, and how its graph is made."""
+
+    loaded: LoadedCohort
+    subject: Subject
+    settings: ConnectomeSettings
+
+    @property
+    def cohort(self) -> Cohort:
+        """The subject's cohort."""
+        return self.loaded.cohort
+
+    @property
+    def atlas(self) -> Atlas:
+        """The cohort's atlas."""
+        return self.cohort.atlas
+
+    def connectivity(self) -> NDArray[np.float64]:
+        """The subject's connectivity, shape (n_regions, n_regions)."""
+        if self.settings.estimator == "tangent":
+            return self.loaded.tangent_space.transform([self.subject])[0]
+        return subject_connectivity(self.subject, estimator=self.settings.estimator)
+
+    def graph(self, connectivity: NDArray[np.float64]) -> BrainGraph:
+        """The subject's brain graph, from its connectivity."""
+        return graph_from_connectivity(
+            connectivity,
+            self.settings,
+            atlas=self.atlas,
+            subject=self.subject.id,
+            simulated=self.subject.simulated,
+        )
+
+
+@st.cache_resource(show_spinner="Drawing the demo cohort…")
+def _demo(name: str) -> LoadedCohort:
+    return LoadedCohort(name, demo_cohort(name))
+
+
+def cohort_titles() -> dict[str, str]:
+    """The cohorts of this session, by key, for the picker."""
+    own = own_cohort()
+    return dict(DEMO_COHORTS) if own is None else {**DEMO_COHORTS, OWN: own.cohort.name}
+
+
+def load(key: str) -> LoadedCohort:
+    """Return a cohort by its key."""
+    own = own_cohort()
+    return own if key == OWN and own is not None else _demo(key)
+
+
+def own_cohort() -> LoadedCohort | None:
+    """The subjects this session's user brought."""
+    own: LoadedCohort | None = st.session_state.get(OWN_COHORT)
+    return own
+
+
+def keep_own_cohort(cohort: Cohort) -> None:
+    """Keep what the user brought, and show it from the next run on."""
+    st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
+    st.session_state[NEXT_COHORT] = OWN
+
+
+def forget_own_cohort() -> None:
+    """Drop what the user brought."""
+    st.session_state.pop(OWN_COHORT, None)
+    st.session_state[NEXT_COHORT] = DEFAULT_COHORT
+
+
+def current_view() -> View:
+    """The view that the sidebar chose in this run."""
+    view: View = st.session_state[VIEW]
+    return view

@@ -1,0 +1,109 @@
+"""Uploaded files on their way to :func:`biobgt.read_cohort`: written to a folder of their own, read, removed."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from biobgt import Cohort, ImageOptions, ReadOptions, read_cohort
+from biobgt.readers import READABLE_SUFFIXES
+
+# Sidecars of images, and tables that the reader takes for phenotypes by their name.
+_BESIDE_THE_DATA = (".json", ".xlsx")
+_MAX_NAME = 150
+
+
+class Upload(Protocol):
+    """What is used of Streamlit's uploaded file."""
+
+    file_id: str
+    name: str
+
+    def getbuffer(self) -> memoryview:
+        """The file's bytes."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What a user brought to be read, and their answers to the reader's questions.
+
+    ``atlas`` is a bundled name or None to recognise it; a table of the user's own comes before it.
+    ``answers`` maps an option of the reader (atlas, kind, orientation, variable) to the choice.
+    """
+
+    files: Sequence[Upload]
+    phenotypes: Upload | None = None
+    atlas: str | None = None
+    atlas_table: Upload | None = None
+    label_image: Upload | None = None
+    image: ImageOptions = field(default_factory=ImageOptions)
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    def signature(self) -> tuple[object, ...]:
+        """Equal for the same files, options and answers, so that nothing is read twice."""
+        others = (self.phenotypes, self.atlas_table, self.label_image)
+        ids = tuple(upload.file_id if upload else None for upload in (*self.files, *others))
+        return (ids, self.atlas, self.image, tuple(sorted(self.answers.items())))
+
+
+def read_brought(brought: Brought, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:
+    """Read what was brought into a cohort; nothing of it stays on the disk."""
+    with TemporaryDirectory(prefix="biobgt-") as temporary:
+        folder = Path(temporary)
+        tables = folder / "tables"
+        atlas = brought.answers.get("atlas", brought.atlas)
+        table = _write_if(brought.atlas_table, tables / "atlas")
+        labels = _write_if(brought.label_image, tables / "labels")
+        options = ReadOptions(
+            kind=brought.answers.get("kind"),  # type: ignore[arg-type]  # the reader named the choices itself
+            orientation=brought.answers.get("orientation"),  # type: ignore[arg-type]
+            variable=brought.answers.get("variable"),
+            image=ImageOptions(**{**vars(brought.image), "labels": labels}),
+        )
+        return read_cohort(
+            _write_all(brought.files, folder / "your files"),
+            atlas=table or atlas,
+            phenotypes=_write_if(brought.phenotypes, tables / "phenotypes"),
+            options=options,
+            name=name,
+            progress=progress,
+        )
+
+
+def safe_name(name: str) -> str:
+    """Keep the last part of a file's name, without what could lead elsewhere or hide the file."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    last = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", last).strip().lstrip(".")
+    return last[-_MAX_NAME:] or "file"
+
+
+def _write_all(uploads: Sequence[Upload], folder: Path) -> list[Path]:
+    """Write files to a folder, which is read as one; archives and what cannot be read are named one by one."""
+    folder.mkdir()
+    written = [_write(upload, folder) for upload in uploads]
+    in_folder = (*READABLE_SUFFIXES, *_BESIDE_THE_DATA)
+    alone = [path for path in written if not path.name.lower().endswith(in_folder)]
+    for i, path in enumerate(alone):
+        # Out of the folder, or it would be met twice.
+        aside = folder.parent / f"alone{i}" / path.name
+        aside.parent.mkdir()
+        alone[i] = path.rename(aside)
+    return [folder, *alone] if len(alone) < len(written) else alone
+
+
+def _write(upload: Upload, folder: Path) -> Path:
+    """Write one file; a second of the same name goes to a folder of its own, so that neither is lost."""
+    path = folder / safe_name(upload.name)
+    for i in range(2, 10_000):
+        if not path.exists():
+            break
+        path = folder / str(i) / path.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(upload.getbuffer())
+    return path
+
+
+def _write_if(upload: Upload | None, folder: Path) -> Path | None:
+    return None if upload is None else _write(upload, folder)

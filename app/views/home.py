@@ -1,0 +1,75 @@
+"""Home: what this is, what is loaded, one subject's connectivity at once, where to go, how to cite."""
+
+import streamlit as st
+from panels import show_connectivity
+from state import View, current_view
+from widgets import heading, plain, sentences
+
+import biobgt
+from biobgt.cohort import GROUP_TITLES
+
+PAPER = """@inproceedings{peng2025biobgt,
+  title     = {Biologically Plausible Brain Graph Transformer},
+  author    = {Peng, Ciyuan and Huang, Yuelong and Dong, Qichao and Yu, Shuo and
+               Xia, Feng and Zhang, Chengqi and Jin, Yaochu},
+  booktitle = {International Conference on Learning Representations},
+  year      = {2025}
+}"""
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("BioBGT Explorer")
+    st.markdown(
+        "BioBGT Explorer turns resting-state fMRI, as region time series or connectivity matrices, into the brain "
+        "graphs that the *Biologically Plausible Brain Graph Transformer* works on. Bring subjects of your own, or "
+        "start with the demo cohorts, which are simulated. The choices in the sidebar hold on every page, and the "
+        "address bar carries them, so that a link shows a colleague the same view of a demo cohort."
+    )
+    _show_loaded(view)
+    _show_subject(view)
+    _show_ways_on()
+    _show_citation(view)
+
+
+def _show_loaded(view: View) -> None:
+    heading(plain(f"Loaded: {view.cohort.name}"), simulated=view.cohort.simulated)
+    with st.container(horizontal=True):
+        st.metric("Subjects", len(view.cohort), border=True, width=100)
+        for group, size in view.cohort.group_sizes.items():
+            st.metric(plain(group), size, border=True, width=100, help=GROUP_TITLES.get(group))
+        st.metric("Regions", view.atlas.n_regions, border=True, width=100)
+    for note in view.cohort.notes:
+        st.caption(plain(note))
+
+
+def _show_subject(view: View) -> None:
+    with sentences():
+        heading(plain(view.subject.id), simulated=view.subject.simulated)
+        show_connectivity(view)
+
+
+def _show_ways_on() -> None:
+    st.subheader("Where to go")
+    with st.container(border=True):
+        st.page_link("views/subjects.py", label="**Subjects**", icon=":material/group:")
+        st.markdown(
+            "Drop your own files and a phenotype table; see what was read, what was refused and why, the quality of "
+            "every subject, and its series and connectivity. The same from a terminal: `biobgt info PATH`."
+        )
+
+
+def _show_citation(view: View) -> None:
+    st.subheader("How to cite")
+    st.markdown(
+        f"Cite the paper whose method this implements, and BioBGT Explorer {biobgt.__version__} itself "
+        "(`CITATION.cff` in the project)."
+    )
+    st.code(PAPER, language="latex", wrap_lines=True)
+    if view.atlas.citation:
+        st.caption(plain(f"Atlas: {view.atlas.title}. {view.atlas.citation}"))
+    st.caption("Research use only, not a diagnostic device.")
+
+
+show_page()

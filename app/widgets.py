@@ -1,0 +1,110 @@
+"""Pieces that several pages show: badges, figures with their captions, sentences about bad input, bug reports.
+
+Text that came from a file or an address is never taken for Markdown or HTML: it goes through :func:`plain`.
+"""
+
+import logging
+import platform
+import re
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+from state import REGION_ORDER
+
+import biobgt
+from biobgt import Atlas, InputError
+from biobgt.atlas import LABELLINGS
+from biobgt.figures import RegionOrder, order_regions
+
+ATLAS_ORDER = "atlas"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
+# Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
+_AUTOMATIC = re.compile(r"(:(?=[\w/])|\bwww(?=\.)|@)", re.IGNORECASE)
+_WORD_JOINER = "\u2060"
+_LOG = logging.getLogger("biobgt.app")
+
+
+def plain(text: str) -> str:
+    """Escape text of unknown origin, so that Markdown shows it as it is, on one line."""
+    parted = _AUTOMATIC.sub(rf"\1{_WORD_JOINER}", " ".join(text.split()))
+    return _MARKDOWN.sub(r"\\\1", parted)
+
+
+def simulated_badge() -> None:
+    """Mark what is shown as simulated."""
+    st.badge("Simulated", icon=":material/science:", color="orange", help="Drawn by a program, measured on nobody.")
+
+
+def heading(text: str, *, simulated: bool = False) -> None:
+    """Open a section, with the badge beside its title where its data are simulated."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(text, width="content")
+        if simulated:
+            simulated_badge()
+
+
+def show_figure(figure: Any, caption: str, *, key: str, file_name: str) -> None:
+    """Show a plotly figure with its caption in words; its toolbar saves SVG.
+
+    Parameters
+    ----------
+    figure : plotly Figure
+    caption : str
+        Also what a screen reader says.
+    key : str
+        Unique on the page.
+    file_name : str
+        Of the picture that the toolbar saves, without its extension.
+    """
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": "svg", "filename": re.sub(r"[^\w.-]+", "_", file_name)},
+    }
+    st.plotly_chart(figure, key=key, config=config, alt=caption)
+    st.caption(plain(caption))
+
+
+def pick_region_order(atlas: Atlas) -> RegionOrder:
+    """Let the user choose the order of regions: by a functional labelling, or the atlas's own."""
+    options = [*atlas.labels, ATLAS_ORDER]
+    if st.session_state.get(REGION_ORDER) not in options:
+        st.session_state[REGION_ORDER] = options[0]
+    titles = {name: f"By {LABELLINGS.get(name, name)}" for name in atlas.labels} | {ATLAS_ORDER: "Atlas order"}
+    chosen = st.selectbox(
+        "Order of regions", options, format_func=titles.__getitem__, key=REGION_ORDER, persist_state="session"
+    )
+    return order_regions(atlas.n_regions, None if chosen == ATLAS_ORDER else atlas.labelling(chosen))
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Show what is wrong with the input as a sentence, and go on with the rest of the page."""
+    try:
+        yield
+    except InputError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def show_bug(error: Exception) -> None:
+    """Apologise for a bug, with a report to copy: where it happened, without any of the user's data."""
+    _LOG.exception("A page failed", exc_info=error)
+    st.error(
+        "Something went wrong in BioBGT Explorer itself; your files are not the cause. "
+        "We are sorry. Please send this report with a word on what you did.",
+        icon=":material/bug_report:",
+    )
+    st.code(bug_report(error), language=None, wrap_lines=True)
+
+
+def bug_report(error: Exception) -> str:
+    """Write the report: type, message, versions, and the places in the code, without paths or lines of files."""
+    places = [
+        f"  {frame.filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    versions = f"biobgt {biobgt.__version__}, streamlit {st.__version__}, Python {platform.python_version()}"
+    return "\n".join([f"{type(error).__name__}: {error}", versions, *places])

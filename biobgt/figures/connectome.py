@@ -1,0 +1,306 @@
+"""One subject on the screen: the connectivity heatmap, the carpet plot of its series, the spread of its connections.
+
+Arrays in, a plotly figure out, and for each figure a caption in words, which is also its text for screen readers.
+Colours mean the same for every subject: the scale depends on the estimator and never on the subject's own values,
+except where a matrix was brought whose values lie outside it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings
+
+UNLABELLED = "unlabelled"
+# ±limit of the colour scale; partial correlations of many regions are small, Fisher z may pass 1.
+COLOUR_LIMITS: Mapping[str, float] = {
+    "pearson": 1.0,
+    "ledoit-wolf": 1.0,
+    "fisher-z": 1.5,
+    "partial": 0.3,
+    "tangent": 1.0,
+}
+SERIES_LIMIT_SD = 2.5
+_DIVERGING = "RdBu_r"  # safe for the colour-blind; white is zero, red positive, blue negative
+_KEPT_COLOUR, _DROPPED_COLOUR = "#0072B2", "#B8BDC4"
+_BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
+_BINS_PER_SIDE = 25
+
+
+@dataclass(frozen=True)
+class RegionOrder:
+    """The order in which regions are drawn.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Regions, counted from 0, from the first drawn to the last.
+    blocks : tuple of (str, int, int)
+        Name, first and one past the last position of each run of regions with the same label; empty in the
+        atlas's own order.
+    """
+
+    order: tuple[int, ...]
+    blocks: tuple[tuple[str, int, int], ...] = ()
+
+
+def order_regions(n_regions: int, labels: Sequence[str | None] | None = None) -> RegionOrder:
+    """Put regions of the same label together, in the order in which labels first appear; unlabelled ones last.
+
+    Parameters
+    ----------
+    n_regions : int
+    labels : sequence of (str or None), length n_regions, optional
+        None keeps the atlas's order.
+    """
+    if labels is None:
+        return RegionOrder(tuple(range(n_regions)))
+    names = [label for label in dict.fromkeys(labels) if label is not None]
+    members = {name: [i for i, label in enumerate(labels) if label == name] for name in names}
+    if None in labels:
+        members[UNLABELLED] = [i for i, label in enumerate(labels) if label is None]
+    ends = np.cumsum([len(regions) for regions in members.values()]).tolist()
+    blocks = tuple((name, end - len(members[name]), end) for name, end in zip(members, ends, strict=True))
+    return RegionOrder(tuple(region for regions in members.values() for region in regions), blocks)
+
+
+def colour_limit(matrix: NDArray[np.float64], estimator: str = "pearson") -> float:
+    """Half the width of the colour scale: fixed for an estimator, wider only for a matrix brought in other units."""
+    limit = COLOUR_LIMITS[estimator]
+    largest = float(np.abs(matrix[~np.eye(len(matrix), dtype=bool)]).max())
+    return largest if estimator == "pearson" and largest > limit else limit
+
+
+def connectivity_heatmap(
+    matrix: NDArray[np.float64],
+    regions: Sequence[str],
+    *,
+    order: RegionOrder | None = None,
+    limit: float = 1.0,
+    title: str = "",
+    quantity: str = "r",
+    simulated: bool = False,
+) -> go.Figure:
+    """Draw a connectivity matrix; region names and values show on hover.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n_regions, n_regions)
+    regions : sequence of str, length n_regions
+    order : RegionOrder, optional
+        None draws the atlas's order.
+    limit : float
+        The colours run from −limit to limit.
+    title, quantity : str
+        The figure's title, and what the colours stand for.
+    simulated : bool
+        Adds the word to the title, so that a saved picture says so too.
+    """
+    order = order or order_regions(len(matrix))
+    names = [escape(regions[i], quote=False) for i in order.order]
+    heatmap = go.Heatmap(
+        z=matrix[np.ix_(order.order, order.order)].astype(np.float32),  # half the bytes to the browser
+        x=names,
+        y=names,
+        zmin=-limit,
+        zmax=limit,
+        colorscale=_DIVERGING,
+        hovertemplate=f"%{{y}}<br>%{{x}}<br>{quantity} = %{{z:.3f}}<extra></extra>",
+        colorbar=_colourbar(quantity, y=-0.03 if order.blocks else -0.1),
+    )
+    figure = go.Figure(heatmap)
+    axis = {"type": "category", "showgrid": False, "zeroline": False, **_block_ticks(order, names)}
+    figure.update_yaxes(**axis, autorange="reversed", scaleanchor="x", constrain="domain")
+    # The matrix is symmetric: names at the rows serve the columns too, and leave room for the matrix.
+    figure.update_xaxes(**(axis | {"tickvals": [], "title": {"text": ""}}), constrain="domain")
+    figure.update_layout(shapes=_block_lines(order, both_ways=True), **_layout(title, simulated, height=520))
+    return figure
+
+
+def series_carpet(
+    series: NDArray[np.float64],
+    regions: Sequence[str],
+    *,
+    order: RegionOrder | None = None,
+    tr: float | None = None,
+    title: str = "",
+    simulated: bool = False,
+) -> go.Figure:
+    """Draw region series as a carpet (Power 2017): a row a region, a column a time point, grey the signal.
+
+    Parameters
+    ----------
+    series : ndarray, shape (n_timepoints, n_regions)
+        Each region is drawn in its own standard deviations.
+    regions : sequence of str, length n_regions
+    order : RegionOrder, optional
+    tr : float, optional
+        Seconds between time points; without it time is counted in volumes.
+    title : str
+    simulated : bool
+    """
+    order = order or order_regions(series.shape[1])
+    deviations = series.std(axis=0)
+    standardised = (series - series.mean(axis=0)) / np.where(deviations > 0, deviations, 1)
+    names = [escape(regions[i], quote=False) for i in order.order]
+    steps = np.arange(len(series))
+    when = "%{x:.0f} s" if tr else "volume %{x}"
+    carpet = go.Heatmap(
+        z=standardised[:, order.order].T.astype(np.float32),
+        x=steps * tr if tr else steps + 1,
+        y=names,
+        zmin=-SERIES_LIMIT_SD,
+        zmax=SERIES_LIMIT_SD,
+        colorscale="gray",
+        hovertemplate=f"%{{y}}<br>{when}<br>%{{z:.2f}} SD<extra></extra>",
+        colorbar=_colourbar("signal (SD)", y=-0.24),
+    )
+    figure = go.Figure(carpet)
+    figure.update_xaxes(title_text="Time (s)" if tr else "Volume", showgrid=False, zeroline=False)
+    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, **_block_ticks(order, names))
+    figure.update_layout(shapes=_block_lines(order, both_ways=False), **_layout(title, simulated, height=440))
+    return figure
+
+
+def connectivity_distribution(
+    matrix: NDArray[np.float64],
+    kept: NDArray[np.bool_],
+    *,
+    limit: float = 1.0,
+    title: str = "",
+    quantity: str = "r",
+    simulated: bool = False,
+) -> go.Figure:
+    """Draw how often each strength occurs among pairs of regions, and which pairs the brain graph keeps.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n_regions, n_regions)
+    kept : ndarray of bool, shape (n_regions, n_regions)
+        Pairs that are connected in the graph.
+    limit : float
+        The axis shows at least −limit to limit, in 50 bins.
+    title, quantity : str
+    simulated : bool
+    """
+    pairs = np.triu_indices(len(matrix), 1)
+    values, in_graph = matrix[pairs], kept[pairs]
+    width = limit / _BINS_PER_SIDE
+    n_bins = max(_BINS_PER_SIDE, int(np.ceil(np.abs(values).max() / width)))
+    edges = np.arange(-n_bins, n_bins + 1) * width
+    figure = go.Figure()
+    for name, chosen, colour in (("kept", in_graph, _KEPT_COLOUR), ("dropped", ~in_graph, _DROPPED_COLOUR)):
+        figure.add_bar(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=np.histogram(values[chosen], bins=edges)[0],
+            width=width,
+            name=f"{name} in the graph" if name == "kept" else name,
+            marker={"color": colour, "line": {"width": 0}},
+            hovertemplate=f"{quantity} about %{{x:.2f}}<br>%{{y:,}} pairs {name}<extra></extra>",
+        )
+    figure.update_xaxes(title_text=quantity, zeroline=False)
+    figure.update_yaxes(title_text="Pairs of regions", rangemode="tozero")
+    legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}}
+    figure.update_layout(barmode="stack", bargap=0, legend=legend, **_layout(title, simulated, height=520, top=84))
+    return figure
+
+
+def connectivity_caption(
+    subject: str, n_regions: int, *, estimator: str, limit: float = 1.0, simulated: bool = False
+) -> str:
+    """Say in words what the connectivity heatmap shows."""
+    return (
+        f"{_whose(subject, simulated)}: functional connectivity between {n_regions} regions "
+        f"({ESTIMATORS[estimator]}). Red is positive, blue negative, white zero; the scale runs to ±{limit:.3g}."
+    )
+
+
+def graph_caption(graph: BrainGraph) -> str:
+    """Say in words what the heatmap of a brain graph shows."""
+    return (
+        f"{_whose(graph.subject, graph.simulated)}: brain graph of {graph.n_regions} regions with "
+        f"{graph.n_edges:,} connections ({graph.density:.1%} of pairs). {_rules(graph.settings)}"
+    )
+
+
+def series_caption(subject: str, n_timepoints: int, n_regions: int, *, simulated: bool = False) -> str:
+    """Say in words what the carpet plot shows."""
+    return (
+        f"{_whose(subject, simulated)}: {n_timepoints} time points of {n_regions} regions, each in its own standard "
+        f"deviations; white is high, black low. Vertical stripes across all regions hint at motion or breathing."
+    )
+
+
+def distribution_caption(graph: BrainGraph, *, mean: float, mean_strength: float) -> str:
+    """Say in words what the distribution shows; the two means are those of all pairs with signal."""
+    n_pairs = graph.n_regions * (graph.n_regions - 1) // 2
+    return (
+        f"{_whose(graph.subject, graph.simulated)}: connectivity over {n_pairs:,} pairs of regions. Pearson mean "
+        f"{mean:.2f}, mean strength {mean_strength:.2f}. The graph keeps {graph.n_edges:,} of the pairs "
+        f"({graph.density:.1%}), drawn in blue."
+    )
+
+
+def _whose(subject: str, simulated: bool) -> str:
+    return f"Simulated subject {subject}" if simulated else f"Subject {subject}"
+
+
+def _rules(settings: ConnectomeSettings | None) -> str:
+    if settings is None:
+        return ""
+    text = settings.describe()
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[str, object]:
+    text = escape(title, quote=False) + (" · simulated" if simulated else "")
+    return {
+        "title": {
+            "text": text,
+            "font": {"size": 15},
+            "x": 0,
+            "xanchor": "left",
+            "y": 0.98,
+            "yanchor": "top",
+            "yref": "container",
+        },
+        "height": height,
+        "margin": {"l": 8, "r": 12, "t": top, "b": 8},
+    }
+
+
+def _colourbar(quantity: str, *, y: float) -> dict[str, object]:
+    # Below the plot: beside it, a square plot in a wide column would leave the bar far away.
+    return {
+        "orientation": "h",
+        "thickness": 10,
+        "len": 0.7,
+        "y": y,
+        "yanchor": "top",
+        "title": {"text": quantity, "side": "bottom"},
+        "outlinewidth": 1,
+        "outlinecolor": "#9AA5AB",
+    }
+
+
+def _block_ticks(order: RegionOrder, names: Sequence[str]) -> dict[str, object]:
+    """One tick a block, named; hundreds of region names would not be readable and show on hover instead."""
+    if not order.blocks:
+        return {"showticklabels": False, "ticks": "", "title": {"text": f"{len(names)} regions in atlas order"}}
+    middles = [names[(start + end - 1) // 2] for _, start, end in order.blocks]
+    return {"tickvals": middles, "ticktext": [escape(name, quote=False) for name, _, _ in order.blocks]}
+
+
+def _block_lines(order: RegionOrder, *, both_ways: bool) -> list[dict[str, object]]:
+    """Lines between blocks, across the whole plot where only rows are regions."""
+    span = {"x0": -0.5, "x1": len(order.order) - 0.5} if both_ways else {"xref": "paper", "x0": 0, "x1": 1}
+    ends = [end - 0.5 for _, _, end in order.blocks[:-1]]
+    lines = [{"type": "line", **span, "y0": end, "y1": end, "line": _BLOCK_LINE} for end in ends]
+    if both_ways:
+        down = {"y0": -0.5, "y1": len(order.order) - 0.5}
+        lines += [{"type": "line", **down, "x0": end, "x1": end, "line": _BLOCK_LINE} for end in ends]
+    return lines

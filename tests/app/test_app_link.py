@@ -1,0 +1,91 @@
+"""A view written to an address and read back is the same view; what cannot be used is replaced with a sentence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from link import Link, link_of, read_link
+from page_contents import as_shown, assert_no_error, figure
+from state import OWN, LoadedCohort, View
+
+from biobgt import ConnectomeSettings
+from biobgt.simulate import demo_cohort
+
+SETTINGS = st.builds(
+    ConnectomeSettings,
+    estimator=st.sampled_from(["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]),
+    sign=st.sampled_from(["positive", "absolute", "signed"]),
+    threshold=st.sampled_from(["absolute", "proportional"]),
+    level=st.integers(1, 100).map(lambda percent: percent / 100),
+    backbone=st.booleans(),
+)
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("asd", n_per_group=2)
+
+
+@given(settings=SETTINGS)
+def test_link_read_back_is_the_same_view(cohort, settings) -> None:
+    view = View(LoadedCohort("asd", cohort), cohort.subjects[3], settings)
+    assert read_link(link_of(view)) == Link("asd", cohort.ids[3], settings)
+
+
+def test_own_subjects_never_enter_the_address(cohort) -> None:
+    view = View(LoadedCohort(OWN, cohort), cohort.subjects[0], ConnectomeSettings())
+    assert set(link_of(view)) == set(ConnectomeSettings().as_dict())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cohort", "own"),
+        ("cohort", "../etc"),
+        ("subject", "nobody"),
+        ("estimator", "magic"),
+        ("sign", ""),
+        ("threshold", "maybe"),
+        ("level", "nan"),
+        ("level", "-1"),
+        ("level", "1e9"),
+        ("level", "much"),
+        ("backbone", "perhaps"),
+    ],
+)
+def test_bad_value_is_replaced_and_named(cohort, name, value) -> None:
+    link = read_link({name: value}).checked(cohort)
+    assert (link.cohort, link.subject, link.settings) == ("asd", cohort.ids[0], ConnectomeSettings())
+    (problem,) = link.problems
+    assert name in problem
+    assert f"'{value}'" in problem
+
+
+@given(parameters=st.dictionaries(st.sampled_from(["cohort", "level", "sign", "threshold", "backbone"]), st.text()))
+def test_no_address_can_crash(parameters) -> None:
+    read_link(parameters)
+
+
+def test_shared_link_opens_the_same_view(open_page) -> None:
+    first = open_page()
+    first.selectbox(key="cohort").select("ad").run()
+    first.selectbox(key="subject").select("sim-MCI-005")
+    first.segmented_control(key="threshold").select("proportional").run()
+    first.slider(key="proportional_level").set_value(0.2).run()
+    address = {name: value[0] if isinstance(value, list) else value for name, value in first.query_params.items()}
+    second = open_page(**address)
+    assert_no_error(second)
+    assert not second.warning
+    for key in ("connectivity", "distribution"):
+        assert figure(second, key) == figure(first, key)
+
+
+def test_bad_link_opens_the_demo_and_says_so_until_the_view_changes(open_page) -> None:
+    page = open_page(cohort="<b>x</b>", level="77")
+    assert_no_error(page)
+    (warning,) = page.warning
+    assert "<b>" not in warning.value
+    assert "'<b>x</b>'" in as_shown(warning.value)
+    assert "'77'" in as_shown(warning.value)
+    assert page.selectbox(key="cohort").value == "asd"
+    page.selectbox(key="subject").select("sim-NC-002").run()
+    assert not page.warning

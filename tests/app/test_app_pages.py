@@ -1,0 +1,197 @@
+"""The pages' logic: what is in the figures is what the library computes, and the view survives."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure
+
+from biobgt import ConnectomeSettings, InputError, brain_graph, functional_connectivity, load_atlas
+from biobgt.connectome import TangentSpace
+from biobgt.simulate import demo_cohort
+
+PAGES = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "app" / "views").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def asd():
+    return demo_cohort("asd")
+
+
+@pytest.fixture(scope="module")
+def subject(asd):
+    return asd.subjects[0]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_opens_with_a_badge_wherever_simulated_data_show(open_page, name) -> None:
+    page = open_page(name)
+    assert_no_error(page)
+    assert badges(page.sidebar) == 1
+    assert badges(page.main) >= 2
+    for key in ("connectivity", "distribution"):
+        assert figure(page, key)["layout"]["title"]["text"].endswith("simulated")
+        assert chart(page, key).alt.startswith("Simulated subject")
+        assert '"format": "svg"' in chart(page, key).config
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_figure_has_its_description_as_a_caption(open_page, name) -> None:
+    page = open_page(name)
+    shown = captions(page)
+    for element in page.get("plotly_chart"):
+        assert element.proto.alt in shown
+
+
+def test_home_shows_the_subjects_connectivity_in_atlas_order(open_page, subject) -> None:
+    page = open_page()
+    page.selectbox(key="region_order").select("atlas").run()
+    heatmap = figure(page, "connectivity")["data"][0]
+    np.testing.assert_allclose(array(heatmap["z"]), functional_connectivity(subject.series), atol=1e-6)
+    assert tuple(heatmap["x"]) == tuple(heatmap["y"]) == load_atlas("cc200").regions
+    assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
+
+
+def test_home_shows_the_subjects_connectivity_by_functional_label(open_page, subject) -> None:
+    atlas = load_atlas("cc200")
+    page = open_page()
+    page.selectbox(key="region_order").select("paper").run()
+    shown = figure(page, "connectivity")
+    positions = [atlas.regions.index(name) for name in shown["data"][0]["y"]]
+    expected = functional_connectivity(subject.series)
+    np.testing.assert_allclose(array(shown["data"][0]["z"]), expected[np.ix_(positions, positions)], atol=1e-6)
+    labels = [atlas.labelling("paper")[i] or "unlabelled" for i in positions]
+    assert [label for i, label in enumerate(labels) if i == 0 or labels[i - 1] != label] == list(
+        shown["layout"]["yaxis"]["ticktext"]
+    )
+
+
+def test_threshold_changes_the_graph_and_its_numbers(open_page, asd, subject) -> None:
+    page = open_page()
+    page.selectbox(key="region_order").select("atlas").run()
+    page.segmented_control(key="matrix_shown").select("Brain graph").run()
+    edges = []
+    for level in (0.3, 0.5):
+        page.slider(key="absolute_level").set_value(level).run()
+        graph = brain_graph(subject, asd.atlas, ConnectomeSettings(level=level))
+        np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), graph.weights, atol=1e-6)
+        kept, dropped = figure(page, "distribution")["data"]
+        assert array(kept["y"]).sum() == graph.n_edges
+        assert array(kept["y"]).sum() + array(dropped["y"]).sum() == 200 * 199 / 2
+        assert f"{graph.n_edges:,} connections" in captions(page)
+        edges.append(graph.n_edges)
+    assert edges[0] > edges[1] > 0
+
+
+def test_every_choice_of_the_sidebar_reaches_the_graph(open_page, asd) -> None:
+    page = open_page()
+    page.selectbox(key="subject").select("sim-ASD-003")
+    page.selectbox(key="estimator").select("partial")
+    page.segmented_control(key="sign").select("signed")
+    page.segmented_control(key="threshold").select("proportional")
+    page.run()
+    page.slider(key="proportional_level").set_value(0.05)
+    page.toggle(key="backbone").set_value(True)
+    page.selectbox(key="region_order").select("atlas")
+    page.segmented_control(key="matrix_shown").select("Brain graph").run()
+    settings = ConnectomeSettings("partial", "signed", "proportional", 0.05, True)
+    graph = brain_graph(asd["sim-ASD-003"], asd.atlas, settings)
+    np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), graph.weights, atol=1e-6)
+
+
+def test_tangent_space_is_fitted_on_the_cohort(open_page) -> None:
+    cohort = demo_cohort("ad")
+    page = open_page(cohort="ad", estimator="tangent")
+    page.selectbox(key="region_order").select("atlas").run()
+    expected = TangentSpace.fit(cohort).transform(cohort.subjects[:1])[0]
+    np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), expected, atol=1e-5)
+
+
+def test_each_threshold_rule_remembers_its_level(open_page) -> None:
+    page = open_page()
+    page.slider(key="absolute_level").set_value(0.42).run()
+    page.segmented_control(key="threshold").select("proportional").run()
+    assert page.slider(key="proportional_level").value == 0.1
+    page.segmented_control(key="threshold").select("absolute").run()
+    assert page.slider(key="absolute_level").value == 0.42
+
+
+def test_settings_survive_a_round_through_the_pages(open_page) -> None:
+    page = open_page()
+    page.selectbox(key="cohort").select("adhd").run()
+    page.selectbox(key="subject").select("sim-ADHD-002")
+    page.slider(key="absolute_level").set_value(0.55)
+    page.selectbox(key="region_order").select("paper").run()
+    before = dict(page.query_params)
+    for name in ("subjects", "home", "subjects"):
+        page.switch_page(f"views/{name}.py").run()
+        assert page.selectbox(key="subject").value == "sim-ADHD-002"
+        assert page.slider(key="absolute_level").value == 0.55
+        assert page.selectbox(key="region_order").value == "paper"
+        assert dict(page.query_params) == before
+        assert "sim-ADHD-002" in figure(page, "connectivity")["layout"]["title"]["text"]
+
+
+def test_another_cohort_starts_at_its_first_subject(open_page) -> None:
+    page = open_page(subject="sim-ASD-004")
+    page.selectbox(key="cohort").select("ad").run()
+    assert_no_error(page)
+    assert page.selectbox(key="subject").value == "sim-NC-001"
+    assert len(array(figure(page, "connectivity")["data"][0]["z"])) == 90
+
+
+def test_subjects_page_shows_series_and_quality(open_page, subject) -> None:
+    page = open_page("subjects")
+    carpet = figure(page, "series")["data"][0]
+    regions = load_atlas("cc200").regions
+    i, region = 5, carpet["y"][5]
+    series = subject.series[:, regions.index(region)]
+    np.testing.assert_allclose(array(carpet["z"])[i], (series - series.mean()) / series.std(), atol=1e-5)
+    np.testing.assert_allclose(array(carpet["x"])[:3], [0, subject.tr, 2 * subject.tr])
+    table = page.dataframe[0].value
+    assert list(table["subject"])[:1] == [subject.id]
+    assert len(table) == 40
+
+
+def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, monkeypatch) -> None:
+    def refuse(*_, **__):
+        raise InputError("The *matrix* of ![x](http://example.org/x.png) is odd.")
+
+    monkeypatch.setattr("state.subject_connectivity", refuse)
+    page = open_page("subjects")
+    (error,) = page.error
+    assert as_shown(error.value) == "The *matrix* of ![x](http://example.org/x.png) is odd."
+    assert "\\!\\[x\\]\\(" in error.value
+    assert page.title[0].value == "Subjects"
+    assert len(page.dataframe) == 1
+
+
+def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch, caplog) -> None:
+    def fail(*_, **__):
+        raise ZeroDivisionError("by naught")
+
+    monkeypatch.setattr("state.subject_connectivity", fail)
+    page = open_page()
+    assert not page.exception
+    assert "sorry" in page.error[0].value
+    report = next(code.value for code in page.code if "ZeroDivisionError" in code.value)
+    assert report.startswith("ZeroDivisionError: by naught\nbiobgt ")
+    assert re.search(r"^  state\.py:\d+ in connectivity$", report, re.MULTILINE)
+    assert "raise" not in report  # no line of any file
+    assert "/" not in report  # no path of this machine
+    assert "A page failed" in caplog.text
+
+
+def test_start_imports_nothing_heavy() -> None:
+    app = Path(__file__).resolve().parents[2] / "app"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "assert not AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run().error\n"
+        "print(*[name for name in ('torch', 'nilearn', 'matplotlib') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(app)], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ""

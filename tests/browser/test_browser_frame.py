@@ -1,0 +1,203 @@
+"""The app in a real browser: it loads, reacts, keeps its settings, opens links, reads files, keeps sessions apart."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = pytest.mark.browser
+PAGES = ("", "subjects")
+expect.set_options(timeout=30_000)
+
+Open = Callable[..., Page]
+
+
+def heatmap(page: Page) -> Locator:
+    return page.locator(".st-key-connectivity .js-plotly-plot")
+
+
+def wait_until_drawn(page: Page) -> None:
+    expect(heatmap(page).locator(".main-svg").first).to_be_visible()
+    expect(page.locator(".st-key-distribution .js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+
+
+def badges(place: Locator) -> Locator:
+    return place.locator(".stMarkdownBadge").filter(has_text="Simulated", visible=True)
+
+
+def title(page: Page) -> Locator:
+    return heatmap(page).locator(".gtitle").first  # while it changes, the old one is there too
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose in a select box; typing narrows a list that is longer than what is drawn of it."""
+    page.get_by_role("combobox", name=re.compile(label)).fill(option)
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def distribution_counts(page: Page) -> str:
+    return page.evaluate("JSON.stringify(document.querySelector('.st-key-distribution .js-plotly-plot').data[0].y)")
+
+
+def write_abide(folder: Path, subject: str, seed: int) -> Path:
+    """Write a file as ABIDE's Preprocessed Connectomes Project does."""
+    series = np.random.default_rng(seed).standard_normal((80, 200))
+    path = folder / f"{subject}_rois_cc200.1D"
+    header = "\t".join(f"#{i}" for i in range(1, 201))
+    np.savetxt(path, series, fmt="%.6f", delimiter="\t", header=header, comments="")
+    return path
+
+
+def upload(page: Page, *files: Path) -> None:
+    page.locator(".st-key-files0 input[type=file]").set_input_files(list(files))
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("path", PAGES)
+def test_page_loads_whole(open_app: Open, path: str, width: int) -> None:
+    page = open_app(path, width=width)
+    wait_until_drawn(page)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    expect(badges(page.get_by_test_id("stSidebar"))).to_have_count(1)
+    expect(badges(page.get_by_test_id("stMain"))).to_have_count(2)
+    assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
+    assert clipped_texts(page) == []
+    # The theme comes from the folder of the app; the server was started in another.
+    sidebar = page.get_by_test_id("stSidebar")
+    assert sidebar.evaluate("element => getComputedStyle(element).backgroundColor") == "rgb(242, 246, 247)"
+
+
+def clipped_texts(page: Page) -> list[str]:
+    """Texts of figures that reach out of their figure."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot => {
+            const box = plot.getBoundingClientRect();
+            return [...plot.querySelectorAll('.main-svg text')].filter(text => {
+                const inner = text.getBoundingClientRect();
+                return inner.width > 0 && (inner.left < box.left - 1 || inner.right > box.right + 1
+                    || inner.top < box.top - 1 || inner.bottom > box.bottom + 1);
+            }).map(text => text.textContent);
+        })"""
+    )
+
+
+def test_subject_and_threshold_change_the_figures(open_app: Open) -> None:
+    page = open_app()
+    wait_until_drawn(page)
+    expect(title(page)).to_contain_text("sim-NC-001")
+    expect(page.get_by_text("The graph keeps 2,461")).to_be_visible()
+    before = distribution_counts(page)
+    choose(page, "Subject", "sim-ASD-002 · ASD")
+    expect(title(page)).to_contain_text("sim-ASD-002")
+    after_subject = distribution_counts(page)
+    assert after_subject != before
+    caption = page.get_by_text("The graph keeps").inner_text()
+    page.get_by_role("slider").press("ArrowRight")
+    expect(page.get_by_text(caption)).to_have_count(0)
+    expect(page).to_have_url(re.compile("level=0.31"))
+    assert distribution_counts(page) != after_subject
+
+
+def test_settings_are_kept_around_the_pages(open_app: Open) -> None:
+    page = open_app()
+    wait_until_drawn(page)
+    choose(page, "Subject", "sim-ASD-005 · ASD")
+    page.get_by_test_id("stSidebar").get_by_text("Share", exact=True).click()
+    expect(page.get_by_text("Share of pairs kept")).to_be_visible()
+    expect(page).to_have_url(re.compile("subject=sim-ASD-005.*threshold=proportional.*level=0.1"))
+    for name, heading in (("Subjects", "Subjects"), ("Home", "BioBGT Explorer"), ("Subjects", "Subjects")):
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=re.compile(name)).click()
+        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        wait_until_drawn(page)
+        expect(title(page)).to_contain_text("sim-ASD-005")
+        expect(page.get_by_text("(10.0%), drawn in blue")).to_be_visible()
+        expect(page).to_have_url(re.compile("subject=sim-ASD-005.*threshold=proportional.*level=0.1"))
+
+
+def test_shared_address_shows_the_same_to_somebody_else(open_app: Open, server: str) -> None:
+    mine = open_app("subjects")
+    wait_until_drawn(mine)
+    choose(mine, "Cohort", "Demo NC / MCI / AD (simulated)")
+    expect(mine.get_by_text("Atlas: AAL")).to_be_visible()
+    choose(mine, "Subject", "sim-MCI-003 · MCI")
+    expect(title(mine)).to_contain_text("sim-MCI-003")
+    expect(mine).to_have_url(re.compile("cohort=ad&subject=sim-MCI-003"))
+    yours = open_app(mine.url.removeprefix(f"{server}/"), somebody_else=True)
+    wait_until_drawn(yours)
+    expect(title(yours)).to_contain_text("sim-MCI-003")
+    assert distribution_counts(yours) == distribution_counts(mine)
+
+
+def test_bad_address_says_what_is_shown_instead_as_plain_text(open_app: Open) -> None:
+    page = open_app("?cohort=%3Cimg%20src=x%3E&subject=%5Ba%5D(http://example.org)&level=9")
+    wait_until_drawn(page)
+    warning = page.get_by_test_id("stAlert")
+    expect(warning).to_contain_text("The link's cohort '<img src=x>' does not exist here")
+    expect(warning).to_contain_text(re.compile(r"'\[a\]\(http:.?//example\.org\)'"))  # parted, or it became a link
+    expect(warning).to_contain_text("'9'")
+    assert warning.locator("img, a").count() == 0
+    expect(title(page)).to_contain_text("sim-NC-001")
+
+
+def test_own_files_become_subjects_with_groups(open_app: Open, tmp_path: Path) -> None:
+    files = [write_abide(tmp_path, f"Lab_005000{i}", seed=i) for i in range(3)]
+    groups = tmp_path / "phenotypes.csv"
+    groups.write_text("subject,group\nLab_0050000,ASD\nLab_0050001,NC\nLab_0050002,NC\n")
+    page = open_app("subjects")
+    wait_until_drawn(page)
+    page.locator(".st-key-phenotypes0 input[type=file]").set_input_files(groups)
+    expect(page.get_by_text("Drop the subjects' files as well")).to_be_visible()
+    wait_until_drawn(page)
+    upload(page, *files)
+    expect(page.get_by_text("Read 3 subjects on Craddock CC200: 2 NC, 1 ASD.")).to_be_visible()
+    expect(title(page)).to_have_text("Functional connectivity of Lab_0050000")
+    expect(badges(page.locator("body"))).to_have_count(0)
+    assert "Lab" not in page.url
+    choose(page, "Subject", "Lab_0050002 · NC")
+    expect(title(page)).to_contain_text("Lab_0050002")
+
+
+def test_broken_file_is_a_sentence(open_app: Open, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.1D"
+    broken.write_text("#1\t#2\n1.0\tpear\n2.0\t3.0\n")
+    page = open_app("subjects")
+    wait_until_drawn(page)
+    upload(page, broken)
+    expect(page.get_by_test_id("stAlert")).to_contain_text(
+        "'broken.1D' could not be read. Line 2, column 2 holds 'pear' where a number belongs."
+    )
+    expect(title(page)).to_contain_text("sim-NC-001")
+
+
+def test_question_is_asked_and_answered(open_app: Open, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    np.savetxt(table, np.random.default_rng(0).standard_normal((40, 30)), delimiter=",", fmt="%.4f")
+    page = open_app("subjects")
+    wait_until_drawn(page)
+    upload(page, table)
+    page.get_by_text("rows are regions, columns are time points").click()
+    expect(page.get_by_text(re.compile("Read 1 subject on 40 regions"))).to_be_visible()
+    expect(title(page)).to_have_text("Functional connectivity of table")
+
+
+def test_sessions_at_once_never_see_each_other(open_app: Open, tmp_path: Path) -> None:
+    pages = {name: open_app("subjects", somebody_else=bool(name)) for name in ("Mine_0050001", "Yours_0050002", "")}
+    for name, page in pages.items():
+        wait_until_drawn(page)
+        if name:
+            upload(page, write_abide(tmp_path, name, seed=1))
+    for name, page in pages.items():
+        expect(title(page)).to_contain_text(name or "sim-NC-001")
+        text = page.locator("body").inner_text()
+        assert [other for other in pages if other and other != name and other in text] == []
+        page.get_by_role("combobox", name=re.compile("Cohort")).click()
+        expect(page.get_by_role("option")).to_have_count(4 if name else 3)
+        page.keyboard.press("Escape")
+        page.get_by_role("combobox", name=re.compile("Subject")).click()
+        expect(page.get_by_role("option", name=re.compile(name or "sim-NC-001")).first).to_be_visible()
+        assert page.get_by_role("option", name=re.compile("_0050")).count() == bool(name)
