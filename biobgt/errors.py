@@ -30,3 +30,11 @@ class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to who
         self.option = option
         self.choices = tuple(choices)
         super().__init__(f"{question} Choose {option}: {' or '.join(self.choices)}.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _choice_needed, (self.question, self.option, self.choices)
+
+
+def _choice_needed(question: str, option: str, choices: tuple[str, ...]) -> ChoiceNeeded:
+    """Make the question anew on the other side of a process."""
+    return ChoiceNeeded(question, option=option, choices=choices)

@@ -1,5 +1,6 @@
 """What several test modules share."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,3 +20,14 @@ def shared_data() -> Path:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def bold(rng: np.random.Generator) -> Callable[[int, int], np.ndarray]:
+    """Make series that change slowly in time and differ between regions, as BOLD signals do."""
+
+    def make(n_timepoints: int, n_regions: int) -> np.ndarray:
+        noise = rng.standard_normal((n_timepoints + 4, n_regions))
+        return np.round(sum(noise[i : i + n_timepoints] for i in range(4)), 6)
+
+    return make

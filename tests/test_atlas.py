@@ -87,7 +87,8 @@ def test_own_tsv_and_node_file(tmp_path):
         ("a.csv", "x,y,z,label\n1,2,900,A\n1,2,3,B\n", "MNI coordinates"),
         ("a.csv", "x,y,z,label\n1,2,3,A\n", "at least 2"),
         ("a.csv", "", "empty"),
-        ("a.csv", "x,y,z,label\n1,2,3,A,B,C\n1,2,3,A,B,C,D\n", "not a table"),
+        ("a.csv", "x,y,z,label\n1,2,3,A,B,C\n1,2,3,A,B,C,D\n", "row 2 has 6 cells"),
+        ("a.node", "# only a comment\n", "a .node file has x, y, z"),
         ("a.node", "1 2\n3 4\n", "2 columns"),
     ],
 )
@@ -95,6 +96,13 @@ def test_bad_atlas_tables_get_a_sentence(tmp_path, name, text, sentence):
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=sentence):
         read_atlas(tmp_path / name)
+
+
+def test_trailing_separators_and_decimal_commas_shift_nothing(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y,z,label\n1,2,3,101,\n4,5,6,102,\n")
+    assert read_atlas(tmp_path / "a.csv").coordinates.tolist() == [[1, 2, 3], [4, 5, 6]]
+    (tmp_path / "b.csv").write_text("x;y;z;label\n1,5;2;3;A\n4;5;6;B\n")
+    assert read_atlas(tmp_path / "b.csv").coordinates.tolist() == [[1.5, 2, 3], [4, 5, 6]]
 
 
 def test_unknown_names_get_a_sentence():

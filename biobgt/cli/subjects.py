@@ -15,7 +15,7 @@ from biobgt.connectome import cohort_graphs
 from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
 from biobgt.graph import ConnectomeSettings
 from biobgt.quality import quality_table
-from biobgt.readers.text import SIMULATED_MARK
+from biobgt.readers.layout import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
 

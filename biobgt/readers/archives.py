@@ -49,7 +49,7 @@ def unpacked(path: Path) -> Iterator[tuple[Path, list[Refusal]]]:
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> Refusal | None:
     """Unpack one entry, or say why it is not."""
     name = PurePosixPath(entry.filename.replace("\\", "/"))
-    if entry.is_dir() or "__MACOSX" in name.parts:
+    if entry.is_dir() or not name.parts or "__MACOSX" in name.parts:
         return None
     if name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
         return Refusal(entry.filename, "Its path leads out of the archive, so it was not unpacked.")
@@ -58,11 +58,15 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> 
     if entry.flag_bits & 0x1:
         return Refusal(entry.filename, "It is protected by a password. Zip it without one.")
     target = folder.joinpath(*name.parts)
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with archive.open(entry) as packed, target.open("wb") as file:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(entry) as packed, target.open("xb") as file:
             shutil.copyfileobj(packed, file)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+    except FileExistsError:
+        return Refusal(entry.filename, "The archive has another entry of this name, and only the first is read.")
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         target.unlink(missing_ok=True)
         return Refusal(entry.filename, f"It is damaged in the archive ({error}).")
+    except OSError as error:
+        return Refusal(entry.filename[:80], f"It could not be unpacked ({error.strerror}).")
     return None

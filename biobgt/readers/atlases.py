@@ -1,7 +1,6 @@
 """A user's own atlas: a table of regions with MNI coordinates, or a BrainNet Viewer ``.node`` file."""
 
 from collections.abc import Iterable
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -10,30 +9,25 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.errors import InputError
-from biobgt.readers.text import decode, find_separator
+from biobgt.readers.phenotypes import is_known, read_table_of_words
+from biobgt.readers.text import decode
 
 
 def read_atlas(path: str | Path) -> Atlas:
     """Read a user's own atlas: a CSV/TSV table with x, y, z and label, or a BrainNet Viewer ``.node`` file.
 
-    A table may also carry any number of further text columns; each becomes a functional labelling.
+    A table may also carry any number of further columns; each becomes a functional labelling.
     """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no atlas file '{path}'.")
-    try:
-        text = decode(path.read_bytes())
-        table = _parse_node_file(text, path) if path.suffix.lower() == ".node" else _parse_table(text, path)
-    except pd.errors.ParserError:
-        raise InputError(
-            f"'{path.name}' is not a table. An atlas is a CSV or TSV with the columns x, y, z and label, "
-            "or a BrainNet Viewer .node file."
-        ) from None
+    text = decode(path.read_bytes())
+    table = _parse_node_file(text, path) if path.suffix.lower() == ".node" else _parse_table(text, path)
     coordinates = _numeric_coordinates(table, path)
     labellings = {
-        str(column): tuple(None if label == "" else str(label) for label in table[column])
+        str(column): tuple(str(label) if is_known(label) else None for label in table[column])
         for column in table.columns
-        if column not in {"x", "y", "z", "label"} and table[column].dtype.kind not in "fiu"
+        if column not in {"x", "y", "z", "label"}
     }
     return Atlas(
         name=path.stem,
@@ -59,8 +53,7 @@ def find_atlas(name_or_path: str | Path | Atlas) -> Atlas:
 
 
 def _parse_table(text: str, path: Path) -> pd.DataFrame:
-    separator, decimal = find_separator(text.splitlines()[0])
-    table = pd.read_csv(StringIO(text), sep=separator, decimal=decimal, keep_default_na=False)
+    table = read_table_of_words(text, f"Atlas '{path.name}'")
     table.columns = table.columns.str.strip().str.lower()
     missing = [column for column in ("x", "y", "z", "label") if column not in table.columns]
     if missing:
@@ -72,18 +65,16 @@ def _parse_table(text: str, path: Path) -> pd.DataFrame:
 
 
 def _parse_node_file(text: str, path: Path) -> pd.DataFrame:
-    # BrainNet Viewer: x y z colour size label, by white space; '#' comments; '-' for no label.
-    table = pd.read_csv(StringIO(text), sep=r"\s+", header=None, comment="#", keep_default_na=False)
-    if table.shape[1] < 3:
+    """Parse BrainNet Viewer's x y z colour size label, by white space; '#' opens a comment line, '-' is no label."""
+    rows = [line.split(None, 5) for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    short = next((row for row in rows if len(row) < 3), None)
+    if not rows or short is not None:
         raise InputError(
-            f"'{path.name}' has {table.shape[1]} columns; a .node file has x, y, z, colour, size and label."
+            f"'{path.name}' has a row of {len(short or [])} columns; a .node file has x, y, z, colour, size and label."
         )
-    columns = ["x", "y", "z", "colour", "size", "label"][: table.shape[1]]
-    table = table.iloc[:, :6].set_axis(columns, axis=1)
-    numbers = pd.Series([f"Region {i}" for i in range(1, len(table) + 1)])
-    names = table["label"].astype(str) if "label" in table else numbers
-    table["label"] = names.where(names != "-", numbers)
-    return table
+    names = [row[5].strip() if len(row) > 5 and row[5].strip() != "-" else "" for row in rows]
+    numbered = [name or f"Region {i}" for i, name in enumerate(names, start=1)]
+    return pd.DataFrame([row[:3] for row in rows], columns=["x", "y", "z"]).assign(label=numbered)
 
 
 def _numeric_coordinates(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
@@ -102,7 +93,7 @@ def _numeric_coordinates(table: pd.DataFrame, path: Path) -> NDArray[np.float64]
 
 
 def _unique_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Number the names that stand more than once: ``Insula``, ``Insula`` become ``Insula (1)``, ``Insula (2)``."""
-    names = [name.strip() for name in names]
+    """Add the region's number to names that stand more than once."""
+    names = [name.strip() or "Region" for name in names]
     repeated = {name for name in names if names.count(name) > 1}
     return tuple(f"{name} ({i})" if name in repeated else name for i, name in enumerate(names, start=1))

@@ -4,24 +4,31 @@
 list of what was refused. :func:`stream_subjects` reads one subject at a time, for data that need not stay in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from biobgt.atlas import Atlas
-from biobgt.cohort import Cohort, Refusal, Source, Subject
+from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.readers.archives import unpacked
 from biobgt.readers.atlases import find_atlas
-from biobgt.readers.files import ReadOptions, describe_source, read_file, suffix_of
-from biobgt.readers.folders import FoundFile, look_through, subject_ids
+from biobgt.readers.files import ReadOptions, suffix_of
+from biobgt.readers.folders import look_through
 from biobgt.readers.matching import match_phenotypes
-from biobgt.readers.phenotypes import join_phenotypes, read_phenotypes
-from biobgt.readers.reading import Reading, interpret
+from biobgt.readers.naming import FoundFile, ask_between_recordings
+from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
 from biobgt.readers.recognition import settle_atlas
-
-Progress = Callable[[int, int], None]
+from biobgt.readers.subjects import (
+    Candidate,
+    Problem,
+    Progress,
+    read_candidates,
+    reference_names,
+    to_subject,
+    to_subjects,
+)
 
 
 @dataclass
@@ -29,28 +36,9 @@ class _Found:
     """Everything the user named, looked through."""
 
     data: list[FoundFile] = field(default_factory=list)
-    phenotypes: list[Path] = field(default_factory=list)
+    phenotypes: list[FoundFile] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    """One subject's reading, before an atlas is chosen."""
-
-    subject: str
-    reading: Reading
-    source: Source
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """A file, or a subject in it, that could not be read, or that leaves a question open."""
-
-    file: str
-    subject: str
-    error: InputError
-    other_atlas: bool = False
 
 
 def read_cohort(
@@ -96,50 +84,49 @@ def read_cohort(
     chosen = find_atlas(atlas) if atlas is not None else None
     with ExitStack() as stack:
         found = _look_up(paths, options, stack)
-        read = list(_candidates(found.data, options, chosen, progress))
-        tables = [Path(phenotypes)] if phenotypes is not None else found.phenotypes
-        table = join_phenotypes([read_phenotypes(item) for item in tables]) if tables else None
-    candidates = [item for item in read if isinstance(item, _Candidate)]
-    problems = [item for item in read if isinstance(item, _Problem)]
+        ask_between_recordings(found.data)
+        table = _read_phenotypes(phenotypes, found)
+        read = list(read_candidates(found.data, options, chosen, progress))
+    candidates = [item for item in read if isinstance(item, Candidate)]
+    problems = [item for item in read if isinstance(item, Problem)]
     if chosen is None:
-        chosen, note = settle_atlas(
-            [item.reading for item in candidates], kind=options.kind, orientation=options.orientation
-        )
+        readings = [item.reading for item in candidates]
+        chosen, note = settle_atlas(readings, kind=options.kind, orientation=options.orientation)
         found.notes.append(note)
-    subjects, more_problems = _to_subjects(candidates, chosen, options)
+    subjects, more_problems = to_subjects(candidates, chosen, options)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
         raise _nothing_read(paths, found.refused)
     cohort = Cohort(
-        name=name or ", ".join(item.stem for item in paths[:3]),
+        name=name or ", ".join(item.resolve().stem for item in paths[:3]),
         subjects=tuple(subjects.values()),
         atlas=chosen,
         refused=tuple(found.refused),
-        notes=tuple(found.notes),
+        notes=(*found.notes, *_notes_on(subjects.values())),
     )
-    if table is None:
-        return cohort
-    matched = match_phenotypes(cohort, table)
-    return replace(
-        cohort,
-        subjects=matched.subjects,
-        notes=(*cohort.notes, *table.notes),
-        unmatched_subjects=matched.unmatched_subjects,
-        unmatched_rows=matched.unmatched_rows,
-    )
+    return cohort if table is None else _with_phenotypes(cohort, table)
 
 
 def stream_subjects(
     path: str | Path, *, atlas: str | Path | Atlas, options: ReadOptions | None = None
 ) -> Iterator[Subject | Refusal]:
-    """Read one subject after another, keeping none; the atlas must be known beforehand."""
+    """Read one subject after another, keeping none; the atlas must be known beforehand.
+
+    Groups are not looked up, and two files of the same subject both come.
+    """
     options = options or ReadOptions()
     chosen = find_atlas(atlas)
+    reference: tuple[str, ...] | None = None
     with ExitStack() as stack:
         found = _look_up([Path(path)], options, stack)
+        ask_between_recordings(found.data)
         yield from found.refused
-        for item in _candidates(found.data, options, chosen):
-            result = _to_subject(item, chosen, options) if isinstance(item, _Candidate) else item
+        for item in read_candidates(found.data, options, chosen):
+            if isinstance(item, Candidate):
+                reference = reference or reference_names([item], chosen)
+                result = to_subject(item, chosen, options, reference)
+            else:
+                result = item
             yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
 
 
@@ -155,78 +142,55 @@ def _look_up(paths: Iterable[Path], options: ReadOptions, stack: ExitStack) -> _
         elif path.is_dir():
             folder = path
         else:
-            found.data.append(FoundFile(path, path.name))
+            found.data.append(FoundFile(path, path.name, folders=path.resolve().parts[-4:-1]))
             continue
-        inside = look_through(folder, pattern=options.pattern)
+        inside = look_through(folder, pattern=options.pattern, name=path.resolve().stem)
         found.data += inside.data
-        found.phenotypes += [file.path for file in inside.phenotypes]
+        found.phenotypes += inside.phenotypes
         found.refused += inside.refused
         found.notes += inside.notes
     return found
 
 
-def _candidates(
-    files: list[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None = None
-) -> Iterator[_Candidate | _Problem]:
-    for i, (file, subject) in enumerate(zip(files, subject_ids(files), strict=True), start=1):
+def _read_phenotypes(named: str | Path | None, found: _Found) -> Phenotypes | None:
+    """Read the table the user named, or the ones found; a found one that cannot be used is refused, not fatal."""
+    if named is not None:
+        return read_phenotypes(named)
+    joined: Phenotypes | None = None
+    for file in found.phenotypes:
         try:
-            readings = read_file(file.path, options, atlas)
-            source = describe_source(file.path, name=file.name)
+            table = read_phenotypes(file.path)
+            joined = table if joined is None else join_phenotypes([joined, table])
         except InputError as error:
-            yield _Problem(file.name, subject, error)
-        except OSError as error:
-            yield _Problem(file.name, subject, InputError(f"The file could not be opened ({error.strerror or error})."))
-        else:
-            for name, reading in zip(_name_each(subject, readings), readings, strict=True):
-                yield _Candidate(name, reading, replace(source, options=reading.options))
-        if progress is not None:
-            progress(i, len(files))
+            found.refused.append(Refusal(file.name, str(error)))
+    return joined
 
 
-def _name_each(subject: str, readings: list[Reading]) -> list[str]:
-    """A file's subject goes by the file's name; several in one go by their own ids, or by number."""
-    width = len(str(len(readings)))
-    numbered = [f"{subject}_{i:0{width}d}" for i in range(1, len(readings) + 1)] if len(readings) > 1 else [subject]
-    return [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
-
-
-def _to_subjects(
-    candidates: Iterable[_Candidate], atlas: Atlas, options: ReadOptions
-) -> tuple[dict[str, Subject], list[_Problem]]:
-    subjects: dict[str, Subject] = {}
-    problems: list[_Problem] = []
-    for candidate in candidates:
-        result = _to_subject(candidate, atlas, options)
-        if isinstance(result, Subject) and (first := subjects.get(result.id)) is not None:
-            where = f" from '{first.source.file}'" if first.source else ""
-            sentence = f"Subject '{result.id}' was read{where} already. Rename one, or choose files by a pattern."
-            result = _Problem(candidate.source.file, result.id, InputError(sentence))
-        if isinstance(result, Subject):
-            subjects[result.id] = result
-        else:
-            problems.append(result)
-    return subjects, problems
-
-
-def _to_subject(candidate: _Candidate, atlas: Atlas, options: ReadOptions) -> Subject | _Problem:
-    reading = candidate.reading
-    try:
-        measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
-    except InputError as error:
-        other_atlas = atlas.n_regions not in reading.values.shape
-        return _Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
-    return Subject(
-        id=candidate.subject,
-        series=measured.values if measured.kind == "series" else None,
-        connectivity=measured.values if measured.kind == "connectivity" else None,
-        missing_regions=measured.missing_regions,
-        tr=reading.tr,
-        source=candidate.source,
-        simulated=reading.simulated,
+def _with_phenotypes(cohort: Cohort, table: Phenotypes) -> Cohort:
+    matched = match_phenotypes(cohort, table)
+    return replace(
+        cohort,
+        subjects=matched.subjects,
+        notes=(*cohort.notes, *table.notes, *matched.notes),
+        unmatched_subjects=matched.unmatched_subjects,
+        unmatched_rows=matched.unmatched_rows,
     )
 
 
-def _sort_problems(problems: list[_Problem], subjects: Mapping[str, Subject], found: _Found) -> None:
+def _notes_on(subjects: Iterable[Subject]) -> list[str]:
+    """Say what was decided about the files' contents and may be worth a look."""
+    options = [subject.source.options for subject in subjects if subject.source is not None]
+    turned = sum(option.get("orientation") == "region-time" for option in options)
+    reordered = sum(bool(option.get("regions reordered")) for option in options)
+    notes = []
+    if turned:
+        notes.append(f"{turned} of {len(options)} subjects were stored region × time and were turned.")
+    if reordered:
+        notes.append(f"{reordered} of {len(options)} subjects had the regions in another order, which was put right.")
+    return notes
+
+
+def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], found: _Found) -> None:
     """Refuse what could not be read; set aside another parcellation's files of subjects that were."""
     aside = [problem for problem in problems if problem.other_atlas and problem.subject in subjects]
     if aside:

@@ -8,8 +8,9 @@ from pathlib import Path
 from biobgt.atlas import Atlas
 from biobgt.cohort import Source
 from biobgt.errors import InputError
-from biobgt.readers.arrays import read_hdf5, read_mat, read_npy, read_npz
+from biobgt.readers.arrays import SubjectAxis, read_hdf5, read_mat, read_npy, read_npz
 from biobgt.readers.images import ImageOptions, read_image
+from biobgt.readers.layout import Header
 from biobgt.readers.reading import Kind, Orientation, Reading
 from biobgt.readers.text import read_text
 
@@ -47,8 +48,12 @@ class ReadOptions:
     ----------
     kind : {"series", "connectivity"} or None
     orientation : {"time-region", "region-time"} or None
+    header : {"yes", "no"} or None
+        Whether a text table's first line is a header.
     variable : str or None
         Which array of an ``.npz``, ``.mat`` or ``.h5`` file holds the data.
+    subject_axis : {"first", "last"} or None
+        Along which axis of a three-dimensional array the subjects lie.
     pattern : str or None
         Which files of a folder to read, for example ``*_cc200*``.
     image : ImageOptions
@@ -56,7 +61,9 @@ class ReadOptions:
 
     kind: Kind | None = None
     orientation: Orientation | None = None
+    header: Header | None = None
     variable: str | None = None
+    subject_axis: SubjectAxis | None = None
     pattern: str | None = None
     image: ImageOptions = field(default_factory=ImageOptions)
 
@@ -76,10 +83,10 @@ def read_file(path: Path, options: ReadOptions, atlas: Atlas | None = None) -> l
         )
     _check_content(path, suffix)
     if suffix in TEXT_SUFFIXES:
-        return [read_text(path)]
+        return [read_text(path, header=options.header)]
     if suffix in IMAGE_SUFFIXES:
         return [read_image(path, atlas=atlas, options=options.image)]
-    return _ARRAY_READERS[suffix](path, variable=options.variable)
+    return _ARRAY_READERS[suffix](path, variable=options.variable, subject_axis=options.subject_axis)
 
 
 def describe_source(path: Path, *, name: str) -> Source:

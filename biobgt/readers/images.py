@@ -39,7 +39,7 @@ class ImageOptions:
         One of nilearn's strategies for the fMRIPrep confounds beside the image; None regresses nothing out.
     """
 
-    labels: Path | None = None
+    labels: Path | str | None = None
     radius_mm: float = 5.0
     tr: float | None = None
     smoothing_mm: float | None = None
@@ -79,7 +79,7 @@ def read_image(path: Path, *, atlas: Atlas | None = None, options: ImageOptions 
     confounds, kept_volumes = _load_confounds(path, options.confounds)
     fit: dict[str, Any] = {"confounds": confounds, "sample_mask": kept_volumes}
     if options.labels is not None:
-        series = _series_of_labels(image, _load(options.labels), cleaning, fit)
+        series = _series_of_labels(image, _load(Path(options.labels)), cleaning, fit)
     else:
         series = _series_of_spheres(image, atlas, options.radius_mm, cleaning, fit)
     return Reading(values=series, columns_are_regions=True, tr=tr, options=_used(options, tr, series, image))
@@ -139,8 +139,9 @@ def _load(path: Path) -> Any:
     except FileNotFoundError:
         raise InputError(f"There is no image '{path.name}'.") from None
     except Exception as error:  # nibabel, gzip and zlib each raise their own
-        first = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise InputError(f"'{path.name}' cannot be read as a NIfTI image ({first}); it may be damaged.") from None
+        raise InputError(
+            f"'{path.name}' cannot be read as a NIfTI image ({type(error).__name__}); it may be damaged or cut off."
+        ) from None
 
 
 def _header_tr(image: Any) -> float | None:
@@ -180,7 +181,9 @@ def _used(
 ) -> dict[str, str | float | bool]:
     """What was done, for the provenance."""
     used: dict[str, str | float | bool] = {
-        "regions": f"labels of {options.labels.name}" if options.labels else f"spheres of {options.radius_mm:g} mm",
+        "regions": f"labels of {Path(options.labels).name}"
+        if options.labels
+        else f"spheres of {options.radius_mm:g} mm",
         "confounds": options.confounds or "none",
         "volumes left out": image.shape[3] - len(series),
     }

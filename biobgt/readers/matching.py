@@ -1,12 +1,13 @@
 """Whose row is whose: subject ids that no two releases write alike.
 
-Ids are compared exactly, then without ``sub-`` and session, then without leading zeros, then by the number behind a
-site's prefix. A form of an id counts only where it is unique in the table; what stays unmatched is listed.
+Ids are compared exactly, then without ``sub-``, session and run, then without leading zeros, then by the number behind
+a site's prefix (``NYU_0050952`` and ``50952``). A form counts only where it is one person's on both sides, and a row
+that was taken by a closer form is not given again. What stays unmatched is listed.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -14,58 +15,97 @@ import pandas as pd
 from biobgt.cohort import Subject
 from biobgt.readers.phenotypes import Phenotypes, is_known
 
-_N_FORMS = 4
-
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Subjects with their phenotypes, and what did not match on either side."""
+    """Subjects with their phenotypes, what did not match on either side, and how the loosest matches were made."""
 
     subjects: tuple[Subject, ...]
     unmatched_subjects: tuple[str, ...]
     unmatched_rows: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def match_phenotypes(subjects: Iterable[Subject], phenotypes: Phenotypes) -> Matched:
     """Give each subject its row of the table, by id, and list what is left on both sides."""
-    rows_by_form = [_unique_forms(phenotypes.alternatives, depth) for depth in range(_N_FORMS)]
-    matched: list[Subject] = []
-    unmatched: list[str] = []
-    used: set[int] = set()
-    for subject in subjects:
-        forms = _id_forms(subject.id)
-        row = next((rows[form] for rows, form in zip(rows_by_form, forms, strict=True) if form in rows), None)
-        if row is None:
-            unmatched.append(subject.id)
-            matched.append(subject)
-            continue
-        used.add(row)
-        matched.append(_with_row(subject, phenotypes.table.iloc[row]))
-    left = [str(phenotypes.table["subject"].iloc[i]) for i in range(len(phenotypes.table)) if i not in used]
-    return Matched(tuple(matched), tuple(unmatched), tuple(left))
-
-
-def _id_forms(identifier: str) -> tuple[str, ...]:
-    """The ways one id is written, from the exact one to the bare number."""
-    bare = re.sub(r"^sub-", "", identifier, flags=re.IGNORECASE)
-    bare = re.sub(r"_(?:ses|session|run|rest)[-_].*$", "", bare, flags=re.IGNORECASE)
-    number = re.search(r"(\d+)$", bare)
-    return (
-        identifier,
-        bare.lower(),
-        bare.lstrip("0").lower() or "0",
-        (number.group(1).lstrip("0") or "0") if number else bare.lower(),
+    subjects = tuple(subjects)
+    row_of: dict[str, int] = {}
+    notes = []
+    for form, described in _FORMS:
+        taken = set(row_of.values())
+        left = [subject.id for subject in subjects if subject.id not in row_of]
+        found = _match_by(form, left, phenotypes.alternatives)
+        found = {subject: row for subject, row in found.items() if row not in taken}
+        if found and described:
+            subject, row = next(iter(found.items()))
+            example = f"'{subject}' to '{phenotypes.table['subject'].iloc[row]}'"
+            notes.append(f"{len(found)} subjects were matched to the phenotype table {described}, such as {example}.")
+        row_of |= found
+    unmatched = tuple(subject.id for subject in subjects if subject.id not in row_of)
+    used = set(row_of.values())
+    rows = tuple(str(name) for i, name in enumerate(phenotypes.table["subject"]) if i not in used)
+    matched = tuple(
+        _with_row(subject, phenotypes.table.iloc[row_of[subject.id]]) if subject.id in row_of else subject
+        for subject in subjects
     )
+    return Matched(matched, unmatched, rows, tuple(notes))
 
 
-def _unique_forms(alternatives: tuple[tuple[str, ...], ...], depth: int) -> Mapping[str, int]:
-    rows: dict[str, int] = {}
-    counts: Counter[str] = Counter()
-    for i, names in enumerate(alternatives):
-        for form in {_id_forms(name)[depth] for name in names}:
-            rows[form] = i
-            counts[form] += 1
-    return {form: row for form, row in rows.items() if counts[form] == 1}
+def _match_by(
+    form: Callable[[str], str | None], subjects: Sequence[str], rows: Sequence[tuple[str, ...]]
+) -> dict[str, int]:
+    """Match by one form of the id, where it is one row's and one person's (sessions of a person share a row)."""
+    rows_with: dict[str, set[int]] = defaultdict(set)
+    for row, names in enumerate(rows):
+        for name in names:
+            if (value := form(name)) is not None:
+                rows_with[value].add(row)
+    subjects_with: dict[str, list[str]] = defaultdict(list)
+    for name in subjects:
+        if (value := form(name)) is not None:
+            subjects_with[value].append(name)
+    return {
+        name: next(iter(rows_with[value]))
+        for value, names in subjects_with.items()
+        if len(rows_with.get(value, ())) == 1 and len({_person(name) for name in names}) == 1
+        for name in names
+        if form is not _number or _one_is_bare(name, rows[next(iter(rows_with[value]))])
+    }
+
+
+def _exact(identifier: str) -> str | None:
+    return identifier
+
+
+def _person(identifier: str) -> str | None:
+    """The id without ``sub-``, session and run."""
+    bare = re.sub(r"^sub-", "", identifier, flags=re.IGNORECASE)
+    return re.sub(r"_(?:ses|session|run|rest)[-_].*$", "", bare, flags=re.IGNORECASE).lower()
+
+
+def _without_zeros(identifier: str) -> str | None:
+    person = _person(identifier)
+    return None if person is None else (person.lstrip("0") or "0")
+
+
+def _number(identifier: str) -> str | None:
+    """The number that is the whole id, or that stands behind a site's prefix and an underscore."""
+    person = _person(identifier)
+    match = re.fullmatch(r"(?:[a-z]\w*_)?(\d+)", person or "")
+    return (match.group(1).lstrip("0") or "0") if match else None
+
+
+def _one_is_bare(subject: str, row_names: tuple[str, ...]) -> bool:
+    """Two prefixes that differ (``HC_01``, ``PAT_01``) are two people; a number alone may be either's."""
+    return any((_person(name) or "").isdigit() for name in (subject, *row_names))
+
+
+_FORMS: tuple[tuple[Callable[[str], str | None], str], ...] = (
+    (_exact, ""),
+    (_person, ""),
+    (_without_zeros, ""),
+    (_number, "by the number in their ids alone"),
+)
 
 
 def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
@@ -74,7 +114,9 @@ def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
     }
     group = row.get("group")
     return replace(
-        subject, group=str(group) if is_known(group) else subject.group, phenotypes={**subject.phenotypes, **values}
+        subject,
+        group=str(group) if is_known(group) else subject.group,
+        phenotypes={**subject.phenotypes, **values},
     )
 
 

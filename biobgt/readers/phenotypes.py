@@ -4,17 +4,19 @@ Reads ``.csv``, ``.tsv`` and ``.xlsx``, BIDS ``participants.tsv``, ABIDE's pheno
 Numeric codes are translated only where a release's own columns say which release it is, and a note says how.
 """
 
+import csv
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from biobgt.errors import InputError
 from biobgt.readers.archives import check_unpacked_size
-from biobgt.readers.text import decode, find_separator
+from biobgt.readers.layout import find_separator
+from biobgt.readers.text import decode
 
 # The column names of the releases, in lower case, in order of preference.
 _ID_COLUMNS = ("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id")
@@ -35,9 +37,37 @@ _GROUP_NAMES = {
     "MCI": {"mci", "emci", "lmci"},
     "AD": {"ad", "alzheimer's disease", "dementia"},
 }
-_ABIDE_GROUPS = {"1": "ASD", "2": "NC"}
+_UNKNOWN = frozenset({"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"})
+
+
+@dataclass(frozen=True)
+class _Release:
+    """A release that is known by two of its columns, and the codes of its groups."""
+
+    name: str
+    columns: frozenset[str]
+    group_column: str
+    groups: Mapping[str, str]
+    note: str
+
+
+_RELEASES = (
+    _Release(
+        "ABIDE",
+        frozenset({"dx_group", "site_id"}),
+        "dx_group",
+        {"1": "ASD", "2": "NC"},
+        "ABIDE codes: DX_GROUP 1 is ASD, 2 is NC.",
+    ),
+    _Release(
+        "ADHD-200",
+        frozenset({"scandir id", "dx"}),
+        "dx",
+        {"0": "NC", "1": "ADHD", "2": "ADHD", "3": "ADHD"},
+        "ADHD-200 codes: DX 0 is NC; 1, 2 and 3 (its subtypes) are ADHD.",
+    ),
+)
 _ABIDE_SEXES = {"1": "M", "2": "F"}
-_ADHD200_GROUPS = {"0": "NC", "1": "ADHD", "2": "ADHD", "3": "ADHD"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +87,10 @@ def read_phenotypes(path: str | Path) -> Phenotypes:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
-    raw = _read_table(path)
+    raw = _read_table(path).dropna(how="all")
     if raw.empty:
         raise InputError(f"The phenotype table '{path.name}' has no rows.")
-    raw.columns = raw.columns.str.strip().str.lower()
+    raw.columns = pd.Index([str(column).strip().lower() for column in raw.columns])
     if raw.columns.has_duplicates:
         repeated = raw.columns[raw.columns.duplicated()][0]
         raise InputError(f"The phenotype table '{path.name}' has two columns named '{repeated}'.")
@@ -71,30 +101,62 @@ def read_phenotypes(path: str | Path) -> Phenotypes:
             f"it has {', '.join(map(str, raw.columns[:8]))}."
         )
     notes: list[str] = []
+    ids = raw[id_columns].map(_as_text)
+    named = ids.where(~ids.isin(_NO_ID)).bfill(axis=1).iloc[:, 0]
     table = _decode_releases(raw, notes).rename(columns={k: v for k, v in _RENAMED.items() if v not in raw.columns})
-    table = _with_group(table, notes)
-    ids = raw[id_columns].astype(str).apply(lambda column: column.str.strip())
-    table = table.drop(columns=[column for column in id_columns if column in table.columns])
-    table.insert(0, "subject", ids.where(~ids.isin(_NO_ID)).bfill(axis=1).iloc[:, 0])
-    _refuse_repeated_ids(table["subject"], path)
-    alternatives = tuple(
-        tuple(dict.fromkeys(name for name in row if name not in _NO_ID))
-        for row in ids.itertuples(index=False, name=None)
+    table = _with_group(table, notes).drop(columns=id_columns)
+    table.insert(0, "subject", named)
+    kept = named.notna().to_numpy()
+    _refuse_repeated_ids(named[kept], path)
+    alternatives = [tuple(dict.fromkeys(name for name in row if name not in _NO_ID)) for row in ids.to_numpy()]
+    return Phenotypes(
+        table[kept].reset_index(drop=True),
+        tuple(names for names, keep in zip(alternatives, kept, strict=True) if keep),
+        tuple(notes),
     )
-    return Phenotypes(table, alternatives, tuple(notes))
 
 
 def join_phenotypes(tables: Iterable[Phenotypes]) -> Phenotypes:
-    """Put tables one under another (CNI-2019 has one a subject)."""
-    tables = list(tables)
-    table = pd.concat([part.table for part in tables], ignore_index=True)
-    notes = tuple(dict.fromkeys(note for part in tables for note in part.notes))
-    return Phenotypes(table, tuple(names for part in tables for names in part.alternatives), notes)
+    """Put tables together: rows of other subjects below, columns of the same subjects beside.
+
+    CNI-2019 has one table a subject; some studies keep groups and scores apart.
+    """
+    joined, *others = tables
+    for other in others:
+        joined = _merged(joined, other)
+    return joined
 
 
 def is_known(value: object) -> bool:
     """Tell a value from the ways in which tables say that there is none."""
-    return str(value).strip().lower() not in {"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"}
+    return str(value).strip().lower() not in _UNKNOWN
+
+
+def _merged(first: Phenotypes, second: Phenotypes) -> Phenotypes:
+    tables = [part.table.set_index("subject") for part in (first, second)]
+    shared = tables[0].index.intersection(tables[1].index)
+    for column in tables[0].columns.intersection(tables[1].columns):
+        for name in shared:
+            one, other = (table[column].loc[name] for table in tables)
+            if is_known(one) and is_known(other) and str(one) != str(other):
+                raise InputError(f"Two phenotype tables disagree on '{column}' of '{name}': {one} and {other}.")
+    names = {row[0]: row for part in (second, first) for row in _with_names(part)}
+    table = tables[0].combine_first(tables[1])
+    order = list(dict.fromkeys([*tables[0].index, *tables[1].index]))
+    table = table.loc[order].reset_index(names="subject")
+    return Phenotypes(
+        table, tuple(names[name][1:] for name in order), tuple(dict.fromkeys((*first.notes, *second.notes)))
+    )
+
+
+def _with_names(part: Phenotypes) -> list[tuple[str, ...]]:
+    return [(str(name), *names) for name, names in zip(part.table["subject"], part.alternatives, strict=True)]
+
+
+def _as_text(value: object) -> str:
+    """Ids are text; a spreadsheet's 50952.0 is 50952."""
+    text = "" if pd.isna(value) else str(value).strip()  # type: ignore[call-overload]
+    return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
 
 
 def _read_table(path: Path) -> pd.DataFrame:
@@ -105,34 +167,59 @@ def _read_table(path: Path) -> pd.DataFrame:
             return pd.read_excel(path, dtype=object)
         except (zipfile.BadZipFile, ValueError, KeyError):
             raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
-    text = decode(path.read_bytes())
-    lines = text.splitlines()
-    separator, decimal = find_separator(lines[min(1, len(lines) - 1)])
-    try:
-        return pd.read_csv(StringIO(text), sep=separator, decimal=decimal, dtype=_id_types(text, separator))
-    except (pd.errors.ParserError, ValueError) as error:
-        first = str(error).splitlines()[0][:120]
-        raise InputError(f"The phenotype table '{path.name}' cannot be read: {first}.") from None
+    return read_table_of_words(decode(path.read_bytes()), f"The phenotype table '{path.name}'")
 
 
-def _id_types(text: str, separator: str) -> dict[str, type]:
-    """Ids are text: '0050952' must keep its zeros."""
-    names = text.splitlines()[0].split(separator if separator != " " else None)
-    return {name.strip('"'): str for name in names if name.strip().strip('"').lower() in _ID_COLUMNS}
+def read_table_of_words(text: str, what: str) -> pd.DataFrame:
+    """Read a text table with a header, cell by cell, so that no column can shift; numbers become numbers.
+
+    Columns whose every value is a number are numeric, but for ids with leading zeros, which stay text.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    separator, _ = find_separator(lines[:1])
+    if separator == " ":
+        rows = [line.split() for line in lines]
+    else:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator)]
+    header, body = rows[0], rows[1:]
+    for number, row in enumerate(body, start=2):
+        while len(row) > len(header) and row[-1] == "":
+            row.pop()  # a separator at the end of the line
+        if len(row) > len(header):
+            raise InputError(f"{what} cannot be read: row {number} has {len(row)} cells and the header {len(header)}.")
+        row += [""] * (len(header) - len(row))
+    table = pd.DataFrame(body, columns=header, dtype=object)
+    return table.set_axis(header, axis=1).apply(_numeric_where_possible)
+
+
+def _numeric_where_possible(column: "pd.Series[str]") -> "pd.Series[Any]":
+    known = column.map(is_known)
+    values = column.where(known)
+    if any(str(value)[:1] == "0" and str(value).isdigit() and len(str(value)) > 1 for value in column[known]):
+        return values
+    numeric = pd.to_numeric(values.astype(object).map(_with_point, na_action="ignore"), errors="coerce")
+    return numeric if bool(numeric[known].notna().all()) and bool(known.any()) else values
+
+
+def _with_point(value: object) -> str:
+    """Read 70,5 as 70.5; a comma left in a cell is no separator."""
+    return str(value).replace(",", ".")
 
 
 def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Translate numeric codes, only where the release's own columns say which release it is."""
+    """Translate numeric codes, where the columns say which release it is and every code is one of its own."""
     table = raw.copy()
-    codes = {column: raw[column].astype(str).str.strip().str.removesuffix(".0") for column in raw.columns}
-    if {"dx_group", "site_id"} <= set(raw.columns):
-        table["dx_group"] = codes["dx_group"].map(_ABIDE_GROUPS)
-        notes.append("ABIDE codes: DX_GROUP 1 is ASD, 2 is NC.")
-        if "sex" in raw.columns:
-            table["sex"] = codes["sex"].map(_ABIDE_SEXES)
-    elif {"scandir id", "dx"} <= set(raw.columns):
-        table["dx"] = codes["dx"].map(_ADHD200_GROUPS)
-        notes.append("ADHD-200 codes: DX 0 is NC; 1, 2 and 3 (its subtypes) are ADHD.")
+    for release in _RELEASES:
+        if not release.columns <= set(raw.columns):
+            continue
+        codes = raw[release.group_column].map(_as_text)
+        if set(codes) - _UNKNOWN <= set(release.groups):
+            table[release.group_column] = codes.map(release.groups)
+            notes.append(release.note)
+        sexes = raw["sex"].map(_as_text) if "sex" in raw.columns else pd.Series(dtype=str)
+        if release.name == "ABIDE" and len(sexes) and set(sexes) - _UNKNOWN <= set(_ABIDE_SEXES):
+            table["sex"] = sexes.map(_ABIDE_SEXES)
+        break
     return table
 
 
@@ -141,7 +228,7 @@ def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     if column is None:
         return table
     names = {name: group for group, names in _GROUP_NAMES.items() for name in names}
-    raw = table[column].map(lambda value: str(value).strip() if is_known(value) else None)
+    raw = table[column].map(lambda value: _as_text(value) if is_known(value) else None)
     group = raw.map(lambda value: names.get(value.lower(), value), na_action="ignore")
     changed = {before: after for before, after in zip(raw, group, strict=True) if is_known(before) and before != after}
     if changed:
@@ -150,7 +237,7 @@ def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 
 
 def _refuse_repeated_ids(ids: "pd.Series[str]", path: Path) -> None:
-    repeated = ids[ids.notna() & ids.duplicated()]
+    repeated = ids[ids.duplicated()]
     if len(repeated):
         raise InputError(
             f"The phenotype table '{path.name}' has two rows for '{repeated.iloc[0]}'. Keep one row a subject, "

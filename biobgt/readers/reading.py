@@ -5,7 +5,7 @@ shape and content, and asks (:class:`~biobgt.errors.ChoiceNeeded`) where two rea
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ Orientation = Literal["time-region", "region-time"]
 
 _MIN_REGIONS = 2
 _MIN_TIMEPOINTS = 2
+_CLEARLY_SMOOTHER = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,9 @@ class Reading:
     values : ndarray, shape (n_rows, n_columns)
         May hold NaN.
     region_names : tuple of str or None
-        Column names, where the file has them: then the columns are known to be regions.
+        Column names, where the file has them and they do more than count: then the columns are known to be regions.
+    row_names : tuple of str or None
+        Row labels, where the file has them: without column names, the rows are then known to be regions.
     columns_are_regions : bool
         True where the format itself says so.
     subject : str or None
@@ -46,6 +49,7 @@ class Reading:
 
     values: NDArray[np.float64]
     region_names: tuple[str, ...] | None = None
+    row_names: tuple[str, ...] | None = None
     columns_are_regions: bool = False
     subject: str | None = None
     tr: float | None = None
@@ -55,11 +59,15 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What a reading means: checked series (time, region) or a checked connectivity matrix."""
+    """What a reading means: checked series (time, region) or a checked connectivity matrix.
+
+    ``orientation`` is how the file had the series; None for a matrix.
+    """
 
     kind: Kind
     values: NDArray[np.float64]
     missing_regions: tuple[int, ...] = ()
+    orientation: Orientation | None = None
 
 
 def interpret(
@@ -84,7 +92,8 @@ def interpret(
     if kind == "connectivity":
         return _as_connectivity(values, n_regions)
     orientation = orientation or _tell_orientation(reading, n_regions)
-    return _as_series(values if orientation == "time-region" else values.T, n_regions)
+    series = values if orientation == "time-region" else values.T
+    return replace(_as_series(series, n_regions), orientation=orientation)
 
 
 def possible_region_counts(
@@ -92,14 +101,18 @@ def possible_region_counts(
 ) -> set[int]:
     """Count the regions a reading may have, before an atlas is chosen: one number, or two where it is open."""
     rows, columns = reading.values.shape
-    if reading.region_names is not None or reading.columns_are_regions or orientation == "time-region":
-        return {columns}
-    if orientation == "region-time":
-        return {rows}
+    orientation = orientation or _orientation_by_names(reading)
+    if orientation is not None and kind != "connectivity":
+        return {columns if orientation == "time-region" else rows}
     if kind == "connectivity" or rows == columns:
         return {columns}
     known = _bundled_sizes() & {rows, columns}
     return known or {rows, columns}
+
+
+def names_of_regions(reading: Reading) -> tuple[str, ...] | None:
+    """Return the regions' names, from wherever the file has them."""
+    return reading.region_names or reading.row_names
 
 
 def _tell_kind(values: NDArray[np.float64]) -> Kind:
@@ -122,21 +135,54 @@ def _tell_kind(values: NDArray[np.float64]) -> Kind:
 
 
 def _tell_orientation(reading: Reading, n_regions: int | None) -> Orientation:
-    if reading.region_names is not None or reading.columns_are_regions:
-        return "time-region"
+    by_names = _orientation_by_names(reading)
+    if by_names is not None:
+        return by_names
     rows, columns = reading.values.shape
     sizes = {n_regions} if n_regions is not None else _bundled_sizes()
-    if (rows in sizes) != (columns in sizes):
-        return "time-region" if columns in sizes else "region-time"
-    if n_regions is not None and columns not in sizes:
+    fitting: list[Orientation] = []
+    if columns in sizes:
+        fitting.append("time-region")
+    if rows in sizes:
+        fitting.append("region-time")
+    if n_regions is not None and not fitting:
         raise _wrong_atlas(f"{rows} × {columns} values", n_regions)
-    why = "both fit a bundled atlas" if columns in sizes else "neither is the size of a bundled atlas"
+    if len(fitting) == 1 and (n_regions is not None or _smoother_along(reading.values) == fitting[0]):
+        return fitting[0]
     raise ChoiceNeeded(
-        f"The table has {rows} rows and {columns} columns without names, and {why}, "
-        "so it does not say which of them are the regions.",
+        f"The table has {rows} rows and {columns} columns without names, and neither their numbers nor the values say "
+        "for sure which of them are the regions.",
         option="orientation",
         choices=("time-region", "region-time"),
     )
+
+
+def _orientation_by_names(reading: Reading) -> Orientation | None:
+    if reading.region_names is not None or reading.columns_are_regions:
+        return "time-region"
+    return "region-time" if reading.row_names is not None else None
+
+
+def _smoother_along(values: NDArray[np.float64]) -> Orientation | None:
+    """Tell along which axis neighbours are alike: BOLD signals change slowly in time and at random between regions.
+
+    On the real cohorts the mean lag-1 autocorrelation was 0.6 to 0.8 along time and at most 0.4 along regions. None
+    where the two differ by less than 0.1.
+    """
+    if not np.isfinite(values).all() or min(values.shape) < 3:
+        return None
+    along_rows, along_columns = _autocorrelation(values), _autocorrelation(values.T)
+    if abs(along_rows - along_columns) < _CLEARLY_SMOOTHER:
+        return None
+    return "time-region" if along_rows > along_columns else "region-time"
+
+
+def _autocorrelation(values: NDArray[np.float64]) -> float:
+    """Mean lag-1 autocorrelation down the columns that vary."""
+    centred = values - values.mean(axis=0)
+    power = np.einsum("ij,ij->j", centred, centred)
+    products = np.einsum("ij,ij->j", centred[1:], centred[:-1])
+    return float(np.mean(products[power > 0] / power[power > 0])) if (power > 0).any() else 0.0
 
 
 def _as_series(values: NDArray[np.float64], n_regions: int | None) -> Measurement:

@@ -10,8 +10,8 @@ from biobgt import InputError, read_cohort
 
 
 @pytest.fixture
-def table(rng):
-    return "\n".join(",".join(f"{value:.6f}" for value in row) for row in rng.standard_normal((120, 90)))
+def table(bold):
+    return "\n".join(",".join(f"{value:.6f}" for value in row) for row in bold(120, 90))
 
 
 def archive(tmp_path, entries):

@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.io
+import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -74,12 +75,38 @@ def test_stacks_of_matrices_are_cut_along_the_subjects(tmp_path, rng, name, axis
     np.testing.assert_array_equal(readings[2].values, stack[2])
 
 
-def test_stacks_of_series_take_the_first_axis_or_matlabs_last(tmp_path, rng):
+@pytest.mark.parametrize("name", NAMES)
+def test_stacks_of_series_are_a_question_and_the_answer_settles_it(tmp_path, rng, name):
     stack = rng.standard_normal((3, 40, 5))
-    np.save(tmp_path / "s.npy", stack)
-    np.testing.assert_array_equal(read_file(tmp_path / "s.npy", OPTIONS)[1].values, stack[1])
-    scipy.io.savemat(tmp_path / "s.mat", {"x": np.moveaxis(stack, 0, -1)})
-    np.testing.assert_array_equal(read_file(tmp_path / "s.mat", OPTIONS)[1].values, stack[1])
+    for axis, said in ((0, "first"), (-1, "last")):
+        save(tmp_path / name, np.moveaxis(stack, 0, axis))
+        with pytest.raises(ChoiceNeeded) as caught:
+            read_file(tmp_path / name, OPTIONS)
+        assert caught.value.option == "subject_axis"
+        readings = read_file(tmp_path / name, ReadOptions(subject_axis=said))
+        np.testing.assert_array_equal(readings[1].values, stack[1])
+
+
+def test_subject_names_say_which_axis_is_theirs(tmp_path, rng):
+    stack = rng.standard_normal((40, 5, 3))
+    np.savez(tmp_path / "s.npz", data=stack, subject=["a", "b", "c"])
+    readings = read_file(tmp_path / "s.npz", OPTIONS)
+    assert [reading.subject for reading in readings] == ["a", "b", "c"]
+    np.testing.assert_array_equal(readings[2].values, stack[..., 2])
+
+
+def test_a_stack_of_one_is_one_subject(tmp_path, rng):
+    np.savez(tmp_path / "s.npz", data=rng.standard_normal((1, 40, 5)), subject=["s9"])
+    (reading,) = read_file(tmp_path / "s.npz", OPTIONS)
+    assert (reading.subject, reading.values.shape) == ("s9", (40, 5))
+
+
+def test_sparse_and_float_named(tmp_path):
+    matrix = scipy.sparse.csc_matrix(np.array([[0, 0.5], [0.5, 0]]))
+    scipy.io.savemat(tmp_path / "s.mat", {"w": matrix})
+    np.testing.assert_array_equal(read_file(tmp_path / "s.mat", OPTIONS)[0].values, [[0, 0.5], [0.5, 0]])
+    np.savez(tmp_path / "s.npz", series=np.ones((4, 3)), n_timepoints=[2, 2], subject=[50952.0, 50953.0])
+    assert [reading.subject for reading in read_file(tmp_path / "s.npz", OPTIONS)] == ["50952", "50953"]
 
 
 def test_a_cohort_archive_of_concatenated_series(tmp_path, rng):
@@ -147,11 +174,11 @@ def write_bad_files(folder):
         ("pickle.csv", "Python pickle"),
         ("empty.npy", "empty"),
         ("struct.mat", "'s' is a MATLAB struct"),
-        ("words.mat", "no table of numbers"),
-        ("words.h5", "no table of numbers"),
-        ("one.npy", "no table of numbers"),
-        ("complex.npy", "no table of numbers"),
-        ("four.npy", "no table of numbers"),
+        ("words.mat", "no table of real numbers.*text"),
+        ("words.h5", "no table of real numbers"),
+        ("one.npy", "no table of real numbers"),
+        ("complex.npy", "complex numbers"),
+        ("four.npy", "no table of real numbers"),
         ("cut_a.npy", "cut off"),
         ("cut_a.npz", "cut off"),
         ("cut_v5.mat", "cannot be read as MATLAB"),

@@ -1,20 +1,23 @@
 """Folders to cohorts: layouts, ids, atlas, and a folder in which most files are bad."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 
 from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
 from biobgt.cohort import Refusal
 from biobgt.readers import stream_subjects
-from biobgt.readers.folders import FoundFile, subject_ids
+from biobgt.readers.naming import FoundFile, subject_ids
 
 
 def write_series(path, rng, n_timepoints=120, n_regions=90, header=False):
     path.parent.mkdir(parents=True, exist_ok=True)
-    values = rng.standard_normal((n_timepoints, n_regions))
+    noise = rng.standard_normal((n_timepoints + 4, n_regions))
+    values = sum(noise[i : i + n_timepoints] for i in range(4))  # slow in time, as BOLD signals are
     rows = ["\t".join(f"#{i}" for i in range(1, n_regions + 1))] * header
     rows += ["\t".join(f"{value:.6f}" for value in row) for row in values]
     path.write_text("\n".join(rows) + "\n")
@@ -53,13 +56,100 @@ def test_a_folder_with_groups_and_provenance(tmp_path, rng):
         ("patient 7.csv", "patient 7"),
     ],
 )
-def test_subject_ids(tmp_path, name, subject):
-    assert subject_ids([FoundFile(tmp_path / name, name)]) == [subject]
+def test_subject_ids(name, subject):
+    assert subject_ids([found(name)]) == [subject]
 
 
-def test_folders_name_subjects_whose_files_share_a_name(tmp_path):
-    found = [FoundFile(tmp_path / name, name) for name in ("anna/fc.csv", "ben/fc.csv", "other.csv")]
-    assert subject_ids(found) == ["anna", "ben", "other"]
+def found(name: str) -> FoundFile:
+    return FoundFile(Path(name), name, folders=("study", *Path(name).parts[:-1]))
+
+
+@pytest.mark.parametrize(
+    ("names", "subjects"),
+    [
+        (["anna/fc.csv", "ben/fc.csv", "other.csv"], ["anna", "ben", "other"]),
+        (["sub-01/func/ts.csv", "sub-02/func/ts.csv"], ["sub-01", "sub-02"]),
+        (["sub-01/ses-1/ts.csv", "sub-01/ses-2/ts.csv"], ["sub-01_ses-1", "sub-01_ses-2"]),
+        (["NC/01.csv", "NC/02.csv", "ASD/01.csv", "ASD/02.csv"], ["NC_01", "NC_02", "ASD_01", "ASD_02"]),
+        (["sub-CMU-001.csv", "sub-CMU-002.csv"], ["sub-CMU-001", "sub-CMU-002"]),
+    ],
+)
+def test_folders_name_subjects_whose_files_share_a_name(names, subjects):
+    assert subject_ids([found(name) for name in names]) == subjects
+
+
+def test_one_subjects_folder_and_files_named_one_by_one(tmp_path, rng):
+    for subject in ("sub-01", "sub-02"):
+        write_series(tmp_path / subject / "ts.csv", rng)
+    assert read_cohort(tmp_path / "sub-01").ids == ("sub-01",)
+    assert read_cohort([tmp_path / "sub-01" / "ts.csv", tmp_path / "sub-02" / "ts.csv"]).ids == ("sub-01", "sub-02")
+
+
+def test_several_tasks_are_a_question(tmp_path, rng):
+    for name in ("sub-01_task-nback", "sub-01_task-rest", "sub-02_task-rest"):
+        write_series(tmp_path / f"{name}_timeseries.tsv", rng)
+    with pytest.raises(ChoiceNeeded) as caught:
+        read_cohort(tmp_path)
+    assert (caught.value.option, caught.value.choices) == ("pattern", ("*_task-nback_*", "*_task-rest_*"))
+    cohort = read_cohort(tmp_path, options=ReadOptions(pattern="*_task-rest_*"))
+    assert [subject.source.file for subject in cohort] == [
+        "sub-01_task-rest_timeseries.tsv",
+        "sub-02_task-rest_timeseries.tsv",
+    ]
+
+
+def write_named(path, rng, names):
+    frame = pd.DataFrame(rng.standard_normal((30, len(names))), columns=names)
+    frame.to_csv(path, index=False)
+    return frame
+
+
+def test_regions_are_put_in_the_same_order_or_refused(tmp_path, rng):
+    write_named(tmp_path / "s1.csv", rng, ["A", "B", "C", "D"])
+    second = write_named(tmp_path / "s2.csv", rng, ["D", "C", "B", "A"])
+    write_named(tmp_path / "s3.csv", rng, ["A", "B", "C", "E"])
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas.regions == ("A", "B", "C", "D")
+    np.testing.assert_allclose(cohort["s2"].series, second[["A", "B", "C", "D"]])
+    assert cohort["s2"].source.options["regions reordered"] is True
+    assert "named otherwise" in cohort.refused[0].reason
+    assert any("another order" in note for note in cohort.notes)
+
+
+def test_names_of_another_atlas_of_the_same_size_are_not_taken_for_a_bundled_one(tmp_path, rng):
+    write_named(tmp_path / "s.csv", rng, [f"7Networks_LH_Vis_{i}" for i in range(200)])
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas.coordinates is None
+    assert any("Craddock CC200 has 200 regions too" in note for note in cohort.notes)
+    assert read_cohort(tmp_path, atlas="cc200").atlas.name == "cc200"
+
+
+def test_one_file_of_another_size_does_not_stop_the_rest(tmp_path, rng):
+    names = [f"region_{chr(97 + i % 26)}{i}" for i in range(100)]
+    for subject in ("a", "b", "c"):
+        write_named(tmp_path / f"{subject}.csv", rng, names)
+    write_named(tmp_path / "demographics.csv", rng, ["age", "iq"])
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("a", "b", "c")
+    assert cohort.refused[0].file == "demographics.csv"
+
+
+def test_a_found_phenotype_table_that_cannot_be_used_is_refused(tmp_path, rng):
+    write_series(tmp_path / "sub-01.csv", rng)
+    (tmp_path / "phenotypic.csv").write_text("note\nhello\n")
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("sub-01",)
+    assert "no column of subject ids" in cohort.refused[0].reason
+
+
+def test_what_was_decided_is_part_of_the_provenance(tmp_path, rng):
+    values = write_series(tmp_path / "a.csv", rng)
+    np.save(tmp_path / "b.npy", values.T)
+    cohort = read_cohort(tmp_path)
+    assert cohort["a"].source.options["orientation"] == "time-region"
+    assert cohort["b"].source.options["orientation"] == "region-time"
+    assert cohort["b"].source.options["kind"] == "series"
+    assert any("1 of 2 subjects were stored region × time" in note for note in cohort.notes)
 
 
 def test_athena_files_keep_their_region_names(tmp_path, rng):

@@ -79,6 +79,74 @@ def test_a_number_that_two_sites_share_matches_nobody(tmp_path):
     assert matched.unmatched_subjects == ("001",)
 
 
+@pytest.mark.parametrize(
+    ("files", "table"),
+    [
+        (("HC_01",), "PAT_01,ASD"),
+        (("HC01",), "PAT01,ASD"),
+        (("001_cc200", "002_cc200"), "200,ASD"),
+        (("S01_run1", "S02_run1"), "1,ASD"),
+        (("NYU_7", "UCLA_7"), "7,ASD"),
+    ],
+)
+def test_numbers_that_are_not_the_persons_match_nobody(tmp_path, files, table):
+    matched = match_phenotypes(people(*files), read_phenotypes(write(tmp_path, f"subject,group\n{table}\n")))
+    assert matched.unmatched_subjects == files
+
+
+def test_a_row_taken_by_its_own_subject_is_not_given_again(tmp_path):
+    phenotypes = read_phenotypes(write(tmp_path, "subject,group\n7,ASD\n"))
+    matched = match_phenotypes(people("7", "NYU_7"), phenotypes)
+    assert [subject.group for subject in matched.subjects] == ["ASD", None]
+
+
+def test_matches_by_number_alone_are_said(tmp_path):
+    matched = match_phenotypes(people("NYU_0050952"), read_phenotypes(write(tmp_path, "subject,group\n50952,ASD\n")))
+    assert matched.notes == (
+        "1 subjects were matched to the phenotype table by the number in their ids alone, "
+        "such as 'NYU_0050952' to '50952'.",
+    )
+
+
+def test_spreadsheets_turn_ids_and_codes_into_decimals_and_leave_empty_rows(tmp_path):
+    frame = pd.DataFrame({"subject": [50952.0, 50953.0, np.nan], "group": [1.0, np.nan, np.nan]})
+    frame.to_excel(tmp_path / "p.xlsx", index=False)
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    for name in ("p.xlsx", "p.csv"):
+        matched = match_phenotypes(people("50952", "50953"), read_phenotypes(tmp_path / name))
+        assert [subject.group for subject in matched.subjects] == ["1", None]
+        assert matched.unmatched_rows == ()
+
+
+@pytest.mark.parametrize(("codes", "groups"), [(("ASD", "TC"), ["ASD", "NC"]), (("0", "1"), ["0", "1"])])
+def test_codes_that_are_not_the_releases_own_are_left_alone(tmp_path, codes, groups):
+    text = f"SUB_ID,DX_GROUP,SITE_ID\n1,{codes[0]},X\n2,{codes[1]},X\n"
+    phenotypes = read_phenotypes(write(tmp_path, text))
+    assert phenotypes.table["group"].tolist() == groups
+    assert not any("ABIDE" in note for note in phenotypes.notes)
+
+
+def test_semicolons_in_cells_are_no_separators(tmp_path):
+    phenotypes = read_phenotypes(write(tmp_path, 'subject,group,meds\n50952,ASD,"a;b"\n50953,NC,"c, d"\n'))
+    assert phenotypes.table["meds"].tolist() == ["a;b", "c, d"]
+
+
+def test_trailing_separators_shift_nothing(tmp_path):
+    phenotypes = read_phenotypes(write(tmp_path, "subject,group\na,NC,\nb,AD,\n"))
+    assert phenotypes.table["subject"].tolist() == ["a", "b"]
+
+
+def test_tables_of_the_same_subjects_are_put_side_by_side(tmp_path):
+    groups = read_phenotypes(write(tmp_path, "subject,group\na,NC\nb,AD\n", "1.csv"))
+    ages = read_phenotypes(write(tmp_path, "subject,age\na,70\nb,80\n", "2.csv"))
+    matched = match_phenotypes(people("a", "b"), join_phenotypes([groups, ages]))
+    assert [subject.group for subject in matched.subjects] == ["NC", "AD"]
+    assert [subject.phenotypes["age"] for subject in matched.subjects] == [70, 80]
+    other = read_phenotypes(write(tmp_path, "subject,group\na,AD\n", "3.csv"))
+    with pytest.raises(InputError, match="disagree on 'group' of 'a'"):
+        join_phenotypes([groups, other])
+
+
 def test_group_names_are_translated_and_said(tmp_path):
     text = "subject,Diagnosis\na,Control\nb,LMCI\nc,Autism\nd,n/a\ne,Schizophrenia\n"
     phenotypes = read_phenotypes(write(tmp_path, text))

@@ -54,11 +54,23 @@ def test_a_damaged_correlation_matrix_is_refused_not_read_as_series(rng):
         interpret(Reading(matrix))
 
 
-def test_orientation_by_the_size_of_an_atlas(rng):
-    time_by_region = rng.standard_normal((150, 116))
-    for values in (time_by_region, time_by_region.T):
+def test_orientation_by_the_size_of_an_atlas_and_slow_change_in_time(bold):
+    time_by_region = bold(150, 116)
+    for values, orientation in ((time_by_region, "time-region"), (time_by_region.T, "region-time")):
         measured = interpret(Reading(values))
         np.testing.assert_array_equal(measured.values, time_by_region)
+        assert measured.orientation == orientation
+
+
+@pytest.mark.parametrize("n_regions", [100, 400])
+def test_an_atlas_size_that_is_the_number_of_time_points_is_a_question(bold, n_regions):
+    with pytest.raises(ChoiceNeeded, match="orientation"):
+        interpret(Reading(bold(200, n_regions)))
+
+
+def test_an_atlas_size_without_any_sign_of_time_is_a_question(rng):
+    with pytest.raises(ChoiceNeeded, match="orientation"):
+        interpret(Reading(rng.standard_normal((150, 116))))
 
 
 def test_orientation_by_the_chosen_atlas(rng):
@@ -67,10 +79,10 @@ def test_orientation_by_the_chosen_atlas(rng):
     np.testing.assert_array_equal(interpret(Reading(values), n_regions=200).values, values)
 
 
-@pytest.mark.parametrize(("shape", "why"), [((116, 200), "both fit"), ((112, 150), "neither is")])
-def test_open_orientation_is_a_question(rng, shape, why):
-    with pytest.raises(ChoiceNeeded, match=why) as caught:
-        interpret(Reading(rng.standard_normal(shape)))
+@pytest.mark.parametrize("shape", [(116, 200), (112, 150)])
+def test_open_orientation_is_a_question(bold, shape):
+    with pytest.raises(ChoiceNeeded, match=f"{shape[0]} rows and {shape[1]} columns") as caught:
+        interpret(Reading(bold(*shape)))
     assert caught.value.option == "orientation"
 
 
@@ -78,6 +90,12 @@ def test_a_header_says_that_columns_are_regions(rng):
     values = rng.standard_normal((200, 112))
     names = tuple(f"r{i}" for i in range(112))
     np.testing.assert_array_equal(interpret(Reading(values, region_names=names)).values, values)
+
+
+def test_row_labels_say_that_rows_are_regions(rng):
+    values = rng.standard_normal((112, 200))
+    measured = interpret(Reading(values, row_names=tuple(f"r{i}" for i in range(112))))
+    np.testing.assert_array_equal(measured.values, values.T)
 
 
 def test_region_counts_before_the_atlas_is_known(rng):
@@ -91,7 +109,7 @@ def test_region_counts_before_the_atlas_is_known(rng):
 def test_regions_missing_throughout_are_zero_and_named(rng):
     values = rng.standard_normal((50, 90))
     values[:, [4, 8]] = np.nan
-    measured = interpret(Reading(values))
+    measured = interpret(Reading(values), n_regions=90)
     assert measured.missing_regions == (4, 8)
     assert (measured.values[:, [4, 8]] == 0).all()
     matrix = correlation(6, rng)
