@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import cohort_graphs, subject_connectivity
+from biobgt.connectome import cohort_graphs, is_correlation, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, ConnectomeSettings
 from biobgt.hubs import HUB_METRICS, gamma_unit, hub_table, rank_agreement, summarise_plausibility
@@ -29,6 +29,7 @@ from biobgt.modules import (
     node_roles,
     segregation,
 )
+from biobgt.nulls import check_seed
 from biobgt.scale import map_subjects
 
 Progress = Callable[[int, int], None]
@@ -43,6 +44,11 @@ class HubOptions:
     rule: HubRule = "top"
     share: float = 0.1
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        if not self.gamma > 0:
+            raise InputError(f"The diffusion time γ is {self.gamma}; it must be above zero.")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for provenance."""
@@ -215,7 +221,7 @@ def _subject_modules(
     for name in graph.atlas.labels:
         agreement = module_agreement(partition, graph.atlas, name)
         measures |= {f"ami {name}": agreement.ami, f"ari {name}": agreement.ari, f"vi {name}": agreement.vi}
-    if np.abs(item.connectivity).max() <= 1:  # segregation is on Fisher z, which only correlations have
+    if is_correlation(item.connectivity):  # segregation is on Fisher z, which only correlations have
         measures["system segregation"] = segregation(item.connectivity, partition).system_segregation
     return partition, node_roles(graph, partition, hub_z=options.hub_z), measures
 
@@ -239,7 +245,8 @@ def _group_modules(cohort: Cohort, partitions: Mapping[str, Partition], options:
     frame = pd.DataFrame({"region": cohort.atlas.regions})
     reference = None
     for group, members in _members(cohort).items():
-        consensus = combine_partitions([partitions[name] for name in members], seed=options.seed)
+        own = [partitions[name] for name in members]
+        consensus = own[0] if len(own) == 1 else combine_partitions(own, seed=options.seed)
         labels = consensus.labels if reference is None else match_modules(consensus, reference)
         reference = labels if reference is None else reference
         frame[group] = labels

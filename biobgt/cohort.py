@@ -25,6 +25,12 @@ GROUP_TITLES: Mapping[str, str] = {
 }
 
 
+def is_silent(series: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell the regions without signal: constant up to rounding, shape (n_regions,)."""
+    largest = np.abs(series).max(axis=0, initial=0)
+    return np.asarray(np.ptp(series, axis=0) <= 1e-10 * largest)
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a subject's numbers came from.
@@ -104,7 +110,7 @@ class Subject:
     def silent_regions(self) -> tuple[int, ...]:
         """Regions (counted from 0) without signal: constant series, or no connection at all."""
         if self.series is not None:
-            return tuple(np.flatnonzero(np.ptp(self.series, axis=0) == 0).tolist())
+            return tuple(np.flatnonzero(is_silent(self.series)).tolist())
         connections = self._values - np.diag(np.diag(self._values))
         return tuple(np.flatnonzero(~connections.any(axis=0)).tolist())
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from biobgt.atlas import Atlas, numbered_atlas
-from biobgt.cohort import Cohort, Subject
+from biobgt.cohort import Cohort, Subject, is_silent
 from biobgt.errors import InputError
 from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings, Estimator, check_choice, check_connectivity
 
@@ -34,7 +34,7 @@ def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator
     Returns
     -------
     ndarray, shape (n_regions, n_regions)
-        Symmetric; the diagonal is 1 for correlations (0 for a region without signal), 0 for Fisher z.
+        Symmetric; the diagonal is 1 for correlations (under ``pearson`` 0 for a region without signal), 0 for Fisher z.
     """
     if estimator == "tangent":
         raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
@@ -70,7 +70,7 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = "pearson") 
     assert subject.connectivity is not None
     if estimator == "pearson":
         return subject.connectivity
-    if estimator == "fisher-z" and np.abs(subject.connectivity).max() <= 1:
+    if estimator == "fisher-z" and is_correlation(subject.connectivity):
         return fisher_z(subject.connectivity)
     if estimator == "fisher-z":
         raise InputError(
@@ -79,6 +79,12 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = "pearson") 
     raise InputError(
         f"Subject '{subject.id}' was brought as a connectivity matrix; {ESTIMATORS[estimator]} needs its series."
     )
+
+
+def is_correlation(connectivity: NDArray[np.float64]) -> bool:
+    """Whether a matrix's connections can be correlations; its diagonal and rounding do not count."""
+    off_diagonal = connectivity - np.diag(np.diag(connectivity))
+    return bool(np.abs(off_diagonal).max() <= 1 + 1e-6)
 
 
 def iterate_connectivity(
@@ -224,7 +230,7 @@ def _above_threshold(strength: NDArray[np.float64], settings: ConnectomeSettings
     if settings.threshold == "absolute":
         return (strength >= settings.level) & (strength > 0)
     rows, columns = np.triu_indices(len(strength), 1)
-    n_kept = round(settings.level * len(rows))
+    n_kept = max(1, round(settings.level * len(rows)))
     strongest = np.argsort(-strength[rows, columns], kind="stable")[:n_kept]
     keep = np.zeros(strength.shape, dtype=bool)
     keep[rows[strongest], columns[strongest]] = True
@@ -242,8 +248,7 @@ def _correlation(series: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pearson correlation; zero where a region has no signal (numpy.corrcoef gives NaN and a warning)."""
     centred = series - series.mean(axis=0)
     norms = np.sqrt(np.einsum("ij,ij->j", centred, centred))
-    # A constant column leaves rounding dust after centring, not exact zeros.
-    silent = norms <= 1e-10 * np.sqrt(len(series)) * np.abs(series).max(axis=0, initial=0)
+    silent = is_silent(series) | (norms == 0)
     centred /= np.where(silent, 1, norms)
     centred[:, silent] = 0
     correlation = centred.T @ centred
@@ -256,7 +261,7 @@ def _standardised(series: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean 0, SD 1: the scale of BOLD signals is arbitrary and must not steer the shrinkage."""
     centred = series - series.mean(axis=0)
     deviations = centred.std(axis=0, ddof=1)
-    silent = deviations <= 1e-10 * np.abs(series).max(axis=0, initial=0)
+    silent = is_silent(series) | (deviations == 0)
     return np.where(silent, 0, centred / np.where(silent, 1, deviations))
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import subject_connectivity
+from biobgt.connectome import is_correlation, subject_connectivity
 
 MIN_TIMEPOINTS = 100
 MIN_MINUTES = 5.0  # Van Dijk et al. 2010: correlations stabilise at about five minutes
@@ -112,6 +112,8 @@ def _region_flags(subject: Subject, atlas: Atlas) -> list[QualityFlag]:
 
 def _connectivity_flags(subject: Subject) -> list[QualityFlag]:
     mean, strength = mean_connectivity(subject)
+    if subject.connectivity is not None and not is_correlation(subject.connectivity):
+        return []  # counts and other weights have a scale of their own
     if mean > MAX_MEAN_FC:
         return [
             QualityFlag(

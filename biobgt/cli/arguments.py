@@ -32,6 +32,7 @@ def takes(name: str, provider: Callable[..., Any]) -> Callable[[Job], Job]:
             value = provider(**{key: values.pop(key) for key in provided})
             job(**{name: value}, **values)
 
+        # Arguments before options, as a signature must have them; each decorator keeps its own options together.
         parameters = sorted([*provided.values(), *own], key=lambda item: item.default is not Parameter.empty)
         command.__signature__ = Signature(  # type: ignore[attr-defined]  # Typer makes its options from it
             [item.replace(kind=Parameter.KEYWORD_ONLY) for item in parameters]
@@ -51,6 +52,12 @@ def _read(
     ] = None,
     orientation: Annotated[
         Literal["time-region", "region-time"] | None, typer.Option(help="Rows by columns, where files do not say.")
+    ] = None,
+    header: Annotated[
+        Literal["yes", "no"] | None, typer.Option(help="Whether a table's first line is a header, where unclear.")
+    ] = None,
+    subject_axis: Annotated[
+        Literal["first", "last"] | None, typer.Option(help="Axis of the subjects in an array of three dimensions.")
     ] = None,
     variable: Annotated[str | None, typer.Option(help="Array to read of an .npz, .mat or .h5 file.")] = None,
     pattern: Annotated[str | None, typer.Option(help="Files of a folder to read, such as '*_cc200*'.")] = None,
@@ -74,7 +81,15 @@ def _read(
         high_pass=high_pass,
         confounds=confounds,
     )
-    options = ReadOptions(kind=kind, orientation=orientation, variable=variable, pattern=pattern, image=image)
+    options = ReadOptions(
+        kind=kind,
+        orientation=orientation,
+        header=header,
+        variable=variable,
+        subject_axis=subject_axis,
+        pattern=pattern,
+        image=image,
+    )
     with progress_bar("Reading") as progress:
         return read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
 

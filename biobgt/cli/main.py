@@ -44,10 +44,13 @@ def _common(
 
 def main() -> None:
     """Run a job; bad input ends with a sentence and exit code 2."""
+    debug = "--debug" in sys.argv
+    if debug:  # wherever it stands
+        sys.argv.remove("--debug")
     try:
         app()
     except InputError as error:
-        if "--debug" in sys.argv:
+        if debug:
             raise
         err.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)

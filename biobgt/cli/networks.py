@@ -8,11 +8,13 @@ import typer
 
 from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings, takes_workers
-from biobgt.cli.screen import print_line, print_table, progress_bar, safe_name
+from biobgt.cli.results import file_names, write_reading
+from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.table import HubRule
+from biobgt.output import make_folder
 
 
 @reads_cohort
@@ -31,14 +33,17 @@ def hubs(
 ) -> None:
     """Write each subject's hub table, each group's mean hubs, and whether NE agrees with NEff and FC strength."""
     options = HubOptions(gamma=gamma, perturbation=perturbation, rule=rule, share=share, seed=seed)
+    make_folder(out)
     with progress_bar("Hubs") as progress:
         result = analyse_hubs(cohort, settings, options, progress=progress, **where)
+    files = file_names(cohort.ids)
     for subject, table in result.tables.items():
-        _write(table.reset_index(), out / "subjects" / f"{safe_name(subject)}.csv")
+        _write(table.reset_index(), out / "subjects" / f"{files[subject]}.csv")
     _write(result.groups, out / "groups.csv")
     _write(result.agreement, out / "agreement.csv")
     _write(result.summary, out / "agreement_summary.csv")
     _write_settings(cohort, settings, options.as_dict(), out)
+    write_reading(cohort, out)
     print_line(settings.describe())
     print_table(result.summary, title="Agreement of node entanglement over subjects")
     print_line(f"Hub tables of {len(result.tables)} subjects written to {out}")
@@ -59,13 +64,16 @@ def modules(
 ) -> None:
     """Write each subject's modules and roles, each group's consensus, and agreement with functional labels."""
     options = ModuleOptions(resolution=resolution, runs=runs, hub_z=hub_z, seed=seed)
+    make_folder(out)
     with progress_bar("Modules") as progress:
         result = analyse_modules(cohort, settings, options, progress=progress, **where)
+    files = file_names(cohort.ids)
     for subject, roles in result.roles.items():
-        _write(roles.reset_index(), out / "subjects" / f"{safe_name(subject)}.csv")
+        _write(roles.reset_index(), out / "subjects" / f"{files[subject]}.csv")
     _write(result.summary, out / "summary.csv")
     _write(result.groups, out / "groups.csv")
     _write_settings(cohort, settings, options.as_dict(), out)
+    write_reading(cohort, out)
     print_line(settings.describe())
     shown = ["subject", "group", "modules", "q", "system segregation"]
     shown += [str(column) for column in result.summary if str(column).startswith("ami ")]

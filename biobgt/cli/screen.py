@@ -9,8 +9,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from biobgt.errors import InputError
-
 out = Console()
 err = Console(stderr=True)
 
@@ -40,14 +38,6 @@ def print_table(frame: pd.DataFrame, *, title: str, limit: int = 20) -> None:
 def print_line(text: str, *, style: str = "") -> None:
     """Print a sentence that may hold text from a user's file."""
     out.print(Text(text, style=style), soft_wrap=True)
-
-
-def safe_name(subject: str) -> str:
-    """Make a file name of a subject's id."""
-    name = "".join(character if character.isalnum() or character in "-_." else "_" for character in subject)
-    if not name.strip("._"):
-        raise InputError(f"The subject id '{subject}' cannot be a file name; rename the subject.")
-    return name
 
 
 def _cell(value: object) -> str:

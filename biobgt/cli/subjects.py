@@ -9,11 +9,13 @@ import typer
 
 from biobgt.atlas import BUNDLED, LABELLINGS, load_atlas
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings
-from biobgt.cli.screen import print_line, print_table, progress_bar, safe_name
-from biobgt.cohort import Cohort, Refusal
+from biobgt.cli.results import file_names, refusals, write_reading
+from biobgt.cli.screen import print_line, print_table, progress_bar
+from biobgt.cohort import Cohort
 from biobgt.connectome import cohort_graphs
-from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
+from biobgt.fetch import ABIDE_TERMS, FetchOptions, Pipeline, fetch_abide
 from biobgt.graph import ConnectomeSettings
+from biobgt.output import make_folder
 from biobgt.quality import quality_table
 from biobgt.readers.layout import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
@@ -25,6 +27,8 @@ def info(
     out: Annotated[Path | None, typer.Option(help="Also write the tables as CSV into this folder.")] = None,
 ) -> None:
     """Show what is in a file, a folder or an archive: subjects, groups, atlas, quality, what was refused."""
+    if out is not None:
+        make_folder(out)
     groups = ", ".join(f"{count} {group}" for group, count in cohort.group_sizes.items()) or "none given"
     kinds = ", ".join(sorted({subject.kind for subject in cohort}))
     print_line(f"{len(cohort)} subjects · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
@@ -42,12 +46,10 @@ def info(
     _print_names("No row in the phenotype table", cohort.unmatched_subjects)
     _print_names("In the phenotype table, not among the subjects", cohort.unmatched_rows)
     if cohort.refused:
-        print_table(_refusals(cohort.refused), title=f"Refused: {len(cohort.refused)}", limit=50)
+        print_table(refusals(cohort), title=f"Refused: {len(cohort.refused)}", limit=50)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
         quality.to_csv(out / "quality.csv", index=False)
-        _refusals(cohort.refused).to_csv(out / "refused.csv", index=False)
-        _sources(cohort).to_csv(out / "sources.csv", index=False)
+        write_reading(cohort, out)
         print_line(f"Tables written to {out}")
 
 
@@ -55,12 +57,13 @@ def info(
 @takes_settings
 def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> None:
     """Write one brain graph a subject, as CSV with region names."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
+    files = file_names(cohort.ids)
     rows = []
     with progress_bar("Graphs") as progress:
         for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
             frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
-            frame.to_csv(out / f"{safe_name(graph.subject)}.csv", float_format="%.8g")
+            frame.to_csv(out / f"{files[graph.subject]}.csv", float_format="%.8g")
             isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
             rows.append(
                 {
@@ -71,6 +74,7 @@ def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> 
                 }
             )
             progress(i, len(cohort))
+    write_reading(cohort, out)
     print_line(settings.describe())
     print_table(pd.DataFrame(rows), title="Brain graphs")
     print_line(f"{len(rows)} graphs written to {out}")
@@ -84,7 +88,7 @@ def demo(
 ) -> None:
     """Write a simulated demo cohort: one table of series a subject, and participants.tsv."""
     cohort = demo_cohort(name, n_per_group=n_per_group, seed=seed)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for subject in cohort:
         table = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
         text = table.to_csv(sep="\t", index=False, float_format="%.6g")
@@ -113,7 +117,7 @@ def atlases() -> None:
 
 def abide(
     out: OutOption,
-    pipeline: Annotated[str, typer.Option(help="cpac, css, dparsf or niak.")] = "cpac",
+    pipeline: Annotated[Pipeline, typer.Option(help="Preprocessing pipeline.")] = "cpac",
     band_pass: Annotated[bool, typer.Option(help="Band-passed series.")] = True,
     global_signal_regression: Annotated[bool, typer.Option(help="Series with the global signal removed.")] = True,
     quality_checked: Annotated[bool, typer.Option(help="Only subjects that passed ABIDE's raters.")] = True,
@@ -126,27 +130,6 @@ def abide(
     with progress_bar("Fetching") as progress:
         folder = fetch_abide(out, options, progress=progress)
     print_line(f"Fetched to {folder}. Look at it with: biobgt info {folder}")
-
-
-def _refusals(refused: tuple[Refusal, ...]) -> pd.DataFrame:
-    return pd.DataFrame([{"file": item.file, "why": item.reason} for item in refused], columns=["file", "why"])
-
-
-def _sources(cohort: Cohort) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "subject": subject.id,
-                "file": subject.source.file,
-                "bytes": subject.source.n_bytes,
-                "sha256": subject.source.sha256,
-                "reader": subject.source.reader,
-                "options": "; ".join(f"{key}={value}" for key, value in subject.source.options.items()),
-            }
-            for subject in cohort
-            if subject.source is not None
-        ]
-    )
 
 
 def _print_names(what: str, names: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from biobgt import read_cohort
-from biobgt.cli.screen import safe_name
+from biobgt.cli.results import file_names
 from biobgt.connectome import functional_connectivity
 from biobgt.simulate import demo_cohort
 
@@ -74,6 +74,30 @@ def test_connectome_writes_the_graphs(demo, tmp_path):
     assert weights.columns[0] == "Precentral_L"
 
 
+def test_hubs_and_modules_write_tables_of_one_subject_too(demo, tmp_path):
+    result = biobgt("hubs", demo / "sim-NC-001.tsv", "--out", tmp_path / "hubs", "--workers", 1)
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "hubs" / "subjects" / "sim-NC-001.csv")
+    assert len(table) == 90
+    assert table["node_entanglement_hub"].sum() == 9
+    settings = pd.read_csv(tmp_path / "hubs" / "settings.csv").set_index("setting")["value"]
+    assert settings["simulated"] == "True"
+    result = biobgt("modules", demo / "sim-NC-001.tsv", "--out", tmp_path / "modules", "--workers", 1)
+    assert result.returncode == 0, result.stderr
+    assert pd.read_csv(tmp_path / "modules" / "groups.csv")["all"].nunique() > 2
+
+
+def test_refused_files_are_said_and_listed(demo, tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "good.tsv").write_text((demo / "sim-NC-001.tsv").read_text())
+    (folder / "bad.tsv").write_text("")
+    result = biobgt("connectome", folder, "--out", tmp_path / "out")
+    assert result.returncode == 0
+    assert "1 files were refused" in result.stdout
+    assert pd.read_csv(tmp_path / "out" / "refused.csv")["why"].tolist() == ["The file is empty."]
+
+
 def test_atlases():
     result = biobgt("atlases")
     assert "cc200" in result.stdout
@@ -88,6 +112,8 @@ def test_atlases():
         (("info", "{demo}", "--atlas", "cc200"), "the chosen atlas has 200 regions"),
         (("info", "{demo}", "--phenotypes", "none.csv"), "There is no phenotype table 'none.csv'."),
         (("connectome", "{demo}", "--out", "x", "--threshold", "proportional", "--level", "3"), "keeps a share"),
+        (("connectome", "{demo}", "--out", "{demo}/participants.tsv"), "cannot be made"),
+        (("hubs", "{demo}", "--out", "{demo}/h", "--seed", "-1"), "The seed is -1"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(demo, arguments, sentence):
@@ -98,13 +124,13 @@ def test_bad_input_is_one_sentence_and_exit_code_2(demo, arguments, sentence):
     assert result.stdout == ""
 
 
-def test_debug_shows_the_traceback():
-    result = biobgt("--debug", "info", "nowhere")
+@pytest.mark.parametrize("arguments", [("--debug", "info", "nowhere"), ("info", "nowhere", "--debug")])
+def test_debug_shows_the_traceback(arguments):
+    result = biobgt(*arguments)
     assert result.returncode != 0
     assert "Traceback" in result.stderr
 
 
-def test_file_names_are_made_safe():
-    assert safe_name("../a b/c") == ".._a_b_c"
-    with pytest.raises(ValueError, match="cannot be a file name"):
-        safe_name("../..")
+def test_file_names_are_made_safe_and_stay_apart():
+    names = file_names(["../a b", "..", "a b", "a_b", "A_b"])
+    assert list(names.values()) == [".._a_b", "subject_..", "a_b", "a_b_2", "A_b_3"]

@@ -1,0 +1,59 @@
+"""What jobs write beside their results: how the subjects were read, and what was refused."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from biobgt.cli.screen import print_line
+from biobgt.cohort import Cohort
+
+
+def file_names(subjects: Iterable[str]) -> dict[str, str]:
+    """Make a file name of each subject's id; ids that come out alike are told apart by a number."""
+    names: dict[str, str] = {}
+    for subject in subjects:
+        safe = "".join(character if character.isalnum() or character in "-_." else "_" for character in subject)
+        safe = safe if safe.strip("._") else f"subject_{safe}"
+        name, number = safe, 1
+        while name.lower() in {other.lower() for other in names.values()}:
+            number += 1
+            name = f"{safe}_{number}"
+        names[subject] = name
+    return names
+
+
+def write_reading(cohort: Cohort, folder: Path) -> None:
+    """Write where every subject came from and what was refused, and say so if anything was."""
+    sources(cohort).to_csv(folder / "sources.csv", index=False)
+    refusals(cohort).to_csv(folder / "refused.csv", index=False)
+    if cohort.refused:
+        first = cohort.refused[0]
+        print_line(
+            f"{len(cohort.refused)} files were refused; refused.csv says why. The first, {first.file}: {first.reason}"
+        )
+    if cohort.unmatched_subjects:
+        print_line(f"{len(cohort.unmatched_subjects)} subjects have no row in the phenotype table.")
+
+
+def refusals(cohort: Cohort) -> pd.DataFrame:
+    """One row a file that was refused."""
+    return pd.DataFrame([{"file": item.file, "why": item.reason} for item in cohort.refused], columns=["file", "why"])
+
+
+def sources(cohort: Cohort) -> pd.DataFrame:
+    """One row a subject: its file, size, hash, and how it was read."""
+    return pd.DataFrame(
+        [
+            {
+                "subject": subject.id,
+                "file": subject.source.file,
+                "bytes": subject.source.n_bytes,
+                "sha256": subject.source.sha256,
+                "reader": subject.source.reader,
+                "options": "; ".join(f"{key}={value}" for key, value in subject.source.options.items()),
+            }
+            for subject in cohort
+            if subject.source is not None
+        ]
+    )
