@@ -1,8 +1,6 @@
 """One subject's figures, as several pages show them; the library computes and draws, this arranges."""
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 from state import MATRIX_SHOWN, View
 from widgets import pick_region_order, show_figure
 
@@ -18,6 +16,7 @@ from biobgt.figures import (
     series_caption,
     series_carpet,
 )
+from biobgt.graph import Matrix
 from biobgt.quality import mean_connectivity
 
 CONNECTIVITY, GRAPH = "Functional connectivity", "Brain graph"
@@ -75,7 +74,7 @@ def _pick_matrix() -> str:
 
 def _show_matrix(
     view: View,
-    connectivity: NDArray[np.float64],
+    connectivity: Matrix,
     graph: BrainGraph,
     *,
     shown: str,
@@ -102,7 +101,7 @@ def _show_matrix(
     show_figure(figure, caption, key="connectivity", file_name=f"{subject.id}_{shown}")
 
 
-def _show_distribution(view: View, connectivity: NDArray[np.float64], graph: BrainGraph, *, limit: float) -> None:
+def _show_distribution(view: View, connectivity: Matrix, graph: BrainGraph, *, limit: float) -> None:
     subject = view.subject
     figure = connectivity_distribution(
         connectivity,

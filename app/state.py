@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from biobgt import Atlas, BrainGraph, Cohort, ConnectomeSettings, Subject
 from biobgt.connectome import TangentSpace, graph_from_connectivity, subject_connectivity
+from biobgt.graph import Matrix
 from biobgt.quality import quality_table
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
@@ -82,13 +81,13 @@ class View:
         """The cohort's atlas."""
         return self.cohort.atlas
 
-    def connectivity(self) -> NDArray[np.float64]:
+    def connectivity(self) -> Matrix:
         """The subject's connectivity, shape (n_regions, n_regions)."""
         if self.settings.estimator == "tangent":
             return self.loaded.tangent_space.transform([self.subject])[0]
         return subject_connectivity(self.subject, estimator=self.settings.estimator)
 
-    def graph(self, connectivity: NDArray[np.float64]) -> BrainGraph:
+    def graph(self, connectivity: Matrix) -> BrainGraph:
         """The subject's brain graph, from its connectivity."""
         return graph_from_connectivity(
             connectivity,

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import Any, Protocol
 
 from biobgt import Cohort, ImageOptions, ReadOptions, read_cohort
 from biobgt.readers import READABLE_SUFFIXES
@@ -30,7 +30,7 @@ class Brought:
     """What a user brought to be read, and their answers to the reader's questions.
 
     ``atlas`` is a bundled name or None to recognise it; a table of the user's own comes before it.
-    ``answers`` maps an option of the reader (atlas, kind, orientation, variable) to the choice.
+    ``answers`` maps ``atlas`` or a field of ReadOptions, as the reader's question named it, to the choice.
     """
 
     files: Sequence[Upload]
@@ -56,12 +56,8 @@ def read_brought(brought: Brought, *, name: str, progress: Callable[[int, int], 
         atlas = brought.answers.get("atlas", brought.atlas)
         table = _write_if(brought.atlas_table, tables / "atlas")
         labels = _write_if(brought.label_image, tables / "labels")
-        options = ReadOptions(
-            kind=brought.answers.get("kind"),  # type: ignore[arg-type]  # the reader named the choices itself
-            orientation=brought.answers.get("orientation"),  # type: ignore[arg-type]
-            variable=brought.answers.get("variable"),
-            image=ImageOptions(**{**vars(brought.image), "labels": labels}),
-        )
+        answers: dict[str, Any] = {option: choice for option, choice in brought.answers.items() if option != "atlas"}
+        options = ReadOptions(**answers, image=replace(brought.image, labels=labels))
         return read_cohort(
             _write_all(brought.files, folder / "your files"),
             atlas=table or atlas,
@@ -94,13 +90,15 @@ def _write_all(uploads: Sequence[Upload], folder: Path) -> list[Path]:
 
 
 def _write(upload: Upload, folder: Path) -> Path:
-    """Write one file; a second of the same name goes to a folder of its own, so that neither is lost."""
-    path = folder / safe_name(upload.name)
-    for i in range(2, 10_000):
-        if not path.exists():
-            break
-        path = folder / str(i) / path.name
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write one file; a second of the same name gets a number, so that neither is lost."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = safe_name(upload.name)
+    stem, dot, extensions = name.partition(".")
+    path = folder / name
+    number = 1
+    while path.exists():
+        number += 1
+        path = folder / f"{stem} ({number}){dot}{extensions}"
     path.write_bytes(upload.getbuffer())
     return path
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from biobgt.atlas import Atlas
 from biobgt.errors import InputError
 
+Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
 SignRule = Literal["positive", "absolute", "signed"]
 ThresholdRule = Literal["absolute", "proportional", "none"]

@@ -27,6 +27,10 @@ _CHOICE_TITLES = {
     "connectivity": "a connectivity matrix",
     "time-region": "rows are time points, columns are regions",
     "region-time": "rows are regions, columns are time points",
+    "yes": "the first line is a header",
+    "no": "the first line is data",
+    "first": "subjects lie along the first axis",
+    "last": "subjects lie along the last axis",
     **{name: about.title for name, about in BUNDLED.items()},
 }
 
