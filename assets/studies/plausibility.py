@@ -60,7 +60,8 @@ def main(
     summaries += [
         summarise_plausibility(own[groups == name], seed=SEED).assign(group=name) for name in cohort.group_sizes
     ]
-    pd.concat(summaries).to_csv(HERE / "abide_plausibility.csv", index=False, float_format="%.4f")
+    table = pd.concat(summaries).drop(columns=["null_mean", "excess", "excess_low", "excess_high"])
+    table.to_csv(HERE / "abide_plausibility.csv", index=False, float_format="%.4f")
     compared = rows[rows["subject"].isin(rows.loc[rows["null"] > 0, "subject"]) & rows["level"].isin(NULL_LEVELS)]
     nulls = compare_with_nulls(compared)
     nulls.drop(columns="subject").groupby(
