@@ -17,7 +17,7 @@ err = Console(stderr=True)
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar while a job runs; yields the callback that moves it."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

@@ -99,7 +99,10 @@ def split_cells(line: str, separator: str) -> list[str]:
     """Split a line into cells, without quotes and surrounding space."""
     if separator == " ":
         return [cell.strip('"') for cell in line.split()]
-    cells = next(csv.reader([line], delimiter=separator)) if '"' in line else line.split(separator)
+    try:
+        cells = next(csv.reader([line], delimiter=separator)) if '"' in line else line.split(separator)
+    except csv.Error as error:
+        raise InputError(f"The table's quotes do not match up ({error}).") from None
     return [cell.strip().strip('"') for cell in cells]
 
 

@@ -4,7 +4,6 @@ Reads ``.csv``, ``.tsv`` and ``.xlsx``, BIDS ``participants.tsv``, ABIDE's pheno
 Numeric codes are translated only where a release's own columns say which release it is, and a note says how.
 """
 
-import csv
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import pandas as pd
 
 from biobgt.errors import InputError
 from biobgt.readers.archives import check_unpacked_size
-from biobgt.readers.layout import find_separator
+from biobgt.readers.layout import find_separator, split_cells
 from biobgt.readers.text import decode
 
 # The column names of the releases, in lower case, in order of preference.
@@ -177,10 +176,7 @@ def read_table_of_words(text: str, what: str) -> pd.DataFrame:
     """
     lines = [line for line in text.splitlines() if line.strip()]
     separator, _ = find_separator(lines[:1])
-    if separator == " ":
-        rows = [line.split() for line in lines]
-    else:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator)]
+    rows = [split_cells(line, separator) for line in lines]
     header, body = rows[0], rows[1:]
     for number, row in enumerate(body, start=2):
         while len(row) > len(header) and row[-1] == "":

@@ -139,6 +139,8 @@ def _tell_orientation(reading: Reading, n_regions: int | None) -> Orientation:
     if by_names is not None:
         return by_names
     rows, columns = reading.values.shape
+    if min(rows, columns) == 1:
+        return "time-region"  # one time point or one region, and either is refused
     sizes = {n_regions} if n_regions is not None else _bundled_sizes()
     fitting: list[Orientation] = []
     if columns in sizes:

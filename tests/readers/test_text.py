@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.readers.reading import interpret
 from biobgt.readers.text import read_text
 
 VALUES = np.array([[1.5, -2.25, 3.0], [0.5, 1e-3, -7.0], [9.0, 8.0, 7.125]])
@@ -224,3 +225,13 @@ def test_any_table_we_write_we_read_back(tmp_path_factory, values, separator, he
     reading = read_text(path)
     np.testing.assert_array_equal(reading.values, values)
     assert reading.region_names == (tuple(names) if header else None)
+
+
+@pytest.mark.parametrize(("content", "sentence"), [("1 2 3 4 5 6\n", "1 time point"), ("1\n2\n3\n", "1 region;")])
+def test_one_line_and_one_column_are_named_for_what_they_are(tmp_path, content, sentence):
+    with pytest.raises(InputError, match=sentence):
+        interpret(read(tmp_path, content))
+
+
+def test_spaces_with_a_trailing_tab(tmp_path):
+    np.testing.assert_array_equal(read(tmp_path, "1.5 2 3\t\n4 5 6\t\n").values, [[1.5, 2, 3], [4, 5, 6]])
