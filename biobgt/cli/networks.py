@@ -15,6 +15,7 @@ from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.table import HubRule
 from biobgt.output import make_folder
+from biobgt.wording import counted
 
 
 @reads_cohort
@@ -46,7 +47,7 @@ def hubs(
     write_reading(cohort, out)
     print_line(settings.describe())
     print_table(result.summary, title="Agreement of node entanglement over subjects")
-    print_line(f"Hub tables of {len(result.tables)} subjects written to {out}")
+    print_line(f"Hub tables of {counted(len(result.tables), 'subject')} written to {out}")
 
 
 @reads_cohort
@@ -78,7 +79,7 @@ def modules(
     shown = ["subject", "group", "modules", "q", "system segregation"]
     shown += [str(column) for column in result.summary if str(column).startswith("ami ")]
     print_table(result.summary.reindex(columns=shown), title="Modules (AMI: agreement with functional labels)")
-    print_line(f"Modules of {len(result.roles)} subjects written to {out}")
+    print_line(f"Modules of {counted(len(result.roles), 'subject')} written to {out}")
 
 
 def _write(frame: pd.DataFrame, path: Path) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
+from biobgt.wording import counted
 
 
 def file_names(subjects: Iterable[str]) -> dict[str, str]:
@@ -30,10 +31,11 @@ def write_reading(cohort: Cohort, folder: Path) -> None:
     if cohort.refused:
         first = cohort.refused[0]
         print_line(
-            f"{len(cohort.refused)} files were refused; refused.csv says why. The first, {first.file}: {first.reason}"
+            f"Refused: {counted(len(cohort.refused), 'file')}; refused.csv says why. "
+            f"The first, {first.file}: {first.reason}"
         )
     if cohort.unmatched_subjects:
-        print_line(f"{len(cohort.unmatched_subjects)} subjects have no row in the phenotype table.")
+        print_line(f"Without a row in the phenotype table: {counted(len(cohort.unmatched_subjects), 'subject')}.")
 
 
 def refusals(cohort: Cohort) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from biobgt.output import make_folder
 from biobgt.quality import quality_table
 from biobgt.readers.layout import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
+from biobgt.wording import counted
 
 
 @reads_cohort
@@ -31,7 +32,7 @@ def info(
         make_folder(out)
     groups = ", ".join(f"{count} {group}" for group, count in cohort.group_sizes.items()) or "none given"
     kinds = ", ".join(sorted({subject.kind for subject in cohort}))
-    print_line(f"{len(cohort)} subjects · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
+    print_line(f"{counted(len(cohort), 'subject')} · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
     if cohort.simulated:
         print_line(f"SIMULATED: {sum(subject.simulated for subject in cohort)} of the subjects are not real people.")
     print_line(f"Groups: {groups}")
@@ -42,7 +43,9 @@ def info(
     for column in ("warnings", "notes"):
         flagged = quality[quality[column] != ""]
         if len(flagged):
-            print_table(flagged[["subject", column]], title=f"Quality {column}: {len(flagged)} subjects", limit=10)
+            print_table(
+                flagged[["subject", column]], title=f"Quality {column}: {counted(len(flagged), 'subject')}", limit=10
+            )
     _print_names("No row in the phenotype table", cohort.unmatched_subjects)
     _print_names("In the phenotype table, not among the subjects", cohort.unmatched_rows)
     if cohort.refused:
@@ -77,7 +80,7 @@ def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> 
     write_reading(cohort, out)
     print_line(settings.describe())
     print_table(pd.DataFrame(rows), title="Brain graphs")
-    print_line(f"{len(rows)} graphs written to {out}")
+    print_line(f"{counted(len(rows), 'graph')} written to {out}")
 
 
 def demo(

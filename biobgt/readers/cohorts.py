@@ -29,6 +29,7 @@ from biobgt.readers.subjects import (
     to_subject,
     to_subjects,
 )
+from biobgt.wording import counted
 
 
 @dataclass
@@ -184,9 +185,9 @@ def _notes_on(subjects: Iterable[Subject]) -> list[str]:
     reordered = sum(bool(option.get("regions reordered")) for option in options)
     notes = []
     if turned:
-        notes.append(f"{turned} of {len(options)} subjects were stored region × time and were turned.")
+        notes.append(f"Stored region × time, and turned: {turned} of {counted(len(options), 'subject')}.")
     if reordered:
-        notes.append(f"{reordered} of {len(options)} subjects had the regions in another order, which was put right.")
+        notes.append(f"Regions in another order, put right: {reordered} of {counted(len(options), 'subject')}.")
     return notes
 
 
@@ -194,7 +195,7 @@ def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], fou
     """Refuse what could not be read; set aside another parcellation's files of subjects that were."""
     aside = [problem for problem in problems if problem.other_atlas and problem.subject in subjects]
     if aside:
-        found.notes.append(f"{len(aside)} files of the same subjects set aside: they are of another atlas.")
+        found.notes.append(f"Set aside: {counted(len(aside), 'file')} of the same subjects on another atlas.")
     questions = [problem.error for problem in problems if isinstance(problem.error, ChoiceNeeded)]
     if questions and not subjects:
         raise questions[0]  # the answer holds for every file, so the user is asked once

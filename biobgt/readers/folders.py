@@ -13,6 +13,7 @@ from pathlib import Path
 from biobgt.cohort import Refusal
 from biobgt.readers.files import IMAGE_SUFFIXES, READABLE_SUFFIXES, suffix_of
 from biobgt.readers.naming import FoundFile, subject_ids
+from biobgt.wording import counted
 
 _PHENOTYPES = re.compile(r"participants\.tsv|.*(?:phenotypic|phenotype|phenotypes).*\.(?:csv|tsv|xlsx)", re.IGNORECASE)
 # Tables that fMRIPrep, XCP-D and BIDS put beside the data and that are no subject's series.
@@ -96,9 +97,9 @@ def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], 
             elsewhere += [file for file in images if "space-MNI" not in file.name]
     notes = []
     if derived:
-        notes.append(f"{len(derived)} correlation tables or images left aside: the same subjects' series are read.")
+        notes.append(f"Left aside: {counted(len(derived), 'derived file')}, as the same subjects' series are read.")
     if elsewhere:
-        notes.append(f"{len(elsewhere)} images left aside: the same subjects have images in MNI space.")
+        notes.append(f"Left aside: {counted(len(elsewhere), 'image')}, as the same subjects have images in MNI space.")
     aside = {file.name for file in (*derived, *elsewhere)}
     return [file for file in files if file.name not in aside], notes
 

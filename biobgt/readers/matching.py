@@ -14,6 +14,7 @@ import pandas as pd
 
 from biobgt.cohort import Subject
 from biobgt.readers.phenotypes import Phenotypes, is_known
+from biobgt.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,9 @@ def match_phenotypes(subjects: Iterable[Subject], phenotypes: Phenotypes) -> Mat
         if found and described:
             subject, row = next(iter(found.items()))
             example = f"'{subject}' to '{phenotypes.table['subject'].iloc[row]}'"
-            notes.append(f"{len(found)} subjects were matched to the phenotype table {described}, such as {example}.")
+            notes.append(
+                f"Matched to the phenotype table {described}: {counted(len(found), 'subject')}, such as {example}."
+            )
         row_of |= found
     unmatched = tuple(subject.id for subject in subjects if subject.id not in row_of)
     used = set(row_of.values())

@@ -94,7 +94,7 @@ def test_refused_files_are_said_and_listed(demo, tmp_path):
     (folder / "bad.tsv").write_text("")
     result = biobgt("connectome", folder, "--out", tmp_path / "out")
     assert result.returncode == 0
-    assert "1 files were refused" in result.stdout
+    assert "Refused: 1 file; refused.csv says why" in result.stdout
     assert pd.read_csv(tmp_path / "out" / "refused.csv")["why"].tolist() == ["The file is empty."]
 
 

@@ -113,7 +113,7 @@ def test_regions_are_put_in_the_same_order_or_refused(tmp_path, rng):
     np.testing.assert_allclose(cohort["s2"].series, second[["A", "B", "C", "D"]])
     assert cohort["s2"].source.options["regions reordered"] is True
     assert "named otherwise" in cohort.refused[0].reason
-    assert any("another order" in note for note in cohort.notes)
+    assert any("Regions in another order, put right: 1 of 2 subjects." in note for note in cohort.notes)
 
 
 def test_names_of_another_atlas_of_the_same_size_are_not_taken_for_a_bundled_one(tmp_path, rng):
@@ -149,7 +149,7 @@ def test_what_was_decided_is_part_of_the_provenance(tmp_path, rng):
     assert cohort["a"].source.options["orientation"] == "time-region"
     assert cohort["b"].source.options["orientation"] == "region-time"
     assert cohort["b"].source.options["kind"] == "series"
-    assert any("1 of 2 subjects were stored region × time" in note for note in cohort.notes)
+    assert any("Stored region × time, and turned: 1 of 2 subjects." in note for note in cohort.notes)
 
 
 def test_athena_files_keep_their_region_names(tmp_path, rng):
@@ -202,7 +202,7 @@ def test_several_parcellations_are_a_question_and_the_answer_settles_it(tmp_path
     cohort = read_cohort(tmp_path, atlas="cc200")
     assert cohort.ids == ("sub-1", "sub-2")
     assert cohort.refused == ()
-    assert any("4 files of the same subjects set aside" in note for note in cohort.notes)
+    assert any("Set aside: 4 files of the same subjects" in note for note in cohort.notes)
     with pytest.raises(ChoiceNeeded, match="orientation"):
         read_cohort(tmp_path, options=ReadOptions(pattern="*_ho*"))
     ho = read_cohort(tmp_path, options=ReadOptions(pattern="*_ho*", orientation="time-region"))

@@ -142,7 +142,7 @@ def test_an_fmriprep_folder_is_a_cohort(tmp_path, with_confounds):
     assert cohort.ids == ("sub-01",)
     assert cohort.subjects[0].tr == 2.5
     assert cohort.atlas.n_regions == 5
-    assert any("1 images left aside: the same subjects have images in MNI space" in note for note in cohort.notes)
+    assert any("Left aside: 1 image, as the same subjects have images in MNI space" in note for note in cohort.notes)
     assert cohort.subjects[0].source.options["confounds"] == "simple"
 
 

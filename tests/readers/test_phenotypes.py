@@ -103,8 +103,7 @@ def test_a_row_taken_by_its_own_subject_is_not_given_again(tmp_path):
 def test_matches_by_number_alone_are_said(tmp_path):
     matched = match_phenotypes(people("NYU_0050952"), read_phenotypes(write(tmp_path, "subject,group\n50952,ASD\n")))
     assert matched.notes == (
-        "1 subjects were matched to the phenotype table by the number in their ids alone, "
-        "such as 'NYU_0050952' to '50952'.",
+        "Matched to the phenotype table by the number in their ids alone: 1 subject, such as 'NYU_0050952' to '50952'.",
     )
 
 
