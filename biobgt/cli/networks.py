@@ -8,7 +8,7 @@ import typer
 
 from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings, takes_workers
-from biobgt.cli.results import file_names, write_reading
+from biobgt.cli.results import file_names, print_settings, write_reading
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.graph import ConnectomeSettings
@@ -45,7 +45,7 @@ def hubs(
     _write(result.summary, out / "agreement_summary.csv")
     _write_settings(cohort, settings, options.as_dict(), out)
     write_reading(cohort, out)
-    print_line(settings.describe())
+    print_settings(cohort, settings)
     print_table(result.summary, title="Agreement of node entanglement over subjects")
     print_line(f"Hub tables of {counted(len(result.tables), 'subject')} written to {out}")
 
@@ -75,7 +75,7 @@ def modules(
     _write(result.groups, out / "groups.csv")
     _write_settings(cohort, settings, options.as_dict(), out)
     write_reading(cohort, out)
-    print_line(settings.describe())
+    print_settings(cohort, settings)
     shown = ["subject", "group", "modules", "q", "system segregation"]
     shown += [str(column) for column in result.summary if str(column).startswith("ami ")]
     print_table(result.summary.reindex(columns=shown), title="Modules (AMI: agreement with functional labels)")

@@ -7,6 +7,7 @@ import pandas as pd
 
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
+from biobgt.graph import ConnectomeSettings
 from biobgt.wording import counted
 
 
@@ -36,6 +37,14 @@ def write_reading(cohort: Cohort, folder: Path) -> None:
         )
     if cohort.unmatched_subjects:
         print_line(f"Without a row in the phenotype table: {counted(len(cohort.unmatched_subjects), 'subject')}.")
+
+
+def print_settings(cohort: Cohort, settings: ConnectomeSettings) -> None:
+    """Say how the graphs were made; a matrix that was brought was not estimated here."""
+    print_line(settings.describe())
+    n_brought = sum(subject.kind == "connectivity" for subject in cohort)
+    if n_brought:
+        print_line(f"Taken as brought, without estimating anything: the matrices of {counted(n_brought, 'subject')}.")
 
 
 def refusals(cohort: Cohort) -> pd.DataFrame:

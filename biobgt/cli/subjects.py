@@ -9,7 +9,7 @@ import typer
 
 from biobgt.atlas import BUNDLED, LABELLINGS, load_atlas
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings
-from biobgt.cli.results import file_names, refusals, write_reading
+from biobgt.cli.results import file_names, print_settings, refusals, write_reading
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.connectome import cohort_graphs
@@ -78,7 +78,7 @@ def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> 
             )
             progress(i, len(cohort))
     write_reading(cohort, out)
-    print_line(settings.describe())
+    print_settings(cohort, settings)
     print_table(pd.DataFrame(rows), title="Brain graphs")
     print_line(f"{counted(len(rows), 'graph')} written to {out}")
 

@@ -1,24 +1,16 @@
 """The command line as a user meets it: in a process of its own."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from cli_process import biobgt
 
 from biobgt import read_cohort
 from biobgt.cli.results import file_names
 from biobgt.connectome import functional_connectivity
 from biobgt.simulate import demo_cohort
-
-BIOBGT = Path(sys.executable).with_name("biobgt")
-
-
-def biobgt(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [str(BIOBGT), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={"COLUMNS": "200", "PATH": ""})
 
 
 @pytest.fixture(scope="module")
