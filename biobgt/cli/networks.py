@@ -39,11 +39,11 @@ def hubs(
         result = analyse_hubs(cohort, settings, options, progress=progress, **where)
     files = file_names(cohort.ids)
     for subject, table in result.tables.items():
-        _write(table.reset_index(), out / "subjects" / f"{files[subject]}.csv")
-    _write(result.groups, out / "groups.csv")
-    _write(result.agreement, out / "agreement.csv")
-    _write(result.summary, out / "agreement_summary.csv")
-    _write_settings(cohort, settings, options.as_dict(), out)
+        _write(table.reset_index(), out / "hubs" / f"{files[subject]}.csv")
+    _write(result.groups, out / "hub_groups.csv")
+    _write(result.agreement, out / "hub_agreement.csv")
+    _write(result.summary, out / "hub_agreement_summary.csv")
+    _write_settings(cohort, settings, options.as_dict(), out / "hub_settings.csv")
     write_reading(cohort, out)
     print_settings(cohort, settings)
     print_table(result.summary, title="Agreement of node entanglement over subjects")
@@ -70,10 +70,10 @@ def modules(
         result = analyse_modules(cohort, settings, options, progress=progress, **where)
     files = file_names(cohort.ids)
     for subject, roles in result.roles.items():
-        _write(roles.reset_index(), out / "subjects" / f"{files[subject]}.csv")
-    _write(result.summary, out / "summary.csv")
-    _write(result.groups, out / "groups.csv")
-    _write_settings(cohort, settings, options.as_dict(), out)
+        _write(roles.reset_index(), out / "modules" / f"{files[subject]}.csv")
+    _write(result.summary, out / "module_summary.csv")
+    _write(result.groups, out / "module_groups.csv")
+    _write_settings(cohort, settings, options.as_dict(), out / "module_settings.csv")
     write_reading(cohort, out)
     print_settings(cohort, settings)
     shown = ["subject", "group", "modules", "q", "system segregation"]
@@ -87,7 +87,7 @@ def _write(frame: pd.DataFrame, path: Path) -> None:
     frame.to_csv(path, index=False, float_format="%.8g")
 
 
-def _write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], out: Path) -> None:
+def _write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
     rows = {
         "cohort": cohort.name,
         "simulated": cohort.simulated,
@@ -95,4 +95,4 @@ def _write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[
         **settings.as_dict(),
         **options,
     }
-    _write(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), out / "settings.csv")
+    _write(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)

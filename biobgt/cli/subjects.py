@@ -60,13 +60,13 @@ def info(
 @takes_settings
 def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> None:
     """Write one brain graph a subject, as CSV with region names."""
-    make_folder(out)
+    make_folder(out / "graphs")
     files = file_names(cohort.ids)
     rows = []
     with progress_bar("Graphs") as progress:
         for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
             frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
-            frame.to_csv(out / f"{files[graph.subject]}.csv", float_format="%.8g")
+            frame.to_csv(out / "graphs" / f"{files[graph.subject]}.csv", float_format="%.8g")
             isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
             rows.append(
                 {

@@ -57,7 +57,7 @@ def test_connectome_writes_the_graphs(demo, tmp_path):
     arguments = ("--sign", "signed", "--threshold", "proportional", "--level", 0.1)
     result = biobgt("connectome", demo, "--out", tmp_path, *arguments)
     assert result.returncode == 0, result.stderr
-    weights = pd.read_csv(tmp_path / "sim-MCI-002.csv", index_col=0)
+    weights = pd.read_csv(tmp_path / "graphs" / "sim-MCI-002.csv", index_col=0)
     subject = read_cohort(demo)["sim-MCI-002"]
     fc = functional_connectivity(subject.series)
     kept = weights.to_numpy() != 0
@@ -66,17 +66,18 @@ def test_connectome_writes_the_graphs(demo, tmp_path):
     assert weights.columns[0] == "Precentral_L"
 
 
-def test_hubs_and_modules_write_tables_of_one_subject_too(demo, tmp_path):
-    result = biobgt("hubs", demo / "sim-NC-001.tsv", "--out", tmp_path / "hubs", "--workers", 1)
-    assert result.returncode == 0, result.stderr
-    table = pd.read_csv(tmp_path / "hubs" / "subjects" / "sim-NC-001.csv")
-    assert len(table) == 90
-    assert table["node_entanglement_hub"].sum() == 9
-    settings = pd.read_csv(tmp_path / "hubs" / "settings.csv").set_index("setting")["value"]
+def test_hubs_and_modules_write_tables_of_one_subject_side_by_side(demo, tmp_path):
+    for job in ("hubs", "modules"):
+        result = biobgt(job, demo / "sim-NC-001.tsv", "--out", tmp_path, "--workers", 1)
+        assert result.returncode == 0, result.stderr
+    hubs = pd.read_csv(tmp_path / "hubs" / "sim-NC-001.csv")
+    assert len(hubs) == 90
+    assert hubs["node_entanglement_hub"].sum() == 9
+    settings = pd.read_csv(tmp_path / "hub_settings.csv").set_index("setting")["value"]
     assert settings["simulated"] == "True"
-    result = biobgt("modules", demo / "sim-NC-001.tsv", "--out", tmp_path / "modules", "--workers", 1)
-    assert result.returncode == 0, result.stderr
-    assert pd.read_csv(tmp_path / "modules" / "groups.csv")["all"].nunique() > 2
+    modules = pd.read_csv(tmp_path / "modules" / "sim-NC-001.csv")
+    assert modules["module"].tolist() == pd.read_csv(tmp_path / "module_groups.csv")["all"].tolist()
+    assert pd.read_csv(tmp_path / "sources.csv")["sha256"].str.len().tolist() == [64]
 
 
 def test_refused_files_are_said_and_listed(demo, tmp_path):
