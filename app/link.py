@@ -16,11 +16,18 @@ from state import (
     DEFAULT_COHORT,
     DEFAULT_LEVELS,
     ESTIMATOR,
+    GAMMA,
+    GAMMAS,
+    HUB_RULE,
+    HUB_RULES,
     LEVEL_RANGES,
     OWN,
+    PERTURBATION,
+    PERTURBATIONS,
     SIGN,
     SUBJECT,
     THRESHOLD,
+    HubChoices,
     View,
 )
 
@@ -43,6 +50,7 @@ class Link:
     cohort: str = DEFAULT_COHORT
     subject: str | None = None
     settings: ConnectomeSettings = field(default_factory=ConnectomeSettings)
+    hubs: HubChoices = field(default_factory=HubChoices)
     problems: tuple[str, ...] = ()
 
     def checked(self, cohort: Cohort) -> "Link":
@@ -69,12 +77,13 @@ def read_link(params: Mapping[str, str]) -> Link:
             values[name] = getattr(default, name)
     values[LEVEL] = _read_level(params.get(LEVEL), values[THRESHOLD], problems)
     values[BACKBONE] = _read_switch(params.get(BACKBONE), problems)
-    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), tuple(problems))
+    hubs = _read_hubs(params, problems)
+    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), hubs, tuple(problems))
 
 
 def link_of(view: View) -> dict[str, str]:
     """Write a view as the parameters of an address."""
-    settings = {name: _as_text(value) for name, value in view.settings.as_dict().items()}
+    settings = {name: _as_text(value) for name, value in (view.settings.as_dict() | _hub_values(view.hubs)).items()}
     if view.loaded.key == OWN:
         return settings
     return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **settings}
@@ -109,6 +118,27 @@ def _read_switch(text: str | None, problems: list[str]) -> bool:
     if text not in (None, "true", "false"):
         problems.append(_instead(BACKBONE, str(text), "false"))
     return text == "true"
+
+
+def _hub_values(hubs: HubChoices) -> dict[str, str | float | bool]:
+    return {GAMMA: hubs.gamma, PERTURBATION: hubs.perturbation, HUB_RULE: hubs.rule}
+
+
+def _read_hubs(params: Mapping[str, str], problems: list[str]) -> HubChoices:
+    """Read how hubs are measured; links from before the page of hubs do not say, and mean the defaults."""
+    allowed: dict[str, tuple[str | float, ...]] = {
+        GAMMA: GAMMAS,
+        PERTURBATION: PERTURBATIONS,
+        HUB_RULE: HUB_RULES,
+    }
+    values: list[Any] = []
+    for name, default in _hub_values(HubChoices()).items():
+        named = {_as_text(value): value for value in allowed[name]}
+        text = params.get(name, _as_text(default))
+        if text not in named:
+            problems.append(_instead(name, text, _as_text(default)))
+        values.append(named.get(text, default))
+    return HubChoices(*values)
 
 
 def _as_text(value: str | float | bool) -> str:

@@ -12,17 +12,21 @@ from state import (
     COHORT,
     DEFAULT_LEVELS,
     ESTIMATOR,
+    GAMMA,
+    HUB_RULE,
     LEVEL_RANGES,
     LEVELS,
     LINK_OPENED,
     LINK_PROBLEMS,
     NEXT_COHORT,
+    PERTURBATION,
     SIGN,
     SUBJECT,
     THRESHOLD,
     VIEW,
     View,
     cohort_titles,
+    hub_choices,
     load,
 )
 from widgets import plain, simulated_badge
@@ -51,7 +55,7 @@ def show_sidebar() -> View:
             simulated_badge()
         subject = loaded.cohort[_pick_subject(loaded.cohort)]
         st.caption(plain(f"Atlas: {loaded.cohort.atlas.title}, {loaded.cohort.atlas.n_regions} regions"))
-        view = View(loaded, subject, _pick_settings())
+        view = View(loaded, subject, _pick_settings(), hub_choices())
         st.caption("Research use only, not a diagnostic device.")
     st.session_state[VIEW] = view
     _share(view)
@@ -68,6 +72,7 @@ def _open_link() -> None:
         st.session_state.update(
             {ESTIMATOR: settings.estimator, SIGN: settings.sign, THRESHOLD: settings.threshold}
             | {BACKBONE: settings.backbone}
+            | {GAMMA: link.hubs.gamma, PERTURBATION: link.hubs.perturbation, HUB_RULE: link.hubs.rule}
         )
         for rule, level in LEVELS.items():
             st.session_state[level] = settings.level if rule == settings.threshold else DEFAULT_LEVELS[rule]

@@ -5,8 +5,9 @@ and nowhere else: nothing here is cached across sessions that was read from a fi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +18,10 @@ from biobgt.connectome import TangentSpace, graph_from_connectivity, subject_con
 from biobgt.graph import Matrix
 from biobgt.quality import quality_table
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
+
+if TYPE_CHECKING:  # they bring SciPy's statistics, a second of start that only the page of hubs needs
+    from biobgt.hubs import HubRule, Perturbation
+    from biobgt.hubs.sweep import SubjectHubs
 
 # A few hundred regions are small matrices: several BLAS threads a session only wait for one another.
 threadpool_limits(1, user_api="blas")
@@ -32,6 +37,13 @@ BACKBONE = "backbone"
 # Values of widgets that pages share.
 REGION_ORDER = "region_order"
 MATRIX_SHOWN = "matrix_shown"
+# Values of widgets on the page of hubs; the first three are in the link.
+GAMMA = "gamma"
+PERTURBATION = "perturbation"
+HUB_RULE = "hub_rule"
+CURVE_SCALE = "curve_scale"
+CURVE_ORDER = "curve_order"
+TABLE_MEASURES = "table_measures"
 # What is no widget's value.
 OWN_COHORT = "own_cohort"
 NEXT_COHORT = "next_cohort"
@@ -43,6 +55,23 @@ OWN = "own"
 DEFAULT_COHORT = next(iter(DEMO_COHORTS))
 DEFAULT_LEVELS: Mapping[str, float] = {"absolute": 0.3, "proportional": 0.1}
 LEVEL_RANGES: Mapping[str, tuple[float, float]] = {"absolute": (0.0, 1.0), "proportional": (0.01, 1.0)}
+# Ten even steps a decade, rounded to readable numbers; in units of 1/mean(λ).
+GAMMAS: tuple[float, ...] = (
+    *(0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8),
+    *(1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0),
+    *(10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0),
+)
+PERTURBATIONS: "tuple[Perturbation, ...]" = ("control", "remove")
+HUB_RULES: "tuple[HubRule, ...]" = ("top", "sd")
+
+
+@dataclass(frozen=True)
+class HubChoices:
+    """How hubs are measured and marked; γ is in units of 1/mean(λ)."""
+
+    gamma: float = 0.5
+    perturbation: "Perturbation" = "control"
+    rule: "HubRule" = "top"
 
 
 @dataclass(eq=False)
@@ -51,6 +80,8 @@ class LoadedCohort:
 
     key: str
     cohort: Cohort
+    # Hubs of a user's own subjects stay with those subjects, in the session, and go when they go.
+    own_hubs: "dict[tuple[str, ConnectomeSettings, Perturbation], SubjectHubs]" = field(default_factory=dict)
 
     @cached_property
     def quality(self) -> pd.DataFrame:
@@ -65,11 +96,12 @@ class LoadedCohort:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What the sidebar says: one subject of one cohort, and how its graph is made."""
+    """What is looked at: one subject of one cohort, how its graph is made, and how its hubs are measured."""
 
     loaded: LoadedCohort
     subject: Subject
     settings: ConnectomeSettings
+    hubs: HubChoices = field(default_factory=HubChoices)
 
     @property
     def cohort(self) -> Cohort:
@@ -131,6 +163,11 @@ def forget_own_cohort() -> None:
     """Drop what the user brought."""
     st.session_state.pop(OWN_COHORT, None)
     st.session_state[NEXT_COHORT] = DEFAULT_COHORT
+
+
+def hub_choices() -> HubChoices:
+    """What the page of hubs says, or the link where that page was not opened yet."""
+    return HubChoices(*(st.session_state[key] for key in (GAMMA, PERTURBATION, HUB_RULE)))
 
 
 def current_view() -> View:

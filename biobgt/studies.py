@@ -4,13 +4,33 @@ They are over subjects, never of one: means, spreads and intervals. ``assets/REA
 them, and ``docs/plausibility.md`` says what they mean.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import pandas as pd
 
 from biobgt.assets import asset
+from biobgt.atlas import Atlas
+from biobgt.graph import ConnectomeSettings
 
-ABIDE = "899 subjects of ABIDE, CC200, Pearson correlation, positive connections"
+STUDY_ATLAS = "cc200"
+
+
+@dataclass(frozen=True, eq=False)
+class StudySweep:
+    """The γ-sweep of the ABIDE study that fits a subject's graph, or why none does.
+
+    Attributes
+    ----------
+    agreement : DataFrame or None
+        ``gamma`` (in units of 1/mean(λ)), ``reference``, ``mean`` and ``sd`` of Spearman's ρ over subjects.
+    note : str
+        Which condition of the study this is and in what it differs, or that none fits; for the caption.
+    """
+
+    agreement: pd.DataFrame | None
+    note: str
 
 
 @cache
@@ -43,3 +63,49 @@ def abide_modules() -> pd.DataFrame:
 def abide_consensus_modules() -> pd.DataFrame:
     """Agreement of each group's consensus modules with the functional labels, and with each other."""
     return _table("abide_modules_consensus").copy()
+
+
+def study_sweep(settings: ConnectomeSettings, atlas: Atlas, *, perturbation: str = "control") -> StudySweep:
+    """Find the ABIDE subjects whose graphs were made as these are.
+
+    Parameters
+    ----------
+    settings : ConnectomeSettings
+    atlas : Atlas
+        Another atlas than the study's is let pass and named; any other way of making graphs is not.
+    perturbation : {"control", "remove"}
+    """
+    study = abide_plausibility()
+    levels = sorted(study["level"].unique())
+    level, differences = _study_level(settings, levels)
+    if level is None:
+        return StudySweep(None, f"The ABIDE study has no graphs like these ({differences}), so none is shown behind.")
+    chosen = (study["level"] == level) & (study["perturbation"] == perturbation) & (study["measure"] == "spearman")
+    rows = study[chosen & ~study["signed"]]
+    n_subjects, fewest = int(rows["n_subjects"].max()), int(rows["n_subjects"].min())
+    fewer = f" At some γ ρ is defined in {fewest} of them only." if fewest < n_subjects else ""
+    other_atlas = f" The study is on CC200, this subject on {atlas.title}." if atlas.name != STUDY_ATLAS else ""
+    note = (
+        f"Behind it, mean ± 1 SD of {n_subjects} real ABIDE subjects (CC200, Pearson correlation, positive connections "
+        f"of at least {level:g}, {perturbation}, |ΔS|).{fewer}{other_atlas}"
+    )
+    return StudySweep(rows[["gamma", "reference", "mean", "sd"]].reset_index(drop=True), note)
+
+
+def _study_level(settings: ConnectomeSettings, levels: Sequence[float]) -> tuple[float | None, str]:
+    """Return the study's threshold that is this graph's, or None and what is different."""
+    # All positive connections are those of at least 0.
+    level = 0.0 if settings.threshold == "none" else settings.level
+    has = ", ".join(f"{known:g}" for known in levels)
+    differences = [
+        sentence
+        for differs, sentence in (
+            (settings.estimator != "pearson", "it has Pearson correlation"),
+            (settings.sign != "positive", "it has positive connections"),
+            (settings.threshold == "proportional", "it has no proportional threshold"),
+            (settings.threshold == "absolute" and level not in levels, f"it has thresholds {has}"),
+            (settings.backbone, "it has no spanning tree"),
+        )
+        if differs
+    ]
+    return (None, ", ".join(differences)) if differences else (level, "")

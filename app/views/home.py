@@ -58,6 +58,13 @@ def _show_ways_on() -> None:
             "Drop your own files and a phenotype table; see what was read, what was refused and why, the quality of "
             "every subject, and its series and connectivity. The same from a terminal: `biobgt info PATH`."
         )
+    with st.container(border=True):
+        st.page_link("views/hubs.py", label="**Hubs**", icon=":material/hub:")
+        st.markdown(
+            "Node entanglement against node efficiency and FC strength: the curves over all regions, the diffusion times "
+            "at which they agree and at which not, beside 899 real subjects, and the hub table. The same for a whole "
+            "cohort from a terminal: `biobgt hubs PATH --out DIR`."
+        )
 
 
 def _show_citation(view: View) -> None:

@@ -6,16 +6,15 @@ except where a matrix was brought whose values lie outside it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from biobgt.figures.frame import RegionOrder, block_lines, block_ticks, layout, order_regions, whose
 from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings
 
-UNLABELLED = "unlabelled"
 # ±limit of the colour scale; partial correlations of many regions are small, Fisher z may pass 1.
 COLOUR_LIMITS: Mapping[str, float] = {
     "pearson": 1.0,
@@ -27,45 +26,7 @@ COLOUR_LIMITS: Mapping[str, float] = {
 SERIES_LIMIT_SD = 2.5
 _DIVERGING = "RdBu_r"  # safe for the colour-blind; white is zero, red positive, blue negative
 _KEPT_COLOUR, _DROPPED_COLOUR = "#0072B2", "#B8BDC4"
-_BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
 _BINS_PER_SIDE = 25
-
-
-@dataclass(frozen=True)
-class RegionOrder:
-    """The order in which regions are drawn.
-
-    Attributes
-    ----------
-    order : tuple of int
-        Regions, counted from 0, from the first drawn to the last.
-    blocks : tuple of (str, int, int)
-        Name, first and one past the last position of each run of regions with the same label; empty in the
-        atlas's own order.
-    """
-
-    order: tuple[int, ...]
-    blocks: tuple[tuple[str, int, int], ...] = ()
-
-
-def order_regions(n_regions: int, labels: Sequence[str | None] | None = None) -> RegionOrder:
-    """Put regions of the same label together, in the order in which labels first appear; unlabelled ones last.
-
-    Parameters
-    ----------
-    n_regions : int
-    labels : sequence of (str or None), length n_regions, optional
-        None keeps the atlas's order.
-    """
-    if labels is None:
-        return RegionOrder(tuple(range(n_regions)))
-    names = [label for label in dict.fromkeys(labels) if label is not None]
-    members = {name: [i for i, label in enumerate(labels) if label == name] for name in names}
-    if None in labels:
-        members[UNLABELLED] = [i for i, label in enumerate(labels) if label is None]
-    ends = np.cumsum([len(regions) for regions in members.values()]).tolist()
-    blocks = tuple((name, end - len(members[name]), end) for name, end in zip(members, ends, strict=True))
-    return RegionOrder(tuple(region for regions in members.values() for region in regions), blocks)
 
 
 def colour_limit(matrix: NDArray[np.float64], estimator: str = "pearson") -> float:
@@ -113,11 +74,11 @@ def connectivity_heatmap(
         colorbar=_colourbar(quantity, y=-0.03 if order.blocks else -0.1),
     )
     figure = go.Figure(heatmap)
-    axis = {"type": "category", "showgrid": False, "zeroline": False, **_block_ticks(order, names)}
+    axis = {"type": "category", "showgrid": False, "zeroline": False, **block_ticks(order, names)}
     figure.update_yaxes(**axis, autorange="reversed", scaleanchor="x", constrain="domain")
     # The matrix is symmetric: names at the rows serve the columns too, and leave room for the matrix.
     figure.update_xaxes(**(axis | {"tickvals": [], "title": {"text": ""}}), constrain="domain")
-    figure.update_layout(shapes=_block_lines(order, both_ways=True), **_layout(title, simulated, height=520))
+    figure.update_layout(shapes=block_lines(order, both_ways=True), **layout(title, simulated, height=520))
     return figure
 
 
@@ -161,8 +122,8 @@ def series_carpet(
     )
     figure = go.Figure(carpet)
     figure.update_xaxes(title_text="Time (s)" if tr else "Volume", showgrid=False, zeroline=False)
-    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, **_block_ticks(order, names))
-    figure.update_layout(shapes=_block_lines(order, both_ways=False), **_layout(title, simulated, height=440))
+    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, **block_ticks(order, names))
+    figure.update_layout(shapes=block_lines(order, both_ways=False), **layout(title, simulated, height=440))
     return figure
 
 
@@ -205,7 +166,7 @@ def connectivity_distribution(
     figure.update_xaxes(title_text=quantity, zeroline=False)
     figure.update_yaxes(title_text="Pairs of regions", rangemode="tozero")
     legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}}
-    figure.update_layout(barmode="stack", bargap=0, legend=legend, **_layout(title, simulated, height=520, top=84))
+    figure.update_layout(barmode="stack", bargap=0, legend=legend, **layout(title, simulated, height=520, top=84))
     return figure
 
 
@@ -214,7 +175,7 @@ def connectivity_caption(
 ) -> str:
     """Say in words what the connectivity heatmap shows."""
     return (
-        f"{_whose(subject, simulated)}: functional connectivity between {n_regions} regions "
+        f"{whose(subject, simulated)}: functional connectivity between {n_regions} regions "
         f"({ESTIMATORS[estimator]}). Red is positive, blue negative, white zero; the scale runs to ±{limit:.3g}."
     )
 
@@ -222,7 +183,7 @@ def connectivity_caption(
 def graph_caption(graph: BrainGraph) -> str:
     """Say in words what the heatmap of a brain graph shows."""
     return (
-        f"{_whose(graph.subject, graph.simulated)}: brain graph of {graph.n_regions} regions with "
+        f"{whose(graph.subject, graph.simulated)}: brain graph of {graph.n_regions} regions with "
         f"{graph.n_edges:,} connections ({graph.density:.1%} of pairs). {_rules(graph.settings)}"
     )
 
@@ -230,7 +191,7 @@ def graph_caption(graph: BrainGraph) -> str:
 def series_caption(subject: str, n_timepoints: int, n_regions: int, *, simulated: bool = False) -> str:
     """Say in words what the carpet plot shows."""
     return (
-        f"{_whose(subject, simulated)}: {n_timepoints} time points of {n_regions} regions, each in its own standard "
+        f"{whose(subject, simulated)}: {n_timepoints} time points of {n_regions} regions, each in its own standard "
         f"deviations; white is high, black low. Vertical stripes across all regions hint at motion or breathing."
     )
 
@@ -239,14 +200,10 @@ def distribution_caption(graph: BrainGraph, *, mean: float, mean_strength: float
     """Say in words what the distribution shows; the two means are those of all pairs with signal."""
     n_pairs = graph.n_regions * (graph.n_regions - 1) // 2
     return (
-        f"{_whose(graph.subject, graph.simulated)}: connectivity over {n_pairs:,} pairs of regions. Pearson mean "
+        f"{whose(graph.subject, graph.simulated)}: connectivity over {n_pairs:,} pairs of regions. Pearson mean "
         f"{mean:.2f}, mean strength {mean_strength:.2f}. The graph keeps {graph.n_edges:,} of the pairs "
         f"({graph.density:.1%}), drawn in blue."
     )
-
-
-def _whose(subject: str, simulated: bool) -> str:
-    return f"Simulated subject {subject}" if simulated else f"Subject {subject}"
 
 
 def _rules(settings: ConnectomeSettings | None) -> str:
@@ -254,23 +211,6 @@ def _rules(settings: ConnectomeSettings | None) -> str:
         return ""
     text = settings.describe()
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[str, object]:
-    text = escape(title, quote=False) + (" · simulated" if simulated else "")
-    return {
-        "title": {
-            "text": text,
-            "font": {"size": 15},
-            "x": 0,
-            "xanchor": "left",
-            "y": 0.98,
-            "yanchor": "top",
-            "yref": "container",
-        },
-        "height": height,
-        "margin": {"l": 8, "r": 12, "t": top, "b": 8},
-    }
 
 
 def _colourbar(quantity: str, *, y: float) -> dict[str, object]:
@@ -285,22 +225,3 @@ def _colourbar(quantity: str, *, y: float) -> dict[str, object]:
         "outlinewidth": 1,
         "outlinecolor": "#9AA5AB",
     }
-
-
-def _block_ticks(order: RegionOrder, names: Sequence[str]) -> dict[str, object]:
-    """One tick a block, named; hundreds of region names would not be readable and show on hover instead."""
-    if not order.blocks:
-        return {"showticklabels": False, "ticks": "", "title": {"text": f"{len(names)} regions in atlas order"}}
-    middles = [names[(start + end - 1) // 2] for _, start, end in order.blocks]
-    return {"tickvals": middles, "ticktext": [escape(name, quote=False) for name, _, _ in order.blocks]}
-
-
-def _block_lines(order: RegionOrder, *, both_ways: bool) -> list[dict[str, object]]:
-    """Lines between blocks, across the whole plot where only rows are regions."""
-    span = {"x0": -0.5, "x1": len(order.order) - 0.5} if both_ways else {"xref": "paper", "x0": 0, "x1": 1}
-    ends = [end - 0.5 for _, _, end in order.blocks[:-1]]
-    lines = [{"type": "line", **span, "y0": end, "y1": end, "line": _BLOCK_LINE} for end in ends]
-    if both_ways:
-        down = {"y0": -0.5, "y1": len(order.order) - 0.5}
-        lines += [{"type": "line", **down, "x0": end, "x1": end, "line": _BLOCK_LINE} for end in ends]
-    return lines

@@ -81,9 +81,9 @@ def hub_table(
     n_hubs = number_of_hubs(graph.n_regions, share)
     spectra = control_spectra(graph, perturbation=perturbation)
     gamma = spectra.default_gamma if gamma is None else gamma
-    values = _measures(graph, connectivity, np.abs(spectra.entropy_change(gamma)[0]))
-    columns = [_judged(name, column, rule, n_hubs) for name, column in values.items()]
-    table = pd.concat([atlas.table(), *(part.set_index(atlas.table().index) for part in columns)], axis=1)
+    entanglement = np.abs(spectra.entropy_change(gamma)[0])
+    values = {"node_entanglement": entanglement, **lasting_measures(graph, connectivity)}
+    table = judged_table(atlas.table(), values, rule=rule, n_hubs=n_hubs)
     table.attrs = {
         "subject": graph.subject,
         "gamma": float(gamma),
@@ -96,11 +96,11 @@ def hub_table(
     return table
 
 
-def _measures(
-    graph: BrainGraph, connectivity: NDArray[np.float64] | None, entanglement: NDArray[np.float64]
+def lasting_measures(
+    graph: BrainGraph, connectivity: NDArray[np.float64] | None
 ) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
+    """Compute every measure of :data:`HUB_METRICS` that does not depend on γ."""
     return {
-        "node_entanglement": entanglement,
         "vertex_entanglement": vertex_entanglement(graph),
         "node_efficiency": node_efficiency(graph),
         "local_efficiency": local_efficiency(graph),
@@ -110,6 +110,18 @@ def _measures(
         "closeness": closeness(graph),
         "eigenvector": eigenvector(graph),
     }
+
+
+def judged_table(
+    regions: pd.DataFrame,
+    measures: Mapping[str, NDArray[np.float64] | NDArray[np.int64]],
+    *,
+    rule: HubRule,
+    n_hubs: int,
+) -> pd.DataFrame:
+    """Set values, ranks, z and verdicts beside the regions; the columns of :func:`hub_table`."""
+    columns = [_judged(name, values, rule, n_hubs) for name, values in measures.items()]
+    return pd.concat([regions, *(part.set_index(regions.index) for part in columns)], axis=1)
 
 
 def _judged(name: str, values: NDArray[np.float64] | NDArray[np.int64], rule: HubRule, n_hubs: int) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from link import Link, link_of, read_link
 from page_contents import as_shown, assert_no_error, figure
-from state import OWN, LoadedCohort, View
+from state import GAMMAS, OWN, HubChoices, LoadedCohort, View
 
 from biobgt import ConnectomeSettings
 from biobgt.simulate import demo_cohort
@@ -18,6 +18,12 @@ SETTINGS = st.builds(
     level=st.integers(1, 100).map(lambda percent: percent / 100),
     backbone=st.booleans(),
 )
+HUBS = st.builds(
+    HubChoices,
+    gamma=st.sampled_from(GAMMAS),
+    perturbation=st.sampled_from(["control", "remove"]),
+    rule=st.sampled_from(["top", "sd"]),
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,15 +31,21 @@ def cohort():
     return demo_cohort("asd", n_per_group=2)
 
 
-@given(settings=SETTINGS)
-def test_link_read_back_is_the_same_view(cohort, settings) -> None:
-    view = View(LoadedCohort("asd", cohort), cohort.subjects[3], settings)
-    assert read_link(link_of(view)) == Link("asd", cohort.ids[3], settings)
+@given(settings=SETTINGS, hubs=HUBS)
+def test_link_read_back_is_the_same_view(cohort, settings, hubs) -> None:
+    view = View(LoadedCohort("asd", cohort), cohort.subjects[3], settings, hubs)
+    assert read_link(link_of(view)) == Link("asd", cohort.ids[3], settings, hubs)
+
+
+def test_link_that_does_not_speak_of_hubs_means_the_defaults() -> None:
+    link = read_link({"cohort": "ad", "level": "0.4"})
+    assert link.hubs == HubChoices(gamma=0.5, perturbation="control", rule="top")
+    assert link.problems == ()
 
 
 def test_own_subjects_never_enter_the_address(cohort) -> None:
     view = View(LoadedCohort(OWN, cohort), cohort.subjects[0], ConnectomeSettings())
-    assert set(link_of(view)) == set(ConnectomeSettings().as_dict())
+    assert set(link_of(view)) == {*ConnectomeSettings().as_dict(), "gamma", "perturbation", "hub_rule"}
 
 
 @pytest.mark.parametrize(
@@ -50,17 +62,25 @@ def test_own_subjects_never_enter_the_address(cohort) -> None:
         ("level", "1e9"),
         ("level", "much"),
         ("backbone", "perhaps"),
+        ("gamma", "0.51"),
+        ("gamma", "nan"),
+        ("perturbation", "explode"),
+        ("hub_rule", ""),
     ],
 )
 def test_bad_value_is_replaced_and_named(cohort, name, value) -> None:
     link = read_link({name: value}).checked(cohort)
-    assert (link.cohort, link.subject, link.settings) == ("asd", cohort.ids[0], ConnectomeSettings())
+    assert (link.cohort, link.subject) == ("asd", cohort.ids[0])
+    assert (link.settings, link.hubs) == (ConnectomeSettings(), HubChoices())
     (problem,) = link.problems
     assert name in problem
     assert f"'{value}'" in problem
 
 
-@given(parameters=st.dictionaries(st.sampled_from(["cohort", "level", "sign", "threshold", "backbone"]), st.text()))
+NAMES = ["cohort", "level", "sign", "threshold", "backbone", "gamma", "perturbation", "hub_rule"]
+
+
+@given(parameters=st.dictionaries(st.sampled_from(NAMES), st.text()))
 def test_no_address_can_crash(parameters) -> None:
     read_link(parameters)
 

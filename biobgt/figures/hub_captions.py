@@ -1,0 +1,116 @@
+"""What the figures of one subject's hubs show, in words: captions, and the text for screen readers."""
+
+from collections.abc import Mapping
+
+from biobgt.figures.frame import whose
+from biobgt.figures.hubs import SHORT_NAMES, CurveScale
+
+RULE_TITLES: Mapping[str, str] = {"top": "Top 10%", "sd": "Mean + 1 SD"}
+_RULES: Mapping[str, str] = {"top": "the top 10% of regions", "sd": "regions above the mean + 1 SD"}
+_SCALES: Mapping[str, str] = {
+    "z": "as z-scores over regions",
+    "rank": "as ranks, 1 the strongest hub",
+    "raw": "in their own units, a panel each",
+}
+_PERTURBATIONS: Mapping[str, str] = {
+    "control": "a region's neighbourhood becomes a clique of the same total weight",
+    "remove": "a region loses its connections",
+}
+
+
+def curves_caption(
+    subject: str,
+    n_regions: int,
+    n_hubs: int,
+    *,
+    scale: CurveScale,
+    gamma: float,
+    perturbation: str,
+    rule: str,
+    simulated: bool = False,
+) -> str:
+    """Say in words what the curves over regions show."""
+    return (
+        f"{whose(subject, simulated)}: node entanglement (NE), node efficiency (NEff) and FC strength of {n_regions} "
+        f"regions, {_SCALES[scale]}. NE is |ΔS| at γ = {gamma:g}/mean(λ) when {_PERTURBATIONS[perturbation]}; FC "
+        f"strength is the mean Pearson correlation, or connectivity as brought, with all other regions. "
+        f"Diamonds mark the {n_hubs} hubs by NE: {_RULES[rule]}."
+    )
+
+
+def correlation_text(rho: float, low: float, high: float) -> str:
+    """Write a correlation with its interval, for a figure's subtitle."""
+    if rho != rho:  # NaN
+        return "ρ is not defined"
+    return f"ρ = {_number(rho)}, 95% interval {_number(low)} to {_number(high)}"
+
+
+def scatter_caption(
+    subject: str,
+    measure: str,
+    n_regions: int,
+    *,
+    rho: float,
+    low: float,
+    high: float,
+    gamma: float,
+    simulated: bool = False,
+) -> str:
+    """Say in words what the scatter of node entanglement against another measure shows."""
+    name = SHORT_NAMES[measure]
+    opening = f"{whose(subject, simulated)}: NE at γ = {gamma:g}/mean(λ) against {name}, a point a region. "
+    if rho != rho:
+        return f"{opening}Spearman's ρ is not defined, because NE or {name} is the same in all regions with signal."
+    return (
+        f"{opening}Spearman's ρ = {_number(rho)}, 95% bootstrap interval {_number(low)} to {_number(high)}, over the "
+        f"{n_regions} regions with signal of this subject: it says nothing about other subjects, and neighbouring "
+        "regions are not independent."
+    )
+
+
+def sweep_caption(
+    subject: str, *, gamma: float, rhos: Mapping[str, float], perturbation: str, study: str, simulated: bool = False
+) -> str:
+    """Say in words what the γ-sweep shows.
+
+    Parameters
+    ----------
+    subject : str
+    gamma : float
+        The chosen one, in units of 1/mean(λ).
+    rhos : mapping of str to float
+        Spearman's ρ at that γ, by the measures of :data:`biobgt.figures.SHORT_NAMES`.
+    perturbation : str
+    study : str
+        Which study is shown behind, or that none is.
+    simulated : bool
+    """
+    found = " and ".join(f"{_number(rho)} with {SHORT_NAMES[measure]}" for measure, rho in rhos.items())
+    return (
+        f"{whose(subject, simulated)}: Spearman's ρ of NE ({perturbation}, |ΔS|) with NEff and with FC strength over "
+        f"regions, at diffusion times γ in units of 1/mean(λ). At the chosen γ = {gamma:g}, marked by the dotted line, "
+        f"ρ is {found}. {study}"
+    )
+
+
+def table_caption(
+    subject: str,
+    n_hubs: Mapping[str, int],
+    *,
+    gamma: float,
+    perturbation: str,
+    rule: str,
+    simulated: bool = False,
+) -> str:
+    """Say in words what the hub table shows; ``n_hubs`` counts the hubs by each measure that stands in it."""
+    counts = ", ".join(f"{count} by {measure}" for measure, count in n_hubs.items()) or "none is shown"
+    return (
+        f"{whose(subject, simulated)}: hubs are {_RULES[rule]}, by each measure on its own: {counts}. Rank 1 is the "
+        f"strongest hub. NE is |ΔS| in bits at γ = {gamma:g}/mean(λ), perturbation {perturbation}. A click on a column "
+        "sorts by it."
+    )
+
+
+def _number(value: float) -> str:
+    """Two decimals with a true minus sign."""
+    return "not defined" if value != value else f"{value:.2f}".replace("-", "−")
