@@ -60,7 +60,8 @@ def _map_with_dask(
 
     with _client(workers, scheduler) as client:
         # Worker processes compute with one thread each: many threads on small matrices only get in each other's way.
-        futures = client.map(_single_threaded, [function] * len(items), items, pure=False)
+        data = client.scatter(list(items), hash=False)  # straight to the workers, not through the scheduler
+        futures = client.map(_single_threaded, [function] * len(items), data, pure=False)
         for i, _ in enumerate(as_completed(futures), start=1):
             if progress is not None:
                 progress(i, len(items))

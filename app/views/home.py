@@ -61,9 +61,9 @@ def _show_ways_on() -> None:
     with st.container(border=True):
         st.page_link("views/hubs.py", label="**Hubs**", icon=":material/hub:")
         st.markdown(
-            "Node entanglement against node efficiency and FC strength: the curves over all regions, the diffusion times "
-            "at which they agree and at which not, beside 899 real subjects, and the hub table. The same for a whole "
-            "cohort from a terminal: `biobgt hubs PATH --out DIR`."
+            "Node entanglement against node efficiency and FC strength: the curves over all regions, the diffusion "
+            "times at which they agree and at which not, beside 899 real subjects, and the hub table. The same for a "
+            "whole cohort from a terminal: `biobgt hubs PATH --out DIR`."
         )
 
 

@@ -146,7 +146,7 @@ def hub_scatter(
     figure.update_yaxes(title_text=UNITS["node_entanglement"], zeroline=False, automargin=True)
     frame = layout(f"NE against {SHORT_NAMES[measure]}", simulated, height=440, top=104)
     figure.update_layout(legend=_LEGEND, **frame)
-    figure.updatelayout(title_subtitle={"text": subtitle, "font": {"size": 13}})
+    figure.update_layout(title_subtitle={"text": subtitle, "font": {"size": 13}})
     return figure
 
 

@@ -15,8 +15,8 @@ from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import gamma_unit, hub_table, subject_plausibility
-from biobgt.hubs.rank_correlation import rank_correlation
-from biobgt.hubs.sweep import _counted_spearman, hub_correlations, measure_hubs, subject_sweep
+from biobgt.hubs.rank_correlation import _counted_spearman, rank_correlation
+from biobgt.hubs.sweep import hub_correlations, measure_hubs, subject_sweep
 from biobgt.studies import abide_plausibility, study_sweep
 
 CC200 = load_atlas("cc200")
