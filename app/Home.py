@@ -19,6 +19,7 @@ page = st.navigation(
         st.Page("views/home.py", title="Home", icon=":material/home:", default=True),
         st.Page("views/subjects.py", title="Subjects", icon=":material/group:"),
         st.Page("views/hubs.py", title="Hubs", icon=":material/hub:"),
+        st.Page("views/modules.py", title="Modules", icon=":material/grid_view:"),
     ]
 )
 try:

@@ -19,7 +19,8 @@ from biobgt.graph import Matrix
 from biobgt.quality import quality_table
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
-if TYPE_CHECKING:  # they bring SciPy's statistics, a second of start that only the page of hubs needs
+if TYPE_CHECKING:  # they bring SciPy's statistics, a second of start that only the pages of hubs and modules need
+    from biobgt.analysis import SubjectModules
     from biobgt.hubs import HubRule, Perturbation
     from biobgt.hubs.sweep import SubjectHubs
 
@@ -44,6 +45,9 @@ HUB_RULE = "hub_rule"
 CURVE_SCALE = "curve_scale"
 CURVE_ORDER = "curve_order"
 TABLE_MEASURES = "table_measures"
+# On the page of modules.
+RESOLUTION = "resolution"
+RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
 # What is no widget's value.
 OWN_COHORT = "own_cohort"
 NEXT_COHORT = "next_cohort"
@@ -82,6 +86,7 @@ class LoadedCohort:
     cohort: Cohort
     # Hubs of a user's own subjects stay with those subjects, in the session, and go when they go.
     own_hubs: "dict[tuple[str, ConnectomeSettings, Perturbation], SubjectHubs]" = field(default_factory=dict)
+    own_modules: "dict[tuple[str, ConnectomeSettings, float], SubjectModules]" = field(default_factory=dict)
 
     @cached_property
     def quality(self) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import cohort_graphs, is_correlation, subject_connectivity
@@ -92,6 +93,15 @@ class CohortHubs:
 
 
 @dataclass(frozen=True, eq=False)
+class SubjectModules:
+    """Modules of one subject: the partition, every region's role, and one number a measure."""
+
+    partition: Partition
+    roles: pd.DataFrame
+    measures: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
 class CohortModules:
     """Modules of a cohort.
 
@@ -145,19 +155,48 @@ def analyse_modules(
     settings, options = settings or ConnectomeSettings(), options or ModuleOptions()
     job = partial(_subject_modules, options=options)
     results = map_subjects(job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress)
-    partitions = {subject.id: result[0] for subject, result in zip(cohort, results, strict=True)}
-    summary = pd.DataFrame(
-        [
-            {"subject": subject.id, "group": subject.group, **measures}
-            for subject, (_, _, measures) in zip(cohort, results, strict=True)
-        ]
-    )
+    found = dict(zip(cohort.ids, results, strict=True))
+    partitions = {name: modules.partition for name, modules in found.items()}
+    summary = [{"subject": subject.id, "group": subject.group, **found[subject.id].measures} for subject in cohort]
     return CohortModules(
         partitions=partitions,
-        roles={subject.id: roles for subject, (_, roles, _) in zip(cohort, results, strict=True)},
-        summary=summary,
+        roles={name: modules.roles for name, modules in found.items()},
+        summary=pd.DataFrame(summary),
         groups=_group_modules(cohort, partitions, options),
     )
+
+
+def measure_modules(
+    graph: BrainGraph, connectivity: NDArray[np.float64], options: ModuleOptions | None = None
+) -> SubjectModules:
+    """Find one subject's modules and measure them.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+    connectivity : ndarray, shape (n_regions, n_regions)
+        The full Pearson matrix behind it, for segregation.
+    options : ModuleOptions, optional
+
+    Returns
+    -------
+    SubjectModules
+        Its measures are ``modules``, ``q``, ``unassigned regions``; ``ami``, ``ari`` and ``vi`` with the name of each
+        labelling of the atlas; and ``system segregation`` where the connectivity holds correlations.
+    """
+    options = options or ModuleOptions()
+    partition = louvain_modules(graph, resolution=options.resolution, seed=options.seed, runs=options.runs)
+    measures: dict[str, float] = {
+        "modules": partition.n_modules,
+        "q": partition.q,
+        "unassigned regions": int(np.count_nonzero(partition.labels == UNASSIGNED)),
+    }
+    for name in graph.atlas.labels:
+        agreement = module_agreement(partition, graph.atlas, name)
+        measures |= {f"ami {name}": agreement.ami, f"ari {name}": agreement.ari, f"vi {name}": agreement.vi}
+    if is_correlation(connectivity):  # segregation is on Fisher z, which only correlations have
+        measures["system segregation"] = segregation(connectivity, partition).system_segregation
+    return SubjectModules(partition, node_roles(graph, partition, hub_z=options.hub_z), measures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +204,7 @@ class _GraphOfSubject:
     """A graph with the full connectivity behind it."""
 
     graph: BrainGraph
-    connectivity: np.ndarray[Any, np.dtype[np.float64]]
+    connectivity: NDArray[np.float64]
 
 
 def _graphs(cohort: Cohort, settings: ConnectomeSettings) -> list[_GraphOfSubject]:
@@ -175,7 +214,7 @@ def _graphs(cohort: Cohort, settings: ConnectomeSettings) -> list[_GraphOfSubjec
     return [_GraphOfSubject(graph, _full(subject)) for graph, subject in zip(graphs, cohort, strict=True)]
 
 
-def _full(subject: Subject) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _full(subject: Subject) -> NDArray[np.float64]:
     """FC strength and segregation are on the Pearson matrix, as in the paper, whatever the graph is made of."""
     return subject_connectivity(subject)
 
@@ -189,7 +228,7 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> tuple[pd.Dat
         rule=options.rule,
         share=options.share,
     )
-    has_signal = (item.connectivity - np.diag(np.diag(item.connectivity))).any(axis=1)
+    has_signal = np.asarray((item.connectivity - np.diag(np.diag(item.connectivity))).any(axis=1))
     entanglement = table.loc[has_signal, "node_entanglement"].to_numpy(float)
     rows = []
     for column, reference in (("node_efficiency", "node efficiency"), ("fc_strength", "FC strength")):
@@ -208,22 +247,8 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> tuple[pd.Dat
     return table, pd.DataFrame([{**where, **row} for row in rows])
 
 
-def _subject_modules(
-    item: _GraphOfSubject, *, options: ModuleOptions
-) -> tuple[Partition, pd.DataFrame, dict[str, float]]:
-    graph = item.graph
-    partition = louvain_modules(graph, resolution=options.resolution, seed=options.seed, runs=options.runs)
-    measures: dict[str, float] = {
-        "modules": partition.n_modules,
-        "q": partition.q,
-        "unassigned regions": int(np.count_nonzero(partition.labels == UNASSIGNED)),
-    }
-    for name in graph.atlas.labels:
-        agreement = module_agreement(partition, graph.atlas, name)
-        measures |= {f"ami {name}": agreement.ami, f"ari {name}": agreement.ari, f"vi {name}": agreement.vi}
-    if is_correlation(item.connectivity):  # segregation is on Fisher z, which only correlations have
-        measures["system segregation"] = segregation(item.connectivity, partition).system_segregation
-    return partition, node_roles(graph, partition, hub_z=options.hub_z), measures
+def _subject_modules(item: _GraphOfSubject, *, options: ModuleOptions) -> SubjectModules:
+    return measure_modules(item.graph, item.connectivity, options)
 
 
 def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -109,3 +109,27 @@ def _study_level(settings: ConnectomeSettings, levels: Sequence[float]) -> tuple
         if differs
     ]
     return (None, ", ".join(differences)) if differences else (level, "")
+
+
+def study_modules(settings: ConnectomeSettings, *, resolution: float = 1.0) -> pd.DataFrame | None:
+    """Find the modules of the ABIDE subjects whose graphs were made as these are.
+
+    Parameters
+    ----------
+    settings : ConnectomeSettings
+    resolution : float
+        The study's is 1.
+
+    Returns
+    -------
+    DataFrame or None
+        The rows of :func:`abide_modules` for graphs made like this, or None where the study has none.
+    """
+    graphs = {
+        ConnectomeSettings(): "positive, at least 0.3",
+        ConnectomeSettings(threshold="proportional", level=0.15): "positive, strongest 15 %",
+    }.get(settings)
+    if settings.sign == "signed" and settings.threshold == "none" and settings.estimator == "pearson":
+        graphs = "signed, all"
+    table = abide_modules()
+    return None if graphs is None or resolution != 1 else table[table["graphs"] == graphs].reset_index(drop=True)

@@ -65,6 +65,12 @@ def _show_ways_on() -> None:
             "times at which they agree and at which not, beside 899 real subjects, and the hub table. The same for a "
             "whole cohort from a terminal: `biobgt hubs PATH --out DIR`."
         )
+    with st.container(border=True):
+        st.page_link("views/modules.py", label="**Modules**", icon=":material/grid_view:")
+        st.markdown(
+            "Louvain modules at any resolution, their agreement with functional networks beside that of real groups, "
+            "and every region's role. The same for a whole cohort from a terminal: `biobgt modules PATH --out DIR`."
+        )
 
 
 def _show_citation(view: View) -> None:

@@ -27,6 +27,7 @@ from biobgt.figures.hubs import (
     hub_scatter,
     order_by_value,
 )
+from biobgt.figures.modules import module_caption, role_caption, role_map
 
 __all__ = [
     "RULE_TITLES",
@@ -44,8 +45,11 @@ __all__ = [
     "graph_caption",
     "hub_curves",
     "hub_scatter",
+    "module_caption",
     "order_by_value",
     "order_regions",
+    "role_caption",
+    "role_map",
     "scatter_caption",
     "series_caption",
     "series_carpet",

@@ -1,0 +1,73 @@
+"""The page of modules: what it shows is what the command line computes."""
+
+import numpy as np
+import pytest
+from page_contents import array, assert_no_error, captions, figure
+
+from biobgt.analysis import ModuleOptions, measure_modules
+from biobgt.connectome import brain_graph, functional_connectivity
+from biobgt.simulate import demo_cohort
+
+
+@pytest.fixture(scope="module")
+def subject():
+    return demo_cohort("asd").subjects[0]
+
+
+@pytest.fixture(scope="module")
+def expected(subject):
+    atlas = demo_cohort("asd", n_per_group=1).atlas
+    return measure_modules(brain_graph(subject, atlas), functional_connectivity(subject.series), ModuleOptions())
+
+
+def tables(page):
+    return [element.value for element in page.dataframe]
+
+
+def test_measures_stand_beside_real_groups(open_page, expected):
+    page = open_page("modules")
+    assert_no_error(page)
+    measures = tables(page)[0].set_index("Measure")
+    assert measures.loc["Modularity Q"].iloc[0] == pytest.approx(expected.measures["q"])
+    assert measures.loc["Number of modules"].iloc[0] == expected.measures["modules"]
+    assert measures.loc["System segregation", "ABIDE NC"] == "0.800 ± 0.026"
+    assert "462 NC and 437 ASD" in captions(page)
+
+
+def test_the_heatmap_is_sorted_by_module(open_page, subject, expected):
+    shown = figure(open_page("modules"), "modules")
+    regions = demo_cohort("asd", n_per_group=1).atlas.regions
+    positions = [regions.index(name) for name in shown["data"][0]["y"]]
+    modules = expected.partition.labels[positions]
+    assert (np.diff(modules[modules > 0]) != 0).sum() == expected.partition.n_modules - 1
+    fc = functional_connectivity(subject.series)
+    np.testing.assert_allclose(array(shown["data"][0]["z"]), fc[np.ix_(positions, positions)], atol=1e-6)
+
+
+def test_roles_are_those_of_the_library(open_page, expected):
+    page = open_page("modules")
+    traces = figure(page, "roles")["data"]
+    assert len(traces) == expected.partition.n_modules
+    np.testing.assert_allclose(
+        np.sort(np.concatenate([array(trace["x"]) for trace in traces])),
+        np.sort(expected.roles["participation"].dropna()),
+        atol=1e-6,
+    )
+    assert tables(page)[1]["Module"].tolist() == expected.partition.labels.tolist()
+
+
+def test_another_resolution_finds_other_modules_and_has_no_study(open_page):
+    page = open_page("modules")
+    before = tables(page)[0].set_index("Measure").loc["Number of modules"].iloc[0]
+    page.select_slider(key="resolution").set_value(2.0).run()
+    assert_no_error(page)
+    after = tables(page)[0].set_index("Measure")
+    assert after.loc["Number of modules"].iloc[0] > before
+    assert "ABIDE NC" not in after.columns
+    assert "no graphs like these" in captions(page)
+
+
+def test_signed_graphs_have_modules_too(open_page):
+    page = open_page("modules", sign="signed", threshold="none")
+    assert_no_error(page)
+    assert "ABIDE ASD" in tables(page)[0].columns
