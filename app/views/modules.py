@@ -8,16 +8,16 @@ from state import RESOLUTION, RESOLUTIONS, View, current_view
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.analysis import SubjectModules
-from biobgt.atlas import LABELLINGS
 from biobgt.figures import colour_limit, connectivity_heatmap, module_caption, order_regions, role_caption, role_map
 from biobgt.modules import HUB_Z
 from biobgt.studies import study_modules
 
 MEASURES = {
-    "modules": "Number of modules",
+    "modules": "Modules",
     "q": "Modularity Q",
-    **{f"ami {name}": f"Agreement (AMI) with {title}" for name, title in LABELLINGS.items()},
-    "system segregation": "System segregation",
+    "ami dosenbach": "AMI, Dosenbach",
+    "ami paper": "AMI, paper",
+    "system segregation": "Segregation",
 }
 ROLE_COLUMNS = {
     "region": "Region",
@@ -55,15 +55,14 @@ def show_page() -> None:
 def _show_measures(view: View, modules: SubjectModules, resolution: float) -> None:
     heading("Beside real groups", simulated=view.subject.simulated)
     study = study_modules(view.settings, resolution=resolution)
-    rows = [{"Measure": title, view.subject.id: modules.measures.get(name)} for name, title in MEASURES.items()]
-    table = pd.DataFrame(rows)
+    own = [modules.measures.get(name) for name in MEASURES]
+    table = pd.DataFrame({"Measure": list(MEASURES.values()), view.subject.id: [_shown(value) for value in own]})
     if study is not None:
         known = study.set_index("measure")
         for group in ("NC", "ASD"):
             means, spreads = known[f"{group} mean"], known[f"{group} sd"]
             table[f"ABIDE {group}"] = [f"{float(means[name]):.3f} ± {float(spreads[name]):.3f}" for name in MEASURES]
-    number = st.column_config.NumberColumn(format="%.3f")
-    st.dataframe(table, hide_index=True, key="measures", column_config={view.subject.id: number})
+    st.dataframe(table, hide_index=True, key="measures")
     if study is None:
         note = (
             "The ABIDE study has no graphs like these, so no real groups stand beside: it has Pearson correlation at "
@@ -73,7 +72,18 @@ def _show_measures(view: View, modules: SubjectModules, resolution: float) -> No
         note = "Real groups: mean ± SD of 462 NC and 437 ASD subjects of ABIDE on CC200, graphs made the same way."
         if view.atlas.name != "cc200":
             note += f" This subject is on {view.atlas.title}, so the numbers do not compare directly."
-    st.caption(plain(note + " AMI is 0 by chance and 1 for the same modules; regions without a label are left out."))
+    meaning = (
+        "AMI is the agreement with Dosenbach's six networks and with the paper's six modules, 0 by chance and 1 for "
+        "the same modules; regions without a label are left out. Segregation is (within − between) / within of Fisher z."
+    )
+    st.caption(plain(f"{note} {meaning}"))
+
+
+def _shown(value: float | None) -> str:
+    """A count as it is, a share with three digits, nothing where there is none."""
+    if value is None:
+        return "not defined"
+    return str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
 def _show_matrix(view: View, modules: SubjectModules) -> None:
@@ -84,7 +94,7 @@ def _show_matrix(view: View, modules: SubjectModules) -> None:
     figure = connectivity_heatmap(
         connectivity,
         view.atlas.regions,
-        order=order_regions(view.atlas.n_regions, labels),
+        order=order_regions(view.atlas.n_regions, labels, first=[f"Module {i}" for i in modules.partition.modules]),
         limit=limit,
         title=f"Connectivity of {view.subject.id} by module",
         quantity=QUANTITIES[view.settings.estimator],

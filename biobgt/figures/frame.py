@@ -27,7 +27,9 @@ class RegionOrder:
     blocks: tuple[tuple[str, int, int], ...] = ()
 
 
-def order_regions(n_regions: int, labels: Sequence[str | None] | None = None) -> RegionOrder:
+def order_regions(
+    n_regions: int, labels: Sequence[str | None] | None = None, *, first: Sequence[str] = ()
+) -> RegionOrder:
     """Put regions of the same label together, in the order in which labels first appear; unlabelled ones last.
 
     Parameters
@@ -35,10 +37,12 @@ def order_regions(n_regions: int, labels: Sequence[str | None] | None = None) ->
     n_regions : int
     labels : sequence of (str or None), length n_regions, optional
         None keeps the atlas's order.
+    first : sequence of str
+        Labels that come before the others, in this order.
     """
     if labels is None:
         return RegionOrder(tuple(range(n_regions)))
-    names = [label for label in dict.fromkeys(labels) if label is not None]
+    names = [label for label in dict.fromkeys([*first, *labels]) if label is not None and label in labels]
     members = {name: [i for i, label in enumerate(labels) if label == name] for name in names}
     if None in labels:
         members[UNLABELLED] = [i for i, label in enumerate(labels) if label is None]

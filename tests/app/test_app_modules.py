@@ -28,9 +28,9 @@ def test_measures_stand_beside_real_groups(open_page, expected):
     page = open_page("modules")
     assert_no_error(page)
     measures = tables(page)[0].set_index("Measure")
-    assert measures.loc["Modularity Q"].iloc[0] == pytest.approx(expected.measures["q"])
-    assert measures.loc["Number of modules"].iloc[0] == expected.measures["modules"]
-    assert measures.loc["System segregation", "ABIDE NC"] == "0.800 ± 0.026"
+    assert measures.loc["Modularity Q"].iloc[0] == f"{expected.measures['q']:.3f}"
+    assert measures.loc["Modules"].iloc[0] == str(expected.measures["modules"])
+    assert measures.loc["Segregation", "ABIDE NC"] == "0.800 ± 0.026"
     assert "462 NC and 437 ASD" in captions(page)
 
 
@@ -39,7 +39,7 @@ def test_the_heatmap_is_sorted_by_module(open_page, subject, expected):
     regions = demo_cohort("asd", n_per_group=1).atlas.regions
     positions = [regions.index(name) for name in shown["data"][0]["y"]]
     modules = expected.partition.labels[positions]
-    assert (np.diff(modules[modules > 0]) != 0).sum() == expected.partition.n_modules - 1
+    assert (np.diff(modules[modules > 0]) >= 0).all()
     fc = functional_connectivity(subject.series)
     np.testing.assert_allclose(array(shown["data"][0]["z"]), fc[np.ix_(positions, positions)], atol=1e-6)
 
@@ -58,11 +58,11 @@ def test_roles_are_those_of_the_library(open_page, expected):
 
 def test_another_resolution_finds_other_modules_and_has_no_study(open_page):
     page = open_page("modules")
-    before = tables(page)[0].set_index("Measure").loc["Number of modules"].iloc[0]
+    before = int(tables(page)[0].set_index("Measure").loc["Modules"].iloc[0])
     page.select_slider(key="resolution").set_value(2.0).run()
     assert_no_error(page)
     after = tables(page)[0].set_index("Measure")
-    assert after.loc["Number of modules"].iloc[0] > before
+    assert int(after.loc["Modules"].iloc[0]) > before
     assert "ABIDE NC" not in after.columns
     assert "no graphs like these" in captions(page)
 
