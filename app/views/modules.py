@@ -74,7 +74,8 @@ def _show_measures(view: View, modules: SubjectModules, resolution: float) -> No
             note += f" This subject is on {view.atlas.title}, so the numbers do not compare directly."
     meaning = (
         "AMI is the agreement with Dosenbach's six networks and with the paper's six modules, 0 by chance and 1 for "
-        "the same modules; regions without a label are left out. Segregation is (within − between) / within of Fisher z."
+        "the same modules; regions without a label are left out. Segregation is (within − between) / within, in "
+        "Fisher z."
     )
     st.caption(plain(f"{note} {meaning}"))
 
