@@ -1,0 +1,222 @@
+"""Do two groups differ, and is it the diagnosis? Tests over unique subjects, with and without covariates.
+
+Every result stands twice: adjusted for the covariates, and (columns ending in ``_unadjusted``) as it would look without
+them, in the same subjects. A difference that is strong only without them is a difference in motion, age, sex or site.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from biobgt.errors import InputError
+from biobgt.groups.covariates import coded, design_matrix
+from biobgt.groups.permutation import GroupEffect, group_effect
+from biobgt.wording import counted
+
+EFFECT_COLUMNS = ("difference", "d", "d_low", "d_high", "t", "p", "p_family", "q")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupComparison:
+    """Two groups compared, feature by feature.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row a feature: ``feature``; ``mean_<group>`` of both, as measured; then :data:`EFFECT_COLUMNS` adjusted for
+        the covariates, and the same with ``_unadjusted``: the ``difference`` (second group minus first), ``d`` in
+        residual standard deviations with its 95 % interval, ``t``, and permutation ``p``, ``p_family`` (family-wise,
+        largest statistic) and ``q`` (false discovery rate). NaN for a feature that does not vary or is missing for
+        someone.
+    between : tuple of two str
+    n_subjects : dict of str to int
+        Unique subjects of each group that were used.
+    n_dropped : int
+        Subjects of the two groups left out because a covariate is missing.
+    n_repeated : int
+        Rows beyond the first of a subject; they were averaged before the test.
+    covariates : tuple of str
+        Those that were adjusted for.
+    permutations, seed : int
+    notes : tuple of str
+        Sentences on what was left out, averaged or could not be tested.
+    """
+
+    table: pd.DataFrame
+    between: tuple[str, str]
+    n_subjects: dict[str, int]
+    n_dropped: int
+    n_repeated: int
+    covariates: tuple[str, ...]
+    permutations: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+
+def compare_groups(
+    values: ArrayLike,
+    groups: Sequence[str | None],
+    *,
+    subjects: Sequence[str],
+    between: tuple[str, str] = ("NC", "ASD"),
+    covariates: pd.DataFrame | None = None,
+    features: Sequence[str] | None = None,
+    permutations: int = 5000,
+    seed: int = 0,
+) -> GroupComparison:
+    """Compare two groups in every feature with a linear model and permutations (Freedman & Lane).
+
+    Parameters
+    ----------
+    values : array-like, shape (n_rows, n_features)
+    groups : sequence of str or None, length n_rows
+        Rows of other groups are left out.
+    subjects : sequence of str, length n_rows
+        Whose row each is. Rows of one person are averaged first: the test is over persons, not over scans.
+    between : tuple of two str
+        Controls and patients; a positive difference is higher in the second.
+    covariates : DataFrame, n_rows rows, or None
+        In the order of ``values``, see :func:`biobgt.groups.covariates_of`. Numbers are standardised; words, and the
+        columns ``sex`` and ``site``, coded by value. Subjects with a missing one are left out of both tests.
+    features : sequence of str, length n_features, or None
+        Names; numbers from 1 if None.
+    permutations, seed : int
+
+    Returns
+    -------
+    GroupComparison
+    """
+    array = _checked(values, groups, subjects, covariates, between, permutations)
+    names = [str(i + 1) for i in range(array.shape[1])] if features is None else list(map(str, features))
+    if len(names) != array.shape[1]:
+        raise InputError(f"There are {array.shape[1]} features and {len(names)} names for them.")
+    persons, means, known = _by_person(array, groups, subjects, covariates, between)
+    complete = np.ones(len(persons), dtype=bool) if known is None else known.notna().all(axis=1).to_numpy()
+    _refuse_empty_covariates(known, complete)
+    group = persons["group"].to_numpy()[complete]
+    sizes = {name: int((group == name).sum()) for name in between}
+    if min(sizes.values()) < 2:
+        raise InputError(f"Two groups need two subjects each; there are {sizes}, those with all covariates counted.")
+    kept, patients = means[complete], group == between[1]
+    design, used = design_matrix(None if known is None else known[complete], len(kept))
+    adjusted = group_effect(kept, patients, design, permutations=permutations, seed=seed)
+    plain = adjusted
+    if used:
+        plain = group_effect(kept, patients, design[:, :1], permutations=permutations, seed=seed)
+    table = _table(names, kept, patients, between, adjusted, plain)
+    n_repeated, n_dropped = int((persons["n_rows"] - 1).sum()), int((~complete).sum())
+    comparison = GroupComparison(table, between, sizes, n_dropped, n_repeated, used, permutations, seed)
+    return replace(comparison, notes=_notes(comparison, known))
+
+
+def _checked(
+    values: ArrayLike,
+    groups: Sequence[str | None],
+    subjects: Sequence[str],
+    covariates: pd.DataFrame | None,
+    between: tuple[str, str],
+    permutations: int,
+) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2:
+        raise InputError(f"Values have a row a subject and a column a feature, not shape {array.shape}.")
+    lengths = {"groups": len(groups), "subject ids": len(subjects)}
+    if covariates is not None:
+        lengths["rows of covariates"] = len(covariates)
+    for what, length in lengths.items():
+        if length != len(array):
+            raise InputError(f"There are {len(array)} rows of values and {length} {what}; they must be the same rows.")
+    if pd.isna(pd.Series(list(subjects), dtype=object)).any():
+        raise InputError("A row has no subject id; the test is over persons, so it must be known whose each row is.")
+    absent = [name for name in between if name not in set(groups)]
+    if absent:
+        there = ", ".join(sorted({str(name) for name in groups if not pd.isna(name)})) or "none"
+        raise InputError(f"No subject is of group {absent[0]}. The groups here: {there}.")
+    if between[0] == between[1]:
+        raise InputError(f"A group cannot be compared with itself; {between[0]} was named twice.")
+    if permutations < 1:
+        raise InputError(f"A permutation test needs permutations, not {permutations}.")
+    return array
+
+
+def _by_person(
+    array: NDArray[np.float64],
+    groups: Sequence[str | None],
+    subjects: Sequence[str],
+    covariates: pd.DataFrame | None,
+    between: tuple[str, str],
+) -> tuple[pd.DataFrame, NDArray[np.float64], pd.DataFrame | None]:
+    """Average the rows of each person: ``group`` and ``n_rows`` of each, values, and covariates."""
+    rows = pd.DataFrame({"subject": list(map(str, subjects)), "group": list(groups)})
+    chosen = rows["group"].isin(between).to_numpy()
+    rows, array = rows[chosen].reset_index(drop=True), array[chosen]
+    of_person = rows.groupby("subject", sort=False)
+    both = of_person["group"].nunique()
+    if both.max() > 1:
+        raise InputError(
+            f"Subject '{both.idxmax()}' stands in both {between[0]} and {between[1]}. This test compares different "
+            "people: keep one group of each person."
+        )
+    persons = of_person.agg(group=("group", "first"), n_rows=("group", "size"))
+    means = pd.DataFrame(array).groupby(rows["subject"], sort=False).mean().to_numpy()
+    if covariates is None or covariates.shape[1] == 0:
+        return persons, means, None
+    known = coded(covariates.reset_index(drop=True))[chosen].reset_index(drop=True)
+    merged = {}
+    for name in known.columns:
+        column = known[name].groupby(rows["subject"], sort=False)
+        if pd.api.types.is_numeric_dtype(known[name]):
+            merged[name] = column.mean()
+            continue
+        n_values = column.nunique()
+        if n_values.max() > 1:
+            raise InputError(f"Subject '{n_values.idxmax()}' has two values of '{name}'; keep one a person.")
+        merged[name] = column.first()
+    return persons, means, pd.DataFrame(merged, index=persons.index)
+
+
+def _refuse_empty_covariates(known: pd.DataFrame | None, complete: NDArray[np.bool_]) -> None:
+    if known is None or complete.any():
+        return
+    worst = str(known.isna().mean().idxmax())
+    raise InputError(f"No subject has all covariates; '{worst}' is missing most often. Leave it out.")
+
+
+def _table(
+    names: list[str],
+    values: NDArray[np.float64],
+    patients: NDArray[np.bool_],
+    between: tuple[str, str],
+    adjusted: GroupEffect,
+    plain: GroupEffect,
+) -> pd.DataFrame:
+    columns: dict[str, object] = {
+        "feature": names,
+        f"mean_{between[0]}": values[~patients].mean(axis=0),
+        f"mean_{between[1]}": values[patients].mean(axis=0),
+    }
+    for effect, suffix in ((adjusted, ""), (plain, "_unadjusted")):
+        columns |= {column + suffix: getattr(effect, column) for column in EFFECT_COLUMNS}
+    return pd.DataFrame(columns)
+
+
+def _notes(comparison: GroupComparison, known: pd.DataFrame | None) -> tuple[str, ...]:
+    notes = []
+    if comparison.n_dropped and known is not None:
+        gaps = [str(name) for name in known.columns if known[name].isna().any()]
+        left_out = counted(comparison.n_dropped, "subject")
+        notes.append(f"{left_out} left out because {' or '.join(gaps)} is missing.")
+    if comparison.n_repeated:
+        notes.append(f"{counted(comparison.n_repeated, 'further row')} of the same subjects averaged before the test.")
+    if not comparison.covariates:
+        notes.append("Adjusted for nothing: a difference may be one of motion, age, sex or site.")
+    elif known is not None and len(comparison.covariates) < known.shape[1]:
+        same = [str(name) for name in known.columns if name not in comparison.covariates]
+        notes.append(f"Not adjusted for {', '.join(same)}, the same in all subjects.")
+    untested = int(comparison.table["t"].isna().sum())
+    if untested:
+        notes.append(f"{counted(untested, 'feature')} not tested: missing for a subject, or the same in all.")
+    return tuple(notes)

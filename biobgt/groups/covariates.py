@@ -1,0 +1,111 @@
+"""What else differs between groups: motion, age, sex and site, as columns of a linear model.
+
+ASD subjects move more in the scanner, and motion changes connectivity: an effect that is motion must not be taken
+for one of the diagnosis.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.errors import InputError
+from biobgt.readers.phenotypes import is_known
+
+# The names under which releases and readers keep them, in lower case with _ for blanks, in order of preference.
+USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
+    "mean_fd": ("mean_fd", "func_mean_fd", "meanfd", "fd_mean", "mean_framewise_displacement"),
+    "age": ("age", "age_at_scan", "age_years"),
+    "sex": ("sex", "gender"),
+    "site": ("site", "site_id", "scanner_site"),
+}
+CATEGORICAL = ("sex", "site")  # even where they are coded as numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """The covariates a cohort has.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row a subject in the order of the cohort, a column a covariate; unknown values are missing.
+    absent : tuple of str
+        The usual ones that the cohort does not have: what cannot be ruled out.
+    """
+
+    table: pd.DataFrame
+    absent: tuple[str, ...]
+
+
+def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
+    """Pick motion, age, sex and site from a cohort's table by their usual names.
+
+    Parameters
+    ----------
+    cohort_table : DataFrame
+        As :meth:`biobgt.cohort.Cohort.table` makes it, or a phenotype table in the cohort's order.
+
+    Returns
+    -------
+    Covariates
+        A column without a single known value counts as absent.
+    """
+    columns = {str(column).strip().lower().replace(" ", "_"): column for column in cohort_table.columns}
+    picked = {}
+    for covariate, names in USUAL_NAMES.items():
+        found = next((columns[name] for name in names if name in columns), None)
+        if found is not None and not (values := _known(cohort_table[found], covariate)).isna().all():
+            picked[covariate] = values
+    table = pd.DataFrame(picked, index=cohort_table.index).reset_index(drop=True)
+    return Covariates(table, tuple(name for name in USUAL_NAMES if name not in picked))
+
+
+def coded(covariates: pd.DataFrame) -> pd.DataFrame:
+    """Make unknown values missing, and every column of numbers numeric; sex and site stay words."""
+    table = {str(name): _known(covariates[name], str(name)) for name in covariates.columns}
+    return pd.DataFrame(table, index=covariates.index)
+
+
+def design_matrix(covariates: pd.DataFrame | None, n_subjects: int) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Code covariates for a linear model.
+
+    Parameters
+    ----------
+    covariates : DataFrame, n_subjects rows, or None
+        From :func:`coded`, nothing missing.
+
+    Returns
+    -------
+    columns : ndarray, shape (n_subjects, n_columns)
+        A column of ones first; continuous covariates standardised, categorical ones a column for each value but the
+        first.
+    used : tuple of str
+        The covariates that vary; the others have nothing to explain and no column.
+    """
+    columns, used = [np.ones(n_subjects)], []
+    for name, values in () if covariates is None else covariates.items():
+        if values.nunique() < 2:
+            continue
+        used.append(str(name))
+        if pd.api.types.is_numeric_dtype(values):
+            numbers = values.to_numpy(dtype=np.float64)
+            columns.append((numbers - numbers.mean()) / numbers.std())
+        else:
+            dummies = pd.get_dummies(values.astype(str), drop_first=True, dtype=np.float64)
+            columns.extend(dummies.to_numpy().T)
+    return np.column_stack(columns), tuple(used)
+
+
+def _known(column: "pd.Series", name: str) -> "pd.Series":
+    """Return numbers where all known values are numbers, words otherwise; what is not known is missing."""
+    known = column.notna() & column.map(is_known)
+    if name not in CATEGORICAL:
+        numbers = pd.to_numeric(column.where(known), errors="coerce").astype(np.float64)
+        if np.isinf(numbers).any():
+            raise InputError(f"The covariate '{name}' has infinite values; leave those subjects out.")
+        if numbers[known].notna().all():
+            return numbers
+    return column.astype(object).where(known, None).map(str, na_action="ignore")

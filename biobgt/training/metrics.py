@@ -1,0 +1,298 @@
+"""How good a classification is, and how sure one can be of it.
+
+AUC is taken from probabilities, never from hard labels. What a set of subjects cannot tell (AUC of one group) is NaN.
+With two groups the second, the patients, is the positive one; with more, each group stands against all others and
+the mean is taken over groups (macro).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from biobgt.errors import InputError
+
+METRICS = ("accuracy", "auc", "f1", "sensitivity", "specificity", "brier", "ece")
+CALIBRATION_BINS = 10
+Metric = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and its bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+
+def classification_metrics(truth: ArrayLike, probabilities: ArrayLike, groups: Sequence[str]) -> dict[str, float]:
+    """Measure a classification.
+
+    Parameters
+    ----------
+    truth : array-like of int or str, shape (n_subjects,)
+        Columns or names of the true groups.
+    probabilities : array-like, shape (n_subjects, n_groups)
+        The predicted group is the most probable one.
+    groups : sequence of str
+        Names of the columns; of two, the second is the patients.
+
+    Returns
+    -------
+    dict of str to float
+        In the order of :data:`METRICS`, NaN where undefined. ``brier`` is the mean square of p(patient) − truth;
+        with three or more groups the squares are summed over groups. ``ece`` is the expected calibration error over
+        ten bins of equal width, of p(patient); with three or more groups, of the predicted group's probability
+        (Guo et al. 2017). In few subjects it is above 0 even for a perfectly calibrated model.
+    """
+    values = _checked_probabilities(probabilities)
+    if values.shape[1] != len(groups):
+        raise InputError(f"There are {values.shape[1]} columns of probabilities and {len(groups)} groups.")
+    columns = _columns(truth, groups, n_rows=len(values))
+    if not len(values):
+        return dict.fromkeys(METRICS, float("nan"))
+    predicted = values.argmax(axis=1)
+    positives = range(1, 2) if len(groups) == 2 else range(len(groups))
+    each = pd.DataFrame([_one_against_all(columns == k, predicted == k, values[:, k]) for k in positives])
+    means = {name: float(each[name].mean(skipna=False)) for name in each.columns}
+    squares = (values - np.eye(len(groups))[columns]) ** 2
+    brier = squares[:, 1].mean() if len(groups) == 2 else squares.sum(axis=1).mean()
+    all_metrics = {
+        "accuracy": float((predicted == columns).mean()),
+        **means,
+        "brier": float(brier),
+        "ece": calibration_error(columns, values),
+    }
+    return {name: all_metrics[name] for name in METRICS}
+
+
+def calibration_error(truth: ArrayLike, probabilities: ArrayLike, *, bins: int = CALIBRATION_BINS) -> float:
+    """Mean distance between claimed and observed frequency over the bins of :func:`reliability_curve`."""
+    curve = reliability_curve(truth, probabilities, bins=bins)
+    n_subjects = curve["n"].sum()
+    distances = (curve["predicted"] - curve["observed"]).abs()
+    return float((curve["n"] * distances).sum() / n_subjects) if n_subjects else float("nan")
+
+
+def reliability_curve(truth: ArrayLike, probabilities: ArrayLike, *, bins: int = CALIBRATION_BINS) -> pd.DataFrame:
+    """Set the claimed probabilities beside what happened.
+
+    Parameters
+    ----------
+    truth : array-like of int, shape (n_subjects,)
+    probabilities : array-like, shape (n_subjects,) or (n_subjects, n_groups)
+        p(patient), or one column a group. With three or more groups the curve is of the predicted group's
+        probability and of whether it was right.
+    bins : int
+        Bins of equal width from 0 to 1; an edge belongs to the bin below it.
+
+    Returns
+    -------
+    DataFrame
+        A row a bin that holds subjects: ``low``, ``high``, ``n``, ``predicted`` (mean), ``observed`` (share), and the
+        95 % Wilson interval of the share, ``observed_low`` and ``observed_high``.
+    """
+    if bins < 1:
+        raise InputError(f"A reliability curve needs at least one bin, not {bins}.")
+    happened, claimed = _event(truth, probabilities)
+    edges = np.linspace(0, 1, bins + 1)
+    number = np.searchsorted(edges[1:-1], claimed, side="left")
+    rows = []
+    for i in np.unique(number).tolist():
+        here = number == i
+        n, hits = int(here.sum()), int(happened[here].sum())
+        share = stats.binomtest(hits, n).proportion_ci(method="wilson")
+        rows.append((edges[i], edges[i + 1], n, claimed[here].mean(), hits / n, share.low, share.high))
+    names = ["low", "high", "n", "predicted", "observed", "observed_low", "observed_high"]
+    return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names, "float64") | {"n": "int64"})
+
+
+def roc_points(truth: ArrayLike, probabilities: ArrayLike) -> pd.DataFrame:
+    """Trace the ROC curve.
+
+    Parameters
+    ----------
+    truth : array-like of int, shape (n_subjects,)
+        1 for patients. Of three groups, draw one at a time: ``roc_points(truth == k, probabilities[:, k])``.
+    probabilities : array-like, shape (n_subjects,) or (n_subjects, 2)
+
+    Returns
+    -------
+    DataFrame
+        ``threshold`` (falling, the first one above every probability), ``false_positive_rate`` and
+        ``true_positive_rate``; no rows where all subjects are of one group.
+    """
+    if np.ndim(probabilities) == 2 and np.shape(probabilities)[1] != 2:
+        raise InputError("A ROC curve is of one group against the others: give that group's probabilities alone.")
+    happened, claimed = _event(truth, probabilities)
+    names = ["threshold", "false_positive_rate", "true_positive_rate"]
+    if happened.all() or not happened.any():
+        return pd.DataFrame(columns=names, dtype=np.float64)
+    false_positives, true_positives, thresholds = roc_curve(happened, claimed)
+    return pd.DataFrame(dict(zip(names, (thresholds, false_positives, true_positives), strict=True)))
+
+
+def bootstrap_interval(
+    metric: Metric,
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    subjects: Sequence[str] | None = None,
+    draws: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Say how far a metric would move with other subjects of the same groups.
+
+    Parameters
+    ----------
+    metric : callable
+        From (truth, probabilities) to a float.
+    truth : array-like of int, shape (n_rows,)
+    probabilities : array-like, shape (n_rows, ...)
+    subjects : sequence of str, length n_rows, or None
+        Whose row each is: persons are drawn, with all their rows. None: each row is a person.
+    draws : int
+    confidence : float
+    seed : int
+
+    Returns
+    -------
+    Interval
+        Percentile interval over persons drawn with replacement within each group, NaN draws left out. It does not
+        hold what another training run would change.
+    """
+    labels, values = np.asarray(truth, dtype=np.int64), np.asarray(probabilities, dtype=np.float64)
+    names = list(range(len(labels))) if subjects is None else list(subjects)
+    if not len(labels) == len(values) == len(names):
+        raise InputError(f"There are {len(labels)} true groups, {len(values)} predictions and {len(names)} subjects.")
+    rows = pd.Series(np.arange(len(labels))).groupby(pd.factorize(np.array(names))[0]).agg(list)
+    mixes = rows.map(lambda own: tuple(sorted(set(labels[own].tolist()))))
+    strata = [np.array(members) for members in mixes.groupby(mixes).groups.values()]
+    of_person = [np.array(own) for own in rows]
+    rng = np.random.default_rng(seed)
+    drawn = np.empty(draws)
+    for i in range(draws):
+        persons = np.concatenate([rng.choice(members, len(members)) for members in strata])
+        sample = np.concatenate([of_person[person] for person in persons])
+        drawn[i] = metric(labels[sample], values[sample])
+    low, high = _percentiles(drawn, confidence)
+    return Interval(float(metric(labels, values)), low, high, confidence)
+
+
+def paired_difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    test_train_ratio: float = 1 / 8,
+    draws: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Compare two models on the same splits.
+
+    Parameters
+    ----------
+    a, b : array-like, shape (n_splits,)
+        A metric of each model, split by split; splits in which either is NaN are left out.
+    test_train_ratio : float
+        Subjects tested over subjects trained on; 10/80 by default.
+    draws, confidence, seed
+        Of the bootstrap over splits.
+
+    Returns
+    -------
+    dict of str to float
+        ``mean`` of a − b and ``n``, the number of splits; ``t``, ``p``, ``corrected_low`` and ``corrected_high`` of the
+        corrected resampled t-test (Nadeau & Bengio, Machine Learning 2003), which counts in that training sets
+        overlap; ``low`` and ``high``, the plain bootstrap over splits, which does not and is too narrow. NaN where
+        undefined.
+    """
+    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise InputError(f"Paired splits need two lists of one length, not shapes {first.shape} and {second.shape}.")
+    difference = first - second
+    difference = difference[np.isfinite(difference)]
+    n = len(difference)
+    result = dict.fromkeys(("mean", "low", "high", "t", "p", "corrected_low", "corrected_high"), float("nan"))
+    if n:
+        result["mean"] = float(difference.mean())
+    if n > 1:
+        rng = np.random.default_rng(seed)
+        means = difference[rng.integers(n, size=(draws, n))].mean(axis=1)
+        result["low"], result["high"] = _percentiles(means, confidence)
+        error = float(np.sqrt((1 / n + test_train_ratio) * difference.var(ddof=1)))
+        reach = error * float(stats.t.ppf((1 + confidence) / 2, n - 1))
+        result["corrected_low"], result["corrected_high"] = result["mean"] - reach, result["mean"] + reach
+        if error > 1e-15:  # otherwise all differences are the same but for rounding
+            result["t"] = result["mean"] / error
+            result["p"] = float(2 * stats.t.sf(abs(result["t"]), n - 1))
+    return {**result, "n": float(n)}
+
+
+def _one_against_all(
+    true: NDArray[np.bool_], predicted: NDArray[np.bool_], probability: NDArray[np.float64]
+) -> dict[str, float]:
+    hits, rejections = int((true & predicted).sum()), int((~true & ~predicted).sum())
+    misses, alarms = int((true & ~predicted).sum()), int((~true & predicted).sum())
+    both = true.any() and not true.all()
+    return {
+        "auc": float(roc_auc_score(true, probability)) if both else float("nan"),
+        "f1": _share(2 * hits, misses + alarms),
+        "sensitivity": _share(hits, misses),
+        "specificity": _share(rejections, alarms),
+    }
+
+
+def _share(part: int, rest: int) -> float:
+    return part / (part + rest) if part + rest else float("nan")
+
+
+def _percentiles(drawn: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    drawn = drawn[np.isfinite(drawn)]
+    if not len(drawn):
+        return float("nan"), float("nan")
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def _event(truth: ArrayLike, probabilities: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return what is claimed with which probability and whether it happened, both of shape (n_subjects,)."""
+    raw = np.asarray(probabilities, dtype=np.float64)
+    values = _checked_probabilities(np.column_stack([1 - raw, raw]) if raw.ndim == 1 else raw)
+    columns = np.asarray(truth).astype(np.int64)
+    if columns.shape != (len(values),):
+        raise InputError(f"{len(values)} predictions need as many true groups, not shape {columns.shape}.")
+    if values.shape[1] == 2:
+        return columns == 1, values[:, 1]
+    return values.argmax(axis=1) == columns, values.max(axis=1)
+
+
+def _checked_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] < 2:
+        raise InputError(f"Probabilities have a row a subject and a column a group, not shape {values.shape}.")
+    if not np.isfinite(values).all() or (values < -1e-6).any() or (values > 1 + 1e-6).any():
+        raise InputError("Probabilities lie between 0 and 1, and some do not.")
+    if (np.abs(values.sum(axis=1) - 1) > 1e-3).any():  # float16 rounds by that much
+        raise InputError("Each subject's probabilities must sum to 1; pass logits through softmax first.")
+    return values
+
+
+def _columns(truth: ArrayLike, groups: Sequence[str], *, n_rows: int) -> NDArray[np.int64]:
+    values = np.asarray(truth)
+    if values.shape != (n_rows,):
+        raise InputError(f"{n_rows} predictions need as many true groups, not shape {values.shape}.")
+    if values.dtype.kind in "UO":
+        columns = pd.Index(list(groups)).get_indexer(pd.Index(values))
+    else:
+        columns = values.astype(np.int64)
+    if n_rows and (columns.min() < 0 or columns.max() >= len(groups)):
+        raise InputError(f"Every true group must be one of {', '.join(groups)}, by name or by column.")
+    return np.asarray(columns, dtype=np.int64)

@@ -1,0 +1,281 @@
+"""Group comparisons: textbook tests, every permutation enumerated, planted effects, and motion unmasked."""
+
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from biobgt.errors import InputError
+from biobgt.groups import compare_attention, compare_groups, covariates_of
+
+GROUPS_OF = {n: ["NC"] * (n // 2) + ["ASD"] * (n - n // 2) for n in (6, 40, 80, 120)}
+
+
+def _ids(n: int) -> list[str]:
+    return [f"s{i}" for i in range(n)]
+
+
+def _slow_t(y: np.ndarray, group: np.ndarray, nuisance: np.ndarray) -> float:
+    """The t of the group in an ordinary least-squares fit, as a textbook writes it."""
+    design = np.column_stack([nuisance, group])
+    beta = np.linalg.lstsq(design, y, rcond=None)[0]
+    residual = y - design @ beta
+    variance = residual @ residual / (len(y) - design.shape[1])
+    return float(beta[-1] / np.sqrt(variance * np.linalg.inv(design.T @ design)[-1, -1]))
+
+
+def test_without_covariates_it_is_the_t_test(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((40, 5)) + np.linspace(0, 1, 5) * np.repeat([0, 1], 20)[:, None]
+    table = compare_groups(values, GROUPS_OF[40], subjects=_ids(40), permutations=4000).table
+    expected = stats.ttest_ind(values[20:], values[:20])
+    np.testing.assert_allclose(table["t"], expected.statistic)
+    np.testing.assert_allclose(table["p"], expected.pvalue, atol=0.03)
+    pooled = np.sqrt((values[20:].var(axis=0, ddof=1) + values[:20].var(axis=0, ddof=1)) / 2)
+    difference = values[20:].mean(axis=0) - values[:20].mean(axis=0)
+    np.testing.assert_allclose(table["difference"], difference)
+    np.testing.assert_allclose(table["d"], difference / pooled)
+    error = np.sqrt(1 / 20 + 1 / 20 + table["d"] ** 2 / (2 * 38))  # Hedges and Olkin's
+    np.testing.assert_allclose(table["d_high"] - table["d"], 1.959964 * error, rtol=1e-6)
+    np.testing.assert_allclose(table["d"] - table["d_low"], 1.959964 * error, rtol=1e-6)
+    np.testing.assert_allclose(table["q"], stats.false_discovery_control(table["p"]))
+    np.testing.assert_allclose(table["mean_ASD"] - table["mean_NC"], difference)
+    np.testing.assert_array_equal(table["p"], table["p_unadjusted"])
+    assert (table["p_family"] >= table["p"]).all()
+
+
+def test_with_covariates_t_is_that_of_least_squares(rng: np.random.Generator) -> None:
+    group = np.repeat([0.0, 1.0], 20)
+    age, site = rng.standard_normal(40) + group, rng.choice(list("xyz"), 40)
+    values = rng.standard_normal((40, 3)) + age[:, None] + 2 * (site == "y")[:, None]
+    covariates = pd.DataFrame({"age": 10 + 5 * age, "site": site})
+    table = compare_groups(values, GROUPS_OF[40], subjects=_ids(40), covariates=covariates, permutations=10).table
+    nuisance = np.column_stack([np.ones(40), age, site == "y", site == "z"]).astype(float)
+    np.testing.assert_allclose(table["t"], [_slow_t(y, group, nuisance) for y in values.T])
+    np.testing.assert_allclose(table["t_unadjusted"], stats.ttest_ind(values[20:], values[:20]).statistic)
+
+
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_p_is_that_of_every_permutation_enumerated(rng: np.random.Generator, adjusted: bool) -> None:
+    group = np.repeat([0.0, 1.0], 3)
+    values = rng.standard_normal((6, 2)) + group[:, None] * [1.5, 0.2]
+    age = rng.standard_normal(6)
+    nuisance = np.column_stack([np.ones(6), age]) if adjusted else np.ones((6, 1))
+    fitted = nuisance @ np.linalg.lstsq(nuisance, values, rcond=None)[0]
+    observed = np.abs([_slow_t(y, group, nuisance) for y in values.T])
+    drawn = np.array(
+        [
+            [
+                abs(_slow_t(fit + (y - fit)[list(order)], group, nuisance))
+                for y, fit in zip(values.T, fitted.T, strict=True)
+            ]
+            for order in permutations(range(6))
+        ]
+    )
+    covariates = pd.DataFrame({"age": age}) if adjusted else None
+    table = compare_groups(values, GROUPS_OF[6], subjects=_ids(6), covariates=covariates, permutations=20_000).table
+    np.testing.assert_allclose(table["p"], (drawn >= observed - 1e-9).mean(axis=0), atol=0.012)
+    np.testing.assert_allclose(
+        table["p_family"], (drawn.max(axis=1)[:, None] >= observed - 1e-9).mean(axis=0), atol=0.012
+    )
+
+
+def test_p_is_uniform_where_there_is_nothing(rng: np.random.Generator) -> None:
+    group = np.repeat([0.0, 1.0], 40)
+    motion = np.exp(rng.standard_normal(80)) + group
+    values = rng.standard_normal((80, 400)) + rng.standard_normal(400) * motion[:, None]
+    covariates = pd.DataFrame({"mean_fd": motion, "sex": rng.choice(["M", "F"], 80)})
+    table = compare_groups(values, GROUPS_OF[80], subjects=_ids(80), covariates=covariates, permutations=999).table
+    assert stats.kstest(table["p"], "uniform").pvalue > 0.001
+    assert 0.02 < (table["p"] < 0.05).mean() < 0.09
+    assert (table["p_unadjusted"] < 0.05).mean() > 0.3  # motion alone, where it is not accounted for
+    assert table["p"].min() >= 1 / 1000
+
+
+def test_a_planted_effect_is_found_and_its_size_within_the_interval(rng: np.random.Generator) -> None:
+    group = np.repeat([0.0, 1.0], 60)
+    age = rng.uniform(8, 40, 120)
+    values = rng.standard_normal((120, 30)) + 0.1 * age[:, None]
+    values[:, 7] += 1.0 * group
+    values[:, 9] -= 1.0 * group
+    covariates = pd.DataFrame({"age": age})
+    table = compare_groups(values, GROUPS_OF[120], subjects=_ids(120), covariates=covariates, permutations=999).table
+    assert set(np.flatnonzero(table["p_family"] < 0.05)) == {7, 9}
+    assert table["q"].nsmallest(2).max() < 0.05
+    for row, size in ((7, 1.0), (9, -1.0)):
+        assert table["d_low"][row] < size < table["d_high"][row]
+    assert abs(table["t"][7]) > abs(table["t_unadjusted"][7])  # age explains noise
+    inside = ((table["d_low"] < 0) & (table["d_high"] > 0)).drop([7, 9])
+    assert inside.mean() > 0.8
+
+
+def test_intervals_hold_the_true_size_as_often_as_they_say(rng: np.random.Generator) -> None:
+    group = np.repeat([0.0, 1.0], 60)
+    age = rng.standard_normal(120) + group
+    values = rng.standard_normal((120, 1000)) + age[:, None] + 0.6 * group[:, None]
+    covariates = pd.DataFrame({"age": age})
+    table = compare_groups(values, GROUPS_OF[120], subjects=_ids(120), covariates=covariates, permutations=1).table
+    assert 0.92 < ((table["d_low"] < 0.6) & (table["d_high"] > 0.6)).mean() < 0.98
+    assert table["d"].mean() == pytest.approx(0.6, abs=0.03)
+    assert table["d_unadjusted"].mean() > 0.8
+
+
+def test_an_effect_of_motion_disappears_with_motion_as_a_covariate(rng: np.random.Generator) -> None:
+    group = np.repeat([0.0, 1.0], 60)
+    motion = 0.1 + 0.1 * group + 0.05 * rng.standard_normal(120)
+    values = (10 * motion + rng.standard_normal(120) * 0.3)[:, None]
+    covariates = pd.DataFrame({"mean_fd": motion})
+    result = compare_groups(values, GROUPS_OF[120], subjects=_ids(120), covariates=covariates, permutations=1999)
+    row = result.table.iloc[0]
+    assert row["p_unadjusted"] < 0.001
+    assert row["d_unadjusted"] > 1
+    assert row["p"] > 0.05
+    assert row["d_low"] < 0 < row["d_high"]
+    assert result.covariates == ("mean_fd",)
+
+
+def test_repeated_rows_are_averaged_and_add_no_evidence(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((40, 3))
+    once = compare_groups(values, GROUPS_OF[40], subjects=_ids(40), permutations=200)
+    noise = rng.standard_normal((40, 3))
+    twice = compare_groups(
+        np.vstack([values + noise, values - noise]), GROUPS_OF[40] * 2, subjects=_ids(40) * 2, permutations=200
+    )
+    pd.testing.assert_frame_equal(once.table, twice.table)
+    assert (once.n_repeated, twice.n_repeated) == (0, 40)
+    assert twice.n_subjects == {"NC": 20, "ASD": 20}
+    assert any("40 further rows" in note for note in twice.notes)
+
+
+def test_a_value_missing_in_one_scan_is_taken_from_the_other(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((40, 1))
+    once = compare_groups(values, GROUPS_OF[40], subjects=_ids(40), permutations=50)
+    rows, groups = np.vstack([values, [[np.nan]]]), [*GROUPS_OF[40], "NC"]
+    twice = compare_groups(rows, groups, subjects=[*_ids(40), "s0"], permutations=50)
+    pd.testing.assert_frame_equal(once.table, twice.table)
+
+
+def test_missing_covariates_leave_subjects_out_of_both_tests(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((42, 2))
+    age = pd.Series(rng.uniform(8, 40, 42))
+    age[[3, 30]] = [np.nan, -9999]
+    covariates = pd.DataFrame({"age": age.astype(object), "site": 1})
+    groups = [*GROUPS_OF[40], "MCI", None]
+    result = compare_groups(values, groups, subjects=_ids(42), covariates=covariates, permutations=50)
+    assert result.n_dropped == 2
+    assert result.n_subjects == {"NC": 19, "ASD": 19}
+    kept = [i for i in range(40) if i not in (3, 30)]
+    expected = stats.ttest_ind(values[kept][19:], values[kept][:19]).statistic
+    np.testing.assert_allclose(result.table["t_unadjusted"], expected)
+    assert result.covariates == ("age",)
+    assert any("2 subjects left out because age" in note for note in result.notes)
+    assert any("site, the same in all" in note for note in result.notes)
+
+
+def test_features_that_cannot_be_tested_stay_nan_and_out_of_q(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((40, 4))
+    values[:, 1] = 5.0
+    values[7, 2] = np.nan
+    result = compare_groups(values, GROUPS_OF[40], subjects=_ids(40), permutations=200)
+    assert result.table["t"].isna().tolist() == [False, True, True, False]
+    alone = compare_groups(values[:, [0, 3]], GROUPS_OF[40], subjects=_ids(40), permutations=200).table
+    np.testing.assert_allclose(result.table["q"].dropna(), alone["q"])
+    assert any("2 features not tested" in note for note in result.notes)
+
+
+def test_results_depend_on_the_seed_alone(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((40, 3))
+    results = [
+        compare_groups(values, GROUPS_OF[40], subjects=_ids(40), permutations=99, seed=s).table for s in (1, 1, 2)
+    ]
+    pd.testing.assert_frame_equal(results[0], results[1])
+    assert not results[0]["p"].equals(results[2]["p"])
+
+
+def test_swapping_the_groups_turns_the_sign(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((40, 3))
+    tables = [
+        compare_groups(values, GROUPS_OF[40], subjects=_ids(40), between=pair, permutations=99).table
+        for pair in (("NC", "ASD"), ("ASD", "NC"))
+    ]
+    np.testing.assert_allclose(tables[0]["d"], -tables[1]["d"])
+    np.testing.assert_allclose(tables[0]["p"], tables[1]["p"])
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_attention_between_two_modules_is_found(rng: np.random.Generator, symmetric: bool) -> None:
+    labels = ["default"] * 3 + ["visual"] * 3 + ["limbic", None]
+    group = np.repeat([0.0, 1.0], 20)
+    matrices = 1 + 0.1 * rng.random((40, 8, 8))
+    matrices[:, :3, 3:6] += 0.1 * group[:, None, None]
+    if symmetric:
+        matrices = matrices + matrices.swapaxes(1, 2)
+    result = compare_attention(matrices, labels, GROUPS_OF[40], subjects=_ids(40), permutations=199)
+    table = result.blocks.table
+    strongest = table.loc[table["t"].abs().idxmax()]
+    assert strongest[["module", "other_module"]].tolist() == ["default", "visual"]
+    assert strongest["p_family"] == pytest.approx(1 / 200)
+    to_limbic = matrices[:, :3, 6].mean(axis=1)
+    assert table["t"][1] == pytest.approx(stats.ttest_ind(to_limbic[20:], to_limbic[:20]).statistic)
+    assert len(table) == (5 if symmetric else 8)  # one region has no pair within the limbic module
+    assert table["feature"][1] == ("default – limbic" if symmetric else "default → limbic")
+    assert result.contrast.table["d"][0] < 0  # more attention between modules, so less contrast
+    assert result.contrast.table["p"][0] < 0.05
+
+
+def test_covariates_are_picked_by_their_usual_names() -> None:
+    table = pd.DataFrame(
+        {
+            "subject": ["a", "b"],
+            "AGE_AT_SCAN": ["9.5", "n/a"],
+            "Gender": [1, 2],
+            "site": [None, ""],
+            "func_mean_fd": [0.1, 0.2],
+        }
+    )
+    picked = covariates_of(table)
+    assert list(picked.table.columns) == ["mean_fd", "age", "sex"]
+    assert picked.absent == ("site",)
+    assert picked.table["age"].isna().tolist() == [False, True]
+    assert picked.table["sex"].tolist() == ["1", "2"]  # a code, not a quantity
+
+
+def test_covariates_of_the_real_cohorts(shared_data: Path) -> None:
+    abide = pd.read_csv(shared_data / "abide_phenotypes.csv")
+    assert covariates_of(abide).absent == ()
+    assert covariates_of(pd.read_csv(shared_data / "cni2019_phenotypes.csv")).absent == ("mean_fd", "site")
+    result = compare_groups(
+        abide[["mean_fd", "age"]],
+        abide["group"],
+        subjects=abide["subject"],
+        covariates=covariates_of(abide).table[["sex", "site"]],
+        features=["mean_fd", "age"],
+        permutations=999,
+    )
+    t = result.table["t_unadjusted"][0]
+    assert t / np.sqrt(t**2 + 897) == pytest.approx(0.19, abs=0.01)  # ASD subjects move more
+    assert result.table["p"][0] == pytest.approx(0.001)
+
+
+def test_bad_input_is_said_in_a_sentence(rng: np.random.Generator) -> None:
+    values, groups, ids = rng.standard_normal((6, 2)), GROUPS_OF[6], _ids(6)
+    with pytest.raises(InputError, match="No subject is of group AD"):
+        compare_groups(values, groups, subjects=ids, between=("NC", "AD"))
+    with pytest.raises(InputError, match="stands in both"):
+        compare_groups(values, groups, subjects=["s0"] * 6)
+    with pytest.raises(InputError, match="5 subject ids"):
+        compare_groups(values, groups, subjects=ids[:5])
+    with pytest.raises(InputError, match="cannot be told apart"):
+        compare_groups(values, groups, subjects=ids, covariates=pd.DataFrame({"site": groups}))
+    with pytest.raises(InputError, match="'age' is missing most often"):
+        compare_groups(values, groups, subjects=ids, covariates=pd.DataFrame({"age": [np.nan] * 6}))
+    with pytest.raises(InputError, match="two values of 'site'"):
+        compare_groups(
+            values, groups, subjects=["s0", "s0", *ids[2:]], covariates=pd.DataFrame({"site": list("xyxyxy")})
+        )
+    with pytest.raises(InputError, match="two subjects each"):
+        compare_groups(values, ["NC", *["ASD"] * 5], subjects=ids)
+    with pytest.raises(InputError, match="2 features and 1 names"):
+        compare_groups(values, groups, subjects=ids, features=["x"])

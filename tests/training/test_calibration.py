@@ -1,0 +1,76 @@
+"""Temperature scaling: finds a known temperature, keeps the decision, survives extremes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import softmax
+
+from biobgt.errors import InputError
+from biobgt.training.calibration import TEMPERATURES, calibrated, fit_temperature
+from biobgt.training.metrics import calibration_error
+
+
+def _drawn(n: int, n_groups: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Logits of a perfectly calibrated model, and groups drawn from its probabilities."""
+    rng = np.random.default_rng(seed)
+    logits = rng.standard_normal((n, n_groups)) * 1.5
+    truth = np.array([rng.choice(n_groups, p=row) for row in softmax(logits, axis=1)])
+    return logits, truth
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize("temperature", [0.4, 1.0, 3.0])
+def test_a_known_temperature_is_found(n_groups: int, temperature: float) -> None:
+    logits, truth = _drawn(4000, n_groups, seed=1)
+    found = fit_temperature(logits * temperature, truth)
+    assert found == pytest.approx(temperature, rel=0.1)
+    before = calibration_error(truth, calibrated(logits * temperature, 1.0))
+    after = calibration_error(truth, calibrated(logits * temperature, found))
+    assert after < 0.03
+    assert temperature == 1.0 or before > 2 * after
+
+
+def test_two_subjects_by_hand() -> None:
+    # Logit differences of 2, three right and one wrong: p = 3/4, so 2 / T = log 3.
+    logits = np.array([[0.0, 2.0]] * 4)
+    assert fit_temperature(logits, [1, 1, 1, 0]) == pytest.approx(2 / np.log(3), rel=1e-4)
+    np.testing.assert_allclose(calibrated(logits[:1], 2 / np.log(3)), [[0.25, 0.75]])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 1000), st.floats(0.05, 20))
+def test_no_other_temperature_is_likelier(seed: int, other: float) -> None:
+    logits, truth = _drawn(60, 3, seed=seed)
+    rows = np.arange(60)
+    best = np.log(calibrated(logits, fit_temperature(logits, truth))[rows, truth]).mean()
+    assert best >= np.log(calibrated(logits, other)[rows, truth]).mean() - 1e-9
+
+
+def test_the_decision_stays_and_rows_sum_to_one() -> None:
+    logits, _ = _drawn(50, 3, seed=2)
+    probabilities = calibrated(logits, 5.0)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), logits.argmax(axis=1))
+
+
+def test_extremes_stay_within_bounds() -> None:
+    right = np.array([[0.5, 0.0], [0.0, 0.5]])
+    assert TEMPERATURES[0] <= fit_temperature(right, [0, 1]) < 0.1
+    assert 19 < fit_temperature(right, [1, 0]) <= TEMPERATURES[1]
+    assert fit_temperature(np.zeros((3, 2)), [0, 1, 1]) == 1.0
+    huge = np.array([[1e4, -1e4], [-1e4, 1e4]])
+    assert np.isfinite(calibrated(huge, fit_temperature(huge, [0, 1]))).all()
+
+
+def test_bad_input_is_said_in_a_sentence() -> None:
+    with pytest.raises(InputError, match="shape"):
+        fit_temperature([1.0, 2.0], [0, 1])
+    with pytest.raises(InputError, match="not finite"):
+        fit_temperature([[np.nan, 1.0]], [0])
+    with pytest.raises(InputError, match="columns from 0 to 1"):
+        fit_temperature([[0.0, 1.0]], [2])
+    with pytest.raises(InputError, match="as many"):
+        fit_temperature([[0.0, 1.0]], [0, 1])
+    with pytest.raises(InputError, match="above 0"):
+        calibrated([[0.0, 1.0]], 0.0)
