@@ -1,0 +1,132 @@
+"""What a figure of regions in the brain draws, whether on the screen or for the paper: groups, diameters, colours.
+
+Both kinds of figure ask here, so that a module has the same colour and symbol in each.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.errors import InputError
+from biobgt.figures.modules import MODULE_COLOURS
+
+Values = NDArray[np.float64]
+Edges = Sequence[tuple[int, int, float]]
+
+NO_GROUP = "no module"
+NO_VALUE = "no value"
+GREY = "#9AA5AB"
+SYMBOLS = ("circle", "diamond", "square", "cross")
+SEQUENTIAL, DIVERGING = "Viridis", "RdBu_r"  # both are safe for the colour-blind
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """Regions that are drawn alike.
+
+    Attributes
+    ----------
+    name : str
+        What the legend says.
+    members : tuple of int
+        Regions, counted from 0.
+    colour : str
+        As ``#rrggbb``.
+    symbol : str
+        One of :data:`SYMBOLS`.
+    """
+
+    name: str
+    members: tuple[int, ...]
+    colour: str
+    symbol: str
+
+
+def check_nodes(
+    coordinates: Values,
+    regions: Sequence[str],
+    *,
+    sizes: Values | None,
+    values: Values | None,
+    groups: Sequence[str | None] | None,
+    edges: Edges | None,
+) -> None:
+    """Refuse what does not fit together, with a sentence."""
+    n = len(regions)
+    if coordinates.shape != (n, 3):
+        raise InputError(
+            f"The coordinates have shape {coordinates.shape}, but {n} regions were named; give one row of three MNI "
+            "coordinates (x, y, z in mm) for each region."
+        )
+    if not np.isfinite(coordinates).all():
+        bad = int(np.flatnonzero(~np.isfinite(coordinates).all(axis=1))[0])
+        raise InputError(f"Region '{regions[bad]}' has no finite MNI coordinates; leave it out or complete the atlas.")
+    for what, given in (("sizes", sizes), ("values", values), ("groups", groups)):
+        if given is not None and len(given) != n:
+            raise InputError(f"There are {len(given)} {what} for {n} regions; give one for each region, in order.")
+    for i, j, _ in edges or ():
+        if not (0 <= i < n and 0 <= j < n):
+            raise InputError(f"A connection runs from region {i} to {j}, but regions are counted from 0 to {n - 1}.")
+
+
+def node_groups(
+    n_regions: int,
+    groups: Sequence[str | None] | None,
+    group_colours: Mapping[str, str] | None = None,
+    values: Values | None = None,
+) -> list[NodeGroup]:
+    """Gather the regions that are drawn alike; without groups, those with a value and those without.
+
+    A colour that comes again, past the eighth group, comes with another symbol.
+    """
+    if groups is None:
+        known = np.ones(n_regions, dtype=bool) if values is None else np.isfinite(values)
+        parts = [("regions", known, MODULE_COLOURS[0]), (NO_VALUE, ~known, GREY)]
+        return [
+            NodeGroup(name, tuple(np.flatnonzero(chosen).tolist()), colour, SYMBOLS[0])
+            for name, chosen, colour in parts
+            if chosen.any()
+        ]
+    given = group_colours or {}
+    present = set(groups) - {None}
+    names = [name for name in given if name in present]
+    names += sorted(cast(set[str], present - set(given)), key=natural_key)
+    found: list[NodeGroup] = []
+    for i, name in enumerate(names):
+        members = tuple(k for k, group in enumerate(groups) if group == name)
+        colour = given.get(name, MODULE_COLOURS[i % len(MODULE_COLOURS)])
+        n_alike = sum(group.colour == colour for group in found)
+        found.append(NodeGroup(name, members, colour, SYMBOLS[n_alike % len(SYMBOLS)]))
+    alone = tuple(k for k, group in enumerate(groups) if group is None)
+    return [*found, NodeGroup(NO_GROUP, alone, GREY, SYMBOLS[0])] if alone else found
+
+
+def natural_key(name: str) -> list[tuple[bool, int, str]]:
+    """Sort key that puts ``Module 2`` before ``Module 10``."""
+    parts = re.split(r"(\d+)", name)
+    return [(True, int(part), "") if part.isdecimal() else (False, 0, part) for part in parts]
+
+
+def node_diameters(n_regions: int, sizes: Values | None, smallest: float, largest: float, *, plain: float) -> Values:
+    """Diameters, shape (n_regions,), whose squares grow evenly with the sizes."""
+    if sizes is None:
+        return np.full(n_regions, plain)
+    known = sizes[np.isfinite(sizes)]
+    if not len(known) or known.min() == known.max():
+        return np.full(n_regions, plain)
+    share = np.where(np.isfinite(sizes), (sizes - known.min()) / (known.max() - known.min()), 0)
+    return np.sqrt(smallest**2 + share * (largest**2 - smallest**2))
+
+
+def colour_scale(values: Values, limits: tuple[float, float] | None = None) -> tuple[str, float, float]:
+    """Choose a scale and its ends: one that is white at zero where values lie on both sides of it."""
+    known = values[np.isfinite(values)]
+    low, high = limits or ((float(known.min()), float(known.max())) if len(known) else (0.0, 1.0))
+    if low < 0 < high:
+        reach = max(-low, high)
+        return DIVERGING, -reach, reach
+    return (SEQUENTIAL, low, high) if low < high else (SEQUENTIAL, low - 0.5, high + 0.5)
