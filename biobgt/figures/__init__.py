@@ -1,5 +1,6 @@
 """Figures: arrays in, a figure out; nothing is computed here beyond what drawing needs."""
 
+from biobgt.figures.brain import brain_3d, brain_caption
 from biobgt.figures.connectome import (
     colour_limit,
     connectivity_caption,
@@ -13,27 +14,29 @@ from biobgt.figures.connectome import (
 from biobgt.figures.frame import RegionOrder, order_regions
 from biobgt.figures.hub_captions import (
     RULE_TITLES,
+    centralities_caption,
     correlation_text,
     curves_caption,
     scatter_caption,
     sweep_caption,
     table_caption,
 )
-from biobgt.figures.hubs import (
-    SHORT_NAMES,
-    CurveScale,
-    gamma_sweep,
-    hub_curves,
-    hub_scatter,
-    order_by_value,
-)
-from biobgt.figures.modules import module_caption, role_caption, role_map
+from biobgt.figures.hub_curves import CurveScale, hub_curves, only_regions, order_by_value, random_regions
+from biobgt.figures.hubs import SHORT_NAMES, gamma_sweep, hub_scatter
+from biobgt.figures.module_chance import chance_caption, modularity_against_chance
+from biobgt.figures.module_flow import flow_caption, group_flow_caption, module_flow
+from biobgt.figures.module_sweep import resolution_caption, resolution_curves
+from biobgt.figures.modules import module_caption, module_colours, module_heatmap, role_caption, role_map
 
 __all__ = [
     "RULE_TITLES",
     "SHORT_NAMES",
     "CurveScale",
     "RegionOrder",
+    "brain_3d",
+    "brain_caption",
+    "centralities_caption",
+    "chance_caption",
     "colour_limit",
     "connectivity_caption",
     "connectivity_distribution",
@@ -41,13 +44,23 @@ __all__ = [
     "correlation_text",
     "curves_caption",
     "distribution_caption",
+    "flow_caption",
     "gamma_sweep",
     "graph_caption",
+    "group_flow_caption",
     "hub_curves",
     "hub_scatter",
+    "modularity_against_chance",
     "module_caption",
+    "module_colours",
+    "module_flow",
+    "module_heatmap",
+    "only_regions",
     "order_by_value",
     "order_regions",
+    "random_regions",
+    "resolution_caption",
+    "resolution_curves",
     "role_caption",
     "role_map",
     "scatter_caption",

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from biobgt.figures.frame import whose
-from biobgt.figures.hubs import SHORT_NAMES, CurveScale
+from biobgt.figures.hub_curves import CurveScale
+from biobgt.figures.hubs import SHORT_NAMES
+from biobgt.wording import counted
 
 RULE_TITLES: Mapping[str, str] = {"top": "Top 10%", "sd": "Mean + 1 SD"}
 _RULES: Mapping[str, str] = {"top": "the top 10% of regions", "sd": "regions above the mean + 1 SD"}
@@ -27,14 +29,44 @@ def curves_caption(
     gamma: float,
     perturbation: str,
     rule: str,
+    drawn: tuple[int, int] | None = None,
+    group: tuple[str, int] | None = None,
     simulated: bool = False,
 ) -> str:
-    """Say in words what the curves over regions show."""
+    """Say in words what the curves over regions show.
+
+    Parameters
+    ----------
+    subject : str
+    n_regions, n_hubs : int
+        Of the subject, drawn or not.
+    scale : {"z", "rank", "raw"}
+    gamma : float
+        In units of 1/mean(λ).
+    perturbation, rule : str
+    drawn : (int, int), optional
+        How many regions were drawn at random, and with which seed.
+    group : (str, int), optional
+        Name and number of subjects of the group whose mean lies behind.
+    simulated : bool
+    """
+    which = (
+        f"{n_regions} regions" if drawn is None else f"{drawn[0]} of {n_regions} regions, drawn with seed {drawn[1]}"
+    )
+    over_all = "" if drawn is None or scale == "raw" else f" (of all {n_regions})"
+    behind = "" if group is None else _behind(*group)
     return (
-        f"{whose(subject, simulated)}: node entanglement (NE), node efficiency (NEff) and FC strength of {n_regions} "
-        f"regions, {_SCALES[scale]}. NE is |ΔS| at γ = {gamma:g}/mean(λ) when {_PERTURBATIONS[perturbation]}; FC "
+        f"{whose(subject, simulated)}: node entanglement (NE), node efficiency (NEff) and FC strength of {which}, "
+        f"{_SCALES[scale]}{over_all}. NE is |ΔS| at γ = {gamma:g}/mean(λ) when {_PERTURBATIONS[perturbation]}; FC "
         f"strength is the mean Pearson correlation, or connectivity as brought, with all other regions. "
-        f"Diamonds mark the {n_hubs} hubs by NE: {_RULES[rule]}."
+        f"Diamonds mark hubs by NE, {n_hubs} in all: {_RULES[rule]}.{behind}"
+    )
+
+
+def _behind(group: str, n_subjects: int) -> str:
+    return (
+        f" Behind each curve, dashed line and band are the mean ± 1 SD of the {counted(n_subjects, 'subject')} of "
+        f"{group}, this one among them, each on its own scale and γ."
     )
 
 
@@ -90,6 +122,17 @@ def sweep_caption(
         f"{whose(subject, simulated)}: Spearman's ρ of NE ({perturbation}, |ΔS|) with NEff and with FC strength over "
         f"regions, at diffusion times γ in units of 1/mean(λ). At the chosen γ = {gamma:g}, marked by the dotted line, "
         f"ρ is {found}. {study}"
+    )
+
+
+def centralities_caption(
+    subject: str, measures: Mapping[str, str], *, gamma: float, perturbation: str, simulated: bool = False
+) -> str:
+    """Say in words what the comparison of hub measures on the brain shows; ``measures`` says what each name means."""
+    names = ", ".join(f"{name} ({meaning})" for name, meaning in measures.items())
+    return (
+        f"{whose(subject, simulated)}: {names}, as z-scores over regions in nilearn's glass brain. Larger and redder "
+        f"is higher, on one colour scale for all. NE is |ΔS| at γ = {gamma:g}/mean(λ), perturbation {perturbation}."
     )
 
 

@@ -1,6 +1,9 @@
-"""Modules on the screen: the cartography of regions, and captions in words."""
+"""Modules on the screen: connectivity sorted by module, the cartography of regions, and captions in words.
 
-from collections.abc import Sequence
+A module has one colour in all figures, that of its number, so that groups whose modules are numbered alike compare.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -8,15 +11,100 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from biobgt.figures.frame import layout, whose
+from biobgt.figures.connectome import connectivity_heatmap
+from biobgt.figures.frame import RegionOrder, layout, order_regions, whose
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # it brings scikit-learn, which the start of the app does without
     from biobgt.modules import Partition
 
-# Okabe and Ito's colours, safe for the colour-blind; modules past the eighth start over with another symbol.
-MODULE_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+# Okabe and Ito's colours, safe for the colour-blind, with Tol's wine for their black, which a dark page would swallow;
+# modules past the eighth start over with another symbol.
+MODULE_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#882255")
 _SYMBOLS = ("circle", "diamond", "square", "cross")
+_NO_MODULE = "#9AA5AB"
+_MOST_TWO_LINED = 8  # brackets; the names of more have one line
+_LABEL_SHARE = {1: 1 / 19, 2: 1 / 9}  # of the matrix's height on a narrow page, for a name of so many lines
+
+
+def module_colours(modules: Iterable[int]) -> dict[int, str]:
+    """Colour of each module, by its number from 1; grey for 0, in no module."""
+    return {module: MODULE_COLOURS[(module - 1) % len(MODULE_COLOURS)] if module else _NO_MODULE for module in modules}
+
+
+def module_heatmap(
+    matrix: NDArray[np.float64],
+    regions: Sequence[str],
+    modules: Sequence[int],
+    names: Mapping[int, str],
+    *,
+    limit: float = 1.0,
+    title: str = "",
+    quantity: str = "r",
+    simulated: bool = False,
+) -> go.Figure:
+    """Draw connectivity sorted by module, with a named bracket in the module's colour beside its rows.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n_regions, n_regions)
+    regions : sequence of str, length n_regions
+    modules : sequence of int, length n_regions
+        0 is a region in no module; these come last.
+    names : mapping of int to str
+        What each module is called.
+    limit, title, quantity, simulated
+        As for :func:`biobgt.figures.connectivity_heatmap`.
+    """
+    numbers = {names[number]: number for number in sorted(set(modules) - {0})}
+    order = order_regions(len(matrix), [names[module] if module else None for module in modules], first=list(numbers))
+    figure = connectivity_heatmap(
+        matrix, regions, order=order, limit=limit, title=title, quantity=quantity, simulated=simulated
+    )
+    colours = module_colours(range(max(modules, default=0) + 1))
+    block_colours = [colours[numbers.get(name, 0)] for name, _, _ in order.blocks]
+    for (_, start, end), colour in zip(order.blocks, block_colours, strict=True):
+        figure.add_shape(
+            type="rect",
+            xref="x domain",  # beside the matrix wherever its square shape puts its edge
+            x0=-0.022,
+            x1=-0.008,
+            y0=start - 0.3,
+            y1=end - 0.7,
+            fillcolor=colour,
+            line={"width": 0},
+        )
+    lines = 2 if len(order.blocks) <= _MOST_TWO_LINED else 1
+    figure.update_yaxes(
+        tickvals=[figure.data[0].y[row] for row in _label_rows(order, _LABEL_SHARE[lines])],
+        ticktext=[
+            f'<span style="color:{colour}">■</span> {_bracket_name(name if name in numbers else "no module", lines)}'
+            for (name, _, _), colour in zip(order.blocks, block_colours, strict=True)
+        ],
+        ticklabelstandoff=14,
+        tickfont={"size": 11},
+        ticks="",
+    )
+    return figure
+
+
+def _bracket_name(name: str, lines: int) -> str:
+    """A name in two lines, or without the word that all share in one."""
+    return escape(name, quote=False).replace(" · ", "<br>") if lines == 2 else escape(name.removeprefix("Module "))
+
+
+def _label_rows(order: RegionOrder, share: float) -> list[int]:
+    """The row at which each bracket's name stands: its middle, moved where small modules would write over another."""
+    n = len(order.order)
+    step = max(1, round(n * share))
+    rows = [(start + end - 1) // 2 for _, start, end in order.blocks]
+    for i in range(1, len(rows)):
+        rows[i] = max(rows[i], rows[i - 1] + step)
+    last = n - 1
+    for i in reversed(range(len(rows))):
+        rows[i] = min(rows[i], last)
+        last = rows[i] - step
+    return [max(0, row) for row in rows]
 
 
 def role_map(
@@ -26,6 +114,7 @@ def role_map(
     regions: Sequence[str],
     *,
     hub_z: float,
+    names: Mapping[int, str] | None = None,
     title: str = "",
     simulated: bool = False,
 ) -> go.Figure:
@@ -39,21 +128,24 @@ def role_map(
     regions : sequence of str, length n_regions
     hub_z : float
         Where the line between hubs and others lies.
+    names : mapping of int to str, optional
+        What each module is called.
     """
     labels = np.asarray(modules)
-    names = np.array([escape(name, quote=False) for name in regions], dtype=object)
+    hover = np.array([escape(name, quote=False) for name in regions], dtype=object)
     figure = go.Figure()
-    for i, module in enumerate(sorted(set(labels.tolist()) - {0})):
+    present = sorted(set(labels.tolist()) - {0})
+    for module, colour in module_colours(present).items():
         members = labels == module
         figure.add_scatter(
             x=participation[members],
             y=within_z[members],
-            text=names[members],
+            text=hover[members],
             mode="markers",
-            name=f"Module {module}",
+            name=escape((names or {}).get(module, f"Module {module}"), quote=False),
             marker={
-                "color": MODULE_COLOURS[i % len(MODULE_COLOURS)],
-                "symbol": _SYMBOLS[(i // len(MODULE_COLOURS)) % len(_SYMBOLS)],
+                "color": colour,
+                "symbol": _SYMBOLS[((module - 1) // len(MODULE_COLOURS)) % len(_SYMBOLS)],
                 "size": 8,
             },
             hovertemplate="%{text}<br>participation %{x:.2f}, z %{y:.2f}",
@@ -61,8 +153,8 @@ def role_map(
     figure.add_hline(y=hub_z, line={"dash": "dot", "color": "#7A868C"}, annotation_text="hubs above")
     figure.update_xaxes(title="Participation", range=[-0.03, 1])
     figure.update_yaxes(title="Within-module z")
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0}
-    figure.update_layout(legend=legend, **layout(title, simulated, height=480, top=96))
+    legend = {"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0}
+    figure.update_layout(legend=legend, **layout(title, simulated, height=520))
     return figure
 
 

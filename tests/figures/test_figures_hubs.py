@@ -4,15 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biobgt import InputError
 from biobgt.figures import (
     RegionOrder,
+    centralities_caption,
     correlation_text,
     curves_caption,
     gamma_sweep,
     hub_curves,
     hub_scatter,
+    only_regions,
     order_by_value,
     order_regions,
+    random_regions,
     scatter_caption,
     sweep_caption,
     table_caption,
@@ -86,6 +90,59 @@ def test_modules_are_named_and_parted():
     assert [line.x0 for line in figure.layout.shapes] == [1.5, 2.5]
 
 
+def test_some_regions_keep_their_order_and_blocks():
+    order = order_regions(5, ["Vis", "MC", "Vis", None, "MC"])
+    assert only_regions(order, frozenset({2, 3, 0})) == RegionOrder((0, 2, 3), (("Vis", 0, 2), ("unlabelled", 2, 3)))
+    assert only_regions(order_by_value(np.array([1.0, 3.0, 2.0])), frozenset({0, 2})) == RegionOrder((2, 0))
+    figure = hub_curves(CURVES, REGIONS, HUBS, order=RegionOrder((3, 0)))
+    assert list(traces(figure)["NE"].x) == ["D", "A"]
+    assert list(traces(figure)["NE"].customdata) == [3, 0]
+    assert list(traces(figure)["hubs by NE"].x) == []
+    assert figure.layout.xaxis.title.text == "2 regions in atlas order"
+
+
+def test_random_regions_are_those_of_their_seed():
+    drawn = random_regions(200, 50, seed=3)
+    assert len(drawn) == 50
+    assert drawn <= frozenset(range(200))
+    assert drawn == random_regions(200, 50, seed=3) != random_regions(200, 50, seed=4)
+    assert random_regions(30, 50, seed=0) == frozenset(range(30))
+    with pytest.raises(InputError, match="seed is -1"):
+        random_regions(200, 50, seed=-1)
+
+
+def test_group_lies_behind_each_measure_in_a_panel_of_its_own():
+    group = {measure: (values + 1, np.full(4, 0.5)) for measure, values in CURVES.items()}
+    figure = hub_curves(CURVES, REGIONS, HUBS, group=group, group_name="<NC>", order=RegionOrder((3, 0)))
+    band, mean, curve = figure.data[:3]
+    np.testing.assert_allclose(mean.y, [1.3, 1.1])
+    np.testing.assert_allclose(band.y, [1.8, 1.6, 0.6, 0.8])
+    assert list(band.x) == ["D", "A", "A", "D"]
+    assert mean.name == "&lt;NC&gt;, mean ± SD"
+    assert curve.name == "NE"
+    axes = [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")]
+    assert axes == ["NE, z", "NEff, z", "FC strength, z"]
+    assert sum(trace.name == mean.name and trace.showlegend is not False for trace in figure.data) == 1
+
+
+def test_picked_region_is_ringed_where_it_is_drawn():
+    figure = hub_curves(CURVES, REGIONS, HUBS, picked=2)
+    ring = traces(figure)["C"]
+    assert (list(ring.x), list(ring.y), list(ring.customdata)) == (["C"], [0.2], [2])
+    assert "C" not in traces(hub_curves(CURVES, REGIONS, HUBS, picked=2, order=RegionOrder((0, 1))))
+    scatter = hub_scatter(
+        CURVES["fc_strength"],
+        CURVES["node_entanglement"],
+        REGIONS,
+        HUBS,
+        measure="fc_strength",
+        subtitle="",
+        picked=2,
+    )
+    assert (list(scatter.data[2].x), list(scatter.data[2].y)) == ([1], [0.2])
+    assert [list(trace.customdata) for trace in scatter.data] == [[0, 2, 3], [1], [2]]
+
+
 def test_scatter_has_a_point_a_region_and_tells_hubs():
     figure = hub_scatter(
         CURVES["fc_strength"], CURVES["node_entanglement"], REGIONS, HUBS, measure="fc_strength", subtitle="ρ = 0.4"
@@ -139,7 +196,15 @@ def test_captions_name_the_numbers():
     assert curves.startswith("Simulated subject s:")
     assert "of 200 regions, as ranks" in curves
     assert "γ = 0.5/mean(λ) when a region's neighbourhood becomes a clique" in curves
-    assert "20 hubs by NE: the top 10% of regions" in curves
+    assert "hubs by NE, 20 in all: the top 10% of regions" in curves
+    some = curves_caption(
+        "s", 200, 20, scale="z", gamma=0.5, perturbation="remove", rule="top", drawn=(50, 7), group=("NC", 12)
+    )
+    assert "of 50 of 200 regions, drawn with seed 7, as z-scores over regions (of all 200)." in some
+    assert "mean ± 1 SD of the 12 subjects of NC, this one among them" in some
+    five = centralities_caption("s", {"DC": "degree", "NE": "node entanglement"}, gamma=3.0, perturbation="remove")
+    assert "DC (degree), NE (node entanglement), as z-scores" in five
+    assert "γ = 3/mean(λ), perturbation remove" in five
     scatter = scatter_caption("s", "node_efficiency", 198, rho=0.7, low=0.6, high=0.8, gamma=3.0)
     assert "against NEff" in scatter
     assert "0.70, 95% bootstrap interval 0.60 to 0.80, over the 198 regions with signal of this subject" in scatter

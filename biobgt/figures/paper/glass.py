@@ -1,0 +1,267 @@
+"""Glass brains put together in a figure: from top to bottom a heading, rows of named brains, a colour bar, a legend.
+
+Everything is placed in mm from the lower left corner, so that the brains fill what the words leave, without borders.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize, to_rgba
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from biobgt.errors import InputError
+from biobgt.figures.brain_nodes import NO_VALUE, NodeGroup, Values, colour_scale, node_diameters
+from biobgt.figures.paper.frame import MARKERS, POINTS_PER_MM, add_legend, line_height, new_figure, wrapped
+from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle, drawing
+
+DisplayMode = Literal["lyrz", "ortho"]
+
+# Height over width of nilearn's outlines side by side.
+_ASPECTS = {"lyrz": 0.277, "ortho": 0.385}
+_MARGIN_MM = 1.0
+_BAR_MM = 2.0
+_GAP_MM = 1.0
+_LOWEST_BRAIN_MM = 10.0
+_EDGE_COLOUR = "#6A4C93"  # neither an outline's grey nor a module's colour
+_EDGE_WIDTHS = (0.3, 0.7, 1.2)
+_UNNAMED = "regions"
+
+
+class Box(NamedTuple):
+    """A place in the figure, in mm from its lower left corner."""
+
+    left: float
+    bottom: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, eq=False)
+class BrainPanel:
+    """What one glass brain shows.
+
+    Attributes
+    ----------
+    parts : tuple of NodeGroup
+        Regions that are drawn alike.
+    sizes, values : ndarray, shape (n_regions,), or None
+        Sizes and continuous colours of the nodes.
+    edges : tuple of (int, int, float)
+        Two regions, counted from 0, and a weight.
+    name, text : str
+        Written above the brain, after the panel's letter; nothing is written where there is no name.
+    """
+
+    parts: tuple[NodeGroup, ...]
+    sizes: Values | None = None
+    values: Values | None = None
+    edges: tuple[tuple[int, int, float], ...] = ()
+    name: str = ""
+    text: str = ""
+
+
+def compose_brains(
+    panels: Sequence[BrainPanel],
+    coordinates: Values,
+    *,
+    heading: str,
+    quantity: str,
+    limits: tuple[float, float] | None,
+    style: PaperStyle,
+    display_mode: DisplayMode,
+    columns: int = 1,
+) -> Figure:
+    """Draw brains in rows and columns under a heading, with one colour bar and one legend.
+
+    Parameters
+    ----------
+    panels : sequence of BrainPanel
+    coordinates : ndarray, shape (n_regions, 3)
+        MNI coordinates in mm.
+    heading, quantity : str
+        The figure's title, and what continuous colours stand for.
+    limits : (float, float), optional
+        Ends of the colour scale; where not given, those of all values.
+    style : PaperStyle
+    display_mode : {"lyrz", "ortho"}
+    columns : int
+    """
+    if display_mode not in get_args(DisplayMode):
+        raise InputError(f"There is no view '{display_mode}' of a brain; choose {' or '.join(get_args(DisplayMode))}.")
+    known = [panel.values for panel in panels if panel.values is not None]
+    shades = _shades(np.concatenate(known), limits) if known else None
+    width = (style.width_mm - (columns + 1) * _MARGIN_MM) / columns
+    with drawing(style):
+        figure = new_figure(style)
+        figure.set_layout_engine("none")
+        quantity = wrapped(quantity, _bar_length_mm(style) * POINTS_PER_MM, style.font_size, style)
+        legend_mm = _add_node_legend(figure, panels, style)
+        title = wrapped(heading, (style.width_mm - 2 * _MARGIN_MM) * POINTS_PER_MM, style.font_size + 1, style)
+        texts = [_panel_text(i, panel, width, style) for i, panel in enumerate(panels)]
+        texts_mm = max(_text_mm(text, style.font_size) for text in texts)
+        top = _MARGIN_MM + _text_mm(title, style.font_size + 1)
+        bottom = _MARGIN_MM + legend_mm + (_bar_room_mm(style, quantity) if shades else 0)
+        n_rows = -(-len(panels) // columns)
+        brain_mm = _settle_height(figure, style, top + bottom, texts_mm, width * _ASPECTS[display_mode], n_rows)
+        _write(figure, title, _MARGIN_MM, _MARGIN_MM, style.font_size + 1)
+        for i, (panel, text) in enumerate(zip(panels, texts, strict=True)):
+            row, column = divmod(i, columns)
+            left = _MARGIN_MM + column * (width + _MARGIN_MM)
+            down = top + row * (texts_mm + brain_mm)
+            _write(figure, text, left, down, style.font_size)
+            box = Box(left, _height_mm(figure) - down - texts_mm - brain_mm, width, brain_mm)
+            _draw_brain(figure, box, panel, coordinates, shades, style, display_mode)
+        if shades:
+            _colour_bar(figure, shades, quantity, style, bottom_mm=_MARGIN_MM + legend_mm)
+        return figure
+
+
+def _draw_brain(
+    figure: Figure,
+    box: Box,
+    panel: BrainPanel,
+    coordinates: Values,
+    shades: ScalarMappable | None,
+    style: PaperStyle,
+    display_mode: DisplayMode,
+) -> None:
+    from nilearn.plotting import plot_glass_brain  # brings pyplot, which nothing else here needs
+
+    width, height = style.width_mm, _height_mm(figure)
+    place = (box.left / width, box.bottom / height, box.width / width, box.height / height)
+    display = plot_glass_brain(None, display_mode=display_mode, figure=figure, axes=place, annotate=False)
+    _thin_outlines(display, min(1.0, box.width / 174))
+    display.annotate(left_right=True, positions=False, size=style.tick_size)
+    _draw_edges(display, coordinates, panel.edges)
+    smallest, largest, plain = (points * min(2.0, max(0.8, box.width / 83)) for points in (1.3, 5.0, 2.8))
+    diameters = node_diameters(len(coordinates), panel.sizes, smallest, largest, plain=plain)
+    for part in panel.parts:
+        members = list(part.members)
+        colours = np.array([to_rgba(style.colour(part.colour))] * len(members))
+        if shades is not None and panel.values is not None and part.name != NO_VALUE:
+            members.sort(key=lambda region: panel.values[region])  # type: ignore[index] # the highest lie on top
+            colours = shades.to_rgba(panel.values[members])
+        display.add_markers(
+            coordinates[members],
+            marker_color=colours,
+            marker_size=diameters[members] ** 2,
+            marker=MARKERS[part.symbol],
+            edgecolors="#3C3C3C",
+            linewidths=0.2,
+        )
+
+
+def _thin_outlines(display: Any, factor: float) -> None:
+    """Draw nilearn's outlines, made for a screen's width, in the strength that suits a smaller brain."""
+    for view in display.axes.values():
+        for outline in view.ax.patches:
+            outline.set_linewidth(outline.get_linewidth() * factor)
+
+
+def _draw_edges(display: Any, coordinates: Values, edges: Sequence[tuple[int, int, float]]) -> None:
+    """Lines in three widths by strength, dashed where negative."""
+    strongest = max((abs(weight) for _, _, weight in edges), default=0.0)
+    classes: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+    for i, j, weight in edges:
+        step = min(int(3 * abs(weight) / strongest), 2) if strongest else 0
+        classes.setdefault((step, weight < 0), []).append((i, j))
+    for (step, negative), pairs in sorted(classes.items()):
+        between = np.zeros((len(coordinates),) * 2)
+        for i, j in pairs:
+            between[i, j] = between[j, i] = 1
+        line = {"color": _EDGE_COLOUR, "linewidth": _EDGE_WIDTHS[step], "linestyle": "--" if negative else "-"}
+        display.add_graph(between, coordinates, node_size=0, edge_kwargs=line)
+
+
+def _shades(values: Values, limits: tuple[float, float] | None) -> ScalarMappable:
+    scale, low, high = colour_scale(values, limits)
+    return ScalarMappable(Normalize(low, high), cmap=scale.lower() if scale == "Viridis" else scale)
+
+
+def _add_node_legend(figure: Figure, panels: Sequence[BrainPanel], style: PaperStyle) -> float:
+    """Name the groups and the connections; the height that takes, in mm."""
+    dot: dict[str, Any] = {"linestyle": "none", "markersize": 0.6 * style.font_size, "markeredgewidth": 0.2}
+    parts = {part.name: part for panel in panels for part in panel.parts if part.name != _UNNAMED}
+    handles = [
+        Line2D([], [], marker=MARKERS[part.symbol], color=style.colour(part.colour), markeredgecolor="#3C3C3C", **dot)
+        for part in parts.values()
+    ]
+    labels = list(parts)
+    if any(panel.edges for panel in panels):
+        handles.append(Line2D([], [], color=_EDGE_COLOUR, linewidth=_EDGE_WIDTHS[1]))
+        labels.append("connections")
+    if not handles:
+        return 0.0
+    legend = add_legend(figure, handles, labels, style, place="lower left")
+    figure.draw_without_rendering()
+    return legend.get_window_extent().height / figure.dpi * MM_PER_INCH + _GAP_MM
+
+
+def _panel_text(i: int, panel: BrainPanel, width_mm: float, style: PaperStyle) -> str:
+    if not panel.name:
+        return ""
+    words = f"{ascii_lowercase[i % 26]}  {panel.name}" + (f": {panel.text}" if panel.text else "")
+    return wrapped(words, width_mm * POINTS_PER_MM, style.font_size, style)
+
+
+def _settle_height(
+    figure: Figure, style: PaperStyle, around_mm: float, texts_mm: float, natural_mm: float, n_rows: int
+) -> float:
+    """Give the figure its height; the height that is left for a brain, in mm."""
+    if style.height_mm is None:
+        height = around_mm + n_rows * (texts_mm + natural_mm)
+        figure.set_size_inches(style.width_mm / MM_PER_INCH, height / MM_PER_INCH)
+        return natural_mm
+    brain_mm = (style.height_mm - around_mm) / n_rows - texts_mm
+    if brain_mm < _LOWEST_BRAIN_MM:
+        needed = around_mm + n_rows * (texts_mm + _LOWEST_BRAIN_MM)
+        raise InputError(
+            f"A height of {style.height_mm:g} mm leaves no room for the brains; choose at least {np.ceil(needed):g}, "
+            "or none to let the figure choose."
+        )
+    return brain_mm
+
+
+def _colour_bar(figure: Figure, shades: ScalarMappable, quantity: str, style: PaperStyle, *, bottom_mm: float) -> None:
+    width, height = style.width_mm, _height_mm(figure)
+    length = _bar_length_mm(style)
+    bottom = bottom_mm + _bar_room_mm(style, quantity) - _GAP_MM - _BAR_MM
+    place = ((width - length) / 2 / width, bottom / height, length / width, _BAR_MM / height)
+    bar = figure.colorbar(shades, cax=figure.add_axes(place), orientation="horizontal", ticks=MaxNLocator(4))
+    bar.outline.set_linewidth(0.5)
+    bar.ax.tick_params(pad=1)
+    bar.set_label(quantity, labelpad=1)
+
+
+def _bar_length_mm(style: PaperStyle) -> float:
+    return min(60.0, 0.6 * style.width_mm)
+
+
+def _bar_room_mm(style: PaperStyle, quantity: str) -> float:
+    points = (
+        line_height(style.tick_size)
+        + 3
+        + (line_height(style.font_size) * (quantity.count("\n") + 1) + 1 if quantity else 0)
+    )
+    return _BAR_MM + points / POINTS_PER_MM + _GAP_MM
+
+
+def _write(figure: Figure, text: str, left_mm: float, down_mm: float, size: float) -> None:
+    """Write text whose upper left corner lies so many mm from the figure's left and top."""
+    x, y = left_mm / (figure.get_figwidth() * MM_PER_INCH), 1 - down_mm / _height_mm(figure)
+    if text:
+        figure.text(x, y, text, fontsize=size, ha="left", va="top", linespacing=1.25)
+
+
+def _text_mm(text: str, size: float) -> float:
+    return (text.count("\n") + 1) * line_height(size) / POINTS_PER_MM + _GAP_MM if text else 0.0
+
+
+def _height_mm(figure: Figure) -> float:
+    return float(figure.get_figheight()) * MM_PER_INCH
