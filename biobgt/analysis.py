@@ -5,7 +5,7 @@ subject is one job for :mod:`biobgt.scale`; groups are put together from the sub
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from biobgt.modules import (
     UNASSIGNED,
     Partition,
     combine_partitions,
+    consensus_modules,
     louvain_modules,
     match_modules,
     module_agreement,
@@ -58,12 +59,14 @@ class HubOptions:
 
 @dataclass(frozen=True)
 class ModuleOptions:
-    """How modules are found."""
+    """How modules are found: the best of ``runs``, or their ``consensus``; negative weights count if ``signed``."""
 
     resolution: float = 1.0
     runs: int = 10
     hub_z: float = 2.5
     seed: int = 0
+    consensus: bool = False
+    signed: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for provenance."""
@@ -185,7 +188,8 @@ def measure_modules(
         labelling of the atlas; and ``system segregation`` where the connectivity holds correlations.
     """
     options = options or ModuleOptions()
-    partition = louvain_modules(graph, resolution=options.resolution, seed=options.seed, runs=options.runs)
+    graph = graph_for_modules(graph, options)
+    partition = find_modules(graph, options)
     measures: dict[str, float] = {
         "modules": partition.n_modules,
         "q": partition.q,
@@ -197,6 +201,17 @@ def measure_modules(
     if is_correlation(connectivity):  # segregation is on Fisher z, which only correlations have
         measures["system segregation"] = segregation(connectivity, partition).system_segregation
     return SubjectModules(partition, node_roles(graph, partition, hub_z=options.hub_z), measures)
+
+
+def graph_for_modules(graph: BrainGraph, options: ModuleOptions) -> BrainGraph:
+    """The graph in which modules are sought: without its negative weights, unless these are to count."""
+    return graph if options.signed else replace(graph, weights=np.maximum(graph.weights, 0))
+
+
+def find_modules(graph: BrainGraph, options: ModuleOptions) -> Partition:
+    """The best of Louvain's runs on a graph, or the consensus of all of them."""
+    find = consensus_modules if options.consensus else louvain_modules
+    return find(graph_for_modules(graph, options), resolution=options.resolution, runs=options.runs, seed=options.seed)
 
 
 @dataclass(frozen=True, eq=False)

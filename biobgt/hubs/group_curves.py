@@ -1,0 +1,123 @@
+"""The hub curves of a group: node entanglement, node efficiency and FC strength of its subjects, as mean and spread.
+
+A subject's curves are small: node entanglement on a grid of diffusion times γ and two measures that do not depend on
+it. Hundreds of subjects fit into memory where their spectra would not, and any γ of the grid is read off at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from biobgt.errors import InputError
+from biobgt.graph import BrainGraph, check_choice
+from biobgt.hubs.centrality import fc_strength
+from biobgt.hubs.efficiency import node_efficiency
+from biobgt.hubs.entropy import check_gammas
+from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.spectra import control_spectra
+from biobgt.hubs.weights import full_connectivity
+
+Values = NDArray[np.float64]
+CurveScale = Literal["z", "rank", "raw"]
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectCurves:
+    """One subject's hub curves.
+
+    Attributes
+    ----------
+    gammas : tuple of float
+        In units of 1/mean(λ) of the subject's graph.
+    entanglement : ndarray, shape (n_gammas, n_regions)
+        In bits.
+    lasting : mapping of str to ndarray, shape (n_regions,)
+        ``node_efficiency`` and ``fc_strength``, which do not depend on γ.
+    """
+
+    gammas: tuple[float, ...]
+    entanglement: Values
+    lasting: Mapping[str, Values]
+
+    def at(self, gamma: float) -> dict[str, Values]:
+        """The three measures at a γ of the grid."""
+        if gamma not in self.gammas:
+            raise InputError(f"The curves were not measured at γ = {gamma:g}. Choose one of: {self.gammas}.")
+        return {"node_entanglement": self.entanglement[self.gammas.index(gamma)], **self.lasting}
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCurves:
+    """Mean and spread of a group's hub curves, region by region.
+
+    Attributes
+    ----------
+    n_subjects : int
+    mean, sd : mapping of str to ndarray, shape (n_regions,)
+        By measure; the SD of a single subject is NaN.
+    """
+
+    n_subjects: int
+    mean: Mapping[str, Values]
+    sd: Mapping[str, Values]
+
+
+def measure_curves(
+    graph: BrainGraph, connectivity: Values, gammas: Sequence[float], *, perturbation: Perturbation = "control"
+) -> SubjectCurves:
+    """Measure one subject's hub curves.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+        Of nonnegative weights.
+    connectivity : ndarray, shape (n_regions, n_regions)
+        The full matrix behind the graph, for FC strength as the paper has it.
+    gammas : sequence of float
+        In units of 1/mean(λ).
+    perturbation : {"control", "remove"}
+    """
+    full = full_connectivity(graph, connectivity)
+    spectra = control_spectra(graph, perturbation=perturbation)
+    times = check_gammas(np.asarray(gammas, dtype=np.float64)) * spectra.gamma_unit
+    lasting = {"node_efficiency": node_efficiency(graph), "fc_strength": fc_strength(full)}
+    return SubjectCurves(tuple(gammas), np.abs(spectra.entropy_change(times)), lasting)
+
+
+def group_curves(subjects: Sequence[SubjectCurves], gamma: float, *, scale: CurveScale = "z") -> GroupCurves:
+    """Take the mean and the SD over subjects, each subject on the scale of its own curve.
+
+    Parameters
+    ----------
+    subjects : sequence of SubjectCurves
+        On the same regions.
+    gamma : float
+        Of the grid, in units of 1/mean(λ).
+    scale : {"z", "rank", "raw"}
+        Z-scores and ranks are over the regions of each subject, as in :func:`biobgt.hubs.hub_table`.
+    """
+    check_choice("scale", scale, get_args(CurveScale))
+    if not subjects:
+        raise InputError("The group has no subjects, so it has no mean.")
+    at_gamma = [subject.at(gamma) for subject in subjects]
+    mean, sd = {}, {}
+    for measure in at_gamma[0]:
+        values = np.stack([_scaled(curves[measure], scale) for curves in at_gamma])
+        mean[measure] = values.mean(axis=0)
+        sd[measure] = values.std(axis=0, ddof=1) if len(subjects) > 1 else np.full(values.shape[1], np.nan)
+    return GroupCurves(len(subjects), mean, sd)
+
+
+def _scaled(values: Values, scale: CurveScale) -> Values:
+    if scale == "raw":
+        return values
+    if scale == "rank":
+        return np.asarray(rankdata(-values, method="min"), dtype=np.float64)
+    spread = values.std(ddof=1)
+    # Rounding alone spreads equal values a little; what is below it is no difference.
+    varies = spread > 1e-12 * np.abs(values).max()
+    return (values - values.mean()) / spread if varies else np.zeros_like(values)

@@ -1,0 +1,208 @@
+"""Why this region? What node entanglement sees of one region: its surroundings, the spectra, the entropies over γ.
+
+NE(i) = |S(G_i) − S(G)| (Definition 1) compares the graph G with G_i, in which the surroundings of region i are
+perturbed. A story holds both sides of that comparison, so that it can be drawn and told in words.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.errors import InputError
+from biobgt.graph import BrainGraph
+from biobgt.hubs.entropy import check_gammas
+from biobgt.hubs.perturbation import Perturbation, laplacian_changes
+from biobgt.hubs.sweep import SubjectHubs
+from biobgt.hubs.table import HUB_METRICS, HubRule
+from biobgt.hubs.weights import hub_weights
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """A region and its neighbours, before and after the perturbation of the region.
+
+    Attributes
+    ----------
+    members : tuple of int
+        Regions counted from 0: the region itself, then its neighbours, the most strongly connected first.
+    before, after : ndarray, shape (k + 1, k + 1)
+        Weights among the members.
+    """
+
+    members: tuple[int, ...]
+    before: Values
+    after: Values
+
+    @property
+    def n_neighbours(self) -> int:
+        """Number of regions that the region is connected with."""
+        return len(self.members) - 1
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of members."""
+        return len(self.members) * (len(self.members) - 1) // 2
+
+    @property
+    def n_connected(self) -> int:
+        """Number of pairs of members that are connected before."""
+        return int(np.count_nonzero(np.triu(self.before)))
+
+    @property
+    def total_weight(self) -> float:
+        """Total weight among the members before."""
+        return float(np.triu(self.before).sum())
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a region stands on one hub measure: its value, its rank (1 is the strongest hub), whether it is a hub."""
+
+    value: float
+    rank: int
+    hub: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RegionStory:
+    """Everything that node entanglement compares for one region.
+
+    Attributes
+    ----------
+    region : int
+        Counted from 0.
+    name : str
+    n_regions : int
+    perturbation : {"control", "remove"}
+    neighbourhood : Neighbourhood
+    spectrum_before, spectrum_after : ndarray, shape (n_regions,)
+        Laplacian eigenvalues, ascending.
+    gammas : ndarray, shape (n_gammas,)
+        In units of 1/mean(λ).
+    entropy_before, entropy_after : ndarray, shape (n_gammas,)
+        S(G) and S(G_i), in bits.
+    typical_change : ndarray, shape (n_gammas,)
+        Median of |ΔS| over all regions, to compare with.
+    gamma : float
+        The chosen one, in units of 1/mean(λ).
+    chosen_entropies : (float, float)
+        S(G) and S(G_i) at the chosen γ.
+    standings : mapping of str to Standing
+        By the measures of :data:`biobgt.hubs.HUB_METRICS`, at the chosen γ.
+    """
+
+    region: int
+    name: str
+    n_regions: int
+    perturbation: Perturbation
+    neighbourhood: Neighbourhood
+    spectrum_before: Values
+    spectrum_after: Values
+    gammas: Values
+    entropy_before: Values
+    entropy_after: Values
+    typical_change: Values
+    gamma: float
+    chosen_entropies: tuple[float, float]
+    standings: Mapping[str, Standing]
+
+    @property
+    def change(self) -> Values:
+        """|ΔS| over γ, in bits, shape (n_gammas,)."""
+        return np.abs(self.entropy_after - self.entropy_before)
+
+    @property
+    def n_changed(self) -> int:
+        """Number of eigenvalues that the perturbation moves by more than a millionth of the largest."""
+        moved = np.abs(self.spectrum_after - self.spectrum_before)
+        return int(np.count_nonzero(moved > 1e-6 * max(self.spectrum_before.max(), np.finfo(float).tiny)))
+
+
+def region_story(
+    graph: BrainGraph,
+    hubs: SubjectHubs,
+    region: int,
+    *,
+    gamma: float,
+    gammas: Sequence[float],
+    rule: HubRule = "top",
+) -> RegionStory:
+    """Put together what node entanglement compares for one region.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+        The one that ``hubs`` was measured on.
+    hubs : SubjectHubs
+    region : int
+        Counted from 0.
+    gamma : float
+        In units of 1/mean(λ).
+    gammas : sequence of float
+        For the entropy curves, in units of 1/mean(λ).
+    rule : {"top", "sd"}
+        Which regions count as hubs.
+    """
+    spectra = hubs.spectra
+    times = check_gammas(np.asarray(gammas, dtype=np.float64))
+    absolute = np.append(times, check_gammas(gamma)) * spectra.gamma_unit
+    neighbourhood = region_neighbourhood(graph, region, perturbation=spectra.perturbation)
+    change = spectra.entropy_change(absolute)
+    before = spectra.entropy(absolute)
+    after = before + change[:, region]
+    row = hubs.table(gamma, rule=rule).iloc[region]
+    return RegionStory(
+        region=region,
+        name=graph.atlas.regions[region],
+        n_regions=graph.n_regions,
+        perturbation=spectra.perturbation,
+        neighbourhood=neighbourhood,
+        spectrum_before=spectra.original,
+        spectrum_after=np.sort(spectra.perturbed[region]),
+        gammas=times,
+        entropy_before=before[:-1],
+        entropy_after=after[:-1],
+        typical_change=np.median(np.abs(change[:-1]), axis=1),
+        gamma=float(gamma),
+        chosen_entropies=(float(before[-1]), float(after[-1])),
+        standings={
+            measure: Standing(float(row[measure]), int(row[f"{measure}_rank"]), bool(row[f"{measure}_hub"]))
+            for measure in HUB_METRICS
+        },
+    )
+
+
+def region_neighbourhood(
+    graph: BrainGraph | Values, region: int, *, perturbation: Perturbation = "control"
+) -> Neighbourhood:
+    """Cut out a region's closed neighbourhood, before and after the perturbation of the region.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n, n)
+        Of nonnegative weights.
+    region : int
+        Counted from 0.
+    perturbation : {"control", "remove"}
+    """
+    weights = hub_weights(graph)
+    if not 0 <= region < len(weights):
+        raise InputError(f"There is no region {region}; the graph has regions 0 to {len(weights) - 1}.")
+    changes = laplacian_changes(weights, perturbation)
+    changed = next((found for found in changes if found[0] == region), None)
+    after = weights.copy()
+    if changed is not None:
+        _, touched, change = changed
+        # A Laplacian has minus the weights off its diagonal.
+        after[np.ix_(touched, touched)] -= change - np.diag(np.diag(change))
+    neighbours = np.flatnonzero(weights[region])
+    by_strength = neighbours[np.argsort(-weights[region, neighbours], kind="stable")]
+    members = (region, *by_strength.tolist())
+    inside = np.ix_(members, members)
+    # Rounding may leave dust where a weight went away.
+    clean = np.where(np.abs(after[inside]) < 1e-12, 0.0, after[inside])
+    return Neighbourhood(members, weights[inside], clean)
