@@ -1,20 +1,30 @@
-"""A subject's hubs, measured once for each graph and perturbation; any γ is then read off at once.
+"""A subject's hubs, and the hub curves of its group, measured once for each graph and perturbation.
+
+Any γ is then read off at once. A group is measured subject by subject, and every subject is kept as soon as it is
+done: work that was stopped goes on where it ended.
 
 Demo subjects are nobody's: their results are shared between sessions. Those of a user's own subjects are kept with
 the subjects, in that user's session and nowhere else.
 """
 
-import streamlit as st
-from state import View
+from collections.abc import Callable
+from dataclasses import replace
 
-from biobgt import ConnectomeSettings
+import streamlit as st
+from state import GAMMAS, View
+
+from biobgt import ConnectomeSettings, Subject
 from biobgt.connectome import subject_connectivity
 from biobgt.hubs import Perturbation
+from biobgt.hubs.group_curves import SubjectCurves, measure_curves
 from biobgt.hubs.sweep import SubjectHubs, measure_hubs
 from biobgt.simulate import DEMO_COHORTS
 
 WAITING = "Perturbing every region…"
+DRAWING = "Drawing the brain…"
 KEPT_DEMO, KEPT_OWN = 64, 16  # a third of a megabyte each, at 200 regions
+KEPT_DEMO_CURVES, KEPT_OWN_CURVES = 24, 3  # of all subjects, at as many settings; 50 kB a subject
+KEPT_PICTURES = 32
 
 
 def subject_hubs(view: View) -> SubjectHubs:
@@ -44,3 +54,59 @@ def _measure(view: View) -> SubjectHubs:
     # FC strength is on the Pearson matrix, as in the paper and on the command line, whatever the graph is made of.
     graph = view.graph(view.connectivity())
     return measure_hubs(graph, subject_connectivity(view.subject), perturbation=view.hubs.perturbation)
+
+
+def group_members(view: View) -> tuple[Subject, ...]:
+    """The subjects of the view's subject's group, itself among them; the whole cohort where it has no group."""
+    group = view.subject.group
+    return tuple(subject for subject in view.cohort if group is None or subject.group == group)
+
+
+def kept_curves(view: View) -> dict[str, SubjectCurves]:
+    """What has been measured of the cohort's hub curves so far, by subject."""
+    if view.loaded.key in DEMO_COHORTS:
+        return _demo_curves(view.loaded.key, view.settings, view.hubs.perturbation)
+    kept = view.loaded.own_curves
+    key = (view.settings, view.hubs.perturbation)
+    if key not in kept:
+        while len(kept) >= KEPT_OWN_CURVES:
+            del kept[next(iter(kept))]
+        kept[key] = {}
+    return kept[key]
+
+
+def keep_curves(view: View, subject: Subject) -> None:
+    """Measure one subject's hub curves, and keep them."""
+    kept_curves(view)[subject.id] = _measure_curves(replace(view, subject=subject))
+
+
+def hub_picture(view: View, kind: str, draw: Callable[[], bytes]) -> bytes:
+    """A picture of the subject's hubs at the view's γ, drawn once."""
+    name = (kind, view.subject.id, view.settings, view.hubs.gamma, view.hubs.perturbation)
+    if view.loaded.key in DEMO_COHORTS:
+        return _demo_picture(draw, (view.loaded.key, *name))
+    kept = view.loaded.own_pictures
+    if name not in kept:
+        with st.spinner(DRAWING):
+            picture = draw()
+        while len(kept) >= KEPT_PICTURES:
+            del kept[next(iter(kept))]
+        kept[name] = picture
+    return kept[name]
+
+
+@st.cache_resource(show_spinner=False, max_entries=KEPT_DEMO_CURVES)
+def _demo_curves(cohort: str, settings: ConnectomeSettings, perturbation: Perturbation) -> dict[str, SubjectCurves]:
+    """What all sessions have measured of a demo cohort so far, by subject."""
+    return {}
+
+
+@st.cache_data(show_spinner=DRAWING, max_entries=KEPT_PICTURES)
+def _demo_picture(_draw: Callable[[], bytes], name: tuple[object, ...]) -> bytes:
+    return _draw()
+
+
+def _measure_curves(view: View) -> SubjectCurves:
+    graph = view.graph(view.connectivity())
+    connectivity = subject_connectivity(view.subject)
+    return measure_curves(graph, connectivity, GAMMAS, perturbation=view.hubs.perturbation)

@@ -5,7 +5,7 @@ A value that cannot be used is replaced by the default, and a sentence says so.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -13,6 +13,7 @@ import streamlit as st
 from state import (
     BACKBONE,
     COHORT,
+    CONSENSUS,
     DEFAULT_COHORT,
     DEFAULT_LEVELS,
     ESTIMATOR,
@@ -20,18 +21,30 @@ from state import (
     GAMMAS,
     HUB_RULE,
     HUB_RULES,
+    LABELLING,
+    LARGEST_SEED,
     LEVEL_RANGES,
     OWN,
     PERTURBATION,
     PERTURBATIONS,
+    RESOLUTION,
+    RESOLUTIONS,
+    RUN_NUMBERS,
+    RUNS,
+    SEED,
     SIGN,
+    SIGNED,
+    STRONGEST,
     SUBJECT,
     THRESHOLD,
+    WHY_REGION,
     HubChoices,
+    ModuleChoices,
     View,
 )
 
 from biobgt import Cohort, ConnectomeSettings
+from biobgt.atlas import LABELLINGS
 from biobgt.graph import Estimator, SignRule, ThresholdRule
 from biobgt.simulate import DEMO_COHORTS
 
@@ -51,10 +64,16 @@ class Link:
     subject: str | None = None
     settings: ConnectomeSettings = field(default_factory=ConnectomeSettings)
     hubs: HubChoices = field(default_factory=HubChoices)
+    modules: ModuleChoices = field(default_factory=ModuleChoices)
     problems: tuple[str, ...] = ()
 
     def checked(self, cohort: Cohort) -> "Link":
-        """Make sure that the subject is in the cohort."""
+        """Make sure that the subject is in the cohort, and the region in its atlas."""
+        region = self.hubs.region
+        if region != STRONGEST and region not in cohort.atlas.regions:
+            problem = _instead(WHY_REGION, region, "the strongest hub")
+            link = replace(self, hubs=replace(self.hubs, region=STRONGEST), problems=(*self.problems, problem))
+            return link.checked(cohort)
         if self.subject is None or self.subject in cohort.ids:
             return replace(self, subject=self.subject or cohort.ids[0])
         problem = _instead(SUBJECT, self.subject, cohort.ids[0])
@@ -78,20 +97,31 @@ def read_link(params: Mapping[str, str]) -> Link:
     values[LEVEL] = _read_level(params.get(LEVEL), values[THRESHOLD], problems)
     values[BACKBONE] = _read_switch(params.get(BACKBONE), problems)
     hubs = _read_hubs(params, problems)
-    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), hubs, tuple(problems))
+    modules = _read_modules(params, problems)
+    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), hubs, modules, tuple(problems))
 
 
 def link_of(view: View) -> dict[str, str]:
     """Write a view as the parameters of an address."""
-    settings = {name: _as_text(value) for name, value in (view.settings.as_dict() | _hub_values(view.hubs)).items()}
+    modules = _module_values(view.modules or module_choices())
+    values = view.settings.as_dict() | _hub_values(view.hubs) | modules
+    settings = {name: _as_text(value) for name, value in values.items()}
     if view.loaded.key == OWN:
         return settings
-    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **settings}
+    region = {WHY_REGION: view.hubs.region} if view.hubs.region in view.atlas.regions else {}
+    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **settings, **region}
+
+
+def module_choices() -> ModuleChoices:
+    """What the page of modules says, or the link where that page was not opened yet."""
+    if RESOLUTION not in st.session_state:
+        st.session_state.update(_module_values(_read_modules(st.query_params, [])))
+    return ModuleChoices(*(st.session_state[name] for name in _module_values(ModuleChoices())))
 
 
 def write_address(link: Mapping[str, str]) -> None:
     """Show the view in the address bar; parameters that are not of the view are left alone."""
-    for name in (COHORT, SUBJECT):
+    for name in (COHORT, SUBJECT, WHY_REGION):
         if name not in link and name in st.query_params:
             del st.query_params[name]
     if any(st.query_params.get(name) != value for name, value in link.items()):
@@ -124,21 +154,53 @@ def _hub_values(hubs: HubChoices) -> dict[str, str | float | bool]:
     return {GAMMA: hubs.gamma, PERTURBATION: hubs.perturbation, HUB_RULE: hubs.rule}
 
 
+def _module_values(modules: ModuleChoices) -> dict[str, str | float | bool]:
+    return {
+        RESOLUTION: modules.resolution,
+        CONSENSUS: modules.consensus,
+        SIGNED: modules.signed,
+        RUNS: modules.runs,
+        SEED: modules.seed,
+        LABELLING: modules.labelling,
+    }
+
+
 def _read_hubs(params: Mapping[str, str], problems: list[str]) -> HubChoices:
     """Read how hubs are measured; links from before the page of hubs do not say, and mean the defaults."""
-    allowed: dict[str, tuple[str | float, ...]] = {
-        GAMMA: GAMMAS,
-        PERTURBATION: PERTURBATIONS,
-        HUB_RULE: HUB_RULES,
+    allowed: dict[str, Sequence[str | float]] = {GAMMA: GAMMAS, PERTURBATION: PERTURBATIONS, HUB_RULE: HUB_RULES}
+    values = _read_choices(params, _hub_values(HubChoices()), allowed, problems)
+    return replace(HubChoices(*values), region=params.get(WHY_REGION, STRONGEST))
+
+
+def _read_modules(params: Mapping[str, str], problems: list[str]) -> ModuleChoices:
+    """Read how modules are found; what the link does not say is the default."""
+    seed = params.get(SEED, "0")
+    allowed: dict[str, Sequence[str | float]] = {
+        RESOLUTION: RESOLUTIONS,
+        CONSENSUS: (True, False),
+        SIGNED: (True, False),
+        RUNS: RUN_NUMBERS,
+        SEED: [int(seed)] if seed.isascii() and seed.isdecimal() and len(seed) <= len(str(LARGEST_SEED)) else [],
+        LABELLING: tuple(LABELLINGS),
     }
+    return ModuleChoices(*_read_choices(params, _module_values(ModuleChoices()), allowed, problems))
+
+
+def _read_choices(
+    params: Mapping[str, str],
+    defaults: Mapping[str, str | float | bool],
+    allowed: Mapping[str, Sequence[str | float]],
+    problems: list[str],
+) -> list[Any]:
+    """Read values of which there is a list, in the order of their defaults."""
     values: list[Any] = []
-    for name, default in _hub_values(HubChoices()).items():
+    for name, default in defaults.items():
         named = {_as_text(value): value for value in allowed[name]}
         text = params.get(name, _as_text(default))
         if text not in named:
             problems.append(_instead(name, text, _as_text(default)))
         values.append(named.get(text, default))
-    return HubChoices(*values)
+    return values
 
 
 def _as_text(value: str | float | bool) -> str:

@@ -20,8 +20,8 @@ from biobgt.quality import quality_table
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
 if TYPE_CHECKING:  # they bring SciPy's statistics, a second of start that only the pages of hubs and modules need
-    from biobgt.analysis import SubjectModules
     from biobgt.hubs import HubRule, Perturbation
+    from biobgt.hubs.group_curves import SubjectCurves
     from biobgt.hubs.sweep import SubjectHubs
 
 # A few hundred regions are small matrices: several BLAS threads a session only wait for one another.
@@ -45,9 +45,25 @@ HUB_RULE = "hub_rule"
 CURVE_SCALE = "curve_scale"
 CURVE_ORDER = "curve_order"
 TABLE_MEASURES = "table_measures"
-# On the page of modules.
+CURVE_REGIONS = "curve_regions"
+CURVE_SEED = "curve_seed"
+GROUP_BEHIND = "group_behind"
+BRAIN_SHOWN = "brain_shown"
+WHY_REGION = "region"  # in the link, too
+STRONGEST = ""  # the value of the last: whichever region has the highest NE
+# On the page of modules; the first six are in the link.
 RESOLUTION = "resolution"
+CONSENSUS = "consensus"
+SIGNED = "signed"
+RUNS = "runs"
+SEED = "seed"
+LABELLING = "labelling"
+BRAIN_KIND = "brain_kind"
+BRAIN_EDGES = "brain_edges"
+COMPARED_GROUPS = ("first_group", "second_group")
 RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
+RUN_NUMBERS = (5, 10, 20, 50, 100)
+LARGEST_SEED = 9999
 # What is no widget's value.
 OWN_COHORT = "own_cohort"
 NEXT_COHORT = "next_cohort"
@@ -71,11 +87,24 @@ HUB_RULES: "tuple[HubRule, ...]" = ("top", "sd")
 
 @dataclass(frozen=True)
 class HubChoices:
-    """How hubs are measured and marked; γ is in units of 1/mean(λ)."""
+    """How hubs are measured and marked, and which region is asked about; γ is in units of 1/mean(λ)."""
 
     gamma: float = 0.5
     perturbation: "Perturbation" = "control"
     rule: "HubRule" = "top"
+    region: str = STRONGEST
+
+
+@dataclass(frozen=True)
+class ModuleChoices:
+    """How modules are found, and by which functional labels they are named."""
+
+    resolution: float = 1.0
+    consensus: bool = False
+    signed: bool = True
+    runs: int = 10
+    seed: int = 0
+    labelling: str = "dosenbach"
 
 
 @dataclass(eq=False)
@@ -86,7 +115,10 @@ class LoadedCohort:
     cohort: Cohort
     # Hubs of a user's own subjects stay with those subjects, in the session, and go when they go.
     own_hubs: "dict[tuple[str, ConnectomeSettings, Perturbation], SubjectHubs]" = field(default_factory=dict)
-    own_modules: "dict[tuple[str, ConnectomeSettings, float], SubjectModules]" = field(default_factory=dict)
+    own_curves: "dict[tuple[ConnectomeSettings, Perturbation], dict[str, SubjectCurves]]" = field(default_factory=dict)
+    own_pictures: "dict[tuple[object, ...], bytes]" = field(default_factory=dict)
+    # What the page of modules measured, by kind: with a demo for all sessions, with own subjects in this one.
+    module_results: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
 
     @cached_property
     def quality(self) -> pd.DataFrame:
@@ -107,6 +139,7 @@ class View:
     subject: Subject
     settings: ConnectomeSettings
     hubs: HubChoices = field(default_factory=HubChoices)
+    modules: ModuleChoices | None = None  # None is what the session says
 
     @property
     def cohort(self) -> Cohort:
@@ -172,7 +205,9 @@ def forget_own_cohort() -> None:
 
 def hub_choices() -> HubChoices:
     """What the page of hubs says, or the link where that page was not opened yet."""
-    return HubChoices(*(st.session_state[key] for key in (GAMMA, PERTURBATION, HUB_RULE)))
+    region = st.session_state.setdefault(WHY_REGION, st.query_params.get(WHY_REGION, STRONGEST))
+    gamma, perturbation, rule = (st.session_state[key] for key in (GAMMA, PERTURBATION, HUB_RULE))
+    return HubChoices(gamma, perturbation, rule, region)
 
 
 def current_view() -> View:

@@ -7,9 +7,11 @@ import logging
 import platform
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from state import REGION_ORDER
@@ -19,7 +21,12 @@ from biobgt import Atlas, InputError
 from biobgt.atlas import LABELLINGS
 from biobgt.figures import RegionOrder, order_regions
 
+if TYPE_CHECKING:
+    from biobgt.figures.paper.style import PaperStyle
+
 ATLAS_ORDER = "atlas"
+LARGE_HEIGHT = 680
+SCREEN_DPI = 220
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
 # Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
 _AUTOMATIC = re.compile(r"(:(?=[\w/])|\bwww(?=\.)|@)", re.IGNORECASE)
@@ -46,8 +53,10 @@ def heading(text: str, *, simulated: bool = False) -> None:
             simulated_badge()
 
 
-def show_figure(figure: Any, caption: str, *, key: str, file_name: str) -> None:
-    """Show a plotly figure with its caption in words; its toolbar saves SVG.
+def show_figure(
+    figure: Any, caption: str, *, key: str, file_name: str, on_pick: Callable[[int], None] | None = None
+) -> None:
+    """Show a plotly figure with its caption in words; its toolbar saves SVG, and a button enlarges it.
 
     Parameters
     ----------
@@ -58,14 +67,80 @@ def show_figure(figure: Any, caption: str, *, key: str, file_name: str) -> None:
         Unique on the page.
     file_name : str
         Of the picture that the toolbar saves, without its extension.
+    on_pick : callable, optional
+        Told the region of a point that is clicked, counted from 0, as the point's ``customdata`` has it.
     """
     config = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"format": "svg", "filename": re.sub(r"[^\w.-]+", "_", file_name)},
     }
-    st.plotly_chart(figure, key=key, config=config, alt=caption)
+    if on_pick is None:
+        st.plotly_chart(figure, key=key, config=config, alt=caption)
+    else:
+        told = partial(_tell_pick, key, on_pick)
+        st.plotly_chart(figure, key=key, config=config, alt=caption, on_select=told, selection_mode="points")
+    if _caption_with_button(caption, key):
+        _enlarge(partial(_large_figure, figure, config, caption, key))
+
+
+def show_picture(picture: Any, caption: str, key: str) -> None:
+    """Show a figure made for paper with its caption in words, and a button that enlarges it.
+
+    Parameters
+    ----------
+    picture : matplotlib Figure or bytes
+        Bytes are those of :func:`as_png`, where a page keeps them.
+    caption : str
+        Also what a screen reader says.
+    key : str
+        Unique on the page.
+    """
+    png = picture if isinstance(picture, bytes) else as_png(picture)
+    with st.container(key=key):
+        st.image(png, width="stretch", alt=caption)
+    if _caption_with_button(caption, key):
+        _enlarge(partial(st.image, png, width="stretch", alt=caption))
+
+
+def as_png(figure: Any, *, style: "PaperStyle | None" = None) -> bytes:
+    """Write a matplotlib figure as PNG; by default sharp enough for a screen of twice the usual density."""
+    from biobgt.figures.paper.style import PaperStyle, save_figure  # brings matplotlib, which few pages need
+
+    buffer = BytesIO()
+    save_figure(figure, buffer, "png", style or PaperStyle(dpi=SCREEN_DPI))
+    return buffer.getvalue()
+
+
+def _caption_with_button(caption: str, key: str) -> bool:
+    """The caption, and beside it the button; true in the run after a click."""
+    with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
+        st.caption(plain(caption))
+        return st.button(
+            "Enlarge",
+            key=f"{key}_enlarge",
+            type="tertiary",
+            icon=":material/open_in_full:",
+        )
+
+
+def _enlarge(show: Callable[[], Any]) -> None:
+    # The decorator makes what it is given a dialog; called here, it opens at once.
+    st.dialog("Enlarged figure", width="large")(show)()
+
+
+def _large_figure(figure: Any, config: Mapping[str, Any], caption: str, key: str) -> None:
+    figure.update_layout(height=max(LARGE_HEIGHT, figure.layout.height or 0))
+    st.plotly_chart(figure, key=f"{key}_large", config=dict(config), alt=caption)
     st.caption(plain(caption))
+
+
+def _tell_pick(key: str, on_pick: Callable[[int], None]) -> None:
+    """Find the region of the clicked point; a click that takes the selection back picks nothing."""
+    points = st.session_state[key].selection.points
+    if points and "customdata" in points[0]:
+        data = points[0]["customdata"]
+        on_pick(int(data[0] if isinstance(data, list | tuple) else data))
 
 
 def pick_region_order(atlas: Atlas) -> RegionOrder:

@@ -15,7 +15,10 @@ from biobgt.hubs import HubRule, Perturbation
 from biobgt.simulate import demo_cohort
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
-FIGURES = ("hub_curves", "ne_node_efficiency", "ne_fc_strength", "gamma_sweep")
+FIGURES = (
+    *("hub_curves", "ne_node_efficiency", "ne_fc_strength", "gamma_sweep", "hub_brain"),
+    *("why_before", "why_after", "why_spectra", "why_entropy"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +51,11 @@ def hubs_of(cohort, subject, settings=None, **options):
 
 def traces(page, key):
     return {trace["name"]: trace for trace in figure(page, key)["data"] if "name" in trace}
+
+
+def hub_table(page):
+    """The table of all regions, which is the last on the page."""
+    return page.dataframe[-1].value
 
 
 def upload(page, name, series):
@@ -93,7 +101,7 @@ def test_curves_scatter_sweep_and_table_are_what_the_command_line_computes(open_
         assert at_gamma == pytest.approx(spearman[reference])
         subtitle = figure(page, f"ne_{measure}")["layout"]["title"]["subtitle"]["text"]
         assert subtitle.startswith(f"ρ = {spearman[reference]:.2f}".replace("-", "−"))
-    shown = page.dataframe[0].value
+    shown = hub_table(page)
     expected = table.sort_values("node_entanglement_rank", kind="stable")
     columns = [f"{measure}{what}" for measure in CURVES.values() for what in ("", "_rank", "_hub")]
     pd.testing.assert_frame_equal(shown[["region", *columns]], expected[["region", *columns]])
@@ -137,7 +145,7 @@ def test_choices_survive_a_round_through_the_pages_and_are_in_the_link(open_page
         assert_no_error(page)
         assert page.query_params["gamma"] in ("2.5", ["2.5"])
     assert {key: figure(page, key) for key in FIGURES} == before
-    assert "degree" in page.dataframe[0].value.columns
+    assert "degree" in hub_table(page).columns
     shared = open_page("hubs", **address)
     assert not shared.warning
     for key in FIGURES[1:]:
@@ -199,7 +207,7 @@ def test_signed_graph_is_refused_with_the_librarys_sentence(open_page):
     assert not page.get("plotly_chart")
     page.segmented_control(key="sign").select("absolute").run()
     assert_no_error(page)
-    assert len(page.get("plotly_chart")) == 4
+    assert len(page.get("plotly_chart")) == len(FIGURES)
 
 
 def test_graph_without_connections_is_said_to_have_no_agreement(open_page):
@@ -219,8 +227,8 @@ def test_table_without_measures_still_names_the_regions(open_page):
     page = open_page("hubs", cohort="ad")
     page.multiselect(key="table_measures").set_value([]).run()
     assert_no_error(page)
-    assert list(page.dataframe[0].value.columns) == ["region", "dosenbach", "paper"]
-    assert not page.dataframe[0].value.isna().any().any()
+    assert list(hub_table(page).columns) == ["region", "dosenbach", "paper"]
+    assert not hub_table(page).isna().any().any()
 
 
 def test_own_subjects_results_stay_in_their_session(open_page, rng, count_measurings):
@@ -235,7 +243,7 @@ def test_own_subjects_results_stay_in_their_session(open_page, rng, count_measur
     first, second = (array(traces(page, "hub_curves")["NE"]["y"]) for page in pages)
     assert not np.allclose(first, second)
     pd.testing.assert_series_equal(
-        pages[0].dataframe[0].value["fc_strength"].sort_index(),
+        hub_table(pages[0])["fc_strength"].sort_index(),
         pd.Series(
             (np.corrcoef(mine.T).sum(axis=1) - 1) / 89, index=load_atlas("aal90").table().index, name="fc_strength"
         ),

@@ -1,13 +1,15 @@
 """A view written to an address and read back is the same view; what cannot be used is replaced with a sentence."""
 
+from dataclasses import fields
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from link import Link, link_of, read_link
 from page_contents import as_shown, assert_no_error, figure
-from state import GAMMAS, OWN, HubChoices, LoadedCohort, View
+from state import GAMMAS, OWN, HubChoices, LoadedCohort, ModuleChoices, View
 
-from biobgt import ConnectomeSettings
+from biobgt import ConnectomeSettings, load_atlas
 from biobgt.simulate import demo_cohort
 
 SETTINGS = st.builds(
@@ -23,6 +25,7 @@ HUBS = st.builds(
     gamma=st.sampled_from(GAMMAS),
     perturbation=st.sampled_from(["control", "remove"]),
     rule=st.sampled_from(["top", "sd"]),
+    region=st.sampled_from(["", *load_atlas("cc200").regions[:3]]),
 )
 
 
@@ -45,7 +48,8 @@ def test_link_that_does_not_speak_of_hubs_means_the_defaults() -> None:
 
 def test_own_subjects_never_enter_the_address(cohort) -> None:
     view = View(LoadedCohort(OWN, cohort), cohort.subjects[0], ConnectomeSettings())
-    assert set(link_of(view)) == {*ConnectomeSettings().as_dict(), "gamma", "perturbation", "hub_rule"}
+    hubs, modules = {"gamma", "perturbation", "hub_rule"}, {field.name for field in fields(ModuleChoices)}
+    assert set(link_of(view)) == {*ConnectomeSettings().as_dict(), *hubs, *modules}
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,7 @@ def test_own_subjects_never_enter_the_address(cohort) -> None:
         ("gamma", "nan"),
         ("perturbation", "explode"),
         ("hub_rule", ""),
+        ("region", "Atlantis"),
     ],
 )
 def test_bad_value_is_replaced_and_named(cohort, name, value) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from page_contents import array, assert_no_error, captions, figure
+from page_contents import array, as_shown, assert_no_error, captions, figure
 
 from biobgt.analysis import ModuleOptions, measure_modules
 from biobgt.connectome import brain_graph, functional_connectivity
@@ -20,14 +20,15 @@ def expected(subject):
     return measure_modules(brain_graph(subject, atlas), functional_connectivity(subject.series), ModuleOptions())
 
 
-def tables(page):
-    return [element.value for element in page.dataframe]
+def table(page, column):
+    """The first table with this column."""
+    return next(element.value for element in page.dataframe if column in element.value.columns)
 
 
 def test_measures_stand_beside_real_groups(open_page, expected):
     page = open_page("modules")
     assert_no_error(page)
-    measures = tables(page)[0].set_index("Measure")
+    measures = table(page, "Measure").set_index("Measure")
     assert measures.loc["Modularity Q"].iloc[0] == f"{expected.measures['q']:.3f}"
     assert measures.loc["Modules"].iloc[0] == str(expected.measures["modules"])
     assert measures.loc["Segregation", "ABIDE NC"] == "0.800 ± 0.026"
@@ -53,15 +54,15 @@ def test_roles_are_those_of_the_library(open_page, expected):
         np.sort(expected.roles["participation"].dropna()),
         atol=1e-6,
     )
-    assert tables(page)[1]["Module"].tolist() == expected.partition.labels.tolist()
+    assert table(page, "Participation")["Module"].tolist() == expected.partition.labels.tolist()
 
 
 def test_another_resolution_finds_other_modules_and_has_no_study(open_page):
     page = open_page("modules")
-    before = int(tables(page)[0].set_index("Measure").loc["Modules"].iloc[0])
+    before = int(table(page, "Measure").set_index("Measure").loc["Modules"].iloc[0])
     page.select_slider(key="resolution").set_value(2.0).run()
     assert_no_error(page)
-    after = tables(page)[0].set_index("Measure")
+    after = table(page, "Measure").set_index("Measure")
     assert int(after.loc["Modules"].iloc[0]) > before
     assert "ABIDE NC" not in after.columns
     assert "no graphs like these" in captions(page)
@@ -70,4 +71,27 @@ def test_another_resolution_finds_other_modules_and_has_no_study(open_page):
 def test_signed_graphs_have_modules_too(open_page):
     page = open_page("modules", sign="signed", threshold="none")
     assert_no_error(page)
-    assert "ABIDE ASD" in tables(page)[0].columns
+    assert "ABIDE ASD" in table(page, "Measure").columns
+
+
+def test_signed_follows_the_sign_rule_and_says_so(open_page):
+    page = open_page("modules", cohort="ad")
+    assert page.toggle(key="signed").disabled
+    assert "This graph has no negative weights: its sign rule, positive" in captions(page)
+    page = open_page("modules", cohort="ad", sign="signed", threshold="none")
+    assert not page.toggle(key="signed").disabled
+    assert "Negative weights count against a module." in captions(page)
+    counted = table(page, "Measure").set_index("Measure").loc["Modularity Q"].iloc[0]
+    page.toggle(key="signed").set_value(False).run()
+    assert_no_error(page)
+    assert "negative weights of this signed graph are left out" in captions(page)
+    assert table(page, "Measure").set_index("Measure").loc["Modularity Q"].iloc[0] != counted
+    assert "ABIDE NC" not in table(page, "Measure").columns
+    page = open_page("modules", cohort="ad", sign="signed", level="0.85")
+    assert "none passed the threshold" in captions(page)
+
+
+def test_graph_without_connections_is_no_error(open_page):
+    page = open_page("modules", cohort="ad", level="1")
+    assert_no_error(page)
+    assert "No region has both a module and a label" in as_shown(page.info[0].value)

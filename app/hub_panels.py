@@ -1,0 +1,136 @@
+"""The scatters, the γ-sweep and the table of the page of hubs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from state import GAMMAS, TABLE_MEASURES, View
+from widgets import heading, plain, show_figure
+
+from biobgt.atlas import LABELLINGS
+from biobgt.figures import (
+    SHORT_NAMES,
+    correlation_text,
+    gamma_sweep,
+    hub_scatter,
+    scatter_caption,
+    sweep_caption,
+    table_caption,
+)
+from biobgt.hubs import HUB_METRICS
+from biobgt.hubs.rank_correlation import RankCorrelation
+from biobgt.hubs.sweep import REFERENCES, SubjectHubs, subject_sweep
+from biobgt.studies import study_sweep
+
+NE = "node_entanglement"
+SCATTER_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
+
+Pick = Callable[[int], None]
+
+
+def show_scatters(
+    view: View, table: pd.DataFrame, correlations: dict[str, RankCorrelation], *, picked: int, on_pick: Pick
+) -> None:
+    """Show node entanglement against node efficiency and against FC strength."""
+    subject = view.subject
+    heading("Does NE agree, region by region?", simulated=subject.simulated)
+    with st.container(horizontal=True):
+        for measure, found in correlations.items():
+            figure = hub_scatter(
+                table[measure].to_numpy(),
+                table[NE].to_numpy(),
+                view.atlas.regions,
+                table[f"{NE}_hub"].to_numpy(),
+                measure=measure,
+                subtitle=correlation_text(found.rho, found.low, found.high),
+                picked=picked,
+                simulated=subject.simulated,
+            )
+            caption = scatter_caption(
+                subject.id,
+                measure,
+                found.n_regions,
+                rho=found.rho,
+                low=found.low,
+                high=found.high,
+                gamma=view.hubs.gamma,
+                simulated=subject.simulated,
+            )
+            name = f"{subject.id}_ne_{measure}"
+            with st.container(width=SCATTER_WIDTH):
+                show_figure(figure, caption, key=f"ne_{measure}", file_name=name, on_pick=on_pick)
+
+
+def show_sweep(view: View, hubs: SubjectHubs, correlations: dict[str, RankCorrelation]) -> None:
+    """Show where over γ node entanglement agrees with the other two."""
+    subject, choices = view.subject, view.hubs
+    heading("At which diffusion times does NE agree?", simulated=subject.simulated)
+    study = study_sweep(view.settings, view.atlas, perturbation=choices.perturbation)
+    figure = gamma_sweep(
+        subject_sweep(hubs, GAMMAS),
+        REFERENCES,
+        chosen=choices.gamma,
+        study=study.agreement,
+        title=f"Agreement over γ, {subject.id}",
+        simulated=subject.simulated,
+    )
+    caption = sweep_caption(
+        subject.id,
+        gamma=choices.gamma,
+        rhos={measure: found.rho for measure, found in correlations.items()},
+        perturbation=choices.perturbation,
+        study=study.note,
+        simulated=subject.simulated,
+    )
+    show_figure(figure, caption, key="gamma_sweep", file_name=f"{subject.id}_gamma_sweep")
+
+
+def show_table(view: View, table: pd.DataFrame) -> None:
+    """Show every measure of every region, the strongest hub by NE first."""
+    subject, choices = view.subject, view.hubs
+    heading("Hub table", simulated=subject.simulated)
+    st.session_state.setdefault(TABLE_MEASURES, list(SHORT_NAMES))
+    chosen = st.multiselect(
+        "Measures",
+        list(HUB_METRICS),
+        format_func=lambda measure: HUB_METRICS[measure].capitalize().replace("Fc ", "FC "),
+        key=TABLE_MEASURES,
+        persist_state="session",
+    )
+    columns = [f"{measure}{what}" for measure in chosen for what in ("", "_rank", "_hub")]
+    caption = table_caption(
+        subject.id,
+        {_name(measure): int(table[f"{measure}_hub"].sum()) for measure in chosen},
+        gamma=choices.gamma,
+        perturbation=choices.perturbation,
+        rule=choices.rule,
+        simulated=subject.simulated,
+    )
+    shown = table.sort_values(f"{NE}_rank", kind="stable")[["region", *view.atlas.labels, *columns]]
+    labels = {
+        name: st.column_config.TextColumn(name.capitalize(), help=LABELLINGS.get(name)) for name in view.atlas.labels
+    }
+    st.dataframe(
+        shown.fillna(dict.fromkeys(view.atlas.labels, "")),
+        key="hub_table",
+        column_config={column: config for measure in chosen for column, config in _columns(measure).items()} | labels,
+        height=420,
+        alt="Hub measures of each region: value, rank, and whether it is a hub",
+    )
+    st.caption(plain(caption))
+
+
+def _name(measure: str) -> str:
+    return SHORT_NAMES.get(measure, HUB_METRICS[measure])
+
+
+def _columns(measure: str) -> dict[str, Any]:
+    """How a measure's columns are headed and written."""
+    name, meaning = _name(measure), HUB_METRICS[measure]
+    number = "%d" if measure == "degree" else "%.4f"
+    return {
+        measure: st.column_config.NumberColumn(name, format=number, help=meaning),
+        f"{measure}_rank": st.column_config.NumberColumn(f"{name} rank", help="1 is the strongest hub"),
+        f"{measure}_hub": st.column_config.CheckboxColumn(f"{name} hub", help="A hub by the chosen rule"),
+    }

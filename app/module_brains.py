@@ -1,0 +1,127 @@
+"""Modules in the brain: to turn on the screen, or as nilearn's glass brain."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+from module_results import graph_of_modules, keep
+from state import BRAIN_EDGES, BRAIN_KIND, ModuleChoices, View
+from widgets import as_png, heading, show_figure, show_picture
+
+from biobgt.analysis import SubjectModules
+from biobgt.figures import brain_3d, brain_caption, module_colours
+from biobgt.modules.connections import strongest_within_modules
+
+THREE_D, GLASS = "3-D, to turn", "Glass brain"
+MOST_EDGES = 300
+GLASS_WIDTHS_MM = {False: 140.0, True: 85.0}
+FARTHER = 1.3
+_NO_PLACES = "The coordinates of this atlas are not known, so its regions cannot be drawn on a brain."
+
+
+def show_brain(view: View, choices: ModuleChoices, modules: SubjectModules, names: Mapping[int, str]) -> None:
+    """Show the subject's modules in the brain, with the strongest connections within modules."""
+    subject = view.subject
+    heading("In the brain", simulated=subject.simulated)
+    if view.atlas.coordinates is None:
+        st.info(_NO_PLACES)
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = pick_brain(key=BRAIN_KIND)
+        st.session_state.setdefault(BRAIN_EDGES, 0)
+        most = st.slider(
+            "Strongest connections within modules",
+            0,
+            MOST_EDGES,
+            step=10,
+            key=BRAIN_EDGES,
+            persist_state="session",
+            width=330,
+        )
+    edges = strongest_within_modules(graph_of_modules(view, choices), modules.partition, most=most)
+    draw_modules(
+        view,
+        modules.partition.labels.tolist(),
+        names,
+        kind=kind,
+        edges=edges,
+        of=subject.id,
+        key="brain",
+        title=f"Modules of {subject.id}",
+    )
+
+
+def pick_brain(*, key: str) -> str:
+    """Ask for the kind of brain."""
+    st.session_state.setdefault(key, THREE_D)
+    kind = st.segmented_control("Brain", [THREE_D, GLASS], key=key, required=True, persist_state="session")
+    return kind or THREE_D
+
+
+def draw_modules(
+    view: View,
+    labels: Sequence[int],
+    names: Mapping[int, str],
+    *,
+    kind: str,
+    of: str,
+    key: str,
+    title: str,
+    edges: Sequence[tuple[int, int, float]] = (),
+    narrow: bool = False,
+    caption: str | None = None,
+) -> None:
+    """Draw regions in the colours of their modules.
+
+    Parameters
+    ----------
+    view : View
+    labels : sequence of int, length n_regions
+        Modules; 0 is none.
+    names : mapping of int to str
+    kind : str
+        :data:`THREE_D` or :data:`GLASS`.
+    of : str
+        The subject or the group.
+    key : str
+        Unique on the page.
+    title : str
+    edges : sequence of (int, int, float)
+    narrow : bool
+        Draw for half the page: a smaller picture with letters of the same size, a brain seen from farther off.
+    caption : str, optional
+        What is said of it; by default that it is a subject's.
+    """
+    simulated = view.subject.simulated
+    numbers = sorted(set(labels) - {0})
+    groups = tuple(names[label] if label else None for label in labels)
+    colours = {names[number]: colour for number, colour in module_colours(numbers).items()}
+    text = caption or brain_caption(
+        of, view.atlas.n_regions, n_groups=len(numbers), n_edges=len(edges), simulated=simulated
+    )
+    coordinates, regions = view.atlas.coordinates, view.atlas.regions
+    assert coordinates is not None
+    drawn: dict[str, Any] = {
+        "groups": groups,
+        "group_colours": colours,
+        "edges": edges,
+        "title": title,
+        "simulated": simulated,
+    }
+    if kind == THREE_D:
+        figure = brain_3d(coordinates, regions, **drawn)
+        if narrow:
+            eye = figure.layout.scene.camera.eye
+            figure.update_scenes(camera_eye={axis: FARTHER * eye[axis] for axis in ("x", "y", "z")})
+        show_figure(figure, text, key=key, file_name=title)
+        return
+    from biobgt.figures.paper.brain import glass_brain  # they bring matplotlib, which only this picture needs
+    from biobgt.figures.paper.style import PaperStyle
+
+    def draw() -> bytes:
+        with st.spinner("Drawing the glass brain…"):
+            style = PaperStyle(width_mm=GLASS_WIDTHS_MM[narrow])
+            return as_png(glass_brain(coordinates, regions, style=style, **drawn))
+
+    picture = keep(view, "picture", (groups, tuple(edges), title, narrow), draw)
+    show_picture(picture, text, f"{key}_glass")

@@ -1,0 +1,140 @@
+"""The modules of two groups side by side: what each group's subjects agree on, in the same colours, and a test."""
+
+import pandas as pd
+import streamlit as st
+from long_work import work_through
+from module_brains import draw_modules, pick_brain
+from module_panels import names_of, networks_of
+from module_results import group_difference, kept, labels_key, subject_labels
+from state import BRAIN_KIND, COMPARED_GROUPS, ModuleChoices, View
+from widgets import heading, plain, sentences, show_figure
+
+from biobgt.figures import group_flow_caption, module_flow
+from biobgt.modules.difference import ModuleDifference
+from biobgt.wording import counted
+
+GROUP_BRAIN = f"group_{BRAIN_KIND}"
+BRAIN_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
+FEWEST = 2
+
+
+def show_groups(view: View, choices: ModuleChoices) -> None:
+    """Compare two groups of the cohort, when asked to."""
+    heading("Between two groups", simulated=view.cohort.simulated)
+    sizes = {group: size for group, size in view.cohort.group_sizes.items() if size >= FEWEST}
+    if len(sizes) < 2:
+        st.info(
+            "Two groups of at least two subjects each are needed for this; the page Subjects is where groups are set."
+        )
+        return
+    with sentences():
+        groups = _pick_groups(list(sizes))
+        if groups is None:
+            return
+        members = [name for group in groups for name in view.cohort.group(group).ids]
+        left = [name for name in members if kept(view, "labels", labels_key(view, choices, name)) is None]
+        whole = work_through(
+            left,
+            lambda name: subject_labels(view, choices, name),
+            key="groups",
+            start=f"Find the modules of {counted(len(members), 'subject')}",
+            doing="Subject",
+            done_before=len(members) - len(left),
+        )
+        if whole:
+            _show_difference(view, choices, groups, group_difference(view, choices, groups))
+
+
+def _pick_groups(names: list[str]) -> tuple[str, str] | None:
+    for key, default in zip(COMPARED_GROUPS, names, strict=False):
+        if st.session_state.get(key) not in names:
+            st.session_state[key] = default
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first, second = (
+            st.selectbox(title, names, key=key, persist_state="session", width=200)
+            for title, key in zip(("Group", "and group"), COMPARED_GROUPS, strict=True)
+        )
+    if first == second:
+        st.info("Choose two different groups.")
+        return None
+    return first, second
+
+
+def _show_difference(view: View, choices: ModuleChoices, groups: tuple[str, str], found: ModuleDifference) -> None:
+    names = [names_of(view, choices, labels) for labels in (found.first, found.second)]
+    _show_numbers(view, groups, found)
+    kind = pick_brain(key=GROUP_BRAIN)
+    with st.container(horizontal=True):
+        for group, labels, called in zip(groups, (found.first, found.second), names, strict=True):
+            with st.container(width=BRAIN_WIDTH):
+                _show_brain(view, group, labels.tolist(), called, kind)
+    figure = module_flow(
+        found.agreement.contingency,
+        names[0],
+        targets=names[1],
+        matched={module: module for module in names[1]},
+        sides=groups,
+        title=f"Modules of {groups[0]} and {groups[1]}",
+        simulated=view.cohort.simulated,
+    )
+    caption = group_flow_caption(groups, found.agreement, len(found.changed), simulated=view.cohort.simulated)
+    show_figure(figure, caption, key="group_flow", file_name=f"{groups[0]}_{groups[1]}_modules_flow")
+    _show_changed(view, choices, groups, found)
+
+
+def _show_numbers(view: View, groups: tuple[str, str], found: ModuleDifference) -> None:
+    agreement = found.agreement
+    with st.container(horizontal=True):
+        for title, value in (
+            ("AMI", f"{agreement.ami:.2f}"),
+            ("ARI", f"{agreement.ari:.2f}"),
+            ("VI (bits)", f"{agreement.vi:.2f}"),
+            ("Regions that change", f"{len(found.changed)} of {agreement.n_compared}"),
+            ("Permutation p", "not defined" if found.p != found.p else f"{found.p:.3g}"),
+        ):
+            st.metric(title, value, width="content", border=True)
+    whom = "Simulated subjects: modules" if view.cohort.simulated else "Modules"
+    st.caption(
+        plain(
+            f"{whom} that the subjects of each group agree on, {groups[0]} beside {groups[1]}. The test asks whether "
+            f"subjects are more alike within their group (mean AMI {found.within:.3f}) than between groups "
+            f"({found.between:.3f}), against {found.n_permutations:,} shuffled groups (seed {found.seed})."
+        )
+    )
+
+
+def _show_brain(view: View, group: str, labels: list[int], names: dict[int, str], kind: str) -> None:
+    if view.atlas.coordinates is None:
+        st.info("The coordinates of this atlas are not known, so its regions cannot be drawn on a brain.")
+        return
+    whom = "simulated subjects" if view.cohort.simulated else "subjects"
+    draw_modules(
+        view,
+        labels,
+        names,
+        kind=kind,
+        of=group,
+        key=f"brain_{'first' if group == st.session_state[COMPARED_GROUPS[0]] else 'second'}",
+        title=f"Modules of {group}",
+        narrow=True,
+        caption=f"{group}: {counted(len(names), 'module')} that its {view.cohort.group_sizes[group]} {whom} agree on.",
+    )
+
+
+def _show_changed(view: View, choices: ModuleChoices, groups: tuple[str, str], found: ModuleDifference) -> None:
+    """List the regions that are in another module."""
+    if not found.changed:
+        st.caption("No region is in another module.")
+        return
+    networks = networks_of(view, choices)
+    rows = [
+        {
+            "Region": view.atlas.regions[region],
+            f"Module in {groups[0]}": int(found.first[region]),
+            f"Module in {groups[1]}": int(found.second[region]),
+        }
+        | ({"Functional network": networks[region] or ""} if networks else {})
+        for region in found.changed
+    ]
+    with st.expander(f"{counted(len(rows), 'region')} in another module"):
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="changed_regions", alt="Regions that change module")

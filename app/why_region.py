@@ -1,0 +1,129 @@
+"""Why this region? One region of the page of hubs, picked by a click or by name, and what node entanglement sees."""
+
+import pandas as pd
+import streamlit as st
+from state import GAMMAS, STRONGEST, WHY_REGION, View
+from widgets import heading, plain, show_figure
+
+from biobgt.figures.why_captions import entropy_caption, neighbourhood_caption, spectra_caption, story_sentences
+from biobgt.figures.why_region import MOST_DRAWN, entropy_comparison, neighbourhood_drawing, spectra_comparison
+from biobgt.hubs import HUB_METRICS
+from biobgt.hubs.region_story import RegionStory, region_story
+from biobgt.hubs.sweep import SubjectHubs
+
+DRAWING_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
+ANCHOR = "why-this-region"
+
+
+def picked_region(view: View, table: pd.DataFrame) -> int:
+    """The region that is asked about, counted from 0: the one picked, or the one with the highest NE."""
+    regions = view.atlas.regions
+    if st.session_state[WHY_REGION] not in regions:  # of another atlas
+        st.session_state[WHY_REGION] = STRONGEST
+    name = st.session_state[WHY_REGION]
+    return regions.index(name) if name != STRONGEST else _strongest(table)
+
+
+def pick_region(view: View, region: int) -> None:
+    """Ask about a region that was clicked."""
+    st.session_state[WHY_REGION] = view.atlas.regions[region]
+
+
+def show_hint(view: View, region: int) -> None:
+    """Say that points can be clicked, and where the answer is."""
+    name = plain(view.atlas.regions[region])
+    st.markdown(
+        f"Click a point to ask why NE ranks its region as it does. Picked now: **{name}**, explained in "
+        f"[Why this region?](#{ANCHOR})"
+    )
+
+
+def show_why(view: View, hubs: SubjectHubs, table: pd.DataFrame, region: int) -> None:
+    """Show what node entanglement compares for one region, in words and figures."""
+    subject, regions = view.subject, view.atlas.regions
+    heading("Why this region?", simulated=subject.simulated)
+    strongest = regions[_strongest(table)]
+    st.selectbox(
+        "Region, by name or by a click on a point above",
+        [STRONGEST, *regions],
+        format_func=lambda name: name or f"The strongest hub by NE: {strongest}",
+        key=WHY_REGION,
+        persist_state="session",
+    )
+    graph = view.graph(view.connectivity())
+    story = region_story(graph, hubs, region, gamma=view.hubs.gamma, gammas=GAMMAS, rule=view.hubs.rule)
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in story_sentences(story)))
+    _show_neighbourhood(view, story)
+    _show_comparisons(view, story)
+    _show_standings(story)
+
+
+def _strongest(table: pd.DataFrame) -> int:
+    return int(table["node_entanglement_rank"].to_numpy().argmin())
+
+
+def _show_neighbourhood(view: View, story: RegionStory) -> None:
+    subject, around = view.subject, story.neighbourhood
+    shown = slice(0, MOST_DRAWN + 1)
+    names = [view.atlas.regions[member] for member in around.members[shown]]
+    largest = float(max(around.before.max(), around.after.max()))
+    with st.container(horizontal=True):
+        for key, weights, title in (
+            ("why_before", around.before, "Surroundings as measured"),
+            ("why_after", around.after, "Surroundings perturbed"),
+        ):
+            figure = neighbourhood_drawing(
+                names, weights[shown, shown], largest=largest, title=title, simulated=subject.simulated
+            )
+            caption = neighbourhood_caption(
+                story, after=key == "why_after", subject=subject.id, simulated=subject.simulated
+            )
+            with st.container(width=DRAWING_WIDTH):
+                show_figure(figure, caption, key=key, file_name=f"{subject.id}_{story.name}_{key}")
+
+
+def _show_comparisons(view: View, story: RegionStory) -> None:
+    subject = view.subject
+    spectra = spectra_comparison(
+        story.spectrum_before, story.spectrum_after, title="Laplacian spectra", simulated=subject.simulated
+    )
+    entropies = entropy_comparison(
+        story.gammas,
+        story.entropy_before,
+        story.entropy_after,
+        typical=story.typical_change,
+        chosen=story.gamma,
+        title="Entropy over γ",
+        simulated=subject.simulated,
+    )
+    with st.container(horizontal=True):
+        for key, figure, words in (
+            ("why_spectra", spectra, spectra_caption),
+            ("why_entropy", entropies, entropy_caption),
+        ):
+            caption = words(story, subject=subject.id, simulated=subject.simulated)
+            with st.container(width=DRAWING_WIDTH):
+                show_figure(figure, caption, key=key, file_name=f"{subject.id}_{story.name}_{key}")
+
+
+def _show_standings(story: RegionStory) -> None:
+    rows = [
+        {
+            "Measure": HUB_METRICS[measure].capitalize().replace("Fc ", "FC "),
+            "Value": standing.value,
+            "Rank": standing.rank,
+            "Hub": standing.hub,
+        }
+        for measure, standing in story.standings.items()
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        key="why_ranks",
+        hide_index=True,
+        column_config={
+            "Value": st.column_config.NumberColumn(format="%.4g"),
+            "Rank": st.column_config.NumberColumn(f"Rank of {story.n_regions}", help="1 is the strongest hub"),
+        },
+        alt=f"Value, rank and verdict of {story.name} by each hub measure",
+    )
+    st.caption(plain(f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions."))

@@ -1,0 +1,208 @@
+"""The group behind the curves, some regions at random, hubs in the brain: the library's numbers, worked out once."""
+
+import hub_brain
+import hub_results
+import numpy as np
+import pytest
+from page_contents import array, as_shown, assert_no_error, captions, figure
+from streamlit.testing.v1 import AppTest
+
+from biobgt import ConnectomeSettings, InputError
+from biobgt.analysis import HubOptions, analyse_hubs
+from biobgt.figures import random_regions
+from biobgt.simulate import demo_cohort
+
+MEASURES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad")
+
+
+@pytest.fixture
+def count_curves(monkeypatch):
+    """Count whose curves are measured; nothing is left from other tests."""
+    measured = []
+    hub_results._demo_curves.clear()
+    original = hub_results.measure_curves
+
+    def measure_curves(graph, *args, **options):
+        measured.append(graph.subject)
+        return original(graph, *args, **options)
+
+    monkeypatch.setattr(hub_results, "measure_curves", measure_curves)
+    yield measured
+    hub_results._demo_curves.clear()
+
+
+@pytest.fixture
+def count_pictures(monkeypatch):
+    """Count the pictures drawn, without drawing them."""
+    drawn = []
+    hub_results._demo_picture.clear()
+    pixel = bytes.fromhex(
+        "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e2"
+        "21bc330000000049454e44ae426082"
+    )
+
+    def draw(kind):
+        def draw_it(view, table, coordinates):
+            drawn.append((kind, view.subject.id, view.hubs.gamma))
+            return pixel
+
+        return draw_it
+
+    monkeypatch.setattr(hub_brain, "_draw_glass", draw("glass"))
+    monkeypatch.setattr(hub_brain, "_draw_five", draw("five"))
+    yield drawn
+    hub_results._demo_picture.clear()
+
+
+def bands(page: AppTest):
+    """Mean and SD that lie behind each measure, in the order of the panels."""
+    means = [trace for trace in figure(page, "hub_curves")["data"] if "mean ± SD" in trace.get("name", "")]
+    return [(array(trace["y"]), array(trace["customdata"])) for trace in means]
+
+
+def address_of(page: AppTest) -> dict[str, str]:
+    return {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+
+
+@pytest.mark.parametrize("gamma", ["0.5", "3"])
+def test_group_behind_is_what_the_command_line_computes(open_page, cohort, gamma):
+    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", gamma=gamma)
+    assert bands(page) == []
+    page.toggle(key="group_behind").set_value(True)
+    page.segmented_control(key="curve_scale").select("raw").run()
+    assert_no_error(page)
+    expected = analyse_hubs(cohort.group("MCI"), ConnectomeSettings(), HubOptions(gamma=float(gamma))).groups
+    for (mean, sd), measure in zip(bands(page), MEASURES.values(), strict=True):
+        np.testing.assert_allclose(mean, expected[f"{measure}_mean"])
+        np.testing.assert_allclose(sd, expected[f"{measure}_sd"], atol=1e-12)
+    assert "mean ± 1 SD of the 20 subjects of MCI, this one among them" in captions(page)
+
+
+def test_group_is_measured_once_for_all_gammas_subjects_pages_and_sessions(open_page, cohort, count_curves):
+    page = open_page("hubs", cohort="ad")
+    assert count_curves == []
+    page.toggle(key="group_behind").set_value(True).run()
+    assert count_curves == list(cohort.group("NC").ids)
+    for gamma in (0.1, 10.0):
+        page.select_slider(key="gamma").set_value(gamma).run()
+    page.segmented_control(key="curve_scale").select("rank").run()
+    page.selectbox(key="subject").select("sim-NC-007").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/hubs.py").run()
+    assert len(bands(page)) == 3
+    other = open_page("hubs", cohort="ad")
+    other.toggle(key="group_behind").set_value(True).run()
+    assert len(count_curves) == 20
+    page.segmented_control(key="perturbation").select("remove").run()
+    assert len(count_curves) == 40
+    assert not page.button or all(button.label != "Stop" for button in page.button)
+
+
+def test_work_that_ended_early_goes_on_where_it_was(open_page, cohort, count_curves, monkeypatch):
+    counting = hub_results.measure_curves
+
+    def ends_early(graph, *args, **options):
+        if graph.subject == "sim-NC-004":
+            raise InputError("The fourth is broken.")
+        return counting(graph, *args, **options)
+
+    monkeypatch.setattr(hub_results, "measure_curves", ends_early)
+    page = open_page("hubs", cohort="ad")
+    page.toggle(key="group_behind").set_value(True).run()
+    assert as_shown(page.error[0].value) == "The fourth is broken."
+    monkeypatch.setattr(hub_results, "measure_curves", counting)
+    page.run()
+    assert_no_error(page)
+    assert count_curves == list(cohort.group("NC").ids)
+    assert len(bands(page)) == 3
+
+
+def test_fifty_random_regions_are_those_of_the_seed(open_page, cohort):
+    page = open_page("hubs", cohort="ad")
+    page.segmented_control(key="curve_regions").select("random").run()
+    page.number_input(key="curve_seed").set_value(7).run()
+    assert_no_error(page)
+    (curve,) = (trace for trace in figure(page, "hub_curves")["data"] if trace["name"] == "NE")
+    expected = [cohort.atlas.regions[i] for i in sorted(random_regions(90, 50, seed=7))]
+    assert list(curve["x"]) == expected
+    assert "50 of 90 regions, drawn with seed 7" in captions(page)
+    every = analyse_hubs(cohort.select(lambda subject: subject.id == "sim-NC-001")).tables["sim-NC-001"]
+    kept = every.set_index("region").loc[expected, "node_entanglement_z"]
+    np.testing.assert_allclose(array(curve["y"]), kept, atol=1e-9)  # still over all regions
+
+
+def test_brain_has_ne_as_size_and_its_rank_as_colour(open_page, cohort):
+    page = open_page("hubs", cohort="ad")
+    table = analyse_hubs(cohort.select(lambda subject: subject.id == "sim-NC-001")).tables["sim-NC-001"]
+    (nodes,) = (trace for trace in figure(page, "hub_brain")["data"] if trace.get("name") == "regions")
+    np.testing.assert_allclose(array(nodes["marker"]["color"]), table["node_entanglement_rank"])
+    by_size = np.argsort(-array(nodes["marker"]["size"]), kind="stable")
+    np.testing.assert_array_equal(by_size[:9], np.argsort(-table["node_entanglement"].to_numpy())[:9])
+    np.testing.assert_allclose(array(nodes["x"]), cohort.atlas.coordinates[:, 0])
+
+
+def test_pictures_are_drawn_once_and_say_what_they_show(open_page, count_pictures):
+    page = open_page("hubs", cohort="ad")
+    assert count_pictures == []
+    for kind, words in (("glass", "nilearn's glass brain, seen from four sides"), ("five", "DC (degree), BC")):
+        page.segmented_control(key="brain_shown").select(kind).run()
+        assert_no_error(page)
+        assert words in captions(page)
+    page.segmented_control(key="brain_shown").select("glass").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/hubs.py").run()
+    assert count_pictures == [("glass", "sim-NC-001", 0.5), ("five", "sim-NC-001", 0.5)]
+    page.select_slider(key="gamma").set_value(1.0).run()
+    assert count_pictures[2:] == [("glass", "sim-NC-001", 1.0)]
+    (image,) = page.get("image")
+    assert image.proto.imgs[0].alt.startswith("Simulated subject sim-NC-001")
+
+
+def test_glass_brain_and_five_measures_are_real_pictures(open_page, cohort):
+    page = open_page("hubs", cohort="ad")
+    page.segmented_control(key="brain_shown").select("five").run()
+    assert_no_error(page)
+    assert len(page.get("image")) == 1
+
+
+def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
+    page = open_page("subjects")
+    header = "\t".join(f"#{i}" for i in range(1, 34))
+    rows = ("\t".join(f"{value:.6f}" for value in row) for row in rng.standard_normal((60, 33)))
+    page.file_uploader(key="files0").set_value([("S_1.1D", "\n".join([header, *rows, ""]).encode(), "")])
+    page.run()
+    page.slider(key="absolute_level").set_value(0.1)
+    page.switch_page("views/hubs.py").run()
+    assert_no_error(page)
+    assert any("has no coordinates" in as_shown(info.value) for info in page.info)
+    assert page.toggle(key="group_behind").disabled
+    assert not [control for control in page.segmented_control if control.key == "curve_regions"]
+
+
+def test_own_groups_curves_stay_in_their_session_and_are_few(open_page, rng, count_curves, monkeypatch):
+    monkeypatch.setattr(hub_results, "KEPT_OWN_CURVES", 2)
+    header = "\t".join(f"#{i}" for i in range(1, 91))
+    files = []
+    for name in ("a", "b"):
+        rows = ("\t".join(f"{value:.6f}" for value in row) for row in rng.standard_normal((60, 90)))
+        files.append((f"{name}_rois_aal90.1D", "\n".join([header, *rows, ""]).encode(), ""))
+    page = open_page("subjects")
+    page.file_uploader(key="files0").set_value(files)
+    page.run()
+    page.slider(key="absolute_level").set_value(0.1)
+    page.switch_page("views/hubs.py").run()
+    page.toggle(key="group_behind").set_value(True).run()
+    assert_no_error(page)
+    assert len(count_curves) == 2
+    assert "of whole cohort" in captions(page)
+    for level in (0.12, 0.14):
+        page.slider(key="absolute_level").set_value(level).run()
+    kept = page.session_state["own_cohort"].own_curves
+    assert [settings.level for settings, _ in kept] == [0.12, 0.14]
+    assert "region" not in address_of(page)
+    assert not hub_results._demo_curves("own", ConnectomeSettings(level=0.1), "control")

@@ -1,0 +1,236 @@
+"""The figures of the page of modules hold the library's numbers; long work is done once, on request, and kept."""
+
+import module_results
+import numpy as np
+import pytest
+from page_contents import array, as_shown, assert_no_error, captions, figure
+from state import OWN, LoadedCohort
+
+from biobgt.analysis import ModuleOptions, find_modules, measure_modules
+from biobgt.atlas import numbered_atlas
+from biobgt.cohort import Cohort
+from biobgt.connectome import brain_graph, subject_connectivity
+from biobgt.figures.modules import MODULE_COLOURS
+from biobgt.modules import modularity_test, module_agreement, resolution_sweep, small_world
+from biobgt.modules.connections import strongest_within_modules
+from biobgt.modules.difference import module_difference
+from biobgt.modules.naming import module_names
+from biobgt.simulate import demo_cohort
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad")
+
+
+@pytest.fixture(scope="module")
+def graph(cohort):
+    return brain_graph(cohort.subjects[0], cohort.atlas)
+
+
+@pytest.fixture(scope="module")
+def modules(cohort, graph):
+    return measure_modules(graph, subject_connectivity(cohort.subjects[0]), ModuleOptions(runs=5, seed=1))
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often each piece of work was done."""
+    counts = {}
+    for name in ("measure_modules", "find_modules", "resolution_step", "modularity_test", "small_world"):
+        monkeypatch.setattr(module_results, name, counting(counts, name, getattr(module_results, name)))
+    return counts
+
+
+def counting(counts, name, do):
+    def done(*arguments, **options):
+        counts[name] = counts.get(name, 0) + 1
+        return do(*arguments, **options)
+
+    return done
+
+
+@pytest.fixture
+def open_modules(open_page):
+    def open_modules(**parameters):
+        page = open_page("modules", **({"cohort": "ad", "runs": "5", "seed": "1"} | parameters))
+        assert_no_error(page)
+        return page
+
+    return open_modules
+
+
+def button(page, key):
+    return next(button for button in page.button if button.key == key)
+
+
+def test_brain_shows_modules_by_name_and_colour(open_modules, cohort, graph, modules):
+    page = open_modules()
+    page.slider(key="brain_edges").set_value(40).run()
+    drawn = {trace["name"]: trace for trace in figure(page, "brain")["data"] if trace.get("mode") == "markers"}
+    names = module_names(modules.partition, cohort.atlas.labels["dosenbach"])
+    assert list(drawn) == list(names.values())
+    for number, name in names.items():
+        members = modules.partition.labels == number
+        np.testing.assert_allclose(array(drawn[name]["x"]), cohort.atlas.coordinates[members, 0])
+        assert drawn[name]["marker"]["color"] == MODULE_COLOURS[number - 1]
+        first = cohort.atlas.regions[int(np.flatnonzero(members)[0])]
+        assert first in drawn[name]["text"][0]
+    lines = [trace for trace in figure(page, "brain")["data"] if trace.get("mode") == "lines"]
+    ends = np.concatenate([array(trace["x"]).astype(float) for trace in lines])
+    edges = strongest_within_modules(graph, modules.partition, most=40)
+    places = cohort.atlas.coordinates[:, 0]
+    expected = sorted(x for i, j, _ in edges for x in (places[i], places[j]))
+    np.testing.assert_allclose(np.sort(ends[np.isfinite(ends)]), expected, atol=1e-5)
+    assert "40 connections drawn" in captions(page)
+
+
+def test_glass_brain_is_drawn_once(open_modules, monkeypatch):
+    import module_brains
+
+    drawn = []
+    monkeypatch.setattr(module_brains, "as_png", lambda figure, do=module_brains.as_png: drawn.append(1) or do(figure))
+    page = open_modules(seed="77")
+    page.segmented_control(key="brain_kind").set_value(module_brains.GLASS).run()
+    assert_no_error(page)
+    (picture,) = page.get("image")
+    assert "the colour is the module" in str(picture.proto)
+    page.run()
+    assert len(drawn) == 1
+
+
+def test_flow_and_numbers_are_the_agreement(open_modules, cohort, modules):
+    page = open_modules()
+    agreement = module_agreement(modules.partition, cohort.atlas, "dosenbach")
+    sankey = figure(page, "flow")["data"][0]
+    counts = np.zeros(agreement.contingency.shape)
+    for source, target, value in zip(*(sankey["link"][name] for name in ("source", "target", "value")), strict=True):
+        counts[source, target - len(counts)] = value
+    np.testing.assert_array_equal(counts, agreement.contingency.to_numpy())
+    assert sankey["node"]["label"][len(counts) :] == list(agreement.contingency.columns)
+    numbers = next(element.value for element in page.dataframe if "ARI" in element.value.columns)
+    paper = module_agreement(modules.partition, cohort.atlas, "paper")
+    assert numbers["AMI"].tolist() == pytest.approx([agreement.ami, paper.ami])
+    assert numbers["VI (bits)"].tolist() == pytest.approx([agreement.vi, paper.vi])
+    page.selectbox(key="labelling").select("paper").run()
+    assert "visual cortex" in figure(page, "flow")["data"][0]["node"]["label"]
+    assert any("visual cortex" in name for name in figure(page, "modules")["layout"]["yaxis"]["ticktext"])
+
+
+def test_sweep_is_the_library_s(open_modules, graph):
+    curves = {trace["name"]: trace for trace in figure(open_modules(), "resolution_curves")["data"]}
+    sweep = resolution_sweep(graph, [0.5, 1.2, 2.0], runs=5, seed=1)
+    at = [array(curves["Modularity Q"]["x"]).tolist().index(value) for value in (0.5, 1.2, 2.0)]
+    names = {"n_modules": "Number of modules", "q": "Modularity Q", "stability": "Stability: AMI between runs"}
+    for column, name in names.items():
+        np.testing.assert_allclose(array(curves[name]["y"])[at], sweep[column], err_msg=name)
+
+
+def test_sweep_can_be_stopped_and_goes_on(open_modules, counted):
+    page = open_modules(seed="4")
+    counted.clear()
+    page.session_state["sweep_wanted"] = False  # as the button Stop does
+    page.number_input(key="seed").set_value(5).run()
+    assert_no_error(page)
+    assert "resolution_step" not in counted
+    button(page, "sweep_start").click().run()
+    assert counted["resolution_step"] == 16
+    assert figure(page, "resolution_curves")["data"]
+
+
+def test_nothing_is_measured_twice(open_modules, counted):
+    page = open_modules(seed="9")
+    assert counted == {"measure_modules": 1, "resolution_step": 16}
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/modules.py").run()
+    page.select_slider(key="resolution").set_value(1.1).run()
+    page.select_slider(key="resolution").set_value(1.0).run()
+    assert counted == {"measure_modules": 2, "resolution_step": 16}
+    open_modules(seed="9")  # another visitor of the demo
+    assert counted == {"measure_modules": 2, "resolution_step": 16}
+
+
+def test_groups_are_compared_on_request(open_modules, cohort, counted):
+    page = open_modules(seed="21")
+    assert "find_modules" not in counted
+    button(page, "groups_start").click().run()
+    assert_no_error(page)
+    assert counted["find_modules"] == 40
+    options = ModuleOptions(runs=5, seed=21)
+    first, second = (
+        [find_modules(brain_graph(subject, cohort.atlas), options) for subject in cohort.group(group)]
+        for group in ("NC", "MCI")
+    )
+    expected = module_difference(first, second, seed=21)
+    link = figure(page, "group_flow")["data"][0]["link"]
+    assert sum(link["value"]) == expected.agreement.n_compared
+    metrics = {metric.label: metric.value for metric in page.metric}
+    assert metrics["AMI"] == f"{expected.agreement.ami:.2f}"
+    assert metrics["Regions that change"] == f"{len(expected.changed)} of {expected.agreement.n_compared}"
+    assert metrics["Permutation p"] == f"{expected.p:.3g}"
+    changed = next(element.value for element in page.dataframe if "Module in MCI" in element.value.columns)
+    assert changed["Region"].tolist() == [cohort.atlas.regions[region] for region in expected.changed]
+    assert changed["Module in MCI"].tolist() == expected.second[list(expected.changed)].tolist()
+    for key, labels in (("brain_first", expected.first), ("brain_second", expected.second)):
+        drawn = [trace for trace in figure(page, key)["data"] if trace.get("mode") == "markers"]
+        colours = {trace["marker"]["color"]: len(trace["text"]) for trace in drawn}
+        assert colours == {MODULE_COLOURS[n - 1]: int((labels == n).sum()) for n in set(labels.tolist()) - {0}}
+    # The third group brings only its own subjects; what was found is kept.
+    page.selectbox(key="second_group").select("AD").run()
+    button(page, "groups_start").click().run()
+    assert counted["find_modules"] == 60
+    page.selectbox(key="second_group").select("MCI").run()
+    assert counted["find_modules"] == 60
+    assert {metric.label: metric.value for metric in page.metric} == metrics
+
+
+def test_same_group_twice_is_refused(open_modules):
+    page = open_modules()
+    page.selectbox(key="second_group").select("NC").run()
+    assert "two different groups" in as_shown(page.info[0].value)
+
+
+def test_chance_is_tested_on_request(open_modules, graph, modules, counted, monkeypatch):
+    monkeypatch.setattr("module_chance.NULL_GRAPHS", 4)
+    monkeypatch.setattr("module_chance.SMALL_WORLD_GRAPHS", 2)
+    page = open_modules()
+    assert "modularity_test" not in counted
+    button(page, "modularity_test_start").click().run()
+    assert_no_error(page)
+    expected = modularity_test(graph, modules.partition, n_nulls=4, seed=1)
+    np.testing.assert_allclose(array(figure(page, "modularity_null")["data"][0]["x"]), expected.null)
+    assert f"p = {expected.p:.3g}" in captions(page)
+    assert counted["modularity_test"] == 4
+    assert "small_world" not in counted
+    button(page, "small_world_start").click().run()
+    world = small_world(graph, n_nulls=2, seed=1)
+    metrics = {metric.label: metric.value for metric in page.metric}
+    assert metrics["Small-world σ"] == f"{world.sigma:.2f}"
+    assert metrics["Small-world ω"] == f"{world.omega:.2f}"
+    page.run()
+    assert (counted["modularity_test"], counted["small_world"]) == (4, 2)
+
+
+def test_small_world_of_a_signed_graph_is_refused_with_a_sentence(open_modules, monkeypatch):
+    monkeypatch.setattr("module_chance.SMALL_WORLD_GRAPHS", 2)
+    page = open_modules(sign="signed", threshold="none")
+    button(page, "small_world_start").click().run()
+    (error,) = page.error
+    assert "not defined for negative weights" in as_shown(error.value)
+
+
+def test_own_subjects_on_an_unknown_atlas(open_page, cohort, counted):
+    own = Cohort("mine", cohort.subjects[:2], numbered_atlas(90))
+    page = open_page("home")
+    page.session_state["own_cohort"] = LoadedCohort(OWN, own)
+    page.session_state["next_cohort"] = OWN
+    page.run()
+    page.switch_page("views/modules.py").run()
+    assert_no_error(page)
+    notes = " ".join(as_shown(info.value) for info in page.info)
+    for sentence in ("cannot be drawn on a brain", "no functional labels", "Two groups of at least two subjects"):
+        assert sentence in notes
+    assert figure(page, "modules")["layout"]["yaxis"]["ticktext"][0].endswith("Module 1")
+    assert counted["measure_modules"] == 1
+    kept = page.session_state["own_cohort"].module_results["subject"]
+    assert [key[0] for key in kept] == [own.ids[0]]

@@ -1,0 +1,125 @@
+"""Why this region: the page tells the library's story of the region that is picked, and the link keeps it."""
+
+import numpy as np
+import pytest
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+from state import GAMMAS
+from streamlit.testing.v1 import AppTest
+
+from biobgt.connectome import cohort_graphs, subject_connectivity
+from biobgt.figures.why_captions import story_sentences
+from biobgt.hubs import HUB_METRICS
+from biobgt.hubs.region_story import region_story
+from biobgt.hubs.sweep import measure_hubs
+from biobgt.simulate import demo_cohort
+
+REGION = "Precuneus_L"
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad", n_per_group=1)
+
+
+def story_of(cohort, region, *, perturbation="control", gamma=0.5):
+    graph = next(cohort_graphs(cohort))
+    hubs = measure_hubs(graph, subject_connectivity(cohort.subjects[0]), perturbation=perturbation)
+    return region_story(graph, hubs, cohort.atlas.regions.index(region), gamma=gamma, gammas=GAMMAS)
+
+
+def texts(page: AppTest) -> str:
+    return as_shown("\n".join(text.value for text in page.markdown))
+
+
+def picked(page: AppTest) -> str:
+    (line,) = (line for line in texts(page).splitlines() if "Picked now" in line)
+    return line.split("**")[1]
+
+
+def address_of(page: AppTest) -> dict[str, str]:
+    return {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+
+
+@pytest.mark.parametrize("options", [{}, {"perturbation": "remove", "gamma": 3.0}])
+def test_story_is_the_librarys(open_page, cohort, options):
+    parameters = {name: f"{value:g}" if name == "gamma" else value for name, value in options.items()}
+    page = open_page("hubs", cohort="ad", region=REGION, **parameters)
+    assert_no_error(page)
+    story = story_of(cohort, REGION, **options)
+    for sentence in story_sentences(story):
+        assert sentence in texts(page)
+    before, after, change = figure(page, "why_spectra")["data"]
+    np.testing.assert_allclose(array(before["y"]), story.spectrum_before)
+    np.testing.assert_allclose(array(after["y"]), story.spectrum_after)
+    np.testing.assert_allclose(array(change["y"]), story.spectrum_after - story.spectrum_before)
+    entropies = {trace["name"]: array(trace["y"]) for trace in figure(page, "why_entropy")["data"]}
+    np.testing.assert_allclose(entropies["|ΔS| of this region"], story.change, atol=1e-12)
+    np.testing.assert_allclose(entropies["S(G), as measured"], story.entropy_before)
+    lines = figure(page, "why_entropy")["layout"]["shapes"]
+    assert {line["x0"] for line in lines} == {options.get("gamma", 0.5)}
+    shown = figure(page, "why_before")["data"][-1]["text"]
+    names = [cohort.atlas.regions[member] for member in story.neighbourhood.members]
+    assert [text.split("<br>")[0] for text in shown] == names
+    table = page.dataframe[0].value
+    assert list(table["Rank"]) == [story.standings[measure].rank for measure in HUB_METRICS]
+    assert REGION in captions(page)
+
+
+def test_strongest_hub_is_asked_about_until_another_is_picked(open_page):
+    page = open_page("hubs", cohort="ad")
+    strongest = page.dataframe[-1].value.iloc[0]["region"]
+    assert picked(page) == strongest
+    assert "region" not in page.query_params
+    page.selectbox(key="region").select(REGION).run()
+    assert_no_error(page)
+    assert picked(page) == REGION
+    for key in ("hub_curves", "ne_node_efficiency", "ne_fc_strength"):
+        assert REGION in [trace.get("name") for trace in figure(page, key)["data"]]
+    address = address_of(page)
+    assert address["region"] == REGION
+    page.select_slider(key="gamma").set_value(3.0).run()
+    page.switch_page("views/home.py").run()
+    assert address_of(page)["region"] == REGION
+    page.switch_page("views/hubs.py").run()
+    assert picked(page) == REGION
+    assert picked(open_page("hubs", **address)) == REGION
+    page.selectbox(key="region").select("").run()
+    assert "region" not in page.query_params
+
+
+def test_region_of_another_atlas_makes_way_for_the_strongest(open_page):
+    page = open_page("hubs", cohort="ad", region=REGION)
+    page.selectbox(key="cohort").select("asd").run()
+    assert_no_error(page)
+    assert picked(page) == page.dataframe[-1].value.iloc[0]["region"]
+    assert "region" not in page.query_params
+
+
+def test_unknown_region_in_a_link_is_named(open_page):
+    page = open_page("hubs", cohort="ad", region="Atlantis")
+    assert_no_error(page)
+    assert "region 'Atlantis' does not exist here, so the strongest hub is shown" in as_shown(page.warning[0].value)
+    assert picked(page) == page.dataframe[-1].value.iloc[0]["region"]
+
+
+def test_every_section_has_its_badge(open_page):
+    page = open_page("hubs", cohort="ad")
+    assert badges(page.main) == len(page.subheader) == 6
+
+
+def test_graph_without_connections_has_a_story_too(open_page):
+    page = open_page("hubs", cohort="ad", level="1")
+    assert_no_error(page)
+    assert "has no neighbours" in texts(page)
+    assert "nan" not in texts(page)
+
+
+@pytest.mark.parametrize("key", ["hub_curves", "gamma_sweep", "why_spectra"])
+def test_figures_can_be_enlarged(open_page, key):
+    page = open_page("hubs", cohort="ad")
+    small = figure(page, key)
+    page.button(key=f"{key}_enlarge").click().run()
+    assert_no_error(page)
+    large = figure(page, f"{key}_large")
+    assert large["data"] == small["data"]
+    assert large["layout"]["height"] > small["layout"]["height"]

@@ -1,0 +1,68 @@
+"""The page of modules in a real browser: it loads whole, work can be stopped, and the choices are in the link."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+from test_browser_frame import badges, clipped_texts
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=60_000)
+
+Open = Callable[..., Page]
+FIGURES = ("brain", "modules", "flow", "resolution_curves", "roles")
+# Few runs and the smaller atlas: what is tested is the page.
+PAGE = "modules?cohort=ad&runs=5"
+NODES = "document.querySelector('.st-key-brain .js-plotly-plot').data.filter(t => t.mode === 'markers').length"
+
+
+def wait_until_drawn(page: Page) -> None:
+    for key in FIGURES:
+        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+def test_page_loads_whole(open_app: Open, width: int) -> None:
+    page = open_app(PAGE, width=width)
+    wait_until_drawn(page)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    expect(badges(page.get_by_test_id("stMain"))).to_have_count(8)
+    assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
+    assert clipped_texts(page) == []
+
+
+def test_resolution_changes_the_brain_and_the_address(open_app: Open) -> None:
+    page = open_app(PAGE)
+    wait_until_drawn(page)
+    before = page.evaluate(NODES)
+    slider = page.locator(".st-key-resolution").get_by_role("slider")
+    for _ in range(8):
+        slider.press("ArrowRight")
+    page.wait_for_function(f"before => {NODES} > before", arg=before)
+    expect(page).to_have_url(re.compile("resolution=1.8"))
+    page.get_by_text("Consensus", exact=True).click()
+    expect(page).to_have_url(re.compile("consensus=true"))
+
+
+def test_comparing_groups_can_be_stopped_and_goes_on(open_app: Open) -> None:
+    # The demo is shared, so this seed is this test's own.
+    page = open_app("modules?cohort=ad&runs=100&seed=4242")
+    page.get_by_role("button", name=re.compile("Find the modules of 40 subjects")).click()
+    expect(page.get_by_text(re.compile("Subject [2-9] of 40"))).to_be_visible()
+    page.locator(".st-key-groups_stop").get_by_role("button").click()
+    expect(page.get_by_role("button", name=re.compile(r"go on after \d+"))).to_be_visible()
+    expect(page.locator(".st-key-groups_stop")).to_have_count(0)
+
+
+def test_groups_stand_side_by_side(open_app: Open) -> None:
+    page = open_app(PAGE)
+    wait_until_drawn(page)
+    page.get_by_role("button", name=re.compile("Find the modules of 40 subjects")).click()
+    for key in ("brain_first", "brain_second", "group_flow"):
+        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_text("Permutation p")).to_be_visible()
+    assert clipped_texts(page) == []
