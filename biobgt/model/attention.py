@@ -1,0 +1,73 @@
+"""FM-Attn (Eq. 9): attention as a kernel smoother over module-aware embeddings h.
+
+Scores are ⟨W_Q h_i, W_K h_j⟩ / √d. With one tied W they are a symmetric kernel, as in the source of Eq. 9 (Mialon et al.
+2021); with two, the module structure of h does not reach the attention (docs/model.md). :func:`head_bounds` gives the
+constant of Theorem 2.
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+class FunctionalModuleAttention(nn.Module):
+    """Multi-head attention whose queries and keys come from ψ and whose values come from a linear function."""
+
+    def __init__(self, width: int, heads: int, *, tied: bool, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(width, width, bias=False)
+        self.key = self.query if tied else nn.Linear(width, width, bias=False)
+        self.value = nn.Linear(width, width)
+        self.output = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, h: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Attend.
+
+        Parameters
+        ----------
+        h : Tensor, shape (B, n, width)
+            Module-aware embeddings, from ψ.
+        values : Tensor, shape (B, n, width)
+            What the linear value function is applied to.
+        mask : Tensor of bool, shape (B, n), optional
+            False for padding, which nobody attends to.
+
+        Returns
+        -------
+        attended : Tensor, shape (B, n, width)
+        weights : Tensor, shape (B, heads, n, n)
+            Rows sum to 1.
+        """
+        query, key, value = (self._split(part) for part in (self.query(h), self.key(h), self.value(values)))
+        scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask[:, None, None, :], float("-inf"))
+        weights = scores.softmax(dim=-1)
+        mixed = self.dropout(weights) @ value
+        return self.output(mixed.transpose(1, 2).flatten(2)), weights
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+
+
+def head_bounds(attention: FunctionalModuleAttention, h: Tensor, values: Tensor) -> Tensor:
+    """C_M of Theorem 2 for each head, before the heads are mixed by the output layer.
+
+    C_M = n C C_ψ ‖W_Q‖ ‖W_K‖ / √d, with C_ψ the largest ‖h_i‖ and C the largest ‖f(v_i)‖. The paper's constant has √n
+    in the place of n: its proof drops the sum over regions in ‖z_a − z_b‖², which is at most n C_ψ² ‖W_Q‖² ‖W_K‖² ‖h_a −
+    h_b‖². Softmax is 1-Lipschitz, so the inequality holds for every pair.
+
+    Parameters
+    ----------
+    h, values : Tensor, shape (n, width)
+
+    Returns
+    -------
+    Tensor, shape (heads,)
+    """
+    heads, n = attention.heads, len(h)
+    weights_q, weights_k = (part.weight.view(heads, -1, h.shape[-1]) for part in (attention.query, attention.key))
+    spread = attention.value(values).view(n, heads, -1).norm(dim=-1).amax(dim=0)
+    norms = torch.linalg.matrix_norm(weights_q, ord=2) * torch.linalg.matrix_norm(weights_k, ord=2)
+    return n * spread * h.norm(dim=-1).max() * norms / weights_q.shape[1] ** 0.5

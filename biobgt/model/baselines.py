@@ -1,0 +1,70 @@
+"""The simple models that every BioBGT stands beside: ridge regression on connectivity, scikit-learn's.
+
+Three sets of features: Fisher z of the correlations, the tangent space at the training subjects' mean (from shrunk
+correlations, Ledoit-Wolf's strength where there are series), and the log-Euclidean connectivity that the ``best`` preset
+reads. The penalty is chosen on the training subjects by leave-one-out; probabilities come from a temperature fitted on
+validation subjects, as the model's do.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.connectome import fisher_z
+from biobgt.model.inputs import log_connectivity
+
+LinearFeatures = Literal["fisher-z", "tangent", "log"]
+LINEAR_FEATURES: dict[LinearFeatures, str] = {
+    "fisher-z": "ridge on Fisher-z correlations",
+    "tangent": "ridge on tangent space (Ledoit-Wolf)",
+    "log": "ridge on log-Euclidean connectivity",
+}
+_PENALTIES = np.logspace(-2, 1, 13)  # in units of the features' mean squared norm
+
+
+class LinearBaseline:
+    """Ridge classification of connectivity; the scores are margins, one a group.
+
+    Parameters
+    ----------
+    features : {"fisher-z", "tangent", "log"}
+    """
+
+    def __init__(self, features: LinearFeatures) -> None:
+        self.features = features
+
+    def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "LinearBaseline":
+        """Fit on correlation matrices, shape (n_subjects, n_regions, n_regions), and numbers of groups."""
+        from sklearn.linear_model import RidgeClassifierCV
+
+        if self.features == "tangent":
+            self.whitening_ = _inverse_root(matrices.mean(axis=0))
+        vectors = self._vectors(matrices)
+        self.mean_ = vectors.mean(axis=0)
+        vectors -= self.mean_
+        scale = float(np.square(vectors).sum(axis=1).mean())
+        self.model_ = RidgeClassifierCV(alphas=_PENALTIES * scale).fit(vectors, groups)
+        return self
+
+    def decision(self, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return margins, shape (n_subjects, n_groups); with two groups they are ∓ one margin."""
+        scores = np.asarray(self.model_.decision_function(self._vectors(matrices) - self.mean_))
+        return np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
+
+    def _vectors(self, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+        rows, columns = np.triu_indices(matrices.shape[1], 1)
+        if self.features == "fisher-z":
+            return fisher_z(matrices)[:, rows, columns]
+        if self.features == "log":
+            projected = np.stack([log_connectivity(matrix) for matrix in matrices])
+        else:
+            values, vectors = np.linalg.eigh(self.whitening_ @ matrices @ self.whitening_)
+            projected = (vectors * np.log(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
+        diagonal = np.einsum("sii->si", projected)
+        return np.concatenate([projected[:, rows, columns] * np.sqrt(2), diagonal], axis=1)
+
+
+def _inverse_root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors / np.sqrt(values)) @ vectors.T)

@@ -1,0 +1,144 @@
+"""Every choice that makes a BioBGT, as data: architecture and training in one frozen record, saved with the weights.
+
+``paper-abide``, ``paper-adni`` and ``paper-adhd`` hold the hyperparameters of the paper's table (appendix D.1).
+``best`` is the same model made to work on real subjects; docs/model.md says what each departure gave.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from biobgt.errors import InputError
+from biobgt.graph import ConnectomeSettings, check_choice
+
+Values = Literal["embeddings", "log"]
+Readout = Literal["mean", "regions"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How a BioBGT is built and trained.
+
+    Attributes
+    ----------
+    name : str
+    layers, heads, width, ffn : int
+        Transformer layers, attention heads, hidden and feed-forward dimensions.
+    dropout : float
+    attention_dropout : float
+        Of attention weights; drawing them takes a third of a training step on a CPU.
+    threshold : float
+        Positive correlations below it are no edges of the brain graph (NE, Louvain, ψ).
+    values : {"embeddings", "log"}
+        What attention averages and the residual stream carries: the embeddings h and features x of the paper, or a
+        region's row of log-Euclidean connectivity, the matrix logarithm of correlations shrunk half-way to the
+        identity. Queries and keys come from ψ on the correlation profiles in both.
+    bounded : bool
+        Scale embeddings h to one length before attention, so that ψ is bounded as Theorem 2 assumes.
+    tied : bool
+        One W for queries and keys, a symmetric kernel, instead of two.
+    readout : {"mean", "regions"}
+        Mean over regions, or a linear layer that keeps the regions apart.
+    entanglement_bins : int
+        NE is embedded by quantile of the training subjects' values.
+    encoder_layers : int
+        Graph convolutions of ψ.
+    drop_edges : (float, float)
+        Share of edges that each of the two views loses.
+    contrast_weight, contrast_temperature : float
+        Of the InfoNCE loss (Eq. 8) of ψ.
+    contrast_anchors : int
+        Anchor regions drawn a graph; 0 takes all.
+    contrast_graphs : int
+        Graphs of a batch that the loss is computed on; 0 takes all.
+    learning_rate, weight_decay : float
+    batch_size, epochs, warmup_epochs, patience : int
+        Linear warm-up, then a cosine over all epochs; training ends when validation has not improved for
+        ``patience`` epochs.
+    clip : float
+        Largest gradient norm; 0 does not clip.
+    """
+
+    name: str
+    layers: int = 3
+    heads: int = 8
+    width: int = 128
+    ffn: int = 256
+    dropout: float = 0.5
+    attention_dropout: float = 0.5
+    threshold: float = 0.3
+    values: Values = "embeddings"
+    bounded: bool = False
+    tied: bool = False
+    readout: Readout = "mean"
+    entanglement_bins: int = 20
+    encoder_layers: int = 2
+    drop_edges: tuple[float, float] = (0.2, 0.4)
+    contrast_weight: float = 0.1
+    contrast_temperature: float = 0.5
+    contrast_anchors: int = 64
+    contrast_graphs: int = 0
+    learning_rate: float = 3e-4
+    weight_decay: float = 1e-4
+    batch_size: int = 128
+    epochs: int = 200
+    warmup_epochs: int = 10
+    patience: int = 20
+    clip: float = 5.0
+
+    def __post_init__(self) -> None:
+        check_choice("kind of values", self.values, get_args(Values))
+        check_choice("readout", self.readout, get_args(Readout))
+        object.__setattr__(self, "drop_edges", tuple(self.drop_edges))
+        if self.width % self.heads:
+            raise InputError(f"A width of {self.width} cannot be shared by {self.heads} attention heads.")
+
+    @property
+    def graph_settings(self) -> ConnectomeSettings:
+        """How the brain graphs are made."""
+        rule: Literal["absolute", "none"] = "absolute" if self.threshold > 0 else "none"
+        return ConnectomeSettings(sign="positive", threshold=rule, level=self.threshold)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for the card."""
+        return {**asdict(self), "drop_edges": list(self.drop_edges)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Preset":
+        """Read a preset from a card."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise InputError(f"The preset has an unknown setting '{unknown[0]}'; it was made by another version.")
+        return cls(**values)
+
+
+PRESETS: Mapping[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset("paper-abide"),
+        Preset("paper-adni", dropout=0.1, attention_dropout=0.1, threshold=0.0),
+        Preset("paper-adhd", dropout=0.1, attention_dropout=0.1, threshold=0.0),
+        Preset(
+            "best",
+            layers=1,
+            attention_dropout=0.0,
+            values="log",
+            bounded=True,
+            tied=True,
+            readout="regions",
+            contrast_graphs=4,
+            learning_rate=6e-5,
+            weight_decay=0.01,
+            batch_size=16,
+            epochs=8,
+            warmup_epochs=1,
+            patience=8,
+        ),
+    )
+}
+
+
+def preset_named(name: str, **changes: Any) -> Preset:
+    """Return a preset by its name, with changes."""
+    check_choice("preset", name, tuple(PRESETS))
+    return replace(PRESETS[name], **changes)

@@ -1,0 +1,64 @@
+"""More than one GPU with ``torchrun``: every process takes its share of each batch, gradients are averaged.
+
+Without ``torchrun`` all of it does nothing. The views' chance is drawn per process, so that two GPUs give close to, and
+not exactly, what one gives.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import distributed, nn
+
+
+@contextmanager
+def process_group() -> Iterator[None]:
+    """Join the processes that ``torchrun`` started, if it did."""
+    if int(os.environ.get("WORLD_SIZE", "1")) < 2:
+        yield
+        return
+    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    try:
+        yield
+    finally:
+        distributed.destroy_process_group()
+
+
+def is_first() -> bool:
+    """Whether this process is the one that writes files."""
+    return not _together() or distributed.get_rank() == 0
+
+
+def own_share(n: int) -> slice:
+    """The rows of a batch that this process takes; at least one, so that nobody waits for nothing."""
+    if not _together():
+        return slice(None)
+    size, rank = distributed.get_world_size(), distributed.get_rank()
+    first = min(rank * n // size, n - 1)
+    return slice(first, max(first + 1, (rank + 1) * n // size))
+
+
+def average_gradients(model: nn.Module) -> None:
+    """Average the gradients over processes."""
+    if not _together():
+        return
+    for parameter in model.parameters():
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+        distributed.all_reduce(parameter.grad)
+        parameter.grad /= distributed.get_world_size()
+
+
+def same_on_all(model: nn.Module) -> None:
+    """Give every process the first one's weights."""
+    if not _together():
+        return
+    for value in model.state_dict().values():
+        distributed.broadcast(value, src=0)
+
+
+def _together() -> bool:
+    return distributed.is_available() and distributed.is_initialized()

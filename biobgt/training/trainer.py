@@ -1,0 +1,203 @@
+"""Train one BioBGT: AdamW, warm-up then cosine, best validation weights kept, resumable to the same result.
+
+Every epoch is a line in a CSV and a checkpoint (safetensors: weights, optimiser, random state), so that a run that is
+killed goes on where it was and ends as if nothing had happened. With ``torchrun`` each process takes its share of
+every batch and gradients are averaged.
+"""
+
+import csv
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from biobgt.errors import InputError
+from biobgt.model.batch import GraphBatch
+from biobgt.model.presets import Preset
+from biobgt.model.transformer import BioBGT
+from biobgt.training.checkpoint import TrainingState, load_state, save_state
+from biobgt.training.distributed import average_gradients, is_first, own_share, same_on_all
+
+EVALUATION_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One line of the training log; losses are means over subjects."""
+
+    epoch: int
+    learning_rate: float
+    train_loss: float
+    contrast_loss: float
+    validation_loss: float
+    validation_accuracy: float
+    seconds: float
+
+
+def train_model(
+    training: tuple[GraphBatch, Tensor],
+    validation: tuple[GraphBatch, Tensor],
+    preset: Preset,
+    *,
+    n_groups: int,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    folder: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[Epoch], None] | None = None,
+) -> BioBGT:
+    """Train and return the model with the best validation loss.
+
+    Parameters
+    ----------
+    training, validation : (GraphBatch, Tensor)
+        Graphs, and the number of each one's group.
+    preset : Preset
+    n_groups : int
+    seed : int
+        Of the initial weights, the order of subjects, the dropout and the views.
+    folder : Path, optional
+        Where the log and the checkpoint go; without one nothing is written.
+    resume : bool
+        Go on from the checkpoint in the folder, when there is one.
+    progress : callable, optional
+        Told each epoch.
+    """
+    run = _Run.start(training, preset, n_groups=n_groups, seed=seed, device=torch.device(device))
+    log = _Log(folder)
+    if resume and folder is not None and (state := load_state(folder, run.model, run.optimiser)) is not None:
+        run.restore(state)
+    log.open(keep=run.epoch)
+    while run.epoch < preset.epochs and run.epoch - run.best_epoch < preset.patience:
+        epoch = run.one_epoch(training, validation)
+        log.write(epoch)
+        if folder is not None and is_first():
+            save_state(folder, run.state(), run.model, run.optimiser)
+        if progress is not None:
+            progress(epoch)
+    run.model.load_state_dict(run.best)
+    return run.model.eval()
+
+
+class _Run:
+    """One training run: model, optimiser, random state, and the best weights so far."""
+
+    def __init__(self, model: BioBGT, preset: Preset, *, seed: int, device: torch.device, n_subjects: int) -> None:
+        self.model, self.preset, self.device = model, preset, device
+        self.optimiser = torch.optim.AdamW(model.parameters(), lr=0.0, weight_decay=preset.weight_decay)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.steps_an_epoch = math.ceil(n_subjects / preset.batch_size)
+        self.epoch, self.best_epoch, self.best_loss = 0, 0, math.inf
+        self.best = _copy(model)
+
+    @classmethod
+    def start(
+        cls, training: tuple[GraphBatch, Tensor], preset: Preset, *, n_groups: int, seed: int, device: torch.device
+    ) -> "_Run":
+        torch.manual_seed(seed)
+        model = BioBGT(preset, n_regions=training[0].features.shape[2], n_groups=n_groups)
+        model.standardise(training[0])
+        same_on_all(model)
+        return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(training[0]))
+
+    def one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
+        start = time.perf_counter()
+        graphs, groups = training
+        order = torch.randperm(len(graphs), generator=self.generator)
+        # Dropout draws from the global stream: seed it by epoch, so that a resumed run draws the same.
+        torch.manual_seed(int(torch.randint(2**31, (1,), generator=self.generator)))
+        self.model.train()
+        sums = torch.zeros(2)
+        for step, rows in enumerate(torch.split(order, self.preset.batch_size)):
+            sums += self._step(graphs[rows], groups[rows], self.epoch * self.steps_an_epoch + step) * len(rows)
+        self.epoch += 1
+        loss, accuracy = self._validate(*validation)
+        if not math.isfinite(loss):
+            raise InputError(
+                f"Training diverged in epoch {self.epoch}: the validation loss is {loss}. Lower the learning rate."
+            )
+        if loss < self.best_loss:
+            self.best_loss, self.best_epoch, self.best = loss, self.epoch, _copy(self.model)
+        train_loss, contrast_loss = (sums / len(graphs)).tolist()
+        rate = self.optimiser.param_groups[0]["lr"]
+        return Epoch(self.epoch, rate, train_loss, contrast_loss, loss, accuracy, time.perf_counter() - start)
+
+    def _step(self, graphs: GraphBatch, groups: Tensor, step: int) -> Tensor:
+        for parameters in self.optimiser.param_groups:
+            parameters["lr"] = self._learning_rate(step)
+        rows = own_share(len(graphs))
+        graphs, groups = graphs[rows].to(self.device), groups[rows].to(self.device)
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
+            logits, contrast = self.model.losses(graphs, self.generator)
+            classify = functional.cross_entropy(logits.float(), groups)
+            loss = classify + self.preset.contrast_weight * contrast
+        self.optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        average_gradients(self.model)
+        if self.preset.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.preset.clip)
+        self.optimiser.step()
+        return torch.stack([classify.detach(), contrast.detach()]).cpu().float()
+
+    def _learning_rate(self, step: int) -> float:
+        warmup = self.preset.warmup_epochs * self.steps_an_epoch
+        total = self.preset.epochs * self.steps_an_epoch
+        if step < warmup:
+            return self.preset.learning_rate * (step + 1) / warmup
+        return self.preset.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
+
+    def _validate(self, graphs: GraphBatch, groups: Tensor) -> tuple[float, float]:
+        logits = predict_logits(self.model, graphs, device=self.device)
+        return float(functional.cross_entropy(logits, groups)), float((logits.argmax(dim=1) == groups).float().mean())
+
+    def state(self) -> TrainingState:
+        return TrainingState(self.epoch, self.best_epoch, self.best_loss, self.best, self.generator.get_state())
+
+    def restore(self, state: TrainingState) -> None:
+        self.epoch, self.best_epoch, self.best_loss = state.epoch, state.best_epoch, state.best_loss
+        self.best = state.best
+        self.generator.set_state(state.generator)
+
+
+class _Log:
+    """The CSV of epochs; without a folder it writes nothing."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.file = None if folder is None or not is_first() else folder / "epochs.csv"
+
+    def open(self, *, keep: int) -> None:
+        """Start the file, keeping the lines of the epochs that a resumed run does not repeat."""
+        if self.file is None:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        lines = self.file.read_text().splitlines()[1 : keep + 1] if keep and self.file.exists() else []
+        self.file.write_text("\n".join([",".join(Epoch.__dataclass_fields__), *lines]) + "\n")
+
+    def write(self, epoch: Epoch) -> None:
+        if self.file is None:
+            return
+        with self.file.open("a", newline="") as stream:
+            csv.writer(stream, lineterminator="\n").writerow(
+                [f"{value:.6g}" if isinstance(value, float) else value for value in asdict(epoch).values()]
+            )
+
+
+@torch.no_grad()
+def predict_logits(model: BioBGT, graphs: GraphBatch, *, device: torch.device | str = "cpu") -> Tensor:
+    """Logits of many graphs, on the CPU, shape (B, n_groups)."""
+    model.eval()
+    parts = [model(graphs[slice(i, i + EVALUATION_BATCH)].to(device)) for i in _starts(len(graphs))]
+    return torch.cat(parts).float().cpu()
+
+
+def _starts(n: int) -> range:
+    return range(0, n, EVALUATION_BATCH)
+
+
+def _copy(model: BioBGT) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in model.state_dict().items()}
