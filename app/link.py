@@ -46,9 +46,11 @@ from state import (
 from biobgt import Cohort, ConnectomeSettings
 from biobgt.atlas import LABELLINGS
 from biobgt.graph import Estimator, SignRule, ThresholdRule
+from biobgt.project import Project
 from biobgt.simulate import DEMO_COHORTS
 
 LEVEL = "level"
+_LINKS, _PROJECTS = "The link's", "The project's"
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     ESTIMATOR: get_args(Estimator),
     SIGN: get_args(SignRule),
@@ -106,10 +108,39 @@ def link_of(view: View) -> dict[str, str]:
     modules = _module_values(view.modules or module_choices())
     values = view.settings.as_dict() | _hub_values(view.hubs) | modules
     settings = {name: _as_text(value) for name, value in values.items()}
+    if settings[LABELLING] not in LABELLINGS:
+        del settings[LABELLING]  # of a user's own atlas: nobody else has it
     if view.loaded.key == OWN:
         return settings
     region = {WHY_REGION: view.hubs.region} if view.hubs.region in view.atlas.regions else {}
     return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **settings, **region}
+
+
+def saved_view(view: View) -> dict[str, str]:
+    """What a project keeps beside cohort and settings; it is the user's own file, and may name their subject."""
+    values = _hub_values(view.hubs) | _module_values(view.modules or module_choices())
+    return {SUBJECT: view.subject.id, WHY_REGION: view.hubs.region} | {
+        name: _as_text(value) for name, value in values.items()
+    }
+
+
+def link_of_project(project: Project) -> Link:
+    """The view that a project was saved with; what cannot be used in it is replaced, and named."""
+    said = {name: _as_text(value) for name, value in {**project.view, **project.settings.as_dict()}.items()}
+    said.pop(COHORT, None)
+    labelling = said.get(LABELLING, "")
+    own_labelling = labelling in project.cohort.atlas.labels and labelling not in LABELLINGS
+    if own_labelling:
+        del said[LABELLING]
+    link = read_link(said).checked(project.cohort)
+    modules = replace(link.modules, labelling=labelling) if own_labelling else link.modules
+    problems = tuple(problem.replace(_LINKS, _PROJECTS, 1) for problem in link.problems)
+    return replace(link, cohort=OWN, modules=modules, problems=problems)
+
+
+def keep_module_choices(modules: ModuleChoices) -> None:
+    """Let the page of modules say this."""
+    st.session_state.update(_module_values(modules))
 
 
 def module_choices() -> ModuleChoices:
@@ -121,7 +152,7 @@ def module_choices() -> ModuleChoices:
 
 def write_address(link: Mapping[str, str]) -> None:
     """Show the view in the address bar; parameters that are not of the view are left alone."""
-    for name in (COHORT, SUBJECT, WHY_REGION):
+    for name in (COHORT, SUBJECT, WHY_REGION, LABELLING):
         if name not in link and name in st.query_params:
             del st.query_params[name]
     if any(st.query_params.get(name) != value for name, value in link.items()):
@@ -210,4 +241,4 @@ def _as_text(value: str | float | bool) -> str:
 
 
 def _instead(what: str, found: str, used: str) -> str:
-    return f"The link's {what} '{found[:40]}' does not exist here, so {used} is shown instead."
+    return f"{_LINKS} {what} '{found[:40]}' does not exist here, so {used} is shown instead."

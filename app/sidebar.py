@@ -6,7 +6,7 @@ Its choices open from the link, last for the session whatever page is shown, and
 from typing import get_args
 
 import streamlit as st
-from link import link_of, read_link, write_address
+from link import Link, keep_module_choices, link_of, read_link, write_address
 from state import (
     BACKBONE,
     COHORT,
@@ -19,11 +19,13 @@ from state import (
     LINK_OPENED,
     LINK_PROBLEMS,
     NEXT_COHORT,
+    NEXT_LINK,
     PERTURBATION,
     SIGN,
     SUBJECT,
     THRESHOLD,
     VIEW,
+    WHY_REGION,
     View,
     cohort_titles,
     hub_choices,
@@ -63,21 +65,30 @@ def show_sidebar() -> View:
 
 
 def _open_link() -> None:
-    """Take the first run's choices from the address, and a page's request for another cohort from its last run."""
+    """Take the first run's choices from the address, and a page's request for another view from its last run."""
     if COHORT not in st.session_state:
         link = read_link(st.query_params)
-        link = link.checked(load(link.cohort).cohort)
-        settings = link.settings
-        st.session_state.update({COHORT: link.cohort, SUBJECT: link.subject, LINK_PROBLEMS: link.problems})
-        st.session_state.update(
-            {ESTIMATOR: settings.estimator, SIGN: settings.sign, THRESHOLD: settings.threshold}
-            | {BACKBONE: settings.backbone}
-            | {GAMMA: link.hubs.gamma, PERTURBATION: link.hubs.perturbation, HUB_RULE: link.hubs.rule}
-        )
-        for rule, level in LEVELS.items():
-            st.session_state[level] = settings.level if rule == settings.threshold else DEFAULT_LEVELS[rule]
+        _follow(link.checked(load(link.cohort).cohort))
     if NEXT_COHORT in st.session_state:
         st.session_state[COHORT] = st.session_state.pop(NEXT_COHORT)
+    if NEXT_LINK in st.session_state:
+        link = st.session_state.pop(NEXT_LINK)
+        _follow(link)
+        keep_module_choices(link.modules)
+        st.session_state[WHY_REGION] = link.hubs.region
+        st.session_state.pop(LINK_OPENED, None)  # what could not be used is said again until the view changes
+
+
+def _follow(link: Link) -> None:
+    settings = link.settings
+    st.session_state.update({COHORT: link.cohort, SUBJECT: link.subject, LINK_PROBLEMS: link.problems})
+    st.session_state.update(
+        {ESTIMATOR: settings.estimator, SIGN: settings.sign, THRESHOLD: settings.threshold}
+        | {BACKBONE: settings.backbone}
+        | {GAMMA: link.hubs.gamma, PERTURBATION: link.hubs.perturbation, HUB_RULE: link.hubs.rule}
+    )
+    for rule, level in LEVELS.items():
+        st.session_state[level] = settings.level if rule == settings.threshold else DEFAULT_LEVELS[rule]
 
 
 def _pick_subject(cohort: Cohort) -> str:

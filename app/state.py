@@ -5,7 +5,7 @@ and nowhere else: nothing here is cached across sessions that was read from a fi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,13 @@ NEXT_COHORT = "next_cohort"
 VIEW = "view"
 LINK_PROBLEMS = "link_problems"
 LINK_OPENED = "link_opened"
+NEXT_LINK = "next_link"
+# On the page of subjects: a number that grows with every change of the user's own cohort, so that no edit of a table is
+# taken for one of the next; a number that grows when the uploaders are to be emptied; the last reading; the answers.
+EDITION = "edition"
+UPLOADERS = "uploaders"
+ATTEMPT = "attempt"
+ANSWERS = "answers"
 
 OWN = "own"
 DEFAULT_COHORT = next(iter(DEMO_COHORTS))
@@ -130,6 +137,18 @@ class LoadedCohort:
         """The tangent space at this cohort's mean."""
         return TangentSpace.fit(self.cohort)
 
+    def changed_to(self, cohort: Cohort) -> "LoadedCohort":
+        """The cohort after a change: what was measured is kept only where no subject's numbers and no region changed.
+
+        Groups may have. Nothing that is kept depends on them but through the ids of a group's members.
+        """
+        if not _same_measurements(self.cohort, cohort):
+            return LoadedCohort(self.key, cohort)
+        changed = replace(self, cohort=cohort)
+        if "tangent_space" in self.__dict__:
+            changed.__dict__["tangent_space"] = self.tangent_space
+        return changed
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -168,6 +187,12 @@ class View:
         )
 
 
+def _same_measurements(one: Cohort, other: Cohort) -> bool:
+    return one.atlas is other.atlas and [
+        (subject.id, id(subject.series), id(subject.connectivity)) for subject in one
+    ] == [(subject.id, id(subject.series), id(subject.connectivity)) for subject in other]
+
+
 @st.cache_resource(show_spinner="Drawing the demo cohort…")
 def _demo(name: str) -> LoadedCohort:
     return LoadedCohort(name, demo_cohort(name))
@@ -176,7 +201,10 @@ def _demo(name: str) -> LoadedCohort:
 def cohort_titles() -> dict[str, str]:
     """The cohorts of this session, by key, for the picker."""
     own = own_cohort()
-    return dict(DEMO_COHORTS) if own is None else {**DEMO_COHORTS, OWN: own.cohort.name}
+    if own is None:
+        return dict(DEMO_COHORTS)
+    name = own.cohort.name
+    return {**DEMO_COHORTS, OWN: f"{name}, from a project" if name in DEMO_COHORTS.values() else name}
 
 
 def load(key: str) -> LoadedCohort:
@@ -195,6 +223,25 @@ def keep_own_cohort(cohort: Cohort) -> None:
     """Keep what the user brought, and show it from the next run on."""
     st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
     st.session_state[NEXT_COHORT] = OWN
+    _next_edition()
+
+
+def change_own_cohort(cohort: Cohort) -> None:
+    """Keep what the user made of the own cohort; results stay where the change cannot have touched them."""
+    own = own_cohort()
+    st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort) if own is None else own.changed_to(cohort)
+    _next_edition()
+
+
+def empty_uploaders() -> None:
+    """Let the page of subjects start with nothing dropped and nothing answered."""
+    st.session_state[UPLOADERS] = st.session_state.get(UPLOADERS, 0) + 1
+    for key in (ATTEMPT, ANSWERS):
+        st.session_state.pop(key, None)
+
+
+def _next_edition() -> None:
+    st.session_state[EDITION] = st.session_state.get(EDITION, 0) + 1
 
 
 def forget_own_cohort() -> None:

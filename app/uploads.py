@@ -1,5 +1,9 @@
-"""Uploaded files on their way to :func:`biobgt.read_cohort`: written to a folder of their own, read, removed."""
+"""Uploaded files on their way to the library's readers: written to a folder of their own, read, removed.
 
+A project is opened where it lies in memory, and never written to the disk.
+"""
+
+import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,8 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from biobgt import Cohort, ImageOptions, ReadOptions, read_cohort
-from biobgt.readers import READABLE_SUFFIXES
+from biobgt import Atlas, Cohort, ImageOptions, ReadOptions, read_cohort
+from biobgt.project import Project, open_project
+from biobgt.readers import READABLE_SUFFIXES, read_atlas
 
 # Sidecars of images, and tables that the reader takes for phenotypes by their name.
 _BESIDE_THE_DATA = (".json", ".xlsx")
@@ -66,6 +71,17 @@ def read_brought(brought: Brought, *, name: str, progress: Callable[[int, int], 
             name=name,
             progress=progress,
         )
+
+
+def read_brought_atlas(table: Upload) -> Atlas:
+    """Read a user's own atlas; nothing of it stays on the disk."""
+    with TemporaryDirectory(prefix="biobgt-") as temporary:
+        return read_atlas(_write(table, Path(temporary)))
+
+
+def open_brought_project(upload: Upload) -> Project:
+    """Open a project."""
+    return open_project(io.BytesIO(upload.getbuffer()))
 
 
 def safe_name(name: str) -> str:

@@ -7,8 +7,21 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 from panels import show_connectivity, show_series
-from state import OWN, View, current_view, forget_own_cohort, keep_own_cohort, own_cohort
+from project_panel import show_project
+from state import (
+    ANSWERS,
+    ATTEMPT,
+    OWN,
+    UPLOADERS,
+    View,
+    current_view,
+    empty_uploaders,
+    forget_own_cohort,
+    keep_own_cohort,
+    own_cohort,
+)
 from streamlit.delta_generator import DeltaGenerator
+from subject_table import show_atlas, show_subject_table
 from uploads import Brought, Upload, read_brought
 from widgets import heading, plain, sentences
 
@@ -18,10 +31,7 @@ from biobgt.readers.images import Confounds
 
 OWN_NAME = "Your files"
 RECOGNISE, OWN_TABLE = "recognise", "own table"
-ATTEMPT = "attempt"
-ANSWERS = "answers"
 ANSWER = "answer"
-UPLOADERS = "uploaders"
 _CHOICE_TITLES = {
     "series": "region time series",
     "connectivity": "a connectivity matrix",
@@ -53,9 +63,12 @@ def show_page() -> None:
         if brought is not None:
             _read_once(brought)
         _show_attempt()
+    show_project(view)
     own = own_cohort()
     if view.loaded.key == OWN and own is not None:
         _show_reading(own.cohort)
+        show_subject_table(own.cohort)
+        show_atlas(own.cohort)
     _show_cohort(view)
     _show_subject(view)
 
@@ -194,9 +207,7 @@ def _answer(option: str) -> None:
 
 def _forget() -> None:
     forget_own_cohort()
-    st.session_state[UPLOADERS] += 1
-    for key in (ATTEMPT, ANSWERS):
-        st.session_state.pop(key, None)
+    empty_uploaders()
 
 
 def _show_reading(cohort: Cohort) -> None:
@@ -230,7 +241,8 @@ def _show_cohort(view: View) -> None:
     st.dataframe(
         table,
         hide_index=True,
-        height=260,
+        height=260 if len(table) > 6 else "auto",
+        placeholder="–",
         column_config={
             "mean FC": st.column_config.NumberColumn(format="%.3f"),
             "mean |FC|": st.column_config.NumberColumn(format="%.3f"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Refusal, Subject
+from biobgt.cohort_edits import change_atlas
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.readers.archives import unpacked
 from biobgt.readers.atlases import find_atlas
@@ -19,6 +20,7 @@ from biobgt.readers.folders import look_through
 from biobgt.readers.matching import match_phenotypes
 from biobgt.readers.naming import FoundFile, ask_between_recordings
 from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
+from biobgt.readers.project_files import PROJECT_SUFFIX, read_project_cohort
 from biobgt.readers.recognition import settle_atlas
 from biobgt.readers.subjects import (
     Candidate,
@@ -56,7 +58,7 @@ def read_cohort(
     Parameters
     ----------
     path : path or sequence of paths
-        A file, a folder, a ``.zip``, or several of them.
+        A file, a folder, a ``.zip``, or several of them; or a project, which is a whole cohort by itself.
     atlas : str, path or Atlas, optional
         A bundled name, a region table, or an atlas. None recognises it from the number of regions.
     phenotypes : path, optional
@@ -83,6 +85,8 @@ def read_cohort(
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(item) for item in path]
     options = options or ReadOptions()
     chosen = find_atlas(atlas) if atlas is not None else None
+    if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
+        return _read_project(paths, chosen, phenotypes, name)
     with ExitStack() as stack:
         found = _look_up(paths, options, stack)
         ask_between_recordings(found.data)
@@ -117,6 +121,10 @@ def stream_subjects(
     """
     options = options or ReadOptions()
     chosen = find_atlas(atlas)
+    if suffix_of(Path(path)) == PROJECT_SUFFIX:
+        project = _read_project([Path(path)], chosen, None, None)
+        yield from (*project.refused, *project)
+        return
     reference: tuple[str, ...] | None = None
     with ExitStack() as stack:
         found = _look_up([Path(path)], options, stack)
@@ -129,6 +137,21 @@ def stream_subjects(
             else:
                 result = item
             yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
+
+
+def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path | None, name: str | None) -> Cohort:
+    """Read the cohort of a project; the user's word on atlas, phenotypes and name comes before the project's."""
+    if len(paths) > 1:
+        project = next(item.name for item in paths if suffix_of(item) == PROJECT_SUFFIX)
+        raise InputError(f"'{project}' is a project, which holds a whole cohort. Open it alone, without other files.")
+    if not paths[0].is_file():
+        raise InputError(f"There is no project file '{paths[0]}'.")
+    cohort = read_project_cohort(paths[0])
+    if atlas is not None and atlas is not cohort.atlas:
+        cohort = change_atlas(cohort, atlas)
+    if phenotypes is not None:
+        cohort = _with_phenotypes(cohort, read_phenotypes(phenotypes))
+    return replace(cohort, name=name or cohort.name)
 
 
 def _look_up(paths: Iterable[Path], options: ReadOptions, stack: ExitStack) -> _Found:

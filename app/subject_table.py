@@ -1,0 +1,148 @@
+"""The user's own subjects in a table where groups are set and subjects removed, and the choice of their atlas.
+
+Nothing changes before a button is pressed: the page would else be drawn anew after every cell.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+from state import EDITION, change_own_cohort
+from uploads import Upload, read_brought_atlas
+from widgets import sentences
+
+from biobgt import Atlas, Cohort, load_atlas
+from biobgt.atlas import BUNDLED, numbered_atlas
+from biobgt.cohort import GROUP_TITLES
+from biobgt.cohort_edits import change_atlas, remove_subjects, set_groups
+
+TICK, ID, GROUP = "ticked", "subject", "group"
+NO_GROUP = "no group"
+OWN_TABLE, NUMBERED = "own table", "numbered"
+TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
+
+
+def show_subject_table(cohort: Cohort) -> None:
+    """Let the user set groups, cell by cell or for all ticked subjects, and remove the ticked ones."""
+    st.subheader("Groups")
+    edition = st.session_state.get(EDITION, 0)
+    groups = [*GROUP_TITLES, *(group for group in cohort.group_sizes if group not in GROUP_TITLES)]
+    table = _table(cohort)
+    with st.form(f"subject_form{edition}", enter_to_submit=False):
+        edited = st.data_editor(
+            table,
+            hide_index=True,
+            height=TABLE_HEIGHT if len(cohort) > MOST_ROWS else "auto",
+            disabled=[str(column) for column in table if column not in (TICK, GROUP)],
+            column_config={
+                TICK: st.column_config.CheckboxColumn("Tick", width=70, pinned=True),
+                ID: st.column_config.TextColumn("Subject", pinned=True),
+                GROUP: st.column_config.SelectboxColumn("Group", options=groups, width=140),
+            },
+            placeholder="–",
+            key=f"subject_table{edition}",
+            alt="Subjects with their groups and phenotypes; groups can be set",
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            chosen: str | None = st.selectbox(
+                "Group of all ticked subjects",
+                [*groups, NO_GROUP],
+                index=None,
+                format_func=_group_title,
+                placeholder="Choose one, or type a name of your own",
+                accept_new_options=True,
+                key=f"ticked_group{edition}",
+                width=360,
+            )
+            setting = st.form_submit_button("Set the groups", icon=":material/label:", type="primary")
+            removing = st.form_submit_button("Remove the ticked subjects", icon=":material/person_remove:")
+    st.caption(
+        "Choose a group in its cell, or tick subjects and set one group for all of them; then press a button. "
+        "Bringing other files reads all of them anew, and what was set here is gone: save a project first."
+    )
+    if setting or removing:
+        with sentences():
+            _apply(cohort, edited, chosen, removing=removing)
+
+
+def show_atlas(cohort: Cohort) -> None:
+    """Let the user say which atlas the subjects' regions are of."""
+    st.subheader("Atlas")
+    edition = st.session_state.get(EDITION, 0)
+    titles = _atlas_choices(cohort.atlas)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            f"The {cohort.atlas.n_regions} regions are those of",
+            list(titles),
+            format_func=lambda name: titles[name],
+            key=f"own_atlas{edition}",
+            width=360,
+        )
+        changing = st.button("Change the atlas", icon=":material/swap_horiz:", disabled=not chosen, key="change_atlas")
+    table: Upload | None = None
+    if chosen == OWN_TABLE:
+        table = st.file_uploader(
+            "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file",
+            type=["csv", "tsv", "node"],
+            key=f"own_atlas_table{edition}",
+        )
+    if changing:
+        with sentences():
+            if chosen == OWN_TABLE and table is None:
+                st.info("Drop the atlas table first.")
+                return
+            change_own_cohort(change_atlas(cohort, _find_atlas(chosen, table, cohort.atlas.n_regions)))
+            st.rerun()
+
+
+def _table(cohort: Cohort) -> pd.DataFrame:
+    """One row a subject: a tick, its id and group, and what helps to tell who it is."""
+    return pd.DataFrame(
+        [
+            {TICK: False, ID: subject.id, GROUP: subject.group}
+            | {name: _cell(value) for name, value in subject.phenotypes.items() if name not in (TICK, ID, GROUP)}
+            for subject in cohort
+        ]
+    ).astype({GROUP: object})
+
+
+def _cell(value: object) -> object:
+    """Numbers stay numbers, to be sorted; what else a phenotype may be is text."""
+    return value if value is None or isinstance(value, int | float) else str(value)
+
+
+def _group_title(group: str) -> str:
+    return f"{group}, {GROUP_TITLES[group]}" if group in GROUP_TITLES else group
+
+
+def _apply(cohort: Cohort, edited: pd.DataFrame, chosen: str | None, *, removing: bool) -> None:
+    """Change the cohort as the form says; the groups of cells first, so that no button loses them."""
+    ticked = edited.loc[edited[TICK], ID].tolist()
+    groups = {str(name): group if isinstance(group, str) else None for name, group in edited[[ID, GROUP]].to_numpy()}
+    if (removing or chosen) and not ticked:
+        st.info("No subject is ticked. Tick some in the first column of the table.")
+        return
+    if chosen and not removing:
+        groups |= dict.fromkeys(ticked, None if chosen == NO_GROUP else chosen)
+    changed = set_groups(cohort, groups)
+    if removing:
+        changed = remove_subjects(changed, ticked)
+    if changed is not cohort:
+        change_own_cohort(changed)
+        st.rerun()
+
+
+def _atlas_choices(atlas: Atlas) -> Mapping[str, str]:
+    """What the atlas may be instead; the empty name is the one it is."""
+    bundled = {
+        name: about.title
+        for name, about in BUNDLED.items()
+        if about.n_regions == atlas.n_regions and load_atlas(name) is not atlas
+    }
+    return {"": atlas.title, **bundled, OWN_TABLE: "My own table", NUMBERED: "Not known: regions by number"}
+
+
+def _find_atlas(chosen: str, table: Upload | None, n_regions: int) -> Atlas:
+    if table is not None:
+        return read_brought_atlas(table)
+    return numbered_atlas(n_regions) if chosen == NUMBERED else load_atlas(chosen)

@@ -1,0 +1,167 @@
+"""Project files (``.biobgt``): a cohort with its settings, as one zip of ``project.json`` and NumPy arrays.
+
+A project file is an ``.npz`` archive with a JSON document in it; ``numpy.load`` opens its arrays. Nothing in it is ever
+unpacked to the disk or unpickled: arrays are float64 numbers behind a header that is checked, and each has its SHA-256
+in the document. This module knows the file and reads the cohort in it; :mod:`biobgt.project` reads the settings too,
+and writes.
+"""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.readers.archives import check_unpacked_size
+from biobgt.readers.project_documents import cohort_from_document, field_of
+
+PROJECT_SUFFIX = ".biobgt"
+FORMAT = "biobgt project"
+VERSION = 1
+DOCUMENT = "project.json"
+MAX_DOCUMENT_BYTES = 2**26  # a thousand subjects with a hundred phenotypes each take 4 MB
+_ARRAY_NAME = re.compile(r"arrays/[0-9a-z_]{1,40}\.npy")
+_ENCRYPTED = 0x1
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectFile:
+    """An open project file: its document, checked as far as the archive goes, and its arrays, read when asked for."""
+
+    document: Mapping[str, Any]
+    archive: zipfile.ZipFile
+
+    def cohort(self) -> Cohort:
+        """Read the cohort."""
+        return cohort_from_document(field_of(self.document, "cohort", dict), self.array)
+
+    def array(self, name: str) -> NDArray[np.float64]:
+        """Read one array, and make sure that it is the one that was saved.
+
+        Returns
+        -------
+        ndarray of float64, of the shape that the document says
+        """
+        about = field_of(field_of(self.document, "arrays", dict), name, dict)
+        content = self.archive.read(name)
+        if hashlib.sha256(content).hexdigest() != field_of(about, "sha256", str):
+            raise InputError(
+                f"The project file is damaged: '{name}' is not what was saved (its SHA-256 differs). "
+                "Take another copy of the file."
+            )
+        return _decode(content, name, tuple(field_of(about, "shape", list)))
+
+
+@contextmanager
+def open_project_file(source: str | Path | BinaryIO) -> Iterator[ProjectFile]:
+    """Open a project file; whatever is wrong with it, now or while it is read, ends as a sentence.
+
+    Raises
+    ------
+    InputError
+        For a file that is no project, was cut off or changed, or was written by a newer version.
+    """
+    try:
+        with zipfile.ZipFile(source) as archive:
+            check_unpacked_size(archive)
+            document = _read_document(archive)
+            _check_entries(archive, document)
+            yield ProjectFile(document, archive)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"The project file could not be opened ({error.strerror or error}).") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+        raise InputError(
+            f"This is not a whole project file: it was cut off, damaged, or is no {PROJECT_SUFFIX} file at all. "
+            "Take another copy of it."
+        ) from None
+
+
+def read_project_cohort(source: str | Path | BinaryIO) -> Cohort:
+    """Read the cohort of a project file, and nothing else of it."""
+    with open_project_file(source) as project:
+        return project.cohort()
+
+
+def encode_array(values: NDArray[np.float64]) -> bytes:
+    """Write an array as the bytes of an ``.npy`` file: float64, rows first."""
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(values, dtype="<f8"), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
+    """Read the JSON document, and tell projects from other archives and from those of a newer version."""
+    names = archive.namelist()
+    if DOCUMENT not in names:
+        raise InputError(
+            f"This is a zip archive and not a project: there is no {DOCUMENT} in it. If it holds subjects' files, "
+            "let its name end in .zip and bring it as such."
+        )
+    entry = archive.getinfo(DOCUMENT)
+    if entry.flag_bits & _ENCRYPTED:
+        raise InputError("The project file is protected by a password. Bring it without one.")
+    if entry.file_size > MAX_DOCUMENT_BYTES:
+        raise InputError(f"The project's {DOCUMENT} has {entry.file_size / 2**20:.0f} MB, which is refused.")
+    try:
+        document = json.loads(archive.read(entry).decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise InputError(f"The project file is damaged: its {DOCUMENT} cannot be read as JSON.") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f"This is not a BioBGT project: its {DOCUMENT} is something else's.")
+    version = field_of(document, "version", int)
+    if version > VERSION:
+        raise InputError(
+            f"This project was saved by a newer BioBGT Explorer (file format {version}; this one reads up to "
+            f"{VERSION}). Update BioBGT Explorer to open it."
+        )
+    return document
+
+
+def _check_entries(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> None:
+    """Make sure that the archive holds exactly what its document says: nothing twice, missing, hidden or besides."""
+    names = archive.namelist()
+    declared = set(field_of(document, "arrays", dict))
+    if any(not _ARRAY_NAME.fullmatch(name) for name in declared):
+        raise InputError("The project file is damaged: an array in it has a name that no project uses.")
+    if len(names) != len(set(names)) or set(names) != declared | {DOCUMENT}:
+        odd = sorted(set(names) ^ (declared | {DOCUMENT})) or [name for name in names if names.count(name) > 1]
+        raise InputError(
+            f"The project file was changed or damaged: '{odd[0][:80]}' is missing, twice there, or does not belong. "
+            "Take another copy of it."
+        )
+    if any(entry.flag_bits & _ENCRYPTED for entry in archive.infolist()):
+        raise InputError("The project file is protected by a password. Bring it without one.")
+
+
+def _decode(content: bytes, name: str, shape: tuple[object, ...]) -> NDArray[np.float64]:
+    """Read the bytes of an ``.npy`` file; only float64 of the stated shape and size is ever read."""
+    stream = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(stream)  # type: ignore[no-untyped-call]
+        if version != (1, 0):
+            raise ValueError("another version of the format")
+        header = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
+        found, fortran, dtype = header
+        if found != shape or fortran or dtype != np.dtype("<f8"):
+            raise ValueError("another shape or type")
+        # A copy, so that it can be written to, as every other reader's arrays can.
+        return np.frombuffer(content, dtype, offset=stream.tell()).reshape(found).astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(f"The project file is damaged: '{name}' is not the table of numbers it should be.") from None
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,85 @@
+"""The page of subjects in a real browser: groups set in the table, a project saved as a file and opened by somebody."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from test_browser_frame import choose, clipped_texts, title, upload, wait_until_drawn, write_abide
+
+from biobgt.project import open_project
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=60_000)
+
+Open = Callable[..., Page]
+ROW_PX, TICK_PX = 35, 70
+
+
+def bring_subjects(page: Page, folder: Path) -> None:
+    """Bring three subjects, two of them with a group."""
+    groups = folder / "phenotypes.csv"
+    groups.write_text("subject,group,site,age\nLab_0050000,ASD,here,12.5\nLab_0050001,NC,there,11\n")
+    wait_until_drawn(page)
+    page.locator(".st-key-phenotypes0 input[type=file]").set_input_files(groups)
+    expect(page.get_by_text("Drop the subjects' files as well")).to_be_visible()
+    upload(page, *(write_abide(folder, f"Lab_005000{i}", seed=i) for i in range(3)))
+    expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD.")).to_be_visible()
+    expect(title(page)).to_contain_text("Lab_0050000")
+    wait_until_drawn(page)
+
+
+def tick(page: Page, row: int) -> None:
+    """Tick a row of the table, which is a drawing: a click beside the tick, and from there with the keyboard."""
+    table = page.get_by_test_id("stDataFrame").first
+    table.click(position={"x": TICK_PX + 40, "y": ROW_PX * (row + 1.5)})
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+
+
+def test_group_of_any_name_is_set_for_ticked_subjects(open_app: Open, tmp_path: Path) -> None:
+    page = open_app("subjects")
+    bring_subjects(page, tmp_path)
+    tick(page, 0)
+    tick(page, 2)
+    group = page.get_by_role("combobox", name=re.compile("Group of all ticked"))
+    group.fill("first episode")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Set the groups").click()
+    expect(page.get_by_text("Group set by hand: 2 subjects (Lab_0050000, Lab_0050002).")).to_be_visible()
+    expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 2 first episode.")).to_be_visible()
+    choose(page, "Subject", "Lab_0050002 · first episode")
+    expect(title(page)).to_contain_text("Lab_0050002")
+
+
+def test_project_is_saved_and_opened_by_somebody_else(open_app: Open, tmp_path: Path) -> None:
+    mine = open_app("subjects?level=0.45")
+    bring_subjects(mine, tmp_path)
+    choose(mine, "Subject", "Lab_0050001 · NC")
+    expect(title(mine)).to_contain_text("Lab_0050001")
+    mine.get_by_text("Save or open a project").click()
+    name = mine.get_by_role("textbox", name="Name of the project")
+    name.fill("Our study")
+    name.press("Enter")
+    wait_until_drawn(mine)
+    with mine.expect_download() as download:
+        mine.get_by_role("button", name="Save the project").click()
+    assert download.value.suggested_filename == "Our_study.biobgt"
+    path = tmp_path / "Our_study.biobgt"
+    download.value.save_as(path)
+    project = open_project(path)
+    assert project.cohort.ids == ("Lab_0050000", "Lab_0050001", "Lab_0050002")
+    assert project.settings.level == 0.45
+
+    yours = open_app("subjects", width=800, somebody_else=True)
+    wait_until_drawn(yours)
+    yours.get_by_text("Save or open a project").click()
+    yours.locator(".st-key-project0 input[type=file]").set_input_files(path)
+    expect(yours.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD.")).to_be_visible()
+    expect(title(yours)).to_contain_text("Lab_0050001")
+    expect(yours).to_have_url(re.compile("level=0.45"))
+    assert "Lab" not in yours.url
+    wait_until_drawn(yours)
+    assert yours.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
+    assert clipped_texts(yours) == []
