@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from biobgt import __version__
-from biobgt.cli import networks, subjects
+from biobgt.cli import models, networks, subjects
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import InputError
 
@@ -22,6 +22,8 @@ app.command()(subjects.info)
 app.command()(subjects.connectome)
 app.command()(networks.hubs)
 app.command()(networks.modules)
+app.command()(models.train)
+app.command()(models.evaluate)
 app.command()(subjects.demo)
 app.command()(subjects.atlases)
 app.add_typer(fetch, name="fetch")

@@ -1,8 +1,8 @@
 """FM-Attn (Eq. 9): attention as a kernel smoother over module-aware embeddings h.
 
-Scores are ⟨W_Q h_i, W_K h_j⟩ / √d. With one tied W they are a symmetric kernel, as in the source of Eq. 9 (Mialon et al.
-2021); with two, the module structure of h does not reach the attention (docs/model.md). :func:`head_bounds` gives the
-constant of Theorem 2.
+Scores are ⟨W_Q h_i, W_K h_j⟩ / √d. With one tied W they are a symmetric kernel, as in the source of Eq. 9 (Mialon et
+al. 2021); with two, the module structure of h does not reach the attention (docs/model.md). :func:`head_bounds`
+gives the constant of Theorem 2.
 """
 
 import torch
@@ -10,15 +10,23 @@ from torch import Tensor, nn
 
 
 class FunctionalModuleAttention(nn.Module):
-    """Multi-head attention whose queries and keys come from ψ and whose values come from a linear function."""
+    """Multi-head attention whose queries and keys come from ψ and whose values come from a linear function.
 
-    def __init__(self, width: int, heads: int, *, tied: bool, dropout: float) -> None:
+    Parameters
+    ----------
+    width : int
+        Of the embeddings h, shared by the heads.
+    stream : int
+        Width of what is averaged and returned.
+    """
+
+    def __init__(self, width: int, heads: int, *, stream: int, tied: bool, dropout: float) -> None:
         super().__init__()
         self.heads = heads
         self.query = nn.Linear(width, width, bias=False)
-        self.key = self.query if tied else nn.Linear(width, width, bias=False)
-        self.value = nn.Linear(width, width)
-        self.output = nn.Linear(width, width)
+        self.separate_key = None if tied else nn.Linear(width, width, bias=False)
+        self.value = nn.Linear(stream, width)
+        self.output = nn.Linear(width, stream)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, h: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -28,14 +36,14 @@ class FunctionalModuleAttention(nn.Module):
         ----------
         h : Tensor, shape (B, n, width)
             Module-aware embeddings, from ψ.
-        values : Tensor, shape (B, n, width)
+        values : Tensor, shape (B, n, stream)
             What the linear value function is applied to.
         mask : Tensor of bool, shape (B, n), optional
             False for padding, which nobody attends to.
 
         Returns
         -------
-        attended : Tensor, shape (B, n, width)
+        attended : Tensor, shape (B, n, stream)
         weights : Tensor, shape (B, heads, n, n)
             Rows sum to 1.
         """
@@ -47,6 +55,11 @@ class FunctionalModuleAttention(nn.Module):
         mixed = self.dropout(weights) @ value
         return self.output(mixed.transpose(1, 2).flatten(2)), weights
 
+    @property
+    def key(self) -> nn.Linear:
+        """W_K, which is W_Q where they are tied."""
+        return self.query if self.separate_key is None else self.separate_key
+
     def _split(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
 
@@ -55,8 +68,8 @@ def head_bounds(attention: FunctionalModuleAttention, h: Tensor, values: Tensor)
     """C_M of Theorem 2 for each head, before the heads are mixed by the output layer.
 
     C_M = n C C_ψ ‖W_Q‖ ‖W_K‖ / √d, with C_ψ the largest ‖h_i‖ and C the largest ‖f(v_i)‖. The paper's constant has √n
-    in the place of n: its proof drops the sum over regions in ‖z_a − z_b‖², which is at most n C_ψ² ‖W_Q‖² ‖W_K‖² ‖h_a −
-    h_b‖². Softmax is 1-Lipschitz, so the inequality holds for every pair.
+    in the place of n: its proof drops the sum over regions in ‖z_a − z_b‖², which is at most n C_ψ² ‖W_Q‖² ‖W_K‖²
+    ‖h_a − h_b‖². Softmax is 1-Lipschitz, so the inequality holds for every pair.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """The simple models that every BioBGT stands beside: ridge regression on connectivity, scikit-learn's.
 
 Three sets of features: Fisher z of the correlations, the tangent space at the training subjects' mean (from shrunk
-correlations, Ledoit-Wolf's strength where there are series), and the log-Euclidean connectivity that the ``best`` preset
-reads. The penalty is chosen on the training subjects by leave-one-out; probabilities come from a temperature fitted on
-validation subjects, as the model's do.
+correlations, Ledoit-Wolf's strength), and the log-Euclidean connectivity that the ``best`` preset reads. The penalty
+is chosen on the training subjects by leave-one-out; probabilities come from a temperature fitted on validation
+subjects, as the model's do.
 """
 
 from typing import Literal

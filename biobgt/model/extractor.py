@@ -100,8 +100,8 @@ def info_nce(first: Tensor, second: Tensor, modules: Tensor, anchors: Tensor, *,
     """The contrastive loss of Eq. 8, with cosine similarity.
 
     Positives of an anchor are the regions of its module in both views but itself in the first; negatives are the
-    regions of other modules in both views. The loss is averaged over an anchor's positives, then over anchors. An anchor
-    without a module, or in a graph of one module, has no contrast and is left out.
+    regions of other modules in both views. The loss is averaged over an anchor's positives, then over anchors. An
+    anchor without a module, or in a graph of one module, has no contrast and is left out.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ from biobgt.scale import map_subjects
 # NE on the control graph at γ = 0.5 / mean λ, by first-order perturbation (0.05 s a subject; exact takes 1 s); Louvain
 # one run at resolution 1.
 GAMMA, LOUVAIN_SEED = 0.5, 0
-# Correlations are shrunk half-way to the identity before the logarithm. Out of fold, ridge on the result is flat between
-# 0.3 and 0.8 and better than at the Ledoit-Wolf shrinkage (docs/model.md).
+# Correlations are shrunk half-way to the identity before the logarithm. Out of fold, ridge on the result is flat
+# between 0.3 and 0.8 and better than at the Ledoit-Wolf shrinkage (docs/model.md).
 SHRINKAGE = 0.5
 _LEAST_EIGENVALUE = -0.05  # of a correlation matrix: rounding and missing pairs reach this far below zero
 
@@ -78,7 +78,8 @@ def correlations(subject: Subject) -> NDArray[np.float64]:
         return matrix
     if not is_correlation(matrix):
         raise InputError(
-            f"Subject '{subject.id}' was brought as a matrix with values beyond ±1; the model needs Pearson correlations."
+            f"Subject '{subject.id}' was brought as a matrix with values beyond ±1; "
+            "the model needs Pearson correlations."
         )
     smallest = float(np.linalg.eigvalsh(matrix)[0])
     if smallest < _LEAST_EIGENVALUE:
@@ -117,7 +118,9 @@ def prepare(
     progress: Callable[[int, int], None] | None = None,
 ) -> GraphBatch:
     """Make the model's input of subjects on one atlas."""
-    return prepare_matrices([correlations(one) for one in subjects], preset, store=store, workers=workers, progress=progress)
+    return prepare_matrices(
+        [correlations(one) for one in subjects], preset, store=store, workers=workers, progress=progress
+    )
 
 
 def prepare_matrices(
@@ -132,7 +135,9 @@ def prepare_matrices(
     matrices, store = list(matrices), store or FeatureStore()
     keys = [_key(matrix, preset) for matrix in matrices]
     missing = {key: matrix for key, matrix in zip(keys, matrices, strict=True) if store.find(key) is None}
-    found = map_subjects(partial(_network_features, preset=preset), list(missing.values()), workers=workers, progress=progress)
+    found = map_subjects(
+        partial(_network_features, preset=preset), list(missing.values()), workers=workers, progress=progress
+    )
     for key, computed in zip(missing, found, strict=True):
         store.keep(key, computed)
     network = [store.find(key) for key in keys]

@@ -57,6 +57,12 @@ class Preset:
         ``patience`` epochs.
     clip : float
         Largest gradient norm; 0 does not clip.
+    pretrain_epochs : int
+        Epochs in which ψ learns from its contrastive loss alone, without labels, before anything else.
+    pretrain_rate : float
+        Learning rate of these.
+    ridge_start : bool
+        Start the readout at the ridge solution on the training subjects, its penalty chosen by leave-one-out.
     """
 
     name: str
@@ -85,11 +91,16 @@ class Preset:
     warmup_epochs: int = 10
     patience: int = 20
     clip: float = 5.0
+    pretrain_epochs: int = 0
+    pretrain_rate: float = 5e-4
+    ridge_start: bool = False
 
     def __post_init__(self) -> None:
         check_choice("kind of values", self.values, get_args(Values))
         check_choice("readout", self.readout, get_args(Readout))
         object.__setattr__(self, "drop_edges", tuple(self.drop_edges))
+        if self.ridge_start and self.readout != "regions":
+            raise InputError("Only the readout that keeps the regions apart can start at the ridge solution.")
         if self.width % self.heads:
             raise InputError(f"A width of {self.width} cannot be shared by {self.heads} attention heads.")
 
@@ -127,12 +138,14 @@ PRESETS: Mapping[str, Preset] = {
             tied=True,
             readout="regions",
             contrast_graphs=4,
-            learning_rate=6e-5,
+            learning_rate=2e-5,
             weight_decay=0.01,
             batch_size=16,
-            epochs=8,
-            warmup_epochs=1,
-            patience=8,
+            epochs=3,
+            warmup_epochs=0,
+            patience=3,
+            pretrain_epochs=2,
+            ridge_start=True,
         ),
     )
 }

@@ -59,6 +59,7 @@ class Explanation:
 class BioBGT(nn.Module):
     """The model of one atlas: ``n_regions`` regions with as many features each, and a logit a group."""
 
+    readout: "_MeanReadout | _RegionsReadout"
     value_mean: Tensor
     value_spread: Tensor
 
@@ -69,21 +70,26 @@ class BioBGT(nn.Module):
         self.project = nn.Linear(n_regions, width)
         self.importance = NodeImportanceEncoding(preset.entanglement_bins, width)
         self.extractor = ModuleExtractor(width, preset.encoder_layers)
+        # Values are centred and scaled by the training subjects' mean and spread; see standardise().
+        self.register_buffer("value_mean", torch.zeros(n_regions, n_regions))
+        self.register_buffer("value_spread", torch.ones(()))
+        stream = n_regions if preset.values == "log" else width
         if preset.values == "log":
-            # Values are centred and scaled by the training subjects' mean and spread; see standardise().
-            self.register_buffer("value_mean", torch.zeros(n_regions, n_regions))
-            self.register_buffer("value_spread", torch.ones(()))
-            self.project_values = nn.Linear(n_regions, width)
-        self.layers = nn.ModuleList(_Layer(preset) for _ in range(preset.layers))
-        self.readout = _READOUTS[preset.readout](preset, n_regions, n_groups)
+            self.value_importance = NodeImportanceEncoding(preset.entanglement_bins, stream)
+        self.layers = nn.ModuleList(_Layer(preset, stream) for _ in range(preset.layers))
+        readout = _MeanReadout if preset.readout == "mean" else _RegionsReadout
+        self.readout = readout(preset, stream, n_regions, n_groups)
 
     def standardise(self, training: GraphBatch) -> None:
         """Take the quantiles of NE and the scale of values from training subjects."""
         self.importance.edges.copy_(quantile_edges(training.entanglement, self.preset.entanglement_bins))
-        if self.preset.values == "log":
-            mean = training.values.mean(dim=0)
-            self.value_mean.copy_(mean)
-            self.value_spread.copy_((training.values - mean).square().mean().sqrt().clamp(min=1e-6))
+        mean = training.values.mean(dim=0)
+        self.value_mean.copy_(mean)
+        self.value_spread.copy_((training.values - mean).square().mean().sqrt().clamp(min=1e-6))
+
+    def standardised_values(self, batch: GraphBatch) -> Tensor:
+        """Values less the training subjects' mean, over their spread, shape (B, n, n_features)."""
+        return (batch.values - self.value_mean) / self.value_spread
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
@@ -99,10 +105,20 @@ class BioBGT(nn.Module):
         ]
         return Explanation(logits, tuple(maps), embeddings)
 
+    def flat_stream(self, batch: GraphBatch) -> Tensor:
+        """What the readout that keeps regions apart is given, shape (B, n_regions * stream)."""
+        stream, _, _ = self._transform(self._encode(batch), batch)
+        return stream.flatten(1)
+
+    def contrastive_loss(self, batch: GraphBatch, generator: torch.Generator) -> Tensor:
+        """The loss of ψ alone (Eq. 8), for training without labels."""
+        return self._contrast(self._encode(batch), batch, generator)
+
     def losses(self, batch: GraphBatch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Return the logits and the contrastive loss of one training step, which share the encoded features."""
         x = self._encode(batch)
-        logits, _, _ = self._transform(x, batch)
+        stream, _, _ = self._transform(x, batch)
+        logits = self.readout(stream, batch.mask)
         n_graphs = self.preset.contrast_graphs or len(batch)
         return logits, self._contrast(x[:n_graphs], batch[:n_graphs], generator)
 
@@ -127,10 +143,11 @@ class BioBGT(nn.Module):
         return info_nce(first, second, batch.modules, anchors, temperature=preset.contrast_temperature)
 
     def _run(self, batch: GraphBatch) -> tuple[Tensor, list[Tensor], Tensor]:
-        return self._transform(self._encode(batch), batch)
+        stream, attention, embeddings = self._transform(self._encode(batch), batch)
+        return self.readout(stream, batch.mask), attention, embeddings
 
     def _encode(self, batch: GraphBatch) -> Tensor:
-        """x' of Eq. 7."""
+        """Encoded features x' of Eq. 7."""
         return self.importance(self.project(batch.features), batch.entanglement)
 
     def _transform(self, x: Tensor, batch: GraphBatch) -> tuple[Tensor, list[Tensor], Tensor]:
@@ -145,26 +162,32 @@ class BioBGT(nn.Module):
             stream, weights = layer(stream, h, padding)
             x = stream if self.preset.values == "embeddings" else x
             attention.append(weights)
-        return self.readout(stream, batch.mask), attention, embeddings[0]
+        return stream * batch.mask[:, :, None].to(stream.dtype), attention, embeddings[0]
 
     def _values(self, batch: GraphBatch) -> Tensor:
         """The residual stream of log-Euclidean connectivity, with the node importance encoding."""
-        values = (batch.values - self.value_mean) / self.value_spread
-        return self.importance(self.project_values(values), batch.entanglement)
+        return self.value_importance(self.standardised_values(batch), batch.entanglement)
 
 
 class _Layer(nn.Module):
     """Eq. 4 and the feed-forward network, each followed by a layer normalisation, which the paper leaves open."""
 
-    def __init__(self, preset: Preset) -> None:
+    def __init__(self, preset: Preset, stream: int) -> None:
         super().__init__()
-        width = preset.width
         self.values = preset.values
-        self.attention = FunctionalModuleAttention(width, preset.heads, tied=preset.tied, dropout=preset.attention_dropout)
-        self.first_norm, self.second_norm = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.feed_forward = nn.Sequential(
-            nn.Linear(width, preset.ffn), nn.ReLU(), nn.Dropout(preset.dropout), nn.Linear(preset.ffn, width)
+        self.attention = FunctionalModuleAttention(
+            preset.width, preset.heads, stream=stream, tied=preset.tied, dropout=preset.attention_dropout
         )
+        self.first_norm, self.second_norm = nn.LayerNorm(stream), nn.LayerNorm(stream)
+        last = nn.Linear(preset.ffn, stream)
+        self.feed_forward = nn.Sequential(nn.Linear(stream, preset.ffn), nn.ReLU(), nn.Dropout(preset.dropout), last)
+        if preset.values == "log":
+            # At the start attention averages the values as they are, and the feed-forward network adds nothing.
+            nn.init.orthogonal_(self.attention.value.weight)
+            with torch.no_grad():
+                self.attention.output.weight.copy_(self.attention.value.weight.T)
+            for constant in (self.attention.value.bias, self.attention.output.bias, last.bias, last.weight):
+                nn.init.zeros_(constant)
 
     def forward(self, x: Tensor, h: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         if self.values == "log":  # the residual stream is never rescaled: its size carries signal
@@ -179,28 +202,24 @@ class _Layer(nn.Module):
 class _MeanReadout(nn.Module):
     """Mean over regions, then a linear layer."""
 
-    def __init__(self, preset: Preset, n_regions: int, n_groups: int) -> None:
+    def __init__(self, preset: Preset, stream: int, n_regions: int, n_groups: int) -> None:
         super().__init__()
         self.dropout = nn.Dropout(preset.dropout)
-        self.classify = nn.Linear(preset.width, n_groups)
+        self.classify = nn.Linear(stream, n_groups)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        shown = mask[:, :, None].to(x.dtype)
-        return self.classify(self.dropout((x * shown).sum(dim=1) / shown.sum(dim=1)))
+        return self.classify(self.dropout(x.sum(dim=1) / mask.sum(dim=1, keepdim=True)))
 
 
 class _RegionsReadout(nn.Module):
     """A linear layer over all regions' features; it starts near zero."""
 
-    def __init__(self, preset: Preset, n_regions: int, n_groups: int) -> None:
+    def __init__(self, preset: Preset, stream: int, n_regions: int, n_groups: int) -> None:
         super().__init__()
         self.dropout = nn.Dropout(preset.dropout)
-        self.classify = nn.Linear(n_regions * preset.width, n_groups)
+        self.classify = nn.Linear(n_regions * stream, n_groups)
         nn.init.normal_(self.classify.weight, std=1e-3)
         nn.init.zeros_(self.classify.bias)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        return self.classify(self.dropout((x * mask[:, :, None].to(x.dtype)).flatten(1)))
-
-
-_READOUTS = {"mean": _MeanReadout, "regions": _RegionsReadout}
+        return self.classify(self.dropout(x.flatten(1)))

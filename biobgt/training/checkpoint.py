@@ -34,7 +34,6 @@ def save_state(folder: Path, state: TrainingState, model: nn.Module, optimiser: 
     numbers = {"epoch": state.epoch, "best_epoch": state.best_epoch, "best_loss": state.best_loss}
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f"{FILE}.part"
-    # Tied weights share memory, which safetensors refuses: every name gets its own copy.
     copies = {name: value.detach().cpu().clone() for name, value in tensors.items()}
     save_file(copies, unfinished, metadata={key: repr(value) for key, value in numbers.items()})
     unfinished.replace(folder / FILE)

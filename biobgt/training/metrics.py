@@ -7,6 +7,7 @@ the mean is taken over groups (macro).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -168,6 +169,29 @@ def bootstrap_interval(
         Percentile interval over persons drawn with replacement within each group, NaN draws left out. It does not
         hold what another training run would change.
     """
+    found = bootstrap_intervals(
+        lambda labels, values: {"metric": metric(labels, values)},
+        truth,
+        probabilities,
+        subjects=subjects,
+        draws=draws,
+        confidence=confidence,
+        seed=seed,
+    )
+    return found["metric"]
+
+
+def bootstrap_intervals(
+    measure: Callable[[Any, Any], dict[str, float]],
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    subjects: Sequence[str] | None = None,
+    draws: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """Intervals of several metrics on the same draws; as :func:`bootstrap_interval`, for a function of many."""
     labels, values = np.asarray(truth, dtype=np.int64), np.asarray(probabilities, dtype=np.float64)
     names = list(range(len(labels))) if subjects is None else list(subjects)
     if not len(labels) == len(values) == len(names):
@@ -177,13 +201,17 @@ def bootstrap_interval(
     strata = [np.array(members) for members in mixes.groupby(mixes).groups.values()]
     of_person = [np.array(own) for own in rows]
     rng = np.random.default_rng(seed)
-    drawn = np.empty(draws)
-    for i in range(draws):
+    drawn: list[dict[str, float]] = []
+    for _ in range(draws):
         persons = np.concatenate([rng.choice(members, len(members)) for members in strata])
         sample = np.concatenate([of_person[person] for person in persons])
-        drawn[i] = metric(labels[sample], values[sample])
-    low, high = _percentiles(drawn, confidence)
-    return Interval(float(metric(labels, values)), low, high, confidence)
+        drawn.append(measure(labels[sample], values[sample]))
+    table = pd.DataFrame(drawn)
+    measured = measure(labels, values)
+    return {
+        name: Interval(float(value), *_percentiles(table[name].to_numpy(float), confidence), confidence)
+        for name, value in measured.items()
+    }
 
 
 def paired_difference(

@@ -20,8 +20,10 @@ from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
+from biobgt.training.calibration import fit_temperature
 from biobgt.training.checkpoint import TrainingState, load_state, save_state
 from biobgt.training.distributed import average_gradients, is_first, own_share, same_on_all
+from biobgt.training.start import pretrain_extractor, start_at_ridge
 
 EVALUATION_BATCH = 64
 
@@ -72,6 +74,8 @@ def train_model(
     log = _Log(folder)
     if resume and folder is not None and (state := load_state(folder, run.model, run.optimiser)) is not None:
         run.restore(state)
+    else:
+        run.warm_start(training, validation)
     log.open(keep=run.epoch)
     while run.epoch < preset.epochs and run.epoch - run.best_epoch < preset.patience:
         epoch = run.one_epoch(training, validation)
@@ -104,6 +108,14 @@ class _Run:
         model.standardise(training[0])
         same_on_all(model)
         return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(training[0]))
+
+    def warm_start(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
+        """Teach ψ without labels and start the readout at ridge, as the preset says; both count as epoch 0."""
+        if self.preset.pretrain_epochs:
+            pretrain_extractor(self.model, training[0], self.generator, device=self.device)
+        if self.preset.ridge_start:
+            start_at_ridge(self.model, *training, device=self.device)
+            self.best_loss, self.best = self._validate(*validation)[0], _copy(self.model)
 
     def one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
         start = time.perf_counter()
@@ -152,8 +164,13 @@ class _Run:
         return self.preset.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
 
     def _validate(self, graphs: GraphBatch, groups: Tensor) -> tuple[float, float]:
+        """Cross-entropy after temperature scaling, since overconfidence is put right afterwards, and accuracy."""
         logits = predict_logits(self.model, graphs, device=self.device)
-        return float(functional.cross_entropy(logits, groups)), float((logits.argmax(dim=1) == groups).float().mean())
+        if not bool(torch.isfinite(logits).all()):
+            return math.nan, math.nan
+        temperature = fit_temperature(logits.double().numpy(), groups.numpy())
+        loss = functional.cross_entropy(logits / temperature, groups)
+        return float(loss), float((logits.argmax(dim=1) == groups).float().mean())
 
     def state(self) -> TrainingState:
         return TrainingState(self.epoch, self.best_epoch, self.best_loss, self.best, self.generator.get_state())

@@ -1,0 +1,163 @@
+"""Jobs about models: train one on a cohort, evaluate it beside linear models, predict, and show attention."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from biobgt.cli.arguments import OutOption
+from biobgt.cli.screen import err, print_line, print_table, progress_bar
+from biobgt.cohort import Cohort
+
+if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
+    from biobgt.model.presets import Preset
+    from biobgt.training.data import LabelledGraphs
+
+CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]
+PresetName = Literal["best", "paper-abide", "paper-adni", "paper-adhd"]
+Protocol = Literal["random", "sites", "official"]
+KindOption = Annotated[CohortKind, typer.Option("--cohort", help="Which cohort; 'folder' is any with a group table.")]
+DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
+PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
+AtlasOption = Annotated[str | None, typer.Option(help="Bundled atlas or region table. Default: recognised.")]
+DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+ThreadsOption = Annotated[int | None, typer.Option(help="CPU threads. Default: all cores.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of splits, weights and chance.")]
+
+
+def train(
+    cohort: KindOption,
+    data: DataOption,
+    out: OutOption,
+    preset: Annotated[PresetName, typer.Option(help="How the model is built and trained.")] = "best",
+    phenotypes: PhenotypesOption = None,
+    atlas: AtlasOption = None,
+    name: Annotated[str | None, typer.Option(help="Name of the model. Default: that of the folder.")] = None,
+    folds: Annotated[int, typer.Option(help="Folds, and members of the ensemble.")] = 10,
+    epochs: Annotated[int | None, typer.Option(help="Epochs at most. Default: the preset's.")] = None,
+    runs: Annotated[Path | None, typer.Option(help="Folder of logs and checkpoints. Default: in the results.")] = None,
+    seed: SeedOption = 0,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+    resume: Annotated[bool, typer.Option(help="Go on with a run that was stopped.")] = False,
+) -> None:
+    """Train an ensemble over the folds of a cohort and write a model folder: weights, card, group results."""
+    from biobgt.model.device import choose_device
+    from biobgt.training.cards import write_model
+    from biobgt.training.cohorts import protocol_splits
+    from biobgt.training.distributed import is_first, process_group
+    from biobgt.training.ensemble import train_ensemble
+    from biobgt.training.linear import linear_out_of_fold
+
+    settings = _preset(preset, epochs)
+    chosen, folder = choose_device(device), runs or out / "runs"
+    _use_threads(threads)
+    with process_group():
+        subjects = _read(cohort, data, phenotypes, atlas, seed)
+        prepared = _prepare(subjects, settings, folder / "features")
+        splits = protocol_splits(subjects, "folds", n=folds, seed=seed)
+        trained = train_ensemble(
+            prepared, splits, settings, folder=folder, seed=seed, device=chosen, resume=resume, progress=_tell
+        )
+        if not is_first():
+            return
+        card = write_model(
+            out,
+            name=name or out.resolve().name,
+            cohort=subjects,
+            data=prepared,
+            preset=settings,
+            trained=trained,
+            linear=linear_out_of_fold(prepared, splits),
+            command=_command(),
+            seed=seed,
+        )
+    print_line(card["headline"])
+    print_line(f"Model written to {out}")
+
+
+def evaluate(
+    cohort: KindOption,
+    data: DataOption,
+    out: OutOption,
+    preset: Annotated[PresetName, typer.Option(help="Preset to evaluate.")] = "best",
+    protocol: Annotated[Protocol, typer.Option(help="Random 80/10/10 splits, sites left out, or the cohort's own.")] = (
+        "random"
+    ),
+    splits: Annotated[int, typer.Option(help="Number of random splits.")] = 10,
+    linear: Annotated[bool, typer.Option(help="Linear models on the same splits beside it.")] = True,
+    phenotypes: PhenotypesOption = None,
+    atlas: AtlasOption = None,
+    model: Annotated[Path | None, typer.Option(help="Model folder whose card gets the summary.")] = None,
+    seed: SeedOption = 0,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+) -> None:
+    """Evaluate a preset beside linear models on the same splits, a line at a time; run again, it goes on."""
+    from biobgt.model.device import choose_device
+    from biobgt.training.cards import add_evaluation
+    from biobgt.training.cohorts import protocol_splits
+    from biobgt.training.evaluation import evaluate as run
+    from biobgt.training.evaluation import read_results, summarise
+
+    settings, chosen = _preset(preset, None), choose_device(device)
+    _use_threads(threads)
+    subjects = _read(cohort, data, phenotypes, atlas, seed)
+    prepared = _prepare(subjects, settings, out / "features")
+    parts = protocol_splits(subjects, protocol, n=splits, seed=seed)
+    run(
+        prepared,
+        parts,
+        [settings],
+        protocol=protocol,
+        folder=out,
+        linear=linear,
+        seed=seed,
+        device=chosen,
+        progress=_tell,
+    )
+    results = read_results(out)
+    shown = summarise(results)
+    columns = [f"{metric} {statistic}" for metric in ("auc", "accuracy", "ece") for statistic in ("mean", "std")]
+    print_table(shown[["protocol", "model", "splits", *columns]], title="Test results")
+    if model is not None:
+        add_evaluation(model, results)
+    print_line(f"Results written to {out}")
+
+
+def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int) -> Cohort:
+    from biobgt.training.cohorts import training_cohort
+
+    with progress_bar("Reading") as progress:
+        return training_cohort(kind, data, phenotypes=phenotypes, atlas=atlas, seed=seed, progress=progress)
+
+
+def _prepare(subjects: Cohort, settings: "Preset", kept: Path) -> "LabelledGraphs":
+    from biobgt.training.data import label_graphs
+
+    with progress_bar("NE and modules") as progress:
+        return label_graphs(subjects, settings, kept=kept, workers=None, progress=progress)
+
+
+def _preset(name: str, epochs: int | None) -> "Preset":
+    from biobgt.model.presets import preset_named
+
+    return preset_named(name) if epochs is None else preset_named(name, epochs=epochs)
+
+
+def _use_threads(threads: int | None) -> None:
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def _tell(sentence: str) -> None:
+    err.print(sentence, markup=False, highlight=False)
+
+
+def _command() -> str:
+    """What was typed, without the path of this machine's program."""
+    return shlex.join(["biobgt", *sys.argv[1:]])

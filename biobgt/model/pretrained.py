@@ -1,0 +1,182 @@
+"""Models on disk: a folder with the members' weights, a card that says what they are worth, and group results.
+
+``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked against a schema),
+``groups.npz`` the out-of-fold group means. Nothing is unpickled, and nothing runs before the card, the weights' hash
+and the shapes have been checked.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.assets import asset
+from biobgt.errors import InputError
+
+if TYPE_CHECKING:  # a card is read without torch
+    from biobgt.model.ensemble import Ensemble
+
+WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
+SCHEMA = "model_card.schema.json"
+
+
+@dataclass(frozen=True, eq=False)
+class GroupResults:
+    """Out-of-fold results of the groups a model was trained on: every subject seen by a member that never met it.
+
+    Attributes
+    ----------
+    n : mapping of str to int
+        Subjects a group.
+    attention : mapping of str to ndarray, shape (n_layers, n_heads, n_regions, n_regions)
+        Group mean.
+    connectivity : mapping of str to ndarray, shape (n_regions, n_regions)
+        Mean correlation.
+    entanglement : mapping of str to ndarray, shape (n_regions,)
+        Mean NE.
+    contrast : mapping of str to ndarray, shape (n_layers, n_heads)
+        Mean ratio of attention within to between each subject's own Louvain modules.
+    embedding_contrast : mapping of str to float
+        Mean cosine similarity of embeddings within less between modules.
+    labels : ndarray of int, shape (n_subjects,)
+    probabilities : ndarray, shape (n_subjects, n_groups)
+        Out-of-fold, calibrated, in no particular order of subjects.
+    tests : DataFrame
+        Module blocks compared between groups.
+    """
+
+    n: Mapping[str, int]
+    attention: Mapping[str, NDArray[np.float32]]
+    connectivity: Mapping[str, NDArray[np.float32]]
+    entanglement: Mapping[str, NDArray[np.float32]]
+    contrast: Mapping[str, NDArray[np.float32]]
+    embedding_contrast: Mapping[str, float]
+    labels: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    tests: pd.DataFrame
+
+
+def pretrained_folder() -> Path:
+    """The folder of the models that come with the project."""
+    installed = asset("pretrained")  # of a wheel; a clone has it beside assets/
+    return installed if installed.is_dir() else asset().parent / "pretrained"
+
+
+def pretrained_names() -> tuple[str, ...]:
+    """Names of the shipped models."""
+    folder = pretrained_folder()
+    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{CARD}"))) if folder.exists() else ()
+
+
+def model_folder(name: str | Path) -> Path:
+    """The folder of a shipped model by its name, or of one's own by its path."""
+    own = Path(name)
+    if str(name) in pretrained_names():
+        return pretrained_folder() / str(name)
+    if (own / CARD).exists():
+        return own
+    shipped = ", ".join(pretrained_names()) or "none"
+    raise InputError(f"There is no model '{name}'. Shipped models: {shipped}; or name a folder that holds a {CARD}.")
+
+
+def load_card(name: str | Path) -> dict[str, Any]:
+    """Read a model's card and check it against the schema."""
+    import jsonschema
+
+    file = model_folder(name) / CARD
+    try:
+        card = json.loads(file.read_text(encoding="utf-8"))
+        jsonschema.validate(card, json.loads(asset(SCHEMA).read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"The card of model '{name}' cannot be read ({type(error).__name__}).") from None
+    except jsonschema.ValidationError as error:
+        where = "/".join(str(part) for part in error.absolute_path) or "its top"
+        raise InputError(f"The card of model '{name}' is not valid at {where}: {error.message}.") from None
+    return dict(card)
+
+
+def load_groups(name: str | Path) -> GroupResults:
+    """Read a model's group results."""
+    folder = model_folder(name)
+    groups = load_card(name)["groups"]
+    try:
+        with np.load(folder / GROUPS, allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+        tests = pd.read_csv(folder / TESTS)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"The group results of model '{name}' cannot be read ({type(error).__name__}).") from None
+
+    def by_group(what: str) -> dict[str, NDArray[np.float32]]:
+        return {group: arrays[f"{what}_{group}"].astype(np.float32) for group in groups}
+
+    return GroupResults(
+        n={group: int(arrays[f"n_{group}"]) for group in groups},
+        attention=by_group("attention"),
+        connectivity=by_group("connectivity"),
+        entanglement=by_group("entanglement"),
+        contrast=by_group("contrast"),
+        embedding_contrast={group: float(arrays[f"embedding_contrast_{group}"]) for group in groups},
+        labels=arrays["labels"].astype(np.int64),
+        probabilities=arrays["probabilities"].astype(np.float64),
+        tests=tests,
+    )
+
+
+def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
+    """Load a shipped model by its name, or one's own by its folder, onto the GPU when there is one.
+
+    Weights trained on a GPU load on a machine without.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    from biobgt.model.device import choose_device
+    from biobgt.model.ensemble import Ensemble, Familiarity
+    from biobgt.model.presets import Preset
+    from biobgt.model.transformer import BioBGT
+
+    card, file = load_card(name), model_folder(name) / WEIGHTS
+    if not file.exists():
+        raise InputError(f"Model '{name}' has no weights: {WEIGHTS} is missing beside its card.")
+    if sha256(file) != card["sha256"]:
+        raise InputError(f"The weights of model '{name}' are damaged or not those of its card (SHA-256 differs).")
+    chosen, preset = choose_device(device), Preset.from_dict(card["preset"])
+    try:
+        tensors = load_file(file)
+        members = []
+        for i in range(len(card["temperatures"])):
+            member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
+            prefix = f"member{i}."
+            member.load_state_dict(
+                {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+            )
+            members.append(member.to(chosen).eval())
+    except (SafetensorError, RuntimeError):
+        raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
+    familiar = card["familiarity"]
+    return Ensemble(
+        name=card["name"],
+        preset=preset,
+        atlas=card["atlas"],
+        groups=tuple(card["groups"]),
+        members=tuple(members),
+        temperatures=tuple(card["temperatures"]),
+        familiarity=Familiarity(
+            tuple(familiar["mean_correlation"]),
+            tuple(familiar["distance"]),
+            tuple(familiar["timepoints"]) if familiar["timepoints"] else None,
+        ),
+        device=chosen,
+    )
+
+
+def sha256(file: Path) -> str:
+    """Hash of a file's bytes."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

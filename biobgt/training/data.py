@@ -1,0 +1,76 @@
+"""A cohort as models take it: graphs, matrices for the linear models, and numbered groups."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from biobgt.cohort import Cohort
+from biobgt.connectome import subject_connectivity
+from biobgt.model.batch import GraphBatch
+from biobgt.model.inputs import FeatureStore, correlations, prepare
+from biobgt.model.presets import Preset
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledGraphs:
+    """Subjects of known groups.
+
+    Attributes
+    ----------
+    graphs : GraphBatch
+    matrices : ndarray, shape (n_subjects, n_regions, n_regions)
+        Pearson correlations, for the linear models.
+    shrunk : ndarray, shape (n_subjects, n_regions, n_regions), or None
+        Ledoit-Wolf correlations, for the tangent space; None where a subject has no series.
+    labels : ndarray of int, shape (n_subjects,)
+        Position in ``groups``.
+    groups : tuple of str
+        Controls first.
+    subjects : tuple of str
+    """
+
+    graphs: GraphBatch
+    matrices: NDArray[np.float32]
+    shrunk: NDArray[np.float32] | None
+    labels: NDArray[np.int64]
+    groups: tuple[str, ...]
+    subjects: tuple[str, ...]
+
+    def part(self, rows: NDArray[np.int64]) -> tuple[GraphBatch, Tensor]:
+        """Graphs and labels of some subjects."""
+        chosen = torch.tensor(rows)
+        return self.graphs[chosen], torch.tensor(self.labels)[chosen]
+
+
+def label_graphs(
+    cohort: Cohort,
+    preset: Preset,
+    *,
+    kept: Path | None = None,
+    workers: int | None = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> LabelledGraphs:
+    """Prepare a cohort whose subjects all have a group.
+
+    Parameters
+    ----------
+    kept : Path, optional
+        Folder in which NE and modules are kept by content, so that the next run need not compute them.
+    """
+    groups = tuple(cohort.group_sizes)
+    has_series = all(subject.series is not None for subject in cohort)
+    return LabelledGraphs(
+        graphs=prepare(cohort.subjects, preset, store=FeatureStore(kept), workers=workers, progress=progress),
+        matrices=np.stack([correlations(subject).astype(np.float32) for subject in cohort]),
+        shrunk=np.stack([subject_connectivity(one, estimator="ledoit-wolf").astype(np.float32) for one in cohort])
+        if has_series
+        else None,
+        labels=np.array([groups.index(str(subject.group)) for subject in cohort]),
+        groups=groups,
+        subjects=cohort.ids,
+    )

@@ -1,0 +1,197 @@
+"""Train an ensemble on the folds of a cohort, and describe it by what its members say of subjects they never met.
+
+Each fold gives one member, whose test subjects nobody else in the fold has seen. What comes out is a complete
+model; :mod:`biobgt.training.cards` writes it. A run that was killed goes on with the fold and the epoch it was at.
+"""
+
+import resource
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+
+from biobgt.groups import module_contrast
+from biobgt.model.batch import GraphBatch
+from biobgt.model.presets import Preset
+from biobgt.model.transformer import BioBGT
+from biobgt.training.calibration import calibrated, fit_temperature
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.splits import Split
+from biobgt.training.trainer import Epoch, predict_logits, train_model
+
+Progress = Callable[[str], None]
+EXPLAINED_AT_ONCE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEnsemble:
+    """Members of all folds, and what they said of their test subjects.
+
+    Attributes
+    ----------
+    members : tuple of BioBGT
+    temperatures : tuple of float
+        Fitted on each member's validation subjects.
+    logits : ndarray, shape (n_subjects, n_groups)
+        Out of fold, calibrated.
+    attention : mapping of int to ndarray, shape (n_layers, n_heads, n_regions, n_regions)
+        Mean out-of-fold attention of each group, by its number.
+    mean_attention : ndarray, shape (n_subjects, n_regions, n_regions)
+        Out-of-fold attention of each subject, mean over layers and heads.
+    contrast : ndarray, shape (n_subjects, n_layers, n_heads)
+        Out-of-fold attention within over between the subject's own Louvain modules.
+    embedding_contrast : ndarray, shape (n_subjects,)
+        Cosine similarity of embeddings within less between modules.
+    seconds_an_epoch, peak_memory_mb : float
+    """
+
+    members: tuple[BioBGT, ...]
+    temperatures: tuple[float, ...]
+    logits: NDArray[np.float64]
+    attention: dict[int, NDArray[np.float32]]
+    mean_attention: NDArray[np.float32]
+    contrast: NDArray[np.float64]
+    embedding_contrast: NDArray[np.float64]
+    seconds_an_epoch: float
+    peak_memory_mb: float
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Out-of-fold probabilities, shape (n_subjects, n_groups)."""
+        return calibrated(self.logits, 1.0)
+
+
+def train_ensemble(
+    data: LabelledGraphs,
+    splits: tuple[Split, ...],
+    preset: Preset,
+    *,
+    folder: Path,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> TrainedEnsemble:
+    """Train a member on every split; fold i trains with seed + i.
+
+    Parameters
+    ----------
+    data : LabelledGraphs
+    splits : tuple of Split
+        Each subject is tested in exactly one of them.
+    folder : Path
+        Members, logs and checkpoints go to one folder a fold in it.
+    resume : bool
+        Keep finished folds and go on with the unfinished one.
+    """
+    shape = (preset.layers, preset.heads, *data.graphs.weights.shape[1:])
+    out = _Gathered(data, shape)
+    members, temperatures, seconds = [], [], []
+    for number, split in enumerate(splits):
+
+        def tell(epoch: Epoch, name: str = split.name) -> None:
+            seconds.append(epoch.seconds)
+            if progress is not None:
+                progress(f"{name}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
+
+        member = _member(data, split, preset, folder / split.name, seed + number, device, resume, tell)
+        validation = predict_logits(member, data.part(split.validation)[0], device=device).double().numpy()
+        temperature = fit_temperature(validation, data.labels[split.validation])
+        out.explain(member, split.test, temperature, device=device)
+        members.append(member.cpu())
+        temperatures.append(temperature)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return TrainedEnsemble(
+        members=tuple(members),
+        temperatures=tuple(temperatures),
+        logits=out.logits,
+        attention={
+            label: (total / max(1, out.counts[label])).astype(np.float32) for label, total in out.attention.items()
+        },
+        mean_attention=out.mean_attention,
+        contrast=out.contrast,
+        embedding_contrast=out.embedding_contrast,
+        seconds_an_epoch=float(np.median(seconds)) if seconds else float("nan"),
+        peak_memory_mb=peak,
+    )
+
+
+def _member(
+    data: LabelledGraphs,
+    split: Split,
+    preset: Preset,
+    folder: Path,
+    seed: int,
+    device: torch.device | str,
+    resume: bool,
+    tell: Callable[[Epoch], None],
+) -> BioBGT:
+    finished = folder / "member.safetensors"
+    if resume and finished.exists():
+        member = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=len(data.groups))
+        member.load_state_dict(load_file(finished))
+        return member.to(device).eval()
+    member = train_model(
+        data.part(split.train),
+        data.part(split.validation),
+        preset,
+        n_groups=len(data.groups),
+        seed=seed,
+        device=device,
+        folder=folder,
+        resume=resume,
+        progress=tell,
+    )
+    save_file({name: value.cpu().contiguous() for name, value in member.state_dict().items()}, finished)
+    return member
+
+
+class _Gathered:
+    """Out-of-fold results, filled in fold by fold."""
+
+    def __init__(self, data: LabelledGraphs, shape: tuple[int, ...]) -> None:
+        n, n_regions = len(data.labels), shape[-1]
+        self.data, self.shape = data, shape
+        self.logits = np.full((n, len(data.groups)), np.nan)
+        self.attention = {label: np.zeros(shape, np.float32) for label in range(len(data.groups))}
+        self.counts = dict.fromkeys(range(len(data.groups)), 0)
+        self.mean_attention = np.zeros((n, n_regions, n_regions), np.float32)
+        self.contrast = np.full((n, *shape[:2]), np.nan)
+        self.embedding_contrast = np.full(n, np.nan)
+
+    @torch.no_grad()
+    def explain(
+        self, member: BioBGT, rows: NDArray[np.int64], temperature: float, *, device: torch.device | str
+    ) -> None:
+        for start in range(0, len(rows), EXPLAINED_AT_ONCE):
+            part = rows[start : start + EXPLAINED_AT_ONCE]
+            graphs, labels = self.data.part(part)
+            seen = member.explain(graphs.to(device))
+            maps = torch.stack([one.weights for one in seen.attention], dim=1).float().cpu().numpy()
+            maps = maps.reshape(len(part), *self.shape)
+            self.logits[part] = seen.logits.double().cpu().numpy() / temperature
+            self.mean_attention[part] = maps.mean(axis=(1, 2))
+            self.embedding_contrast[part] = embedding_contrast(seen.embeddings.float().cpu(), graphs)
+            modules = graphs.modules.numpy()
+            for layer, head in np.ndindex(*self.shape[:2]):
+                self.contrast[part, layer, head] = module_contrast(maps[:, layer, head], modules)
+            for label, one in zip(labels.tolist(), maps, strict=True):
+                self.attention[label] += one
+                self.counts[label] += 1
+
+
+def embedding_contrast(embeddings: torch.Tensor, graphs: GraphBatch) -> NDArray[np.float64]:
+    """Mean cosine similarity of embeddings within less between modules, for each subject, shape (B,)."""
+    unit = torch.nn.functional.normalize(embeddings, dim=-1)
+    similarity = (unit @ unit.transpose(1, 2)).double()
+    modules = graphs.modules
+    known = modules > 0
+    pairs = known[:, :, None] & known[:, None, :] & ~torch.eye(modules.shape[1], dtype=torch.bool)
+    within = pairs & (modules[:, :, None] == modules[:, None, :])
+    between = pairs & ~within
+    means = [(similarity * chosen).sum(dim=(1, 2)) / chosen.sum(dim=(1, 2)) for chosen in (within, between)]
+    return np.asarray((means[0] - means[1]).numpy())

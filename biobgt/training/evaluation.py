@@ -1,0 +1,156 @@
+"""Evaluate BioBGT beside linear models on the same splits: train, calibrate on validation, test, one line at a time.
+
+A test subject is seen by nothing that is fitted: not the model, not the scale of its inputs, not the temperature, not
+the choice of the epoch. Results are written as they come, and a run that was stopped goes on with the splits it has not
+done.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from biobgt.model.presets import Preset
+from biobgt.training.calibration import calibrated, fit_temperature
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.linear import linear_kinds, linear_on_split
+from biobgt.training.metrics import METRICS, classification_metrics
+from biobgt.training.splits import Split
+from biobgt.training.trainer import Epoch, predict_logits, train_model
+
+Progress = Callable[[str], None]
+
+
+class ResultFiles:
+    """``results.csv``, a line a split and model, and ``predictions.csv``, a line a tested subject."""
+
+    def __init__(self, folder: Path) -> None:
+        self.results, self.predictions = folder / "results.csv", folder / "predictions.csv"
+
+    def done(self) -> set[tuple[str, str, str]]:
+        """What is written already: protocol, split and model."""
+        if not self.results.exists():
+            return set()
+        table = pd.read_csv(self.results, dtype=str)
+        return set(table[["protocol", "split", "model"]].itertuples(index=False, name=None))
+
+    def write(
+        self,
+        where: dict[str, str],
+        data: LabelledGraphs,
+        rows: NDArray[np.int64],
+        logits: NDArray[np.float64],
+        temperature: float,
+    ) -> None:
+        """Write one split's test results of one model: predictions first, so that a line of results is complete."""
+        probabilities = calibrated(logits, temperature)
+        tested = pd.DataFrame({**where, "subject": [data.subjects[row] for row in rows]})
+        tested["group"] = [data.groups[label] for label in data.labels[rows]]
+        for column, group in enumerate(data.groups):
+            tested[f"p_{group}"] = probabilities[:, column]
+            tested[f"logit_{group}"] = logits[:, column]
+        _append(tested, self.predictions)
+        metrics = classification_metrics(data.labels[rows], probabilities, data.groups)
+        line = {**where, "n": len(rows), "temperature": temperature, **{name: metrics[name] for name in METRICS}}
+        _append(pd.DataFrame([line]), self.results)
+
+
+def evaluate(
+    data: LabelledGraphs,
+    splits: Iterable[Split],
+    presets: Sequence[Preset],
+    *,
+    protocol: str,
+    folder: Path,
+    linear: bool = True,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Train and test every model on every split; what the folder's results hold already is not done again.
+
+    Parameters
+    ----------
+    data : LabelledGraphs
+        Prepared for the first preset; further presets must take the same inputs.
+    splits : iterable of Split
+    presets : sequence of Preset
+    protocol : str
+        Name of the kind of splits, for the table.
+    folder : Path
+    linear : bool
+        Whether linear models stand beside.
+    seed : int
+        Split i trains with seed + i.
+
+    Returns
+    -------
+    DataFrame
+        All lines of this protocol in ``results.csv``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = ResultFiles(folder)
+    for number, split in enumerate(splits):
+        where = {"protocol": protocol, "split": split.name}
+        for features in linear_kinds(data) if linear else ():
+            if (protocol, split.name, f"linear {features}") not in files.done():
+                test, temperature = linear_on_split(data, split, features)
+                files.write({**where, "model": f"linear {features}"}, data, split.test, test, temperature)
+        for preset in presets:
+            if (protocol, split.name, preset.name) in files.done():
+                continue
+            test, temperature = _biobgt(data, split, preset, seed=seed + number, device=device, progress=progress)
+            files.write({**where, "model": preset.name}, data, split.test, test, temperature)
+        if progress is not None:
+            progress(f"{protocol}: {split.name} done")
+    table = read_results(folder)
+    return table[table["protocol"] == protocol].reset_index(drop=True)
+
+
+def read_results(folder: Path) -> pd.DataFrame:
+    """Read ``results.csv``, one line a protocol, split and model."""
+    return pd.read_csv(folder / "results.csv")
+
+
+def summarise(results: pd.DataFrame) -> pd.DataFrame:
+    """Mean and SD over splits of every metric, one row a protocol and model."""
+    grouped = results.groupby(["protocol", "model"], sort=False)[list(METRICS)]
+    table = grouped.agg(["mean", "std"])
+    table.columns = pd.Index([" ".join(pair) for pair in table.columns.to_list()])
+    return table.assign(splits=grouped.size()).reset_index()
+
+
+def _biobgt(
+    data: LabelledGraphs,
+    split: Split,
+    preset: Preset,
+    *,
+    seed: int,
+    device: torch.device | str,
+    progress: Progress | None,
+) -> tuple[NDArray[np.float64], float]:
+    def tell(epoch: Epoch) -> None:
+        if progress is not None:
+            progress(f"{preset.name}, {split.name}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
+
+    model = train_model(
+        data.part(split.train),
+        data.part(split.validation),
+        preset,
+        n_groups=len(data.groups),
+        seed=seed,
+        device=device,
+        progress=tell,
+    )
+    validation, test = (
+        predict_logits(model, data.part(rows)[0], device=device).double().numpy()
+        for rows in (split.validation, split.test)
+    )
+    return test, fit_temperature(validation, data.labels[split.validation])
+
+
+def _append(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_csv(path, mode="a", header=not path.exists(), index=False, float_format="%.6g")

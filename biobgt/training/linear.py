@@ -1,0 +1,36 @@
+"""Linear models on the splits of a BioBGT: fitted on its training subjects, calibrated on its validation subjects."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.model.baselines import LINEAR_FEATURES, LinearBaseline, LinearFeatures
+from biobgt.training.calibration import calibrated, fit_temperature
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.splits import Split
+
+
+def linear_kinds(data: LabelledGraphs) -> tuple[LinearFeatures, ...]:
+    """The linear models that the data allow; the tangent space needs series."""
+    return tuple(kind for kind in LINEAR_FEATURES if kind != "tangent" or data.shrunk is not None)
+
+
+def linear_on_split(data: LabelledGraphs, split: Split, features: LinearFeatures) -> tuple[NDArray[np.float64], float]:
+    """Fit on a split; return the test subjects' margins and the temperature from its validation subjects."""
+    matrices = data.shrunk if features == "tangent" and data.shrunk is not None else data.matrices
+    model = LinearBaseline(features).fit(matrices[split.train].astype(np.float64), data.labels[split.train])
+    validation, test = (model.decision(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
+    return test, fit_temperature(validation, data.labels[split.validation])
+
+
+def linear_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict[str, NDArray[np.float64]]:
+    """Out-of-fold probabilities of every linear model, shape (n_subjects, n_groups) each, by its name in words."""
+    found = {}
+    for kind in linear_kinds(data):
+        probabilities = np.full((len(data.labels), len(data.groups)), np.nan)
+        for split in splits:
+            margins, temperature = linear_on_split(data, split, kind)
+            probabilities[split.test] = calibrated(margins, temperature)
+        found[LINEAR_FEATURES[kind]] = probabilities
+    return found
