@@ -44,7 +44,7 @@ def takes(name: str, provider: Callable[..., Any]) -> Callable[[Job], Job]:
 
 
 def _read(
-    path: Annotated[Path, typer.Argument(help="A file, a folder or a .zip of subjects.")],
+    path: Annotated[Path, typer.Argument(help="A file, a folder, a .zip or a .biobgt project of subjects.")],
     atlas: Annotated[str | None, typer.Option(help="Bundled atlas or region table. Default: recognised.")] = None,
     phenotypes: Annotated[Path | None, typer.Option(help="Table of groups: .csv, .tsv or .xlsx.")] = None,
     kind: Annotated[

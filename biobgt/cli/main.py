@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from biobgt import __version__
-from biobgt.cli import models, networks, subjects
+from biobgt.cli import models, networks, predictions, subjects
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import InputError
 
@@ -24,6 +24,8 @@ app.command()(networks.hubs)
 app.command()(networks.modules)
 app.command()(models.train)
 app.command()(models.evaluate)
+app.command()(predictions.predict)
+app.command()(predictions.attention)
 app.command()(subjects.demo)
 app.command()(subjects.atlases)
 app.add_typer(fetch, name="fetch")

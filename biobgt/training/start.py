@@ -13,7 +13,9 @@ from torch import Tensor
 from biobgt.model.batch import GraphBatch
 from biobgt.model.transformer import BioBGT
 
-_PENALTIES = np.logspace(-2.5, 1, 15)  # in units of the mean squared norm of a subject's features
+# In units of the mean squared norm of a subject's features. Below these the start interpolates its training subjects,
+# and no gradient is left to learn from.
+_PENALTIES = np.logspace(-1.5, 1, 11)
 _AT_ONCE = 64
 
 
