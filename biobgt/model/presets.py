@@ -57,8 +57,9 @@ class Preset:
         ``patience`` epochs.
     clip : float
         Largest gradient norm; 0 does not clip.
-    pretrain_epochs : int
-        Epochs in which ψ learns from its contrastive loss alone, without labels, before anything else.
+    pretrain_steps : int
+        Batches from which ψ learns by its contrastive loss alone, without labels, before anything else. Steps, not
+        epochs: a small cohort needs as many of them.
     pretrain_rate : float
         Learning rate of these.
     ridge_start : bool
@@ -91,7 +92,7 @@ class Preset:
     warmup_epochs: int = 10
     patience: int = 20
     clip: float = 5.0
-    pretrain_epochs: int = 0
+    pretrain_steps: int = 0
     pretrain_rate: float = 5e-4
     ridge_start: bool = False
 
@@ -144,7 +145,7 @@ PRESETS: Mapping[str, Preset] = {
             epochs=3,
             warmup_epochs=0,
             patience=3,
-            pretrain_epochs=2,
+            pretrain_steps=90,
             ridge_start=True,
         ),
     )

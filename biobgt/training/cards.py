@@ -56,6 +56,7 @@ def write_model(
     """
     make_folder(folder)
     save_file(dict(ensemble_tensors(trained.members)), folder / WEIGHTS)
+    (folder / WEIGHTS).chmod(0o644)  # safetensors writes it for its owner alone
     _write_groups(folder, data, trained)
     tests = group_tests(cohort, data, trained)
     tests.to_csv(folder / TESTS, index=False, float_format="%.6g")
@@ -157,7 +158,7 @@ def group_tests(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) 
         for family, comparison in (("block", found.blocks), ("contrast", found.contrast)):
             frames.append(comparison.table.assign(family=family, between=f"{data.groups[0]} - {group}"))
             frames[-1]["covariates"] = ", ".join(comparison.covariates)
-            frames[-1]["n_subjects"] = comparison.n_subjects
+            frames[-1]["n_subjects"] = sum(comparison.n_subjects.values())
     return pd.concat(frames, ignore_index=True)
 
 

@@ -4,6 +4,9 @@ Gradient descent from a random readout needs many epochs to get where ridge regr
 way. From there it goes on, and what it adds is its own.
 """
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -25,13 +28,18 @@ def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Gener
     learned = [*model.project.parameters(), *model.importance.parameters(), *model.extractor.parameters()]
     optimiser = torch.optim.AdamW(learned, lr=preset.pretrain_rate, weight_decay=preset.weight_decay)
     model.train()
-    for _ in range(preset.pretrain_epochs):
-        order = torch.randperm(len(graphs), generator=generator)
-        for rows in torch.split(order, preset.batch_size):
-            loss = model.contrastive_loss(graphs[rows[: len(rows) // 2 + 1]].to(device), generator)
-            optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+    batches = _batches(len(graphs), preset.batch_size, generator)
+    for rows in islice(batches, preset.pretrain_steps):
+        loss = model.contrastive_loss(graphs[rows[: len(rows) // 2 + 1]].to(device), generator)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+
+
+def _batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """Batches without end, every subject once before any comes again."""
+    while True:
+        yield from torch.split(torch.randperm(n, generator=generator), size)
 
 
 @torch.no_grad()

@@ -111,7 +111,7 @@ class _Run:
 
     def warm_start(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
         """Teach ψ without labels and start the readout at ridge, as the preset says; both count as epoch 0."""
-        if self.preset.pretrain_epochs:
+        if self.preset.pretrain_steps:
             pretrain_extractor(self.model, training[0], self.generator, device=self.device)
         if self.preset.ridge_start:
             start_at_ridge(self.model, *training, device=self.device)

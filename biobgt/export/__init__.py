@@ -1,0 +1,8 @@
+"""Export: figures for a paper with the numbers behind them, a methods text, provenance, and how to make them again.
+
+Importing this package is quick; :mod:`biobgt.export.recipes` and :mod:`biobgt.export.bundle` bring matplotlib.
+"""
+
+from biobgt.export.requests import CohortRef, FigureRequest, Plain, cohort_sha256
+
+__all__ = ["CohortRef", "FigureRequest", "Plain", "cohort_sha256"]

@@ -1,0 +1,175 @@
+"""What makes a figure again: which figure, of whom, from which graph, with which options. Plain values, JSON in and out.
+
+A cohort is named by the demo it is, or by the SHA-256 of its numbers, so that the same subjects are recognised in
+whatever file they lie and other subjects are refused.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule, check_choice
+from biobgt.simulate import DEMO_COHORTS, demo_cohort
+
+Plain = str | int | float | bool | tuple[float, ...]
+FORMAT, VERSION = "biobgt-figure", 1
+DEMO_PREFIX = "demo:"
+
+
+@dataclass(frozen=True)
+class CohortRef:
+    """A cohort by name: a demo with its parameters, or a user's own with the SHA-256 of its numbers.
+
+    Attributes
+    ----------
+    name : str
+        The demo's short name (``asd``), or what the user calls the cohort.
+    demo : bool
+    n_per_group, seed : int
+        Of a demo.
+    sha256 : str
+        Of a user's own cohort, from :func:`cohort_sha256`; empty where it was not asked for yet.
+    """
+
+    name: str
+    demo: bool = False
+    n_per_group: int = 20
+    seed: int = 0
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        if self.demo and self.name not in DEMO_COHORTS:
+            raise InputError(f"There is no demo cohort '{self.name}'. Choose one of: {', '.join(DEMO_COHORTS)}.")
+
+    def of(self, cohort: Cohort) -> "CohortRef":
+        """The same reference, with the SHA-256 of the cohort it stands for; a demo needs none."""
+        return self if self.demo else replace(self, sha256=cohort_sha256(cohort))
+
+    def draw(self) -> Cohort:
+        """Draw the demo cohort."""
+        if not self.demo:
+            raise InputError(f"The subjects of '{self.name}' are not a demo: name the file they are in.")
+        return demo_cohort(self.name, n_per_group=self.n_per_group, seed=self.seed)
+
+    def check(self, cohort: Cohort) -> None:
+        """Refuse another cohort than the one that was exported."""
+        if not self.demo and self.sha256 and cohort_sha256(cohort) != self.sha256:
+            raise InputError(
+                f"These are not the subjects that the figures were made of: the SHA-256 of '{cohort.name}' is another "
+                f"than that of '{self.name}' at the time. Bring the same files, with the same atlas and groups."
+            )
+
+
+@dataclass(frozen=True)
+class FigureRequest:
+    """One figure to be made: its recipe's name, the cohort, the subject, the graph's settings, the recipe's options."""
+
+    figure: str
+    cohort: CohortRef
+    subject: str | None = None
+    settings: ConnectomeSettings = field(default_factory=ConnectomeSettings)
+    options: Mapping[str, Plain] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "figure": self.figure,
+            "cohort": asdict(self.cohort),
+            "subject": self.subject,
+            "settings": self.settings.as_dict(),
+            "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self._options},
+        }
+
+    def to_json(self) -> str:
+        """Write as JSON; the same request is always the same text."""
+        return json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @cached_property
+    def _options(self) -> tuple[tuple[str, Plain], ...]:
+        return tuple(sorted(self.options.items()))
+
+    def __hash__(self) -> int:
+        return hash((self.figure, self.cohort, self.subject, self.settings, self._options))
+
+    @classmethod
+    def from_json(cls, text: str) -> "FigureRequest":
+        """Read what :meth:`to_json` wrote; anything else ends with a sentence."""
+        try:
+            document = json.loads(text)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise InputError("This is no request of a figure. Give one of the .json files of an exported bundle.")
+        if document.get("version") != VERSION:
+            raise InputError("This request was written by a newer version of BioBGT Explorer. Update, then try again.")
+        try:
+            return cls(
+                figure=_a(str, document["figure"]),
+                cohort=CohortRef(**_checked(document["cohort"], CohortRef)),
+                subject=None if document["subject"] is None else _a(str, document["subject"]),
+                settings=_settings(document["settings"]),
+                options={_a(str, name): _plain(value) for name, value in document["options"].items()},
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"The request of a figure is damaged ({error}). Export the figure again.") from None
+
+
+def cohort_sha256(cohort: Cohort) -> str:
+    """SHA-256 over what figures depend on: regions, places, labels, and every subject's id, group, TR and numbers."""
+    digest = hashlib.sha256()
+    atlas = cohort.atlas
+    said = {
+        "regions": atlas.regions,
+        "coordinates": None if atlas.coordinates is None else atlas.coordinates.tolist(),
+        "labels": dict(atlas.labels),
+    }
+    digest.update(json.dumps(said, sort_keys=True).encode())
+    for subject in cohort:
+        values = subject.series if subject.series is not None else subject.connectivity
+        numbers = np.ascontiguousarray(values, dtype="<f8")
+        about = (subject.id, subject.group, subject.kind, subject.tr, numbers.shape)
+        digest.update(json.dumps(about).encode())
+        digest.update(numbers.tobytes())
+    return digest.hexdigest()
+
+
+def _settings(document: Mapping[str, Any]) -> ConnectomeSettings:
+    values = _checked(document, ConnectomeSettings)
+    for name, allowed in (("estimator", Estimator), ("sign", SignRule), ("threshold", ThresholdRule)):
+        check_choice(name, values[name], get_args(allowed))
+    return ConnectomeSettings(**values)
+
+
+def _checked(document: Mapping[str, Any], kind: type[CohortRef] | type[ConnectomeSettings]) -> dict[str, Any]:
+    """The fields of a dataclass, each of the kind that its default or its neighbours have."""
+    names = {one.name for one in fields(kind)}
+    if set(document) != names:
+        raise KeyError(f"expected {', '.join(sorted(names))}")
+    texts = {"name", "sha256", "estimator", "sign", "threshold"}
+    kinds: dict[str, Any] = {name: str for name in texts} | {"demo": bool, "backbone": bool, "level": float}
+    return {name: _a(kinds.get(name, int), value) for name, value in document.items()}
+
+
+def _a(kind: type, value: Any) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} is not a {kind.__name__}")
+    return value
+
+
+def _plain(value: Any) -> Plain:
+    if isinstance(value, list):
+        return tuple(float(_a(float, number)) for number in value)
+    if not isinstance(value, str | int | float | bool):
+        raise TypeError(f"{value!r} is no plain value")
+    return value

@@ -1,0 +1,156 @@
+"""What figures of attention show, in words: captions on the page, and text for screen readers."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.figures.frame import whose
+from biobgt.model.attention_views import FDR, BlockTests
+from biobgt.wording import counted
+
+
+def attention_part(layer: int | None, head: int | None) -> str:
+    """Name a layer and head, counted from 0, or their mean."""
+    if layer is None and head is None:
+        return "mean over layers and heads"
+    if layer is None:
+        return f"head {head + 1}, mean over layers" if head is not None else ""
+    return f"layer {layer + 1}, " + ("mean over heads" if head is None else f"head {head + 1}")
+
+
+def attention_caption(
+    model: str, sizes: Mapping[str, int], *, part: str, order: str, limits: tuple[float, float], simulated: bool = False
+) -> str:
+    """Say in words what the groups' heatmaps show.
+
+    Parameters
+    ----------
+    model : str
+    sizes : mapping of str to int
+        Subjects of each group.
+    part : str
+        Of :func:`attention_part`.
+    order : str
+        How regions are ordered, after "by".
+    limits : (float, float)
+    simulated : bool
+        Some of the subjects are.
+    """
+    groups = ", ".join(f"{n:,} {group}" for group, n in sizes.items())
+    return (
+        f"{_of(model, simulated)}: group mean attention of {groups}, {part}. Every subject was seen by a member that "
+        f"had not met it. A row is a region that looks, a column one that is looked at; 1 is even attention. Regions "
+        f"are ordered by {order}. One colour scale for all groups, from {limits[0]:.2f} to {limits[1]:.2f}."
+    )
+
+
+def difference_caption(
+    model: str,
+    between: tuple[str, str],
+    tests: BlockTests | None,
+    *,
+    part: str,
+    limit: float,
+    framed: bool,
+    whole: bool,
+    simulated: bool = False,
+) -> str:
+    """Say in words what the difference shows and what its frames mean.
+
+    Parameters
+    ----------
+    tests : BlockTests or None
+        None where these groups were not compared.
+    framed : bool
+        The regions are in the order of the modules that were tested.
+    whole : bool
+        The mean over layers and heads is shown, which is what was tested.
+    """
+    first, second = between
+    said = (
+        f"{_of(model, simulated)}: attention of {second} minus {first}, {part}. Red is more in {second}, blue less; the "
+        f"scale runs to ±{limit:.2f} times even attention."
+    )
+    if tests is None:
+        return f"{said} {first} and {second} were not compared by permutation, so no block is marked."
+    said += f" {tests_sentence(tests)}"
+    if not framed:
+        return f"{said} Blocks are framed only where regions are ordered by the functional modules that were tested."
+    frames = " Frames mark those blocks." if len(tests.marked) else ""
+    of_mean = "" if whole else " The test is of the mean over layers and heads, whatever is shown."
+    return f"{said}{frames}{of_mean}"
+
+
+def tests_sentence(tests: BlockTests) -> str:
+    """Say how many blocks differ, with covariates held and without, and in whom."""
+    n, sizes = len(tests.blocks), ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
+    held = f"{tests.covariates} held" if tests.covariates else "no covariates known"
+    return (
+        f"Permutation tests of {counted(n, 'module block')} in {sizes}, {held}: {_number(len(tests.marked))} of them at "
+        f"a false discovery rate of {FDR:.0%}; unadjusted, {_number(tests.n_marked_unadjusted)}."
+    )
+
+
+def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -> str:
+    """Say in words what the effect sizes of module blocks show."""
+    first, second = tests.between
+    return (
+        f"{_of(model, simulated)}: difference of {second} and {first} in mean attention from one functional module (row) "
+        f"to another (column), in standard deviations (d; positive is more in {second}). ✱ marks a false discovery rate "
+        f"of at most {FDR:.0%}. {tests_sentence(tests)} What is marked only without covariates is a difference in "
+        "motion, age, sex or site."
+    )
+
+
+def contrast_caption(
+    model: str,
+    contrast: Mapping[str, NDArray[np.float32]],
+    tests: Sequence[BlockTests] = (),
+    *,
+    simulated: bool = False,
+) -> str:
+    """Say in words how closely attention keeps to modules."""
+    means = ", ".join(f"{group} {np.nanmean(values):.2f}" for group, values in contrast.items())
+    said = (
+        f"{_of(model, simulated)}: mean attention within over between each subject's own Louvain modules; a dot a head, a "
+        f"diamond their mean: {means}. 1 would mean that modules make no difference."
+    )
+    for test in tests:
+        row = test.contrast.iloc[0]
+        said += (
+            f" Between functional modules, {test.between[1]} against {test.between[0]}: d = {row['d']:.2f} "
+            f"[{row['d_low']:.2f}, {row['d_high']:.2f}], p = {row['p']:.3g}"
+            f"{f' with {test.covariates} held' if test.covariates else ''}, unadjusted d = "
+            f"{row['d_unadjusted']:.2f}, p = {row['p_unadjusted']:.3g}."
+        )
+    return said
+
+
+def received_caption(
+    model: str, whom: str, strongest: Sequence[str], *, part: str, where: str, simulated: bool = False
+) -> str:
+    """Say in words what attention received shows on a brain."""
+    return (
+        f"{_of(model, simulated)}: attention that each region receives from all others in {whom}, {part}, on {where}; "
+        f"colour and size are multiples of even attention. Most is received by {', '.join(strongest)}."
+    )
+
+
+def own_caption(
+    model: str, subject: str, group: str, *, correlation: float, part: str, simulated: bool, model_simulated: bool
+) -> str:
+    """Say in words how a subject's attention compares with a group's mean."""
+    badge = " (trained on simulated patients)" if model_simulated else ""
+    return (
+        f"{whose(subject, simulated)}: attention by model {model}{badge}, {part}, beside the mean of {group}, on one "
+        f"colour scale. Over all pairs of regions the two correlate with r = {correlation:.2f}."
+    )
+
+
+def _of(model: str, simulated: bool) -> str:
+    return f"Model {model}, with simulated patients" if simulated else f"Model {model}"
+
+
+def _number(count: int) -> str:
+    return "none" if count == 0 else str(count)

@@ -1,0 +1,169 @@
+"""What is shown of attention: one layer, head or their mean, the attention a region receives, groups side by side.
+
+Attention is given as multiples of what a region would pay if it looked at all regions alike: 1 is even, 2 is twice as
+much. Rows look, columns are looked at. Nothing here needs torch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.atlas import PAPER_MODULES, Atlas
+from biobgt.errors import InputError
+
+Matrix = NDArray[np.float64]
+FDR = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTests:
+    """Two groups' attention compared between functional modules, with covariates held and without.
+
+    Attributes
+    ----------
+    between : (str, str)
+        Controls and patients; a positive difference is higher in the second.
+    blocks : DataFrame
+        A row a pair of modules, as :func:`biobgt.groups.compare_groups` makes them.
+    contrast : DataFrame
+        One row: attention within over between modules.
+    covariates : str
+        Names of those that were adjusted for; empty for none.
+    n_subjects : mapping of str to int
+    """
+
+    between: tuple[str, str]
+    blocks: pd.DataFrame
+    contrast: pd.DataFrame
+    covariates: str
+    n_subjects: Mapping[str, int]
+
+    @property
+    def marked(self) -> pd.DataFrame:
+        """The blocks whose false discovery rate is at most 5 %, covariates held."""
+        return self.blocks[self.blocks["q"] <= FDR]
+
+    @property
+    def n_marked_unadjusted(self) -> int:
+        """How many blocks would pass without covariates."""
+        return int((self.blocks["q_unadjusted"] <= FDR).sum())
+
+
+def select_attention(attention: NDArray[np.float32], *, layer: int | None = None, head: int | None = None) -> Matrix:
+    """Pick one layer and head, or average over those not named, in multiples of even attention.
+
+    Parameters
+    ----------
+    attention : ndarray, shape (n_layers, n_heads, n_regions, n_regions)
+        Rows sum to 1.
+    layer, head : int, optional
+        Counted from 0; None takes the mean.
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+    """
+    if attention.ndim != 4:
+        raise InputError(f"Attention has layers, heads, and rows and columns of regions, not shape {attention.shape}.")
+    for what, number, there in (("layer", layer, attention.shape[0]), ("head", head, attention.shape[1])):
+        if number is not None and not 0 <= number < there:
+            raise InputError(f"There is no {what} {number + 1}; this model has {there}.")
+    chosen = attention.astype(np.float64)
+    chosen = chosen.mean(axis=0) if layer is None else chosen[layer]
+    chosen = chosen.mean(axis=0) if head is None else chosen[head]
+    return np.asarray(chosen * chosen.shape[-1])
+
+
+def attention_received(matrix: Matrix) -> Matrix:
+    """Mean attention that each region receives from the others, shape (n_regions,)."""
+    off = np.array(matrix, dtype=np.float64)
+    np.fill_diagonal(off, 0)
+    return np.asarray(off.sum(axis=0) / (len(off) - 1))
+
+
+def colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
+    """Ends of one colour scale for several maps: one in a hundred pairs of regions lies beyond each.
+
+    Regions look at themselves most of all; the diagonal would leave no colours for the rest.
+    """
+    off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps])
+    low, high = (float(end) for end in np.quantile(off, [0.01, 0.99]))
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def difference_limit(difference: Matrix) -> float:
+    """Half the width of a scale that is white at no difference; one in a hundred pairs lies beyond."""
+    off = np.abs(difference[~np.eye(len(difference), dtype=bool)])
+    return float(np.quantile(off, 0.99)) or 1.0
+
+
+def functional_labels(atlas: Atlas, labelling: str) -> list[str | None]:
+    """The functional module of each region, in words."""
+    return [label and PAPER_MODULES.get(label, label) for label in atlas.labelling(labelling)]
+
+
+def louvain_labels(connectivity: NDArray[np.float32], atlas: Atlas, *, level: float = 0.3, seed: int = 0) -> list[str]:
+    """Louvain modules of a group's mean connectivity, named by the networks in them.
+
+    Parameters
+    ----------
+    connectivity : ndarray, shape (n_regions, n_regions)
+    level : float
+        Positive connections of at least this weight make the graph.
+
+    Returns
+    -------
+    list of str, length n_regions
+        Regions without connections are "no module".
+    """
+    from biobgt.analysis import ModuleOptions, find_modules  # they bring SciPy's statistics and bctpy
+    from biobgt.connectome import graph_from_connectivity
+    from biobgt.graph import ConnectomeSettings
+    from biobgt.modules.naming import module_names
+
+    graph = graph_from_connectivity(connectivity.astype(np.float64), ConnectomeSettings(level=level), atlas=atlas)
+    partition = find_modules(graph, ModuleOptions(seed=seed))
+    networks = functional_labels(atlas, next(iter(atlas.labels))) if atlas.labels else None
+    names = module_names(partition, networks)
+    return [names.get(module, "no module") for module in partition.labels.tolist()]
+
+
+def block_means(maps: Mapping[str, Matrix], labels: Sequence[str | None]) -> dict[str, pd.DataFrame]:
+    """Mean attention between modules of each map: rows look, columns are looked at."""
+    from biobgt.groups import module_blocks  # brings SciPy's statistics
+
+    blocks = module_blocks(np.stack(list(maps.values())), labels)
+    return {
+        name: pd.DataFrame(values, index=list(blocks.modules), columns=list(blocks.modules))
+        for name, values in zip(maps, blocks.values, strict=True)
+    }
+
+
+def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[str, int]) -> BlockTests | None:
+    """Find the comparison of two groups among a model's tests; None where these two were not compared.
+
+    Parameters
+    ----------
+    tests : DataFrame
+        Of :class:`biobgt.model.pretrained.GroupResults`.
+    between : (str, str)
+    sizes : mapping of str to int
+        Subjects of each group, for tests that do not say how many they used.
+    """
+    rows = tests[tests["between"] == f"{between[0]} - {between[1]}"]
+    if rows.empty:
+        return None
+    blocks = rows[rows["family"] == "block"].reset_index(drop=True)
+    contrast = rows[rows["family"] == "contrast"].reset_index(drop=True)
+    named = rows["covariates"].dropna()
+    return BlockTests(between, blocks, contrast, str(named.iloc[0]) if len(named) else "", _used(rows, between, sizes))
+
+
+def _used(rows: pd.DataFrame, between: tuple[str, str], sizes: Mapping[str, int]) -> dict[str, int]:
+    columns = {group: f"n_{group}" for group in between}
+    if set(columns.values()) <= set(rows.columns) and rows[list(columns.values())].notna().all(axis=None):
+        return {group: int(rows[column].iloc[0]) for group, column in columns.items()}
+    return {group: sizes[group] for group in between}

@@ -1,0 +1,118 @@
+"""Theorem 2 (Eq. 10) on a trained model: regions that are close in h stay close after attention.
+
+‖FM-Attn(a) − FM-Attn(b)‖ ≤ C_M ‖h_a − h_b‖ for every pair of regions, head by head. The constant comes from the weights
+(:func:`biobgt.model.attention.head_bounds`); the largest ratio that a subject shows says how loose it is.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from biobgt.errors import InputError
+from biobgt.model.attention import FunctionalModuleAttention, head_bounds
+from biobgt.model.batch import GraphBatch
+from biobgt.model.transformer import BioBGT
+
+# Two regions this close, relative to the longest h, differ by rounding alone and have no ratio.
+_SAME = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionBound:
+    """C_M of one layer, and what one subject shows.
+
+    Attributes
+    ----------
+    layer : int
+    constants : ndarray, shape (n_heads,)
+        C_M of each head.
+    paper_constants : ndarray, shape (n_heads,)
+        The constant as the paper prints it, with √n in the place of n. Its proof does not give it; see
+        :func:`biobgt.model.attention.head_bounds`.
+    ratios : ndarray, shape (n_heads, n_regions, n_regions)
+        ‖FM-Attn(a) − FM-Attn(b)‖ / ‖h_a − h_b‖; NaN on the diagonal and where h_a is h_b.
+    """
+
+    layer: int
+    constants: NDArray[np.float64]
+    paper_constants: NDArray[np.float64]
+    ratios: NDArray[np.float64]
+
+    @property
+    def largest_ratios(self) -> NDArray[np.float64]:
+        """The largest ratio over pairs of regions, shape (n_heads,); 0 where no two regions differ in h."""
+        return np.asarray(np.nan_to_num(self.ratios).max(axis=(1, 2)))
+
+    @property
+    def holds(self) -> bool:
+        """Whether Eq. 10 holds for every pair of regions and every head."""
+        return bool((self.largest_ratios <= self.constants).all())
+
+    @property
+    def paper_holds(self) -> bool:
+        """Whether it would hold for every pair with the paper's constant."""
+        return bool((self.largest_ratios <= self.paper_constants).all())
+
+
+@torch.no_grad()
+def attention_bound(model: BioBGT, graph: GraphBatch, *, layer: int = 0) -> AttentionBound:
+    """Compute the constant of Theorem 2 and the ratios it bounds, on one subject.
+
+    Parameters
+    ----------
+    model : BioBGT
+    graph : GraphBatch
+        Of one subject, see :func:`biobgt.model.inputs.prepare`.
+    layer : int
+        Counted from 0.
+
+    Returns
+    -------
+    AttentionBound
+    """
+    if len(graph) != 1:
+        raise InputError(f"The bound is computed of one subject at a time, not of {len(graph)}.")
+    if not 0 <= layer < len(model.layers):
+        raise InputError(f"The model has layers 0 to {len(model.layers) - 1}, and no layer {layer}.")
+    attention, h, values = _seen(model, graph, layer)
+    mixed = _mixed(attention, h, values)
+    distance = torch.cdist(h, h, compute_mode="donot_use_mm_for_euclid_dist")
+    distance[distance <= _SAME * h.norm(dim=-1).max()] = torch.nan
+    ratios = torch.cdist(mixed, mixed, compute_mode="donot_use_mm_for_euclid_dist") / distance
+    constants = head_bounds(attention, h, values)
+    return AttentionBound(
+        layer=layer,
+        constants=constants.cpu().numpy(),
+        paper_constants=(constants / len(h) ** 0.5).cpu().numpy(),
+        ratios=ratios.cpu().numpy(),
+    )
+
+
+def _seen(model: BioBGT, graph: GraphBatch, layer: int) -> tuple[FunctionalModuleAttention, Tensor, Tensor]:
+    """The attention of a layer with its inputs h and values, in double precision, without padding."""
+    inputs: list[tuple[Tensor, Tensor]] = []
+    block = model.layers[layer]
+    assert isinstance(block, nn.Module)
+    attention = block.attention
+    assert isinstance(attention, FunctionalModuleAttention)
+    watch = attention.register_forward_pre_hook(lambda _, given: inputs.append((given[0], given[1])))
+    was_training = model.training
+    try:
+        model.eval()(graph.to(model.project.weight.device))
+    finally:
+        watch.remove()
+        model.train(was_training)
+    kept = graph.mask[0].to(inputs[0][0].device)
+    h, values = (part[0][kept].double() for part in inputs[0])
+    return deepcopy(attention).double().eval(), h, values
+
+
+def _mixed(attention: FunctionalModuleAttention, h: Tensor, values: Tensor) -> Tensor:
+    """What each head gives each region before the output layer mixes the heads, shape (n_heads, n_regions, width)."""
+    _, weights = attention(h[None], values[None])
+    value = attention.value(values).view(len(h), attention.heads, -1).transpose(0, 1)
+    return torch.as_tensor(weights[0] @ value)
