@@ -16,9 +16,7 @@ from torch import Tensor
 from biobgt.model.batch import GraphBatch
 from biobgt.model.transformer import BioBGT
 
-# In units of the mean squared norm of a subject's features. Below these the start interpolates its training subjects,
-# and no gradient is left to learn from.
-_PENALTIES = np.logspace(-1.5, 1, 11)
+_PENALTIES = np.logspace(-2, 1, 13)  # in units of the mean squared norm of a subject's features
 _AT_ONCE = 64
 
 
@@ -68,6 +66,9 @@ def _ridge(kernel: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     best: tuple[float, Tensor, Tensor] | None = None
     for penalty in _PENALTIES:
         inverse = torch.linalg.inv(kernel + penalty * size * torch.eye(len(kernel), dtype=kernel.dtype))
+        # The intercept is fitted too: without it, leave-one-out on centred features favours interpolation.
+        sums = inverse.sum(dim=1)
+        inverse -= torch.outer(sums, sums) / sums.sum()
         dual = inverse @ targets
         residual = dual / inverse.diagonal()[:, None]
         error = float(residual.square().mean())
