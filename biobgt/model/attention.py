@@ -67,9 +67,8 @@ class FunctionalModuleAttention(nn.Module):
 def head_bounds(attention: FunctionalModuleAttention, h: Tensor, values: Tensor) -> Tensor:
     """C_M of Theorem 2 for each head, before the heads are mixed by the output layer.
 
-    C_M = n C C_ψ ‖W_Q‖ ‖W_K‖ / √d, with C_ψ the largest ‖h_i‖ and C the largest ‖f(v_i)‖. The paper's constant has √n
-    in the place of n: its proof drops the sum over regions in ‖z_a − z_b‖², which is at most n C_ψ² ‖W_Q‖² ‖W_K‖²
-    ‖h_a − h_b‖². Softmax is 1-Lipschitz, so the inequality holds for every pair.
+    C_M = n C C_ψ ‖W_Q‖ ‖W_K‖ / √d, with C_ψ the largest ‖h_i‖ and C the largest ‖f(v_i)‖: what the steps of the paper's
+    proof give when its sum over regions is kept. :mod:`biobgt.model.bound` puts smaller ones beside it.
 
     Parameters
     ----------

@@ -84,6 +84,17 @@ def attention_received(matrix: Matrix) -> Matrix:
     return np.asarray(off.sum(axis=0) / (len(off) - 1))
 
 
+def strongest_regions(received: Matrix, regions: Sequence[str], *, most: int = 3) -> list[str]:
+    """Names of the regions that receive most, the strongest first."""
+    return [regions[i] for i in np.argsort(-received, kind="stable")[:most].tolist()]
+
+
+def map_correlation(one: Matrix, other: Matrix) -> float:
+    """Pearson correlation of two maps over all pairs of different regions."""
+    off = ~np.eye(len(one), dtype=bool)
+    return float(np.corrcoef(one[off], other[off])[0, 1])
+
+
 def colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
     """Ends of one colour scale for several maps: one in a hundred pairs of regions lies beyond each.
 

@@ -2,6 +2,12 @@
 
 ‖FM-Attn(a) − FM-Attn(b)‖ ≤ C_M ‖h_a − h_b‖ for every pair of regions, head by head. The constant comes from the weights
 (:func:`biobgt.model.attention.head_bounds`); the largest ratio that a subject shows says how loose it is.
+
+Three constants stand side by side, all C C_ψ ‖W_Q‖ ‖W_K‖ / √d times a factor. Step by step the paper's proof gives n;
+the paper prints √n, because a sum over regions is lost on the way; and neither is needed. When scores move by δ,
+attention weights p move by Σ_i p_i |δ_i − Σ_j p_j δ_j| ≤ max|δ| in sum, step by step along the whole way. Hence
+‖FM-Attn(a) − FM-Attn(b)‖ ≤ C max_i |z_ai − z_bi| / √d, and the factor 1 is enough: Eq. 10 holds with the paper's
+constant too, though not by the paper's proof.
 """
 
 from copy import deepcopy
@@ -29,10 +35,11 @@ class AttentionBound:
     ----------
     layer : int
     constants : ndarray, shape (n_heads,)
-        C_M of each head.
+        C_M of each head, as the proof's steps give it (factor n).
     paper_constants : ndarray, shape (n_heads,)
-        The constant as the paper prints it, with √n in the place of n. Its proof does not give it; see
-        :func:`biobgt.model.attention.head_bounds`.
+        As the paper prints it (factor √n).
+    sharp_constants : ndarray, shape (n_heads,)
+        Factor 1, which no number of regions loosens.
     ratios : ndarray, shape (n_heads, n_regions, n_regions)
         ‖FM-Attn(a) − FM-Attn(b)‖ / ‖h_a − h_b‖; NaN on the diagonal and where h_a is h_b.
     """
@@ -40,6 +47,7 @@ class AttentionBound:
     layer: int
     constants: NDArray[np.float64]
     paper_constants: NDArray[np.float64]
+    sharp_constants: NDArray[np.float64]
     ratios: NDArray[np.float64]
 
     @property
@@ -54,8 +62,13 @@ class AttentionBound:
 
     @property
     def paper_holds(self) -> bool:
-        """Whether it would hold for every pair with the paper's constant."""
+        """Whether it holds with the paper's constant."""
         return bool((self.largest_ratios <= self.paper_constants).all())
+
+    @property
+    def sharp_holds(self) -> bool:
+        """Whether it holds with the sharp constant."""
+        return bool((self.largest_ratios <= self.sharp_constants).all())
 
 
 @torch.no_grad()
@@ -83,11 +96,12 @@ def attention_bound(model: BioBGT, graph: GraphBatch, *, layer: int = 0) -> Atte
     distance = torch.cdist(h, h, compute_mode="donot_use_mm_for_euclid_dist")
     distance[distance <= _SAME * h.norm(dim=-1).max()] = torch.nan
     ratios = torch.cdist(mixed, mixed, compute_mode="donot_use_mm_for_euclid_dist") / distance
-    constants = head_bounds(attention, h, values)
+    constants = head_bounds(attention, h, values).cpu().numpy()
     return AttentionBound(
         layer=layer,
-        constants=constants.cpu().numpy(),
-        paper_constants=(constants / len(h) ** 0.5).cpu().numpy(),
+        constants=constants,
+        paper_constants=constants / len(h) ** 0.5,
+        sharp_constants=constants / len(h),
         ratios=ratios.cpu().numpy(),
     )
 

@@ -21,6 +21,7 @@ from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
 
 CPU = torch.device("cpu")
+AT_ONCE = 32  # subjects whose attention is in memory together
 
 
 @dataclass(frozen=True)
@@ -132,9 +133,12 @@ class Ensemble:
     @torch.no_grad()
     def probabilities(self, graphs: GraphBatch) -> NDArray[np.float64]:
         """Calibrated probabilities, shape (n_subjects, n_groups)."""
-        graphs = graphs.to(self.device)
-        logits = [member(graphs) / t for member, t in zip(self.members, self.temperatures, strict=True)]
-        return np.asarray(torch.stack(logits).mean(dim=0).double().softmax(dim=1).cpu().numpy())
+        parts = []
+        for start in range(0, len(graphs), AT_ONCE):
+            part = graphs[slice(start, start + AT_ONCE)].to(self.device)
+            logits = [member(part) / t for member, t in zip(self.members, self.temperatures, strict=True)]
+            parts.append(torch.stack(logits).mean(dim=0).double().softmax(dim=1).cpu())
+        return np.asarray(torch.cat(parts).numpy())
 
     @torch.no_grad()
     def explain(self, subjects: Sequence[Subject], *, store: FeatureStore | None = None) -> SubjectExplanation:

@@ -6,6 +6,7 @@ matrix with the same settings is never computed twice.
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -60,7 +61,7 @@ class FeatureStore:
         self._kept[key] = features
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
-            partial_file = self.folder / f"{key}.part.npz"
+            partial_file = self.folder / f"{key}.{os.getpid()}.part.npz"  # two processes may compute the same subject
             np.savez(partial_file, entanglement=features.entanglement, modules=features.modules)
             partial_file.replace(self.folder / f"{key}.npz")  # a killed run leaves no half-written file
 

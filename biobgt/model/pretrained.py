@@ -7,6 +7,8 @@ and the shapes have been checked.
 
 import hashlib
 import json
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,7 @@ if TYPE_CHECKING:  # a card is read without torch
 
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
 SCHEMA = "model_card.schema.json"
+_BY_GROUP = ("n", "attention", "connectivity", "entanglement", "contrast", "embedding_contrast")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +112,10 @@ def load_groups(name: str | Path) -> GroupResults:
         with np.load(folder / GROUPS, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
         tests = pd.read_csv(folder / TESTS)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"The group results of model '{name}' cannot be read ({type(error).__name__}).") from None
+    if lacking := [f"{what}_{group}" for what in _BY_GROUP for group in groups if f"{what}_{group}" not in arrays]:
+        raise InputError(f"The group results of model '{name}' lack {lacking[0]}; the folder is damaged.")
 
     def by_group(what: str) -> dict[str, NDArray[np.float32]]:
         return {group: arrays[f"{what}_{group}"].astype(np.float32) for group in groups}

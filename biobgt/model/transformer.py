@@ -82,7 +82,10 @@ class BioBGT(nn.Module):
 
     def standardise(self, training: GraphBatch) -> None:
         """Take the quantiles of NE and the scale of values from training subjects."""
-        self.importance.edges.copy_(quantile_edges(training.entanglement, self.preset.entanglement_bins))
+        edges = quantile_edges(training.entanglement, self.preset.entanglement_bins)
+        self.importance.edges.copy_(edges)
+        if self.preset.values == "log":
+            self.value_importance.edges.copy_(edges)
         mean = training.values.mean(dim=0)
         self.value_mean.copy_(mean)
         self.value_spread.copy_((training.values - mean).square().mean().sqrt().clamp(min=1e-6))
@@ -178,7 +181,9 @@ class _Layer(nn.Module):
         self.attention = FunctionalModuleAttention(
             preset.width, preset.heads, stream=stream, tied=preset.tied, dropout=preset.attention_dropout
         )
-        self.first_norm, self.second_norm = nn.LayerNorm(stream), nn.LayerNorm(stream)
+        self.first_norm = nn.LayerNorm(stream)
+        if preset.values == "embeddings":
+            self.second_norm = nn.LayerNorm(stream)
         last = nn.Linear(preset.ffn, stream)
         self.feed_forward = nn.Sequential(nn.Linear(stream, preset.ffn), nn.ReLU(), nn.Dropout(preset.dropout), last)
         if preset.values == "log":

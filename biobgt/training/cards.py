@@ -142,7 +142,12 @@ def headline(results: Mapping[str, Mapping[str, Any]], groups: Sequence[str], *,
 
 
 def group_tests(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> pd.DataFrame:
-    """Compare attention between controls and each other group, block by block, with covariates held."""
+    """Compare attention between controls and each other group, block by block, with covariates held.
+
+    Without a row where the atlas has no functional modules.
+    """
+    if not cohort.atlas.labels:
+        return pd.DataFrame(columns=["feature", "family", "between", "covariates", "n_subjects"])
     labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels)))
     covariates = covariates_of(cohort.table())
     frames = []

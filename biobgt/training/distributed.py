@@ -18,7 +18,8 @@ def process_group() -> Iterator[None]:
     if int(os.environ.get("WORLD_SIZE", "1")) < 2:
         yield
         return
-    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    # The first weights and the generator's state are on the CPU, where NCCL cannot go.
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     try:
@@ -58,6 +59,15 @@ def same_on_all(model: nn.Module) -> None:
         return
     for value in model.state_dict().values():
         distributed.broadcast(value, src=0)
+
+
+def same_chance(generator: torch.Generator) -> None:
+    """Give every process the first one's random state: shares of unequal size have drawn unequally."""
+    if not _together():
+        return
+    state = generator.get_state()
+    distributed.broadcast(state, src=0)
+    generator.set_state(state)
 
 
 def _together() -> bool:

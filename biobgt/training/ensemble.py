@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
@@ -20,6 +21,7 @@ from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
 from biobgt.training.calibration import calibrated, fit_temperature
 from biobgt.training.data import LabelledGraphs
+from biobgt.training.distributed import is_first
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model
 
@@ -94,7 +96,6 @@ def train_ensemble(
     for number, split in enumerate(splits):
 
         def tell(epoch: Epoch, name: str = split.name) -> None:
-            seconds.append(epoch.seconds)
             if progress is not None:
                 progress(f"{name}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
 
@@ -103,6 +104,7 @@ def train_ensemble(
         temperature = fit_temperature(validation, data.labels[split.validation])
         out.explain(member, split.test, temperature, device=device)
         members.append(member.cpu())
+        seconds += pd.read_csv(folder / split.name / "epochs.csv")["seconds"].tolist()  # of resumed folds too
         temperatures.append(temperature)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return TrainedEnsemble(
@@ -146,7 +148,8 @@ def _member(
         resume=resume,
         progress=tell,
     )
-    save_file({name: value.cpu().contiguous() for name, value in member.state_dict().items()}, finished)
+    if is_first():
+        save_file({name: value.cpu().contiguous() for name, value in member.state_dict().items()}, finished)
     return member
 
 

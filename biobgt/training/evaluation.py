@@ -52,6 +52,7 @@ class ResultFiles:
         for column, group in enumerate(data.groups):
             tested[f"p_{group}"] = probabilities[:, column]
             tested[f"logit_{group}"] = logits[:, column]
+        _drop(where, self.predictions)  # of a run that was stopped between the two files
         _append(tested, self.predictions)
         metrics = classification_metrics(data.labels[rows], probabilities, data.groups)
         line = {**where, "n": len(rows), "temperature": temperature, **{name: metrics[name] for name in METRICS}}
@@ -150,6 +151,15 @@ def _biobgt(
         for rows in (split.validation, split.test)
     )
     return test, fit_temperature(validation, data.labels[split.validation])
+
+
+def _drop(where: dict[str, str], path: Path) -> None:
+    if not path.exists():
+        return
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    stale = (table[list(where)] == pd.Series(where)).all(axis=1)
+    if stale.any():
+        table[~stale].to_csv(path, index=False)
 
 
 def _append(frame: pd.DataFrame, path: Path) -> None:

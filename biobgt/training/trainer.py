@@ -22,7 +22,7 @@ from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
 from biobgt.training.calibration import fit_temperature
 from biobgt.training.checkpoint import TrainingState, load_state, save_state
-from biobgt.training.distributed import average_gradients, is_first, own_share, same_on_all
+from biobgt.training.distributed import average_gradients, is_first, own_share, same_chance, same_on_all
 from biobgt.training.start import pretrain_extractor, start_at_ridge
 
 EVALUATION_BATCH = 64
@@ -120,6 +120,7 @@ class _Run:
     def one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
         start = time.perf_counter()
         graphs, groups = training
+        same_chance(self.generator)
         order = torch.randperm(len(graphs), generator=self.generator)
         # Dropout draws from the global stream: seed it by epoch, so that a resumed run draws the same.
         torch.manual_seed(int(torch.randint(2**31, (1,), generator=self.generator)))

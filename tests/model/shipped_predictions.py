@@ -1,0 +1,29 @@
+"""What the shipped models say of demo subjects: ``python tests/model/shipped_predictions.py`` remakes it."""
+
+import json
+from pathlib import Path
+
+from biobgt.cohort import Cohort
+from biobgt.model import load_card, load_pretrained, pretrained_names
+from biobgt.simulate import DEMO_COHORTS, demo_cohort
+
+STORED = Path(__file__).with_suffix(".json")
+
+
+def demo_subjects(atlas: str) -> Cohort:
+    """One subject a group of the demo cohort on an atlas."""
+    cohorts = (demo_cohort(name, n_per_group=1) for name in DEMO_COHORTS)
+    return next(cohort for cohort in cohorts if cohort.atlas.name == atlas)
+
+
+def predictions(name: str) -> dict[str, dict[str, float]]:
+    """Each demo subject's probabilities, four digits."""
+    table = load_pretrained(name, "cpu").predict(demo_subjects(load_card(name)["atlas"])).set_index("subject")
+    return {
+        str(subject): {column: round(float(row[column]), 4) for column in table.columns if column.startswith("p_")}
+        for subject, row in table.iterrows()
+    }
+
+
+if __name__ == "__main__":
+    STORED.write_text(json.dumps({name: predictions(name) for name in pretrained_names()}, indent=1) + "\n")

@@ -1,0 +1,112 @@
+"""What is shown of attention, by hand: three regions, two layers, two heads."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt import InputError, load_atlas
+from biobgt.model.attention_views import (
+    attention_received,
+    block_means,
+    block_tests,
+    colour_limits,
+    difference_limit,
+    functional_labels,
+    louvain_labels,
+    map_correlation,
+    select_attention,
+    strongest_regions,
+)
+
+EVEN = np.full((3, 3), 1 / 3)
+SHARP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+ATTENTION = np.stack([[EVEN, SHARP], [SHARP, SHARP]]).astype(np.float32)
+TESTS = pd.DataFrame(
+    {
+        "feature": ["a → a", "a → b", "within / between modules"],
+        "module": ["a", "a", None],
+        "other_module": ["a", "b", None],
+        "q": [0.04, 0.2, 0.01],
+        "q_unadjusted": [0.01, 0.05, 0.01],
+        "family": ["block", "block", "contrast"],
+        "between": ["NC - AD"] * 3,
+        "covariates": ["age"] * 3,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "expected"),
+    [
+        (0, 0, 3 * EVEN),
+        (1, 0, 3 * SHARP),
+        (0, None, 1.5 * (EVEN + SHARP)),
+        (None, 0, 1.5 * (EVEN + SHARP)),
+        (None, None, 3 * (EVEN + 3 * SHARP) / 4),
+    ],
+)
+def test_layer_head_or_mean_in_multiples_of_even_attention(layer, head, expected) -> None:
+    np.testing.assert_allclose(select_attention(ATTENTION, layer=layer, head=head), expected, rtol=1e-6)
+
+
+def test_what_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match="There is no layer 3; this model has 2"):
+        select_attention(ATTENTION, layer=2)
+    with pytest.raises(InputError, match=r"not shape \(3, 3\)"):
+        select_attention(EVEN.astype(np.float32))
+
+
+def test_received_is_the_mean_over_the_others() -> None:
+    matrix = np.array([[9.0, 1.0, 0.0], [2.0, 9.0, 4.0], [4.0, 3.0, 9.0]])
+    received = attention_received(matrix)
+    np.testing.assert_allclose(received, [3.0, 2.0, 2.0])
+    assert strongest_regions(received, ("x", "y", "z"), most=2) == ["x", "y"]
+    assert matrix[0, 0] == 9
+
+
+def test_scales_leave_the_diagonal_out_and_are_shared() -> None:
+    maps = [np.full((4, 4), value) + 100 * np.eye(4) for value in (0.5, 2.0)]
+    assert colour_limits(maps) == (0.5, 2.0)
+    assert colour_limits(maps[:1]) == (0.0, 1.0)
+    assert difference_limit(maps[1] - maps[0]) == 1.5
+    assert difference_limit(np.zeros((3, 3))) == 1.0
+
+
+def test_correlation_is_over_different_regions() -> None:
+    rng = np.random.default_rng(0)
+    one = rng.random((5, 5))
+    assert map_correlation(one + 50 * np.eye(5), 2 * one + 1) == pytest.approx(1)
+
+
+def test_blocks_are_means_from_rows_to_columns() -> None:
+    matrix = np.array([[9.0, 1.0, 5.0], [3.0, 9.0, 7.0], [2.0, 4.0, 9.0]])
+    found = block_means({"NC": matrix}, ["a", "a", "b"])["NC"]
+    assert found.loc["a", "a"] == 2
+    assert found.loc["a", "b"] == 6
+    assert found.loc["b", "a"] == 3
+
+
+def test_tests_are_found_by_their_groups() -> None:
+    found = block_tests(TESTS, ("NC", "AD"), {"NC": 10, "AD": 12})
+    assert found is not None
+    assert found.marked["feature"].tolist() == ["a → a"]
+    assert found.n_marked_unadjusted == 2
+    assert len(found.contrast) == 1
+    assert dict(found.n_subjects) == {"NC": 10, "AD": 12}
+    assert block_tests(TESTS, ("MCI", "AD"), {"MCI": 1, "AD": 1}) is None
+    assert block_tests(TESTS, ("AD", "NC"), {"NC": 1, "AD": 1}) is None
+    said = block_tests(TESTS.assign(n_NC=8, n_AD=9), ("NC", "AD"), {"NC": 10, "AD": 12})
+    assert said is not None
+    assert dict(said.n_subjects) == {"NC": 8, "AD": 9}
+
+
+def test_labels_are_in_words_and_louvain_finds_what_was_planted() -> None:
+    atlas = load_atlas("aal90")
+    assert "visual cortex" in functional_labels(atlas, "paper")
+    planted = np.arange(90) % 3
+    connectivity = np.where(planted[:, None] == planted, 0.8, 0.05).astype(np.float32)
+    connectivity[-1] = connectivity[:, -1] = 0
+    np.fill_diagonal(connectivity, 1)
+    names = louvain_labels(connectivity, atlas)
+    groups = {frozenset(np.flatnonzero(np.array(names[:89]) == name).tolist()) for name in names[:89]}
+    assert groups == {frozenset(i for i in range(89) if i % 3 == k) for k in range(3)}

@@ -1,0 +1,231 @@
+"""Models on disk: what is damaged, wrong or missing ends in a sentence before anything runs."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from planted_cohort import ATLAS, planted_cohort, small
+from safetensors.torch import save_file
+
+import biobgt.model.ensemble
+from biobgt.atlas import numbered_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import functional_connectivity
+from biobgt.errors import InputError
+from biobgt.model import load_card, load_groups, load_pretrained
+from biobgt.model.batch import GraphBatch
+from biobgt.model.ensemble import ensemble_tensors
+from biobgt.model.pretrained import sha256
+from biobgt.model.transformer import BioBGT
+
+PRESET = small("best")
+MEASURED = {"value": 0.5, "low": 0.4, "high": 0.6}
+RESULTS = dict.fromkeys(("accuracy", "auc", "f1", "sensitivity", "specificity", "brier", "ece"), MEASURED)
+
+
+@pytest.fixture(scope="module")
+def members(graphs: GraphBatch) -> tuple[BioBGT, ...]:
+    made = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        member = BioBGT(PRESET, n_regions=16, n_groups=2)
+        member.standardise(graphs)
+        torch.nn.init.normal_(member.readout.classify.weight, std=0.05)
+        made.append(member.eval())
+    return tuple(made)
+
+
+@pytest.fixture(scope="module")
+def whole(members: tuple[BioBGT, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    save_file(dict(ensemble_tensors(members)), folder / "model.safetensors")
+    card = {
+        "format": 1,
+        "name": "tiny",
+        "headline": "At or near chance: it was never trained.",
+        "simulated": False,
+        "data": {"cohort": "folder", "title": "t", "terms": "t", "citation": "c", "subjects": {"NC": 8, "ASD": 8}},
+        "atlas": ATLAS.name,
+        "n_regions": 16,
+        "groups": ["NC", "ASD"],
+        "preset": PRESET.as_dict(),
+        "n_parameters": 1,
+        "protocol": "none",
+        "results": {"BioBGT": RESULTS, "ridge": RESULTS},
+        "evaluation": [],
+        "paper": None,
+        "attention": {"NC": 1.0, "ASD": 1.0},
+        "temperatures": [1.5, 0.5],
+        "familiarity": {"mean_correlation": [-1, 1], "distance": [0, 99], "timepoints": [70, 90]},
+        "limits": ["Research use only."],
+        "training": {"command": "c", "seed": 0, "seconds_an_epoch": 1, "peak_memory_mb": 1, "versions": {}},
+        "sha256": sha256(folder / "model.safetensors"),
+    }
+    (folder / "card.json").write_text(json.dumps(card))
+    arrays: dict[str, np.ndarray] = {"labels": np.zeros(2), "probabilities": np.full((2, 2), 0.5)}
+    for what in ("n", "attention", "connectivity", "entanglement", "contrast", "embedding_contrast"):
+        arrays |= {f"{what}_{group}": np.array(3.0) for group in ("NC", "ASD")}
+    np.savez_compressed(folder / "groups.npz", **arrays)
+    pd.DataFrame({"feature": ["a"], "q": [1.0]}).to_csv(folder / "tests.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy to damage."""
+    return Path(shutil.copytree(whole, tmp_path / "model"))
+
+
+def _change(folder: Path, **changes: Any) -> None:
+    card = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps({**card, **changes}))
+
+
+def _flip(file: Path, position: int) -> None:
+    content = bytearray(file.read_bytes())
+    content[position] ^= 0x10
+    file.write_bytes(content)
+
+
+def test_the_members_vote(whole: Path, members: tuple[BioBGT, ...], cohort: Cohort, graphs: GraphBatch) -> None:
+    loaded = load_pretrained(whole, "cpu")
+    with torch.no_grad():
+        logits = (members[0](graphs) / 1.5 + members[1](graphs) / 0.5) / 2
+    expected = logits.softmax(dim=1).numpy()
+    table = loaded.predict(cohort)
+    np.testing.assert_allclose(table[["p_NC", "p_ASD"]].to_numpy(), expected, atol=1e-5)
+    seen = loaded.explain(cohort.subjects[:3])
+    maps = [member.explain(graphs[:3]).mean_attention().weights.detach().numpy() for member in members]
+    np.testing.assert_allclose(seen.attention.mean(axis=(1, 2)), np.mean(maps, axis=0), atol=1e-5)
+    assert seen.modules.tolist() == graphs.modules[:3].tolist()
+
+
+def test_series_and_matrix_of_one_subject_get_one_prediction(whole: Path, cohort: Cohort) -> None:
+    loaded = load_pretrained(whole, "cpu")
+    matrices = [Subject(one.id, connectivity=functional_connectivity(one.series)) for one in cohort]
+    first, second = loaded.predict(cohort), loaded.predict(Cohort("m", tuple(matrices), ATLAS))
+    np.testing.assert_allclose(first["p_ASD"], second["p_ASD"], atol=1e-6)
+    assert first["prediction"].tolist() == second["prediction"].tolist()
+
+
+def test_an_unfamiliar_subject_is_told(whole: Path) -> None:
+    rng = np.random.default_rng(0)
+    short = Subject("short", series=planted_cohort(1).subjects[0].series[:40])
+    flat = rng.standard_normal((80, 1)) + 0.1 * rng.standard_normal((80, 16))
+    loaded = load_pretrained(whole, "cpu")
+    warnings = loaded.predict(Cohort("c", (short, Subject("flat", series=flat)), ATLAS))["warning"]
+    assert warnings[0] == "40 time points, training subjects had 70 to 90"
+    assert warnings[1] == ""
+
+
+@pytest.mark.parametrize("position", [0, 100, 20_000, -1])
+def test_damaged_weights(folder: Path, position: int) -> None:
+    _flip(folder / "model.safetensors", position)
+    with pytest.raises(InputError, match="damaged or not those of its card \\(SHA-256 differs\\)"):
+        load_pretrained(folder)
+
+
+def test_a_damaged_file_with_the_right_hash(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"nothing that safetensors knows")
+    _change(folder, sha256=sha256(folder / "model.safetensors"))
+    with pytest.raises(InputError, match="do not fit its card"):
+        load_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"sha256": "0" * 64}, "SHA-256 differs"),
+        ({"sha256": "short"}, "not valid at sha256"),
+        ({"n_regions": 20}, "do not fit its card"),
+        ({"n_regions": "many"}, "not valid at n_regions"),
+        ({"groups": ["NC", "MCI", "AD"]}, "do not fit its card"),
+        ({"temperatures": [1.0, 1.0, 1.0]}, "do not fit its card"),
+        ({"temperatures": [0.0]}, "not valid at temperatures/0"),
+        ({"preset": {**PRESET.as_dict(), "wings": 2}}, "unknown setting 'wings'"),
+        ({"preset": {**PRESET.as_dict(), "heads": 3}}, "cannot be shared by 3 attention heads"),
+        ({"preset": {**PRESET.as_dict(), "values": "guess"}}, "no kind of values 'guess'"),
+        ({"preset": {**PRESET.as_dict(), "layers": 2}}, "do not fit its card"),
+        ({"format": 2}, "not valid at format"),
+        ({"surprise": 1}, "'surprise'"),
+    ],
+)
+def test_a_card_that_does_not_hold(folder: Path, changes: dict[str, Any], sentence: str) -> None:
+    _change(folder, **changes)
+    with pytest.raises(InputError, match=sentence):
+        load_pretrained(folder, "cpu")
+
+
+def _cut_card(folder: Path) -> None:
+    card = folder / "card.json"
+    card.write_text(card.read_text()[:200])
+
+
+def _lose_field(folder: Path) -> None:
+    card = json.loads((folder / "card.json").read_text())
+    del card["headline"]
+    (folder / "card.json").write_text(json.dumps(card))
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (_cut_card, "cannot be read \\(JSONDecodeError\\)"),
+        (lambda folder: (folder / "card.json").write_bytes(b"\xff\xfe\x00"), "cannot be read \\(UnicodeDecodeError\\)"),
+        (_lose_field, "not valid at its top: 'headline' is a required property"),
+        (lambda folder: (folder / "card.json").unlink(), "There is no model .* folder that holds a card.json"),
+        (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors is missing beside its card"),
+    ],
+)
+def test_broken_or_missing_files(folder: Path, damage: Callable[[Path], object], sentence: str) -> None:
+    damage(folder)
+    with pytest.raises(InputError, match=sentence):
+        load_pretrained(folder, "cpu")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "groups.npz").unlink(),
+        lambda folder: (folder / "groups.npz").write_bytes(b"PK\x03\x04 no archive"),
+        lambda folder: (folder / "groups.npz").write_bytes((folder / "groups.npz").read_bytes()[:400]),
+        lambda folder: np.savez(folder / "groups.npz", labels=np.zeros(2)),
+        lambda folder: _flip(folder / "groups.npz", 75),
+        lambda folder: (folder / "tests.csv").write_text(""),
+    ],
+    ids=["missing", "no archive", "cut", "without arrays", "flipped", "no tests"],
+)
+def test_damaged_group_results(folder: Path, damage: Callable[[Path], object]) -> None:
+    load_groups(folder)
+    damage(folder)
+    with pytest.raises(InputError, match="The group results of model"):
+        load_groups(folder)
+    load_pretrained(folder, "cpu")  # the model itself is whole
+
+
+def test_a_wrong_atlas_is_refused_before_anything_runs(
+    whole: Path, cohort: Cohort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
+    loaded = load_pretrained(whole, "cpu")
+    with pytest.raises(InputError, match="trained on atlas planted16; cohort 'folder' is on unknown16"):
+        loaded.predict(cohort.with_atlas(numbered_atlas(16)))
+    cut = [Subject(one.id, series=one.series[:, :12]) for one in cohort]
+    with pytest.raises(InputError, match="planted16 with 16 regions; cohort 'few' has 12"):
+        loaded.predict(Cohort("few", tuple(cut), numbered_atlas(12)))
+
+
+def test_unknown_names_and_devices(whole: Path) -> None:
+    with pytest.raises(InputError, match="There is no model 'nobody'"):
+        load_card("nobody")
+    with pytest.raises(InputError, match="no device 'abacus'"):
+        load_pretrained(whole, "abacus")
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match="No CUDA GPU"):
+            load_pretrained(whole, "cuda")

@@ -1,0 +1,62 @@
+"""The models that come with the project: they load, say what they are worth, and say what they said when made."""
+
+import json
+
+import numpy as np
+import pytest
+from shipped_predictions import STORED, predictions
+
+from biobgt.atlas import load_atlas
+from biobgt.model import load_card, load_groups, load_pretrained, pretrained_names
+from biobgt.model.pretrained import pretrained_folder
+
+NAMES = pretrained_names()
+pytestmark = pytest.mark.skipif(not NAMES, reason="no model is shipped with this copy (pretrained/)")
+REMAKE = "after retraining, remake the file with: python tests/model/shipped_predictions.py"
+
+
+def test_all_three_are_here() -> None:
+    assert NAMES == ("abide-cc200", "adsim-aal90", "cni-adhd-cc200")
+
+
+def test_together_they_are_below_60_mb() -> None:
+    files = [file for file in pretrained_folder().rglob("*") if file.is_file()]
+    assert sum(file.stat().st_size for file in files) < 60e6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_what_it_said_when_it_was_made(name: str) -> None:
+    stored = json.loads(STORED.read_text())
+    assert name in stored, REMAKE
+    found = predictions(name)
+    assert found.keys() == stored[name].keys(), REMAKE
+    for subject, probabilities in stored[name].items():
+        assert found[subject] == pytest.approx(probabilities, abs=2e-4), REMAKE
+        assert sum(found[subject].values()) == pytest.approx(1, abs=3e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_card_fits_what_it_is(name: str) -> None:
+    card, ensemble = load_card(name), load_pretrained(name, "cpu")
+    assert card["name"] == ensemble.name == name
+    assert card["n_regions"] == ensemble.n_regions == load_atlas(card["atlas"]).n_regions
+    assert card["n_parameters"] == sum(parameter.numel() for parameter in ensemble.members[0].parameters())
+    assert len(ensemble.members) == len(card["temperatures"]) >= 5
+    assert card["simulated"] == (name == "adsim-aal90") == card["headline"].startswith("Simulated")
+    if card["results"]["BioBGT"]["auc"]["low"] <= 0.5:
+        assert card["headline"].startswith("At or near chance")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_group_results_are_whole(name: str) -> None:
+    card, groups = load_card(name), load_groups(name)
+    preset, n = card["preset"], card["n_regions"]
+    assert groups.n == card["data"]["subjects"]
+    for group in card["groups"]:
+        assert groups.attention[group].shape == (preset["layers"], preset["heads"], n, n)
+        np.testing.assert_allclose(groups.attention[group].sum(axis=-1), 1, atol=0.02)  # kept in half precision
+        assert groups.connectivity[group].shape == (n, n)
+        assert groups.entanglement[group].shape == (n,)
+    assert np.bincount(groups.labels).tolist() == list(groups.n.values())
+    np.testing.assert_allclose(groups.probabilities.sum(axis=1), 1, atol=1e-5)
+    assert not groups.tests.empty

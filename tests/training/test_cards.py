@@ -1,0 +1,187 @@
+"""A model folder as written: the card against its schema and the numbers, and the model loaded from it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from planted_cohort import planted_cohort, small
+
+import biobgt.training.cards
+from biobgt.assets import asset
+from biobgt.atlas import numbered_atlas
+from biobgt.cohort import Cohort
+from biobgt.model.pretrained import load_card, load_groups, load_pretrained
+from biobgt.training.calibration import calibrated
+from biobgt.training.cards import add_evaluation, headline, write_model
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
+from biobgt.training.evaluation import evaluate
+from biobgt.training.linear import linear_out_of_fold
+from biobgt.training.metrics import METRICS, classification_metrics
+from biobgt.training.splits import Split, cross_validation
+from biobgt.training.trainer import predict_logits
+
+PRESET = small("best", epochs=1, pretrain_steps=2)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_draws() -> Iterator[None]:
+    """Intervals from 10 resamples: no test looks at their width."""
+    with pytest.MonkeyPatch.context() as patch:
+        original = biobgt.training.cards.bootstrap_intervals
+        patch.setattr(
+            biobgt.training.cards,
+            "bootstrap_intervals",
+            lambda *given, draws, seed: original(*given, draws=10, seed=seed),
+        )
+        yield
+
+
+@pytest.fixture(scope="module")
+def splits(data: LabelledGraphs) -> tuple[Split, ...]:
+    return cross_validation([data.groups[label] for label in data.labels], folds=3)
+
+
+@pytest.fixture(scope="module")
+def trained(
+    data: LabelledGraphs, splits: tuple[Split, ...], tmp_path_factory: pytest.TempPathFactory
+) -> TrainedEnsemble:
+    return train_ensemble(data, splits, PRESET, folder=tmp_path_factory.mktemp("runs"))
+
+
+def _write(folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple) -> dict:
+    return write_model(
+        folder,
+        name="planted",
+        cohort=cohort,
+        data=data,
+        preset=PRESET,
+        trained=trained,
+        linear=linear_out_of_fold(data, splits),
+        command="biobgt train --cohort folder",
+        seed=0,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(
+    cohort: Cohort,
+    data: LabelledGraphs,
+    trained: TrainedEnsemble,
+    splits: tuple[Split, ...],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    _write(path, cohort, data, trained, splits)
+    return path
+
+
+def test_the_card_passes_its_schema(folder: Path) -> None:
+    card = json.loads((folder / "card.json").read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(name))
+    jsonschema.Draft202012Validator.check_schema(json.loads(asset("model_card.schema.json").read_text()))
+    jsonschema.validate(card, json.loads(asset("model_card.schema.json").read_text()))
+    assert load_card(folder) == card
+    for key in ("headline", "limits", "sha256"):
+        broken = {name: value for name, value in card.items() if name != key}
+        with pytest.raises(jsonschema.ValidationError, match=key):
+            jsonschema.validate(broken, json.loads(asset("model_card.schema.json").read_text()))
+
+
+def test_the_card_says_what_was_measured(
+    folder: Path, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...]
+) -> None:
+    card = load_card(folder)
+    measured = classification_metrics(data.labels, trained.probabilities, data.groups)
+    for metric in METRICS:
+        assert card["results"]["BioBGT"][metric]["value"] == pytest.approx(measured[metric], abs=1e-4)
+    for model, probabilities in linear_out_of_fold(data, splits).items():
+        expected = classification_metrics(data.labels, probabilities, data.groups)["auc"]
+        assert card["results"][model]["auc"]["value"] == pytest.approx(expected, abs=1e-4)
+    assert len(card["results"]) == 4
+    assert card["groups"] == ["NC", "ASD"]
+    assert card["data"]["subjects"] == {"NC": 20, "ASD": 20}
+    assert card["attention"]["NC"] == pytest.approx(np.nanmean(trained.contrast[data.labels == 0]))
+    readme = (folder / "README.md").read_text()
+    assert card["headline"] in readme
+    assert all(limit in readme for limit in card["limits"])
+
+
+def test_the_loaded_model_gives_the_members_mean(
+    folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble
+) -> None:
+    loaded = load_pretrained(folder, "cpu")
+    table = loaded.predict(cohort)
+    logits = [
+        predict_logits(member, data.graphs).double().numpy() / temperature
+        for member, temperature in zip(trained.members, trained.temperatures, strict=True)
+    ]
+    expected = calibrated(np.mean(logits, axis=0), 1.0)
+    np.testing.assert_allclose(table[["p_NC", "p_ASD"]].to_numpy(), expected, atol=1e-3)
+    assert list(table.columns) == ["subject", "p_NC", "p_ASD", "prediction", "warning"]
+    assert table["prediction"].tolist() == [("NC", "ASD")[best] for best in expected.argmax(axis=1)]
+    assert (table["warning"] == "").sum() >= 34  # those it was trained on are familiar
+    seen = loaded.explain(cohort.subjects[:2])
+    np.testing.assert_allclose(seen.probabilities, table[["p_NC", "p_ASD"]].to_numpy()[:2], atol=1e-5)
+    np.testing.assert_allclose(seen.attention.sum(axis=-1), 1, rtol=1e-5)
+
+
+def test_group_results_come_back(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
+    groups = load_groups(folder)
+    assert groups.n == {"NC": 20, "ASD": 20}
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        np.testing.assert_allclose(groups.attention[group], trained.attention[label], atol=1e-3)
+        np.testing.assert_allclose(groups.connectivity[group], data.matrices[own].mean(axis=0), atol=2e-3)
+        np.testing.assert_allclose(groups.entanglement[group], data.graphs.entanglement.numpy()[own].mean(axis=0))
+        np.testing.assert_allclose(groups.contrast[group], trained.contrast[own].mean(axis=0), rtol=1e-5)
+    stored = np.column_stack([groups.labels, groups.probabilities])
+    known = np.column_stack([data.labels, trained.probabilities])
+    np.testing.assert_allclose(stored[np.lexsort(stored.T)], known[np.lexsort(known.T)], atol=1e-6)
+    assert set(groups.tests["family"]) == {"block", "contrast"}
+    assert set(groups.tests["between"]) == {"NC - ASD"}
+
+
+def test_an_evaluation_goes_on_the_card(
+    folder: Path, data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    results = evaluate(data, splits[:2], [PRESET], protocol="random", folder=tmp_path)
+    add_evaluation(folder, results)
+    rows = {row["model"]: row for row in load_card(folder)["evaluation"]}
+    assert rows["best"]["splits"] == 2
+    own = results.loc[results["model"] == "best", "auc"]
+    assert rows["best"]["auc"] == pytest.approx({"mean": own.mean(), "sd": own.std()}, abs=1e-4)
+
+
+def test_an_atlas_without_modules_makes_a_model_too(
+    data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    nameless = planted_cohort(20).with_atlas(numbered_atlas(16))
+    card = _write(tmp_path, nameless, data, trained, splits)
+    assert card["atlas"] == "unknown16"
+    assert load_groups(tmp_path).tests.empty
+
+
+@pytest.mark.parametrize(
+    ("auc", "low", "simulated", "opening"),
+    [
+        (0.80, 0.76, False, "Tells NC / ASD apart better than chance"),
+        (0.55, 0.51, False, "At or near chance"),
+        (0.62, 0.49, False, "At or near chance"),
+        (0.99, 0.98, True, "Simulated: NC / ASD"),
+    ],
+)
+def test_the_first_line_says_what_it_is_worth(auc: float, low: float, simulated: bool, opening: str) -> None:
+    measured = {"BioBGT": {"auc": {"value": auc, "low": low, "high": 1.0}, "accuracy": {"value": 0.7}}}
+    said = headline(measured, ("NC", "ASD"), simulated=simulated)
+    assert said.startswith(opening)
+    assert f"AUC {auc:.2f}" in said
+
+
+def test_tests_are_a_table_one_can_read(folder: Path) -> None:
+    table = pd.read_csv(folder / "tests.csv")
+    assert {"feature", "p", "q", "covariates", "n_subjects"} <= set(table.columns)
+    assert (table["n_subjects"] == 40).all()

@@ -1,0 +1,126 @@
+"""Ensembles: everyone is described by the member that never met them, and a killed run goes on."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from planted_cohort import small
+from safetensors.torch import load_file
+
+import biobgt.training.ensemble
+from biobgt.groups import module_contrast
+from biobgt.training.calibration import fit_temperature
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
+from biobgt.training.splits import Split, cross_validation
+from biobgt.training.trainer import predict_logits
+
+PRESET = small("best", epochs=2, pretrain_steps=2, layers=2)
+
+
+@pytest.fixture(scope="module")
+def splits(data: LabelledGraphs) -> tuple[Split, ...]:
+    return cross_validation([data.groups[label] for label in data.labels], folds=3)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def trained(data: LabelledGraphs, splits: tuple[Split, ...], folder: Path) -> TrainedEnsemble:
+    return train_ensemble(data, splits, PRESET, folder=folder, seed=5)
+
+
+def test_group_means_of_attention_are_those_of_subjects_never_met(
+    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble
+) -> None:
+    maps = np.zeros((len(data.labels), 2, 2, 16, 16))
+    for member, split in zip(trained.members, splits, strict=True):
+        for row in split.test:
+            with torch.no_grad():
+                seen = member.explain(data.part(np.array([row]))[0])
+            for one in seen.attention:
+                maps[row, one.layer, one.head] = one.weights[0]
+    for label in (0, 1):
+        np.testing.assert_allclose(trained.attention[label], maps[data.labels == label].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(trained.mean_attention, maps.mean(axis=(1, 2)), atol=1e-6)
+    modules = list(data.graphs.modules.numpy())
+    for layer, head in np.ndindex(2, 2):
+        np.testing.assert_allclose(
+            trained.contrast[:, layer, head], module_contrast(maps[:, layer, head], modules), rtol=1e-4
+        )
+
+
+def test_probabilities_are_out_of_fold_and_calibrated_on_validation(
+    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble
+) -> None:
+    assert np.isfinite(trained.logits).all()
+    for member, split, temperature in zip(trained.members, splits, trained.temperatures, strict=True):
+        validation = predict_logits(member, data.part(split.validation)[0]).double().numpy()
+        assert temperature == pytest.approx(fit_temperature(validation, data.labels[split.validation]), rel=1e-3)
+        test = predict_logits(member, data.part(split.test)[0]).double().numpy()
+        np.testing.assert_allclose(trained.logits[split.test], test / temperature, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(trained.probabilities.sum(axis=1), 1)
+
+
+def test_embedding_contrast_against_loops(data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple) -> None:
+    row = int(splits[0].test[0])
+    with torch.no_grad():
+        h = trained.members[0].explain(data.part(np.array([row]))[0]).embeddings[0].double().numpy()
+    modules = data.graphs.modules[row].tolist()
+    within, between = [], []
+    for i in range(16):
+        for j in range(16):
+            if i != j and modules[i] and modules[j]:
+                cosine = h[i] @ h[j] / np.linalg.norm(h[i]) / np.linalg.norm(h[j])
+                (within if modules[i] == modules[j] else between).append(cosine)
+    assert trained.embedding_contrast[row] == pytest.approx(np.mean(within) - np.mean(between), rel=1e-4)
+
+
+def test_finished_folds_are_kept_and_the_unfinished_one_goes_on(
+    data: LabelledGraphs,
+    splits: tuple[Split, ...],
+    trained: TrainedEnsemble,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Killed(Exception):  # noqa: N818 - what happens, not what went wrong
+        pass
+
+    def kill(sentence: str) -> None:
+        if sentence.startswith("fold 2, epoch 1"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        train_ensemble(data, splits, PRESET, folder=tmp_path, seed=5, progress=kill)
+    told: list[str] = []
+    resumed = train_ensemble(data, splits, PRESET, folder=tmp_path, seed=5, resume=True, progress=told.append)
+    assert [sentence.split(":")[0] for sentence in told] == ["fold 2, epoch 2", "fold 3, epoch 1", "fold 3, epoch 2"]
+    np.testing.assert_array_equal(resumed.logits, trained.logits)
+    for label in (0, 1):
+        np.testing.assert_array_equal(resumed.attention[label], trained.attention[label])
+    # All folds done: nothing is trained, and the seconds an epoch took are still known.
+    monkeypatch.setattr(biobgt.training.ensemble, "train_model", None)
+    again = train_ensemble(data, splits, PRESET, folder=tmp_path, seed=5, resume=True)
+    np.testing.assert_array_equal(again.logits, trained.logits)
+    assert again.seconds_an_epoch > 0
+
+
+def test_members_on_disk_are_the_members(trained: TrainedEnsemble, folder: Path) -> None:
+    for number, member in enumerate(trained.members, start=1):
+        stored = load_file(folder / f"fold {number}" / "member.safetensors")
+        assert all(torch.equal(value, stored[name]) for name, value in member.state_dict().items())
+
+
+def test_test_subjects_do_not_move_their_own_member(
+    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble, tmp_path: Path
+) -> None:
+    labels = data.labels.copy()
+    labels[splits[0].test] = 1 - labels[splits[0].test]
+    other = train_ensemble(replace(data, labels=labels), splits[:1], PRESET, folder=tmp_path, seed=5)
+    for name, value in trained.members[0].state_dict().items():
+        assert torch.equal(other.members[0].state_dict()[name], value), name

@@ -1,0 +1,129 @@
+"""Evaluation: what is written is not computed again, nothing stands twice, and nobody who is tested is learned from."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from planted_cohort import small
+
+import biobgt.training.evaluation
+from biobgt.model.batch import GraphBatch
+from biobgt.training.calibration import calibrated
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.evaluation import evaluate, read_results, summarise
+from biobgt.training.metrics import METRICS, classification_metrics
+from biobgt.training.splits import Split, cross_validation
+
+PRESET = small("best", epochs=1, pretrain_steps=2)
+
+
+@pytest.fixture
+def splits(data: LabelledGraphs) -> tuple[Split, ...]:
+    return cross_validation([data.groups[label] for label in data.labels], folds=4)[:3]
+
+
+@pytest.fixture
+def trainings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The seeds of the trainings that were run."""
+    seeds: list[int] = []
+    original = biobgt.training.evaluation.train_model
+
+    def counted(*parts: object, seed: int, **options: object) -> object:
+        seeds.append(seed)
+        return original(*parts, seed=seed, **options)
+
+    monkeypatch.setattr(biobgt.training.evaluation, "train_model", counted)
+    return seeds
+
+
+def _evaluate(data: LabelledGraphs, splits: tuple[Split, ...], folder: Path, **options: object) -> pd.DataFrame:
+    return evaluate(data, splits, [PRESET], protocol="folds", folder=folder, seed=10, **options)
+
+
+def _texts(folder: Path) -> list[list[str]]:
+    return [sorted((folder / name).read_text().splitlines()) for name in ("results.csv", "predictions.csv")]
+
+
+def test_it_goes_on_where_it_was(
+    data: LabelledGraphs, splits: tuple[Split, ...], trainings: list[int], tmp_path: Path
+) -> None:
+    whole = _evaluate(data, splits, tmp_path / "whole")
+    assert trainings == [10, 11, 12]
+    assert len(whole) == 3 * 4  # three linear models and ours on each split
+    trainings.clear()
+    _evaluate(data, splits[:1], tmp_path / "stopped")
+    _evaluate(data, splits, tmp_path / "stopped")
+    assert trainings == [10, 11, 12]  # the first split only once
+    _evaluate(data, splits, tmp_path / "stopped")
+    assert len(trainings) == 3
+    assert _texts(tmp_path / "stopped") == _texts(tmp_path / "whole")
+    assert not whole.duplicated(["protocol", "split", "model"]).any()
+
+
+def test_a_run_stopped_between_its_two_files_leaves_no_line_twice(
+    data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(biobgt.training.evaluation, "classification_metrics", killed)
+        with pytest.raises(KeyboardInterrupt):
+            _evaluate(data, splits[:1], tmp_path, linear=False)
+    assert (tmp_path / "predictions.csv").exists()
+    assert not (tmp_path / "results.csv").exists()
+    _evaluate(data, splits[:1], tmp_path, linear=False)
+    predictions = pd.read_csv(tmp_path / "predictions.csv")
+    assert sorted(predictions["subject"]) == sorted(data.subjects[row] for row in splits[0].test)
+
+
+def test_another_protocol_stands_beside(data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path) -> None:
+    _evaluate(data, splits[:1], tmp_path)
+    other = evaluate(data, splits[:1], [PRESET], protocol="sites", folder=tmp_path, linear=False)
+    assert other["protocol"].tolist() == ["sites"]
+    assert len(read_results(tmp_path)) == 5
+
+
+def test_metrics_are_those_of_the_predictions_written(
+    data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    results = _evaluate(data, splits, tmp_path)
+    predictions = pd.read_csv(tmp_path / "predictions.csv")
+    assert predictions.groupby(["split", "model"]).size().eq([len(s.test) for s in splits for _ in range(4)]).all()
+    for row in results.to_dict("records"):
+        tested = predictions[(predictions["split"] == row["split"]) & (predictions["model"] == row["model"])]
+        probabilities = tested[["p_NC", "p_ASD"]].to_numpy()
+        truth = (tested["group"] == "ASD").astype(int).to_numpy()
+        expected = classification_metrics(truth, probabilities, ("NC", "ASD"))
+        assert [row[name] for name in METRICS] == pytest.approx([expected[name] for name in METRICS], abs=1e-3)
+        logits = tested[["logit_NC", "logit_ASD"]].to_numpy()
+        np.testing.assert_allclose(calibrated(logits, row["temperature"]), probabilities, atol=1e-3)
+    table = summarise(results)
+    ours = results.loc[results["model"] == "best", "auc"]
+    assert table.loc[table["model"] == "best", "auc mean"].item() == pytest.approx(ours.mean())
+    assert table.loc[table["model"] == "best", "auc std"].item() == pytest.approx(ours.std())
+
+
+def test_nothing_is_learned_from_who_is_tested(data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path) -> None:
+    """Turn the test subjects' labels round and put one person's graph in the place of all others': same answer."""
+    split = splits[0]
+    labels = data.labels.copy()
+    labels[split.test] = 1 - labels[split.test]
+    one, others = split.test[0], split.test[1:]
+    graphs = GraphBatch(**{name: getattr(data.graphs, name).clone() for name in GraphBatch.__dataclass_fields__})
+    matrices, shrunk = data.matrices.copy(), data.shrunk.copy()
+    for name in GraphBatch.__dataclass_fields__:
+        getattr(graphs, name)[torch.tensor(others)] = getattr(graphs, name)[one].clone()
+    matrices[others], shrunk[others] = matrices[one], shrunk[one]
+    changed = replace(data, labels=labels, graphs=graphs, matrices=matrices, shrunk=shrunk)
+    for name, given in (("as it is", data), ("changed", changed)):
+        _evaluate(given, (split,), tmp_path / name)
+    found = [pd.read_csv(tmp_path / name / "predictions.csv") for name in ("as it is", "changed")]
+    told = [table[table["subject"] == data.subjects[one]].set_index("model")["logit_ASD"] for table in found]
+    assert len(told[0]) == 4
+    np.testing.assert_allclose(told[0], told[1], rtol=1e-4)
+    temperatures = [read_results(tmp_path / name)["temperature"] for name in ("as it is", "changed")]
+    np.testing.assert_allclose(temperatures[0], temperatures[1], rtol=1e-4)

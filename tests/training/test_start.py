@@ -1,0 +1,110 @@
+"""Where training starts: the readout against scikit-learn's ridge, and ψ taught without labels."""
+
+import numpy as np
+import pytest
+import torch
+from planted_cohort import planted_cohort, small
+from sklearn.linear_model import Ridge, RidgeCV
+
+from biobgt.groups import module_contrast
+from biobgt.model.batch import GraphBatch
+from biobgt.model.inputs import prepare
+from biobgt.model.transformer import BioBGT
+from biobgt.training.start import _PENALTIES, _ridge, pretrain_extractor, start_at_ridge
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def started(request: pytest.FixtureRequest) -> tuple[BioBGT, GraphBatch, torch.Tensor]:
+    """A model at the ridge solution for a signal that is hard to see, so that the penalty is neither end."""
+    preset = small("best")
+    graphs = prepare(planted_cohort(12, difference=0.04, groups=request.param, seed=5).subjects, preset)
+    torch.manual_seed(0)
+    model = BioBGT(preset, n_regions=16, n_groups=request.param)
+    model.standardise(graphs)
+    groups = torch.arange(request.param).repeat_interleave(12)
+    start_at_ridge(model, graphs, groups, device=CPU)
+    return model, graphs, groups
+
+
+def _features(model: BioBGT, graphs: GraphBatch) -> np.ndarray:
+    with torch.no_grad():
+        return model.eval().flat_stream(graphs).double().numpy()
+
+
+def _ridges(model: BioBGT, graphs: GraphBatch, groups: torch.Tensor) -> tuple[np.ndarray, np.ndarray, float]:
+    """Features, targets ±1, and the unit of penalties."""
+    features = _features(model, graphs)
+    targets = 2.0 * np.eye(int(groups.max()) + 1)[groups.numpy()] - 1
+    return features, targets, float(np.square(features - features.mean(axis=0)).sum(axis=1).mean())
+
+
+def test_the_readout_starts_at_scikit_learns_ridge(started: tuple[BioBGT, GraphBatch, torch.Tensor]) -> None:
+    """At one of the penalties, and up to one positive scale of all logits."""
+    model, graphs, groups = started
+    features, targets, size = _ridges(model, graphs, groups)
+    with torch.no_grad():
+        logits = model(graphs).double().numpy()
+    weights = model.readout.classify.weight.detach().double().numpy()
+    misfits = {}
+    for penalty in _PENALTIES:
+        ridge = Ridge(alpha=penalty * size).fit(features, targets)
+        scale = float((weights * ridge.coef_).sum() / np.square(ridge.coef_).sum())
+        wrong = np.abs(weights - scale * ridge.coef_).max() / np.abs(weights).max()
+        misfits[penalty] = max(wrong, np.abs(logits - scale * ridge.predict(features)).max() / np.abs(logits).max())
+        assert scale > 0
+    assert min(misfits.values()) < 2e-3
+    assert sorted(misfits.values())[1] > 1e-2  # the other penalties are told apart
+
+
+def test_the_penalty_is_the_one_scikit_learn_chooses(started: tuple[BioBGT, GraphBatch, torch.Tensor]) -> None:
+    model, graphs, groups = started
+    features, targets, size = _ridges(model, graphs, groups)
+    chosen = RidgeCV(alphas=_PENALTIES * size).fit(features, targets)
+    weights = model.readout.classify.weight.detach().double().numpy()
+    scale = float((weights * chosen.coef_).sum() / np.square(chosen.coef_).sum())
+    np.testing.assert_allclose(weights, scale * chosen.coef_, atol=2e-3 * np.abs(weights).max())
+
+
+def test_leave_one_out_of_labels_by_lot_is_at_chance() -> None:
+    rng = np.random.default_rng(0)
+    right = []
+    for _ in range(5):
+        features = rng.standard_normal((40, 400))
+        features -= features.mean(axis=0)
+        targets = 2.0 * np.eye(2)[rng.permutation(np.arange(40) % 2)] - 1
+        _, left_out = _ridge(torch.from_numpy(features @ features.T), torch.from_numpy(targets))
+        right.append(float((left_out.numpy().argmax(axis=1) == targets.argmax(axis=1)).mean()))
+    assert np.mean(right) < 0.65
+
+
+def test_ridge_sees_no_labels_but_the_training_ones(started: tuple[BioBGT, GraphBatch, torch.Tensor]) -> None:
+    model, graphs, groups = started
+    part = torch.arange(len(graphs)) % 3 > 0
+    alone = BioBGT(model.preset, n_regions=16, n_groups=int(groups.max()) + 1)
+    alone.load_state_dict(model.state_dict())
+    start_at_ridge(alone, graphs[part], groups[part], device=CPU)
+    assert not torch.allclose(alone.readout.classify.weight, model.readout.classify.weight)
+
+
+def test_the_extractor_learns_modules_without_labels() -> None:
+    """The readout and the value stream stay as they were; attention comes to follow modules."""
+    preset = small("best", width=32, pretrain_steps=90, pretrain_rate=3e-3)
+    graphs = prepare(planted_cohort(10).subjects, preset)
+    torch.manual_seed(0)
+    model = BioBGT(preset, n_regions=16, n_groups=2)
+    model.standardise(graphs)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+
+    def contrast() -> float:
+        with torch.no_grad():
+            attention = model.eval().explain(graphs).mean_attention().weights.numpy()
+        return float(np.mean(module_contrast(attention, list(graphs.modules.numpy()))))
+
+    at_first = contrast()
+    pretrain_extractor(model, graphs, torch.Generator().manual_seed(0), device=CPU)
+    changed = {name for name, value in model.state_dict().items() if not torch.equal(value, before[name])}
+    assert changed
+    assert all(name.startswith(("project", "importance", "extractor")) for name in changed)
+    assert contrast() > at_first + 0.2

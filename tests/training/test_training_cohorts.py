@@ -1,0 +1,117 @@
+"""The cohorts that models are trained on: the simulated progression, splits by name, and what is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted_cohort import planted_cohort
+
+from biobgt.atlas import load_atlas, numbered_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.errors import InputError
+from biobgt.training.cohorts import STORIES, protocol_splits, simulated_progression, sites_of, training_cohort
+
+HEADER = ",".join(f"R{i}" for i in range(16))
+
+
+@pytest.fixture(scope="module")
+def controls() -> Cohort:
+    """Eleven controls and two patients on AAL-116."""
+    rng = np.random.default_rng(0)
+    shared = rng.standard_normal((60, 1))
+    subjects = [
+        Subject(
+            f"s{i}",
+            series=0.6 * shared + rng.standard_normal((60, 116)),
+            group="NC" if i < 11 else "ASD",
+            missing_regions=(3, 100) if i == 0 else (),
+        )
+        for i in range(13)
+    ]
+    return Cohort("abide", tuple(subjects), load_atlas("aal116"))
+
+
+def test_nobody_appears_twice_in_the_simulated_progression(controls: Cohort) -> None:
+    found = simulated_progression(controls, seed=0)
+    assert sorted(found.ids) == sorted(f"s{i}" for i in range(11))  # each control once, no patient
+    assert dict(found.group_sizes) == {"NC": 4, "MCI": 4, "AD": 3}
+    assert found.atlas.name == "aal90"
+    assert {subject.n_regions for subject in found} == {90}
+
+
+def test_who_is_made_by_a_program_says_so(controls: Cohort) -> None:
+    found = simulated_progression(controls, seed=0)
+    assert found.simulated
+    for subject in found:
+        original = controls[subject.id].series[:, :90]
+        assert subject.simulated == (subject.group != "NC")
+        assert np.array_equal(subject.series, original) == (subject.group == "NC")
+    assert found["s0"].missing_regions == (3,)  # region 101 is not in AAL-90
+
+
+def test_the_lot_is_the_seeds(controls: Cohort) -> None:
+    groups = [[subject.group for subject in simulated_progression(controls, seed=seed)] for seed in (0, 0, 1)]
+    assert groups[0] == groups[1] != groups[2]
+
+
+def test_the_simulation_refuses_what_it_is_not_defined_on(controls: Cohort) -> None:
+    other = Cohort("x", controls.subjects, numbered_atlas(116))
+    with pytest.raises(InputError, match="defined on AAL"):
+        simulated_progression(other, seed=0)
+    matrix = Subject("m", connectivity=np.eye(116), group="NC")
+    with pytest.raises(InputError, match="'m' has no series"):
+        simulated_progression(Cohort("x", (matrix,), controls.atlas), seed=0)
+
+
+def test_real_controls_become_thirds(shared_data: Path) -> None:
+    found = training_cohort("adsim", shared_data)
+    sizes = list(found.group_sizes.values())
+    assert list(found.group_sizes) == ["NC", "MCI", "AD"]
+    assert max(sizes) - min(sizes) <= 1
+    assert len(set(found.ids)) == len(found)
+    assert found.name == "adsim"
+    assert all(subject.simulated == (subject.group != "NC") for subject in found)
+
+
+def test_a_folder_with_one_group_is_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for i in range(3):
+        np.savetxt(tmp_path / f"sub-{i}.csv", rng.standard_normal((50, 16)), delimiter=",", header=HEADER, comments="")
+    with pytest.raises(InputError, match=r"at least two groups.*--phenotypes"):
+        training_cohort("folder", tmp_path)
+    with pytest.raises(InputError, match="no cohort 'nobody'"):
+        training_cohort("nobody", tmp_path)
+
+
+def test_splits_by_the_name_of_a_protocol() -> None:
+    cohort = planted_cohort(20)
+    assert sites_of(cohort) == ["A", "B"] * 20
+    everyone = list(range(40))
+    folds = protocol_splits(cohort, "folds", n=4)
+    assert sorted(np.concatenate([split.test for split in folds]).tolist()) == everyone
+    left_out = protocol_splits(cohort, "sites")
+    assert len(left_out) == 2
+    for split in left_out:
+        assert len({cohort.subjects[row].phenotypes["site"] for row in split.test}) == 1
+    assert len(protocol_splits(cohort, "random", n=3)) == 3
+    with pytest.raises(InputError, match="no complete column 'split'"):
+        protocol_splits(cohort, "official")
+
+
+def test_the_cohorts_own_split_keeps_its_test_subjects_out() -> None:
+    cohort = planted_cohort(20)
+    subjects = [
+        Subject(s.id, series=s.series, group=s.group, phenotypes={"split": "train" if i % 4 else "validation"})
+        for i, s in enumerate(cohort)
+    ]
+    (split,) = protocol_splits(Cohort("c", tuple(subjects), cohort.atlas), "official")
+    assert sorted(split.test.tolist()) == list(range(0, 40, 4))
+    assert sorted([*split.train, *split.validation]) == [row for row in range(40) if row % 4]
+    assert len(split.validation) in (3, 4)
+
+
+def test_every_cohort_has_a_story() -> None:
+    for story in STORIES.values():
+        assert story.title
+        assert story.terms
+        assert story.limits
