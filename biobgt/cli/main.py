@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from biobgt import __version__
-from biobgt.cli import models, networks, predictions, subjects
+from biobgt.cli import figures, models, networks, predictions, subjects
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import InputError
 
@@ -22,6 +22,7 @@ app.command()(subjects.info)
 app.command()(subjects.connectome)
 app.command()(networks.hubs)
 app.command()(networks.modules)
+app.command()(figures.figure)
 app.command()(models.train)
 app.command()(models.evaluate)
 app.command()(predictions.predict)

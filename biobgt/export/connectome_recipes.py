@@ -63,7 +63,7 @@ def matrix_numbers(matrix: Matrix, regions: tuple[str, ...], order: RegionOrder)
 
 def _heatmap(order: Order, style: PaperStyle) -> MadeFigure:
     subject, settings, atlas = order.subject, order.request.settings, order.measured.atlas
-    check_choice("matrix", order.options["matrix"], MATRICES)
+    check_choice("matrix", order.options["matrix"], tuple(MATRICES))
     connectivity = order.measured.connectivity(subject, settings)
     graph = order.measured.graph(subject, settings)
     limit = colour_limit(connectivity, settings.estimator)
@@ -99,7 +99,7 @@ def _heatmap(order: Order, style: PaperStyle) -> MadeFigure:
 def _carpet(order: Order, style: PaperStyle) -> MadeFigure:
     subject, atlas = order.subject, order.measured.atlas
     if subject.series is None:
-        raise InputError(f"Subject '{subject.id}' was brought as a connectivity matrix, so there are no series to draw.")
+        raise InputError(f"Subject '{subject.id}' was brought as a connectivity matrix: there are no series to draw.")
     regions = regions_in_order(atlas, order.options["order"])
     figure = paper.series_carpet(
         subject.series,

@@ -143,7 +143,7 @@ def _group(order: Order) -> GroupCurves:
 def _scatter(order: Order, style: PaperStyle) -> MadeFigure:
     subject, atlas, options = order.subject, order.measured.atlas, order.options
     measure = options["measure"]
-    check_choice("measure", measure, REFERENCES)
+    check_choice("measure", measure, tuple(REFERENCES))
     hubs = subject_hubs(order)
     table, found = hubs.table(options["gamma"], rule=options["rule"]), hub_correlations(hubs, options["gamma"])[measure]
     interval = {"rho": found.rho, "low": found.low, "high": found.high}

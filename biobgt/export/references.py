@@ -180,8 +180,7 @@ REFERENCES: Mapping[str, Reference] = {
     ),
     "craddock2012": _article(
         "Craddock et al. 2012",
-        "Craddock, R. Cameron and James, G. Andrew and Holtzheimer, Paul E. and Hu, Xiaoping P. and "
-        "Mayberg, Helen S.",
+        "Craddock, R. Cameron and James, G. Andrew and Holtzheimer, Paul E. and Hu, Xiaoping P. and Mayberg, Helen S.",
         "A whole brain {fMRI} atlas generated via spatially constrained spectral clustering",
         "Human Brain Mapping",
         "33",

@@ -1,4 +1,4 @@
-"""What makes a figure again: which figure, of whom, from which graph, with which options. Plain values, JSON in and out.
+"""What makes a figure again: which figure, of whom, from which graph, with which options; as JSON, too.
 
 A cohort is named by the demo it is, or by the SHA-256 of its numbers, so that the same subjects are recognised in
 whatever file they lie and other subjects are refused.
@@ -7,39 +7,43 @@ whatever file they lie and other subjects are refused.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
 
+from biobgt.atlas import load_atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule, check_choice
+from biobgt.model.pretrained import load_card
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
 Plain = str | int | float | bool | tuple[float, ...]
 FORMAT, VERSION = "biobgt-figure", 1
-DEMO_PREFIX = "demo:"
+DEMO_PREFIX, MODEL_PREFIX = "demo:", "model:"
 
 
 @dataclass(frozen=True)
 class CohortRef:
-    """A cohort by name: a demo with its parameters, or a user's own with the SHA-256 of its numbers.
+    """A cohort by name: a demo with its parameters, a user's own, or the one a trained model's results are of.
 
     Attributes
     ----------
     name : str
-        The demo's short name (``asd``), or what the user calls the cohort.
-    demo : bool
+        The demo's short name (``asd``), the model's, or what the user calls the cohort.
+    demo, model : bool
     n_per_group, seed : int
         Of a demo.
     sha256 : str
-        Of a user's own cohort, from :func:`cohort_sha256`; empty where it was not asked for yet.
+        Of a user's own cohort, from :func:`cohort_sha256`; of a model, that of its weights, as its card has it; empty
+        where it was not asked for yet.
     """
 
     name: str
     demo: bool = False
+    model: bool = False
     n_per_group: int = 20
     seed: int = 0
     sha256: str = ""
@@ -48,19 +52,28 @@ class CohortRef:
         if self.demo and self.name not in DEMO_COHORTS:
             raise InputError(f"There is no demo cohort '{self.name}'. Choose one of: {', '.join(DEMO_COHORTS)}.")
 
-    def of(self, cohort: Cohort) -> "CohortRef":
-        """The same reference, with the SHA-256 of the cohort it stands for; a demo needs none."""
-        return self if self.demo else replace(self, sha256=cohort_sha256(cohort))
+    @property
+    def own(self) -> bool:
+        """Whether these are subjects that a user brought."""
+        return not (self.demo or self.model)
 
     def draw(self) -> Cohort:
-        """Draw the demo cohort."""
+        """Draw the demo cohort; of a model's, whose subjects are not shipped, only the atlas is known."""
+        if self.model:
+            card = load_card(self.name)
+            if self.sha256 not in ("", card["sha256"]):
+                raise InputError(
+                    f"The model '{self.name}' was trained anew since the figure was exported. Use the version of "
+                    "BioBGT Explorer that provenance.json names."
+                )
+            return Cohort(self.name, (), load_atlas(card["atlas"]))
         if not self.demo:
             raise InputError(f"The subjects of '{self.name}' are not a demo: name the file they are in.")
         return demo_cohort(self.name, n_per_group=self.n_per_group, seed=self.seed)
 
     def check(self, cohort: Cohort) -> None:
         """Refuse another cohort than the one that was exported."""
-        if not self.demo and self.sha256 and cohort_sha256(cohort) != self.sha256:
+        if self.own and self.sha256 and cohort_sha256(cohort) != self.sha256:
             raise InputError(
                 f"These are not the subjects that the figures were made of: the SHA-256 of '{cohort.name}' is another "
                 f"than that of '{self.name}' at the time. Bring the same files, with the same atlas and groups."
@@ -155,7 +168,7 @@ def _checked(document: Mapping[str, Any], kind: type[CohortRef] | type[Connectom
     if set(document) != names:
         raise KeyError(f"expected {', '.join(sorted(names))}")
     texts = {"name", "sha256", "estimator", "sign", "threshold"}
-    kinds: dict[str, Any] = {name: str for name in texts} | {"demo": bool, "backbone": bool, "level": float}
+    kinds: dict[str, Any] = dict.fromkeys(texts, str) | {"demo": bool, "model": bool, "backbone": bool, "level": float}
     return {name: _a(kinds.get(name, int), value) for name, value in document.items()}
 
 

@@ -1,4 +1,4 @@
-"""Attention on the screen: groups side by side, the difference of two, tested blocks of modules, the contrast.
+"""Attention on the screen: groups side by side, the difference of two, the contrast with modules.
 
 Arrays in, a plotly figure out. Attention is in multiples of even attention (1 is even); rows look, columns are looked
 at. Groups stand on one colour scale, or they could not be compared. Captions are in
@@ -10,13 +10,12 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from biobgt.figures.frame import UNLABELLED, RegionOrder, block_lines, block_ticks, layout
-from biobgt.figures.modules import MODULE_COLOURS
+from biobgt.figures.modules import MODULE_COLOURS, _label_rows
 
 Matrix = NDArray[np.float64]
 
@@ -28,14 +27,12 @@ GROUP_COLOURS: Mapping[str, str] = {
     "MCI": "#CC79A7",
     "AD": "#882255",
 }
-MARK = "✱"
-_SEQUENTIAL, _DIVERGING = "Viridis", "RdBu_r"  # both are safe for the colour-blind
+_SEQUENTIAL, DIVERGING = "Viridis", "RdBu_r"  # both are safe for the colour-blind
 _OTHER_COLOUR = "#7A868C"
 _UNNAMED_COLOUR = "#9AA5AB"
 _MARK_LINE = {"color": "#111111", "width": 2.5}
-# Names to the left of the first panel take room from it alone: what the panels share is the rest.
-_GAP = 0.03
-_LIMIT_D = 0.5
+PANEL_GAP = 0.03
+_NAME_SHARE = {1: 1 / 19, 2: 1 / 10}  # of a panel's height on a narrow page, for a name
 
 
 def group_colour(group: str) -> str:
@@ -72,7 +69,7 @@ def attention_heatmaps(
         rows=1,
         cols=len(maps),
         subplot_titles=[escape(name, quote=False) for name in maps],
-        horizontal_spacing=_GAP,
+        horizontal_spacing=PANEL_GAP,
     )
     names = [escape(regions[i], quote=False) for i in order.order]
     for column, (name, matrix) in enumerate(maps.items(), start=1):
@@ -85,15 +82,15 @@ def attention_heatmaps(
             hovertemplate="%{y} looks at<br>%{x}<br>%{z:.2f} × even<extra></extra>",
         )
         figure.add_trace(heatmap, row=1, col=column)
-        _frame_panel(figure, order, names, column)
+        _frame_panel(figure, order, names, column, panels=len(maps))
     figure.update_layout(
         coloraxis={
             "colorscale": _SEQUENTIAL,
             "cmin": limits[0],
             "cmax": limits[1],
-            "colorbar": _colourbar(quantity),
+            "colorbar": bar_below(quantity),
         },
-        **_room(title, simulated, height=480 if len(maps) < 3 else 400, bar=66),
+        **room_below(title, simulated, height=480 if len(maps) < 3 else 400, bar=20),
     )
     figure.update_annotations(font_size=13)
     return figure
@@ -132,9 +129,9 @@ def attention_difference(
         y=names,
         zmin=-limit,
         zmax=limit,
-        colorscale=_DIVERGING,
+        colorscale=DIVERGING,
         hovertemplate="%{y} looks at<br>%{x}<br>%{z:+.3f} × even<extra></extra>",
-        colorbar=_colourbar("difference (× even attention)"),
+        colorbar=bar_below("difference (× even attention)"),
     )
     figure.add_trace(heatmap, row=1, col=1)
     _frame_panel(figure, order, names, 1)
@@ -143,50 +140,7 @@ def attention_difference(
         if looking in spans and looked_at in spans:
             (y0, y1), (x0, x1) = spans[looking], spans[looked_at]
             figure.add_shape(type="rect", x0=x0, x1=x1, y0=y0, y1=y1, line=_MARK_LINE, name="marked")
-    figure.update_layout(**_room(title, simulated, height=540, bar=66, top=48))
-    return figure
-
-
-def block_effects(
-    blocks: pd.DataFrame, *, fdr: float = 0.05, title: str = "", simulated: bool = False, limit: float = _LIMIT_D
-) -> go.Figure:
-    """Draw the effect size of every pair of modules, with covariates held and without, marked where FDR passes.
-
-    Parameters
-    ----------
-    blocks : DataFrame
-        ``module`` (looks), ``other_module`` (looked at), ``d`` and ``q``, and both with ``_unadjusted``.
-    fdr : float
-        Blocks with a q of at most this are marked.
-    title : str
-    simulated : bool
-    limit : float
-        The colours run from −limit to limit.
-    """
-    sides = {"covariates held": "", "unadjusted": "_unadjusted"}
-    modules = list(dict.fromkeys([*blocks["module"], *blocks["other_module"]]))
-    figure = make_subplots(
-        rows=1, cols=2, subplot_titles=list(sides), shared_yaxes=True, horizontal_spacing=2 * _GAP
-    )
-    named = [escape(str(module), quote=False) for module in modules]
-    for column, suffix in enumerate(sides.values(), start=1):
-        d, q = (_as_square(blocks, f"{name}{suffix}", modules) for name in ("d", "q"))
-        heatmap = go.Heatmap(
-            z=d,
-            x=named,
-            y=named,
-            customdata=q,
-            text=block_texts(d, q, fdr),
-            texttemplate="%{text}",
-            coloraxis="coloraxis",
-            hovertemplate="%{y} looks at %{x}<br>d = %{z:.2f}, q = %{customdata:.3f}<extra></extra>",
-        )
-        figure.add_trace(heatmap, row=1, col=column)
-    figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
-    figure.update_xaxes(type="category", showgrid=False, tickangle=-40)
-    scale = {"colorscale": _DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": _colourbar("effect size d", y=-0.42)}
-    figure.update_layout(coloraxis=scale, **_room(title, simulated, height=480, bar=150))
-    figure.update_annotations(font_size=13)
+    figure.update_layout(**room_below(title, simulated, height=540, bar=20, top=48))
     return figure
 
 
@@ -221,28 +175,17 @@ def contrast_points(
             y=[float(np.nanmean(values))],
             mode="markers+text",
             name=f"{escape(group, quote=False)}, mean",
-            text=[f"{np.nanmean(values):.2f}"],
+            text=[f"  {np.nanmean(values):.2f}"],
             textposition="middle right",
             marker={"color": group_colour(group), "size": 15, "symbol": "diamond", "line": {"width": 1}},
             hovertemplate="%{x}, mean of heads<br>%{y:.2f}<extra></extra>",
             showlegend=False,
         )
     figure.add_hline(y=1, line={"color": _OTHER_COLOUR, "dash": "dot"}, annotation_text="no modules")
-    figure.update_xaxes(type="category")
+    figure.update_xaxes(type="category", range=[-0.5, len(contrast) - 0.5])
     figure.update_yaxes(title_text="Attention within / between modules")
     figure.update_layout(**layout(title, simulated, height=400))
     return figure
-
-
-def block_texts(d: Matrix, q: Matrix, fdr: float) -> list[list[str]]:
-    """What stands in each block: its effect size, with a mark where its q passes."""
-
-    def text(effect: float, rate: float) -> str:
-        if not np.isfinite(effect):
-            return ""
-        return f"{effect:.2f}".replace("-", "−") + (f" {MARK}" if rate <= fdr else "")
-
-    return [[text(*pair) for pair in zip(*rows, strict=True)] for rows in zip(d.tolist(), q.tolist(), strict=True)]
 
 
 def block_colours(order: RegionOrder) -> list[str]:
@@ -252,21 +195,14 @@ def block_colours(order: RegionOrder) -> list[str]:
     return [colours.get(name, _UNNAMED_COLOUR) for name, _, _ in order.blocks]
 
 
-def _as_square(blocks: pd.DataFrame, column: str, modules: Sequence[str]) -> Matrix:
-    """A matrix between modules; of symmetric ones, which come once, the other half stays empty."""
-    square = blocks.pivot(index="module", columns="other_module", values=column)
-    return np.asarray(square.reindex(index=modules, columns=modules).to_numpy(dtype=float))
-
-
-def _frame_panel(figure: go.Figure, order: RegionOrder, names: Sequence[str], column: int) -> None:
+def _frame_panel(figure: go.Figure, order: RegionOrder, names: Sequence[str], column: int, *, panels: int = 1) -> None:
     """Square axes, lines between blocks, and beside the first panel their names with coloured brackets."""
     suffix = "" if column == 1 else str(column)
     axis: dict[str, Any] = {"type": "category", "showgrid": False, "zeroline": False, "constrain": "domain"}
     figure.update_xaxes(**axis, tickvals=[], row=1, col=column)
-    ticks = block_ticks(order, names) if column == 1 else {"tickvals": []}
-    figure.update_yaxes(
-        **axis, **ticks, autorange="reversed", scaleanchor=f"x{suffix}", scaleratio=1, row=1, col=column
-    )
+    ticks = _names_apart(order, names, panels) if column == 1 else {"tickvals": []}
+    anchor = {"scaleanchor": f"x{suffix}", "scaleratio": 1, "constraintoward": "top"}
+    figure.update_yaxes(**axis, **ticks, **anchor, autorange="reversed", row=1, col=column)
     for line in block_lines(order, both_ways=True):
         figure.add_shape(line, row=1, col=column)
     for (_, start, end), colour in zip(order.blocks, block_colours(order), strict=True):
@@ -281,18 +217,33 @@ def _frame_panel(figure: go.Figure, order: RegionOrder, names: Sequence[str], co
             fillcolor=colour,
             line={"width": 0},
         )
-    if column == 1:
-        figure.update_yaxes(ticklabelstandoff=10, ticks="", tickfont={"size": 11}, row=1, col=1)
 
 
-def _room(title: str, simulated: bool, *, height: int, bar: int, top: int = 74) -> dict[str, Any]:
+def _names_apart(order: RegionOrder, names: Sequence[str], panels: int) -> dict[str, Any]:
+    """One name a block in the bracket's colour, moved apart where panels side by side leave little height."""
+    ticks: dict[str, Any] = dict(block_ticks(order, names))
+    if not order.blocks:
+        return ticks
+    rows = _label_rows(order, min(_NAME_SHARE.get(panels, 1 / 7), 1 / len(order.blocks)))
+    coloured = zip(ticks["ticktext"], block_colours(order), strict=True)
+    return {
+        "tickvals": [names[row] for row in rows],
+        "ticktext": [f'{name} <span style="color:{colour}">■</span>' for name, colour in coloured],
+        "ticks": "",
+        "ticklabelstandoff": 8,
+        "tickfont": {"size": 11 if panels < 3 else 10},
+    }
+
+
+def room_below(title: str, simulated: bool, *, height: int, bar: int, top: int = 74) -> dict[str, Any]:
     """Title, height and margins, with room for the colour bar below."""
     shared: dict[str, Any] = layout(title, simulated, height=height, top=top)
     shared["margin"] = {**shared["margin"], "b": bar}
     return shared
 
 
-def _colourbar(quantity: str, *, y: float = -0.04) -> dict[str, object]:
+def bar_below(quantity: str, *, y: float = -0.04) -> dict[str, object]:
+    """A colour bar below the panels."""
     return {
         "orientation": "h",
         "thickness": 10,

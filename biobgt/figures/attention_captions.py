@@ -9,6 +9,9 @@ from biobgt.figures.frame import whose
 from biobgt.model.attention_views import FDR, BlockTests
 from biobgt.wording import counted
 
+# Covariates by the names that biobgt.groups.covariates_of gives them, in words.
+CONFOUNDS = {"mean_fd": "motion", "age": "age", "sex": "sex", "site": "site"}
+
 
 def attention_part(layer: int | None, head: int | None) -> str:
     """Name a layer and head, counted from 0, or their mean."""
@@ -69,12 +72,12 @@ def difference_caption(
     """
     first, second = between
     said = (
-        f"{_of(model, simulated)}: attention of {second} minus {first}, {part}. Red is more in {second}, blue less; the "
-        f"scale runs to ±{limit:.2f} times even attention."
+        f"{_of(model, simulated)}: attention of {second} minus {first}, {part}. Red is more in {second}, blue less; "
+        f"the scale runs to ±{limit:.2f} times even attention."
     )
     if tests is None:
         return f"{said} {first} and {second} were not compared by permutation, so no block is marked."
-    said += f" {tests_sentence(tests)}"
+    said += f" {comparison_sentence(tests)}"
     if not framed:
         return f"{said} Blocks are framed only where regions are ordered by the functional modules that were tested."
     frames = " Frames mark those blocks." if len(tests.marked) else ""
@@ -82,24 +85,31 @@ def difference_caption(
     return f"{said}{frames}{of_mean}"
 
 
-def tests_sentence(tests: BlockTests) -> str:
-    """Say how many blocks differ, with covariates held and without, and in whom."""
+def comparison_sentence(tests: BlockTests) -> str:
+    """Say how many blocks differ, with covariates held and without, in whom, and what was not held."""
     n, sizes = len(tests.blocks), ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
-    held = f"{tests.covariates} held" if tests.covariates else "no covariates known"
+    missing = [word for name, word in CONFOUNDS.items() if name not in _covariates(tests)]
+    caution = f" Not held: {_listed(missing)}, so a difference may be one of that." if missing else ""
     return (
-        f"Permutation tests of {counted(n, 'module block')} in {sizes}, {held}: {_number(len(tests.marked))} of them at "
-        f"a false discovery rate of {FDR:.0%}; unadjusted, {_number(tests.n_marked_unadjusted)}."
+        f"Permutation tests of {counted(n, 'module block')} among {sizes}, {held(tests)}: {_number(len(tests.marked))} "
+        f"of them at a false discovery rate of {FDR:.0%}; unadjusted, {_number(tests.n_marked_unadjusted)}.{caution}"
     )
+
+
+def held(tests: BlockTests) -> str:
+    """Name the covariates that were held."""
+    names = [CONFOUNDS.get(name, name) for name in _covariates(tests)]
+    return f"with {_listed(names)} held" if names else "with no covariate held"
 
 
 def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -> str:
     """Say in words what the effect sizes of module blocks show."""
     first, second = tests.between
     return (
-        f"{_of(model, simulated)}: difference of {second} and {first} in mean attention from one functional module (row) "
-        f"to another (column), in standard deviations (d; positive is more in {second}). ✱ marks a false discovery rate "
-        f"of at most {FDR:.0%}. {tests_sentence(tests)} What is marked only without covariates is a difference in "
-        "motion, age, sex or site."
+        f"{_of(model, simulated)}: difference of {second} and {first} in mean attention from one functional module "
+        f"(row) to another (column), in standard deviations (d; positive is more in {second}). ✱ marks a false "
+        f"discovery rate of at most {FDR:.0%}. {comparison_sentence(tests)} What is marked only on the right is not "
+        "told apart from what was held."
     )
 
 
@@ -113,15 +123,15 @@ def contrast_caption(
     """Say in words how closely attention keeps to modules."""
     means = ", ".join(f"{group} {np.nanmean(values):.2f}" for group, values in contrast.items())
     said = (
-        f"{_of(model, simulated)}: mean attention within over between each subject's own Louvain modules; a dot a head, a "
-        f"diamond their mean: {means}. 1 would mean that modules make no difference."
+        f"{_of(model, simulated)}: mean attention within over between each subject's own Louvain modules; a dot a "
+        f"head, a diamond their mean: {means}. 1 would mean that modules make no difference."
     )
     for test in tests:
         row = test.contrast.iloc[0]
         said += (
             f" Between functional modules, {test.between[1]} against {test.between[0]}: d = {row['d']:.2f} "
-            f"[{row['d_low']:.2f}, {row['d_high']:.2f}], p = {row['p']:.3g}"
-            f"{f' with {test.covariates} held' if test.covariates else ''}, unadjusted d = "
+            f"[{row['d_low']:.2f}, {row['d_high']:.2f}], p = {row['p']:.3g} "
+            f"{held(test)}; unadjusted d = "
             f"{row['d_unadjusted']:.2f}, p = {row['p_unadjusted']:.3g}."
         )
     return said
@@ -154,3 +164,11 @@ def _of(model: str, simulated: bool) -> str:
 
 def _number(count: int) -> str:
     return "none" if count == 0 else str(count)
+
+
+def _covariates(tests: BlockTests) -> list[str]:
+    return [name.strip() for name in tests.covariates.split(",") if name.strip()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

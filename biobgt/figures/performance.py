@@ -24,9 +24,7 @@ BINS = 20
 _CHANCE = {"color": OTHER_COLOUR, "dash": "dot", "width": 1.5}
 
 
-def roc_curves(
-    curves: Mapping[str, pd.DataFrame], *, title: str = "", simulated: bool = False
-) -> go.Figure:
+def roc_curves(curves: Mapping[str, pd.DataFrame], *, title: str = "", simulated: bool = False) -> go.Figure:
     """Draw ROC curves with the line of chance.
 
     Parameters
@@ -89,7 +87,9 @@ def reliability(curve: pd.DataFrame, *, event: str, title: str = "", simulated: 
     )
     shown = escape(event, quote=False)
     figure.update_xaxes(title_text=f"Claimed probability of {shown}", range=[-0.01, 1.01], constrain="domain")
-    figure.update_yaxes(title_text=f"Observed share of {shown}", range=[-0.01, 1.01], scaleanchor="x", constrain="domain")
+    figure.update_yaxes(
+        title_text=f"Observed share of {shown}", range=[-0.01, 1.01], scaleanchor="x", constrain="domain"
+    )
     figure.update_layout(legend=_legend(), **layout(title, simulated, height=460, top=84))
     return figure
 

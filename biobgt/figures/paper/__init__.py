@@ -6,6 +6,9 @@ Importing this package loads matplotlib, so :mod:`biobgt.figures` does not impor
 from biobgt.figures.paper.brain import five_brains, glass_brain
 from biobgt.figures.paper.connectome import connectivity_distribution, connectivity_heatmap, series_carpet
 from biobgt.figures.paper.hubs import gamma_sweep, hub_scatter
+from biobgt.figures.paper.module_flow import module_flow
+from biobgt.figures.paper.module_heatmap import module_heatmap
+from biobgt.figures.paper.module_sweep import resolution_curves
 from biobgt.figures.paper.modules import role_map
 from biobgt.figures.paper.region_curves import hub_curves
 from biobgt.figures.paper.style import JOURNAL_WIDTHS_MM, PALETTES, FileFormat, PaperStyle, save_figure
@@ -22,6 +25,9 @@ __all__ = [
     "glass_brain",
     "hub_curves",
     "hub_scatter",
+    "module_flow",
+    "module_heatmap",
+    "resolution_curves",
     "role_map",
     "save_figure",
     "series_carpet",

@@ -1,0 +1,208 @@
+"""One zip with all a paper needs of its figures: files, numbers, captions, methods, references, provenance, a script.
+
+The same requests of the same subjects give the same bytes: nothing in a bundle carries the time of its making.
+"""
+
+import hashlib
+import io
+import json
+import platform
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import biobgt
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.export.making import MadeFigure
+from biobgt.export.measured import MeasuredCohort
+from biobgt.export.recipes import make_figure, recipe_of
+from biobgt.export.references import bibliography
+from biobgt.export.requests import CohortRef, FigureRequest
+from biobgt.export.script import make_script
+from biobgt.export.texts import captions_text, is_simulated, methods_text, readme_text
+from biobgt.figures.paper.style import FileFormat, PaperStyle, save_figure
+from biobgt.graph import ConnectomeSettings
+from biobgt.output import make_folder
+from biobgt.project import PROJECT_SUFFIX, save_project
+
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "bctpy", "nilearn", "matplotlib", "networkx")
+# As in a project file: no entry carries the time of its writing.
+_TIMELESS = (1980, 1, 1, 0, 0, 0)
+_SCRIPT = "make_figures.sh"
+
+
+@dataclass(frozen=True, eq=False)
+class FigureFiles:
+    """One figure's files, by their path without a folder (``svg``, ``csv``), and its words."""
+
+    request: FigureRequest
+    pictures: Mapping[FileFormat, bytes]
+    numbers: bytes
+    caption: str
+    methods: tuple[str, ...]
+    citations: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """What the figure is."""
+        return recipe_of(self.request.figure).title
+
+
+def make_files(
+    cohort: Cohort | MeasuredCohort, request: FigureRequest, *, style: PaperStyle, formats: Sequence[FileFormat]
+) -> FigureFiles:
+    """Make one figure and write it in every format, with its numbers as CSV.
+
+    Parameters
+    ----------
+    cohort : Cohort or MeasuredCohort
+        The one that the request names.
+    request : FigureRequest
+    style : PaperStyle
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    """
+    if not formats:
+        raise InputError("No format is chosen for the figures; choose at least one of svg, pdf, png and tiff.")
+    made = make_figure(cohort, request, style)
+    pictures = {format: _picture(made, format, style) for format in formats}
+    numbers = made.numbers.to_csv(index=False, lineterminator="\n").encode()
+    return FigureFiles(request, pictures, numbers, made.caption, made.methods, made.citations)
+
+
+def write_files(files: FigureFiles, folder: Path, name: str) -> list[Path]:
+    """Write one figure's files into ``figures/`` and ``numbers/`` of a folder, as a bundle has them."""
+    paths = []
+    for path, content in _places(files, name).items():
+        make_folder((folder / path).parent)
+        (folder / path).write_bytes(content)
+        paths.append(folder / path)
+    return paths
+
+
+def write_bundle(
+    figures: Sequence[FigureFiles],
+    cohorts: Mapping[CohortRef, Cohort],
+    stream: BinaryIO,
+    *,
+    style: PaperStyle,
+    include_data: bool = False,
+) -> None:
+    """Write the zip.
+
+    Parameters
+    ----------
+    figures : sequence of FigureFiles
+        From :func:`make_files`, all in the same style and formats, in the order of the paper.
+    cohorts : mapping of CohortRef to Cohort
+        Every cohort that the figures' requests name.
+    stream : binary file
+    style : PaperStyle
+        The one that the figures were made in.
+    include_data : bool
+        Put a user's own subjects into the bundle, as a project file, so that its script runs as it is. Otherwise the
+        script asks for that file and refuses other subjects.
+    """
+    if not figures:
+        raise InputError("There is no figure to export yet: add one on the pages of the app.")
+    names = figure_names([one.request for one in figures])
+    own = own_files([one.request for one in figures])
+    content: dict[str, bytes] = {}
+    for one, name in zip(figures, names, strict=True):
+        content |= _places(one, name)
+        content[f"requests/{name}.json"] = one.request.to_json().encode()
+    if include_data:
+        content |= {file: _project(cohorts[ref]) for ref, file in own.items()}
+    formats = list(figures[0].pictures)
+    content["captions.md"] = captions_text(figures, names).encode()
+    content["methods.md"] = methods_text(figures, cohorts, versions()).encode()
+    citations = {"biobgt", "peng2025", "hunter2007", *(key for one in figures for key in one.citations)}
+    content["references.bib"] = bibliography(citations).encode()
+    requests = [one.request for one in figures]
+    content[_SCRIPT] = make_script(requests, names, own, style=style, formats=formats, included=include_data).encode()
+    content["README.md"] = readme_text(own if not include_data else {}).encode()
+    content["provenance.json"] = _provenance(requests, names, cohorts, style, content)
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in content.items():
+            entry = zipfile.ZipInfo(path, _TIMELESS)
+            entry.external_attr = (0o755 if path == _SCRIPT else 0o644) << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+
+
+def figure_names(requests: Iterable[FigureRequest]) -> list[str]:
+    """Names of the figures' files: their place in the paper and what they are."""
+    return [f"{number:02d}_{request.figure}" for number, request in enumerate(requests, start=1)]
+
+
+def own_files(requests: Iterable[FigureRequest]) -> dict[CohortRef, str]:
+    """The project file of each of the user's own cohorts."""
+    own = list(dict.fromkeys(request.cohort for request in requests if request.cohort.own))
+    return {ref: f"subjects{'' if len(own) == 1 else f'_{i}'}{PROJECT_SUFFIX}" for i, ref in enumerate(own, start=1)}
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
+    return {"biobgt": biobgt.__version__, "python": platform.python_version()} | {
+        name: version(name) for name in PACKAGES
+    }
+
+
+def _picture(made: MadeFigure, format: FileFormat, style: PaperStyle) -> bytes:
+    buffer = io.BytesIO()
+    save_figure(made.figure, buffer, format, style)
+    return buffer.getvalue()
+
+
+def _places(files: FigureFiles, name: str) -> dict[str, bytes]:
+    pictures = {f"figures/{name}.{format}": picture for format, picture in files.pictures.items()}
+    return {**pictures, f"numbers/{name}.csv": files.numbers}
+
+
+def _project(cohort: Cohort) -> bytes:
+    stream = io.BytesIO()
+    save_project(cohort, ConnectomeSettings(), {}, stream)
+    return stream.getvalue()
+
+
+def _provenance(
+    requests: Sequence[FigureRequest],
+    names: Sequence[str],
+    cohorts: Mapping[CohortRef, Cohort],
+    style: PaperStyle,
+    content: Mapping[str, bytes],
+) -> bytes:
+    document = {
+        "format": "biobgt-export",
+        "version": 1,
+        "versions": versions(),
+        "style": asdict(style),
+        "cohorts": [_inputs(ref, cohorts[ref]) for ref in dict.fromkeys(request.cohort for request in requests)],
+        "figures": [
+            {"name": name, "options in full": recipe_of(request.figure).fill_in(request.options), **request.as_dict()}
+            for name, request in zip(names, requests, strict=True)
+        ],
+        "sha256": {path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
+    }
+    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _inputs(ref: CohortRef, cohort: Cohort) -> dict[str, Any]:
+    """What is known of where a cohort's numbers came from."""
+    sources = [
+        {"subject": subject.id, "file": source.file, "bytes": source.n_bytes, "sha256": source.sha256}
+        | {"reader": source.reader, "options": dict(source.options)}
+        for subject in cohort
+        if (source := subject.source) is not None
+    ]
+    return {
+        "reference": asdict(ref),
+        "title": cohort.name,
+        "simulated": is_simulated(ref, cohort),
+        "subjects": len(cohort),
+        "atlas": {"name": cohort.atlas.name, "title": cohort.atlas.title, "regions": cohort.atlas.n_regions},
+        "notes": list(cohort.notes),
+        "sources": sources,
+    }

@@ -1,0 +1,60 @@
+"""The script of a bundle: ``biobgt figure`` commands that make the same figures and numbers again."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, CohortRef, FigureRequest
+from biobgt.figures.paper.style import FileFormat, PaperStyle
+
+REMADE = "remade"
+
+
+def make_script(
+    requests: Sequence[FigureRequest],
+    names: Sequence[str],
+    own: Mapping[CohortRef, str],
+    *,
+    style: PaperStyle,
+    formats: Sequence[FileFormat],
+    included: bool,
+) -> str:
+    """Write the script.
+
+    Parameters
+    ----------
+    requests : sequence of FigureRequest
+    names : sequence of str
+        Of the figures' files.
+    own : mapping of CohortRef to str
+        The project file of each cohort that is no demo.
+    style : PaperStyle
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    included : bool
+        Whether the project files are in the bundle.
+    """
+    lines = [
+        "#!/bin/sh",
+        f"# Makes the figures of this bundle and the numbers behind them again, in the folder '{REMADE}'.",
+        "# It needs BioBGT Explorer; provenance.json says which version the bundle was made with.",
+        "set -eu",
+        'cd "$(dirname "$0")"',
+    ]
+    if not included:
+        for file in own.values():
+            said = f"Put the project file of the subjects beside this script, under the name {file}, and run it again."
+            lines.append(f"[ -f {shlex.quote(file)} ] || {{ echo {shlex.quote(said)} >&2; exit 2; }}")
+    look = shlex.join(_look(style, formats))
+    for request, name in zip(requests, names, strict=True):
+        ref = request.cohort
+        cohort = own[ref] if ref.own else f"{DEMO_PREFIX if ref.demo else MODEL_PREFIX}{ref.name}"
+        what = ["biobgt", "figure", request.figure, cohort, "--request", f"requests/{name}.json"]
+        lines.append(f"{shlex.join([*what, '--out', REMADE, '--name', name])} {look}")
+    return "\n".join(lines) + "\n"
+
+
+def _look(style: PaperStyle, formats: Sequence[FileFormat]) -> list[str]:
+    look = [part for format in formats for part in ("--format", format)]
+    look += ["--width", f"{style.width_mm:g}"]
+    look += [] if style.height_mm is None else ["--height", f"{style.height_mm:g}"]
+    look += ["--font", style.font, "--font-size", f"{style.font_size:g}", "--dpi", str(style.dpi)]
+    return [*look, "--palette", style.palette]

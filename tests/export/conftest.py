@@ -1,0 +1,12 @@
+"""What the tests of the export share."""
+
+import pytest
+from export_requests import DEMO
+
+from biobgt.export.measured import MeasuredCohort
+
+
+@pytest.fixture(scope="session")
+def measured():
+    """The small demo cohort, measured once."""
+    return MeasuredCohort(DEMO.draw())

@@ -1,0 +1,18 @@
+"""A small demo cohort, and a request of every figure that can be made of it."""
+
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.export.recipes import FIGURES
+
+DEMO = CohortRef("ad", demo=True, n_per_group=2, seed=3)
+SUBJECT = "sim-AD-002"
+OPTIONS = {
+    "hub_curves": {"group": True, "scale": "rank", "n_random": 50, "seed": 4},
+    "gamma_sweep": {"gammas": (0.1, 1.0)},
+    "resolution_sweep": {"resolutions": (0.8, 1.0), "runs": 2},
+    "group_module_flow": {"first": "NC", "second": "AD"},
+}
+
+
+def request_of(figure, ref=DEMO, **options):
+    subject = SUBJECT if FIGURES[figure].of_subject else None
+    return FigureRequest(figure, ref, subject, options=OPTIONS.get(figure, {}) | options)

@@ -1,0 +1,169 @@
+"""Figures of attention and performance draw the numbers they are given, on the screen and for the paper."""
+
+import inspect
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.patches import Rectangle
+
+from biobgt.figures import attention, attention_blocks, order_regions, performance
+from biobgt.figures.attention_captions import attention_part, comparison_sentence, effects_caption
+from biobgt.figures.paper import PaperStyle
+from biobgt.figures.paper import attention as paper_attention
+from biobgt.figures.paper import performance as paper_performance
+from biobgt.model.attention_views import BlockTests
+
+STYLE = PaperStyle(dpi=100)
+REGIONS = ("A", "B", "C", "D")
+ORDER = order_regions(4, ["x", "y", "x", None])  # A, C, B, D
+MAPS = {"NC (n = 3)": np.arange(16.0).reshape(4, 4), "AD (n = 2)": np.ones((4, 4))}
+PERMUTED = [0, 2, 1, 3]
+BLOCKS = pd.DataFrame(
+    {
+        "module": ["x", "x", "y", "y"],
+        "other_module": ["x", "y", "x", "y"],
+        "d": [0.1, -0.6, 0.3, np.nan],
+        "q": [0.5, 0.01, 0.2, np.nan],
+        "d_unadjusted": [0.1, -0.7, 0.4, np.nan],
+        "q_unadjusted": [0.5, 0.01, 0.03, np.nan],
+    }
+)
+CONTRAST = {"NC": np.array([[1.5, 2.5]], dtype=np.float32), "AD": np.array([[1.0, 1.2]], dtype=np.float32)}
+CURVES = {"AD against NC": pd.DataFrame({"false_positive_rate": [0, 0.5, 1], "true_positive_rate": [0, 0.8, 1]})}
+RELIABILITY = pd.DataFrame(
+    {
+        "predicted": [0.2, 0.7],
+        "observed": [0.25, 0.6],
+        "observed_low": [0.1, 0.4],
+        "observed_high": [0.5, 0.8],
+        "n": [8, 9],
+    }
+)
+POINTS = pd.DataFrame(
+    {
+        "metric": ["auc", "auc", "accuracy"],
+        "model": ["BioBGT", "ridge", "BioBGT"],
+        "value": [0.7, 0.65, 0.6],
+        "low": [0.6, np.nan, 0.5],
+        "high": [0.8, np.nan, 0.7],
+    }
+)
+PROBABILITIES = np.array([0.11, 0.12, 0.61, 0.93])
+LABELS = np.array([0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("screen", "paper", "names"),
+    [
+        (attention, paper_attention, ("attention_heatmaps", "attention_difference", "contrast_points")),
+        (attention_blocks, paper_attention, ("block_effects",)),
+        (performance, paper_performance, ("roc_curves", "reliability", "results_beside", "probabilities_by_group")),
+    ],
+)
+def test_twins_take_the_same_arguments_and_a_style(screen: ModuleType, paper: ModuleType, names) -> None:
+    for name in names:
+        shown = inspect.signature(getattr(screen, name)).parameters
+        printed = inspect.signature(getattr(paper, name)).parameters
+        assert list(printed) == [*shown, "style"]
+        assert [value.default for value in list(printed.values())[:-1]] == [value.default for value in shown.values()]
+
+
+def test_heatmaps_share_order_and_scale() -> None:
+    figure = attention.attention_heatmaps(MAPS, REGIONS, order=ORDER, limits=(0, 9), title="T", simulated=True)
+    assert [trace.name for trace in figure.data] == list(MAPS)
+    for trace, matrix in zip(figure.data, MAPS.values(), strict=True):
+        np.testing.assert_array_equal(trace.z, matrix[np.ix_(PERMUTED, PERMUTED)])
+        assert trace.coloraxis == "coloraxis"
+    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 9)
+    assert figure.layout.title.text == "T · simulated"
+    assert [text.split(" ")[0] for text in figure.layout.yaxis.ticktext] == ["x", "y", "unlabelled"]
+    assert len(set(figure.layout.yaxis.tickvals)) == 3
+    printed = paper_attention.attention_heatmaps(MAPS, REGIONS, order=ORDER, limits=(0, 9), title="T", style=STYLE)
+    for axes, matrix in zip(printed.axes[:2], MAPS.values(), strict=True):
+        np.testing.assert_array_equal(axes.images[0].get_array(), matrix[np.ix_(PERMUTED, PERMUTED)])
+        assert axes.images[0].get_clim() == (0, 9)
+    assert [axes.get_title() for axes in printed.axes[:2]] == list(MAPS)
+
+
+def test_difference_frames_the_block_that_looks_and_the_one_looked_at() -> None:
+    matrix = MAPS["NC (n = 3)"] - 7
+    marked = [("x", "y"), ("nothing", "x")]
+    figure = attention.attention_difference(matrix, REGIONS, order=ORDER, limit=5, marked=marked)
+    (frame,) = [shape for shape in figure.layout.shapes if shape.name == "marked"]
+    assert (frame.y0, frame.y1, frame.x0, frame.x1) == (-0.5, 1.5, 1.5, 2.5)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-5, 5)
+    printed = paper_attention.attention_difference(matrix, REGIONS, order=ORDER, limit=5, marked=marked, style=STYLE)
+    (patch,) = [patch for patch in printed.axes[0].patches if isinstance(patch, Rectangle)]
+    assert (*patch.get_xy(), patch.get_width(), patch.get_height()) == (1.5, -0.5, 1, 2)
+
+
+def test_blocks_are_marked_where_their_q_passes() -> None:
+    figure = attention_blocks.block_effects(BLOCKS)
+    held, plain = figure.data
+    np.testing.assert_array_equal(held.z, [[0.1, -0.6], [0.3, np.nan]])
+    assert list(map(list, held.text)) == [["0.10", "−0.60 ✱"], ["0.30", ""]]
+    assert list(map(list, plain.text)) == [["0.10", "−0.70 ✱"], ["0.40 ✱", ""]]
+    assert figure.layout.coloraxis.cmax == pytest.approx(0.7)
+    printed = paper_attention.block_effects(BLOCKS, style=STYLE)
+    assert [text.get_text() for text in printed.axes[0].texts] == ["0.10", "−0.60*", "0.30", ""]
+
+
+def test_contrast_has_a_point_a_head_and_their_mean() -> None:
+    figure = attention.contrast_points(CONTRAST)
+    np.testing.assert_allclose(figure.data[0].y, [1.5, 2.5])
+    assert figure.data[1].y[0] == 2
+    printed = paper_attention.contrast_points(CONTRAST, style=STYLE)
+    np.testing.assert_allclose(printed.axes[0].collections[0].get_offsets()[:, 1], [1.5, 2.5])
+    np.testing.assert_allclose(printed.axes[0].collections[3].get_offsets()[:, 1], [1.1], rtol=1e-6)
+
+
+def test_roc_and_reliability_draw_their_tables() -> None:
+    figure = performance.roc_curves(CURVES)
+    np.testing.assert_array_equal(figure.data[1].y, [0, 0.8, 1])
+    printed = paper_performance.roc_curves(CURVES, style=STYLE).axes[0]
+    np.testing.assert_array_equal(printed.lines[1].get_ydata(), [0, 0.8, 1])
+    shown = performance.reliability(RELIABILITY, event="AD").data[1]
+    np.testing.assert_allclose(shown.error_y.array, [0.25, 0.2])
+    np.testing.assert_allclose(shown.error_y.arrayminus, [0.15, 0.2])
+    bars = paper_performance.reliability(RELIABILITY, event="AD", style=STYLE).axes[0].collections[0]
+    np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], [[0.1, 0.5], [0.4, 0.8]])
+
+
+def test_results_stand_beside_each_other_and_beside_chance() -> None:
+    figure = performance.results_beside(POINTS, chance={"auc": 0.5})
+    auc, accuracy = figure.data
+    np.testing.assert_array_equal(auc.x, [0.7, 0.65])
+    np.testing.assert_allclose(auc.error_x.array[0], 0.1)
+    np.testing.assert_array_equal(accuracy.x, [0.6])
+    assert [shape.x0 for shape in figure.layout.shapes] == [0.5]
+    printed = paper_performance.results_beside(POINTS, chance={"auc": 0.5}, style=STYLE).axes[0]
+    assert [line.get_xdata()[0] for line in printed.lines if len(line.get_xdata()) == 1] == [0.7, 0.65]
+
+
+def test_shares_of_each_group_and_the_subjects_line() -> None:
+    given = (PROBABILITIES, LABELS, ("NC", "AD"))
+    figure = performance.probabilities_by_group(*given, group="AD", marked=0.4, marked_name="<b>s1")
+    controls, patients = (np.asarray(trace.y)[::2] for trace in figure.data)
+    assert controls.tolist()[2] == 1
+    assert (patients[12], patients[18], patients.sum()) == (0.5, 0.5, 1)
+    assert figure.layout.shapes[0].x0 == 0.4
+    assert figure.layout.annotations[0].text == "&lt;b&gt;s1"
+    printed = paper_performance.probabilities_by_group(*given, group="AD", marked=0.4, marked_name="s1", style=STYLE)
+    lines = {line.get_label(): line for line in printed.axes[0].lines}
+    np.testing.assert_array_equal(lines["AD (n = 2)"].get_ydata()[::2], patients)
+    assert lines["s1"].get_xdata()[0] == 0.4
+
+
+def test_captions_name_what_was_held_and_what_was_not() -> None:
+    tests = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "mean_fd, age, sex", {"NC": 3, "AD": 2})
+    said = comparison_sentence(tests)
+    assert "4 module blocks among 3 NC, 2 AD, with motion, age and sex held: 1 of them" in said
+    assert "unadjusted, 2." in said
+    assert "Not held: site" in said
+    bare = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "", {"NC": 3, "AD": 2})
+    assert "with no covariate held" in effects_caption("m", bare)
+    assert attention_part(None, None) == "mean over layers and heads"
+    assert attention_part(0, 3) == "layer 1, head 4"
+    assert attention_part(None, 0) == "head 1, mean over layers"
