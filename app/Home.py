@@ -20,6 +20,10 @@ page = st.navigation(
         st.Page("views/subjects.py", title="Subjects", icon=":material/group:"),
         st.Page("views/hubs.py", title="Hubs", icon=":material/hub:"),
         st.Page("views/modules.py", title="Modules", icon=":material/grid_view:"),
+        st.Page("views/attention.py", title="Attention", icon=":material/visibility:"),
+        st.Page("views/predict.py", title="Predict", icon=":material/online_prediction:"),
+        st.Page("views/models.py", title="Models", icon=":material/model_training:"),
+        st.Page("views/export.py", title="Export", icon=":material/ios_share:"),
     ]
 )
 try:

@@ -4,6 +4,7 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+from export_list import hub_request
 from hub_results import hub_picture
 from state import BRAIN_SHOWN, View
 from widgets import as_png, heading, show_figure, show_picture
@@ -22,6 +23,7 @@ MEASURES = {
     "NE": ("node_entanglement", "node entanglement"),
 }
 PICTURE_MM, SCREEN_DPI = 174.0, 220
+GLASS_RECIPE = "hub_brain"  # on paper the brain is always of glass
 
 
 def show_brain(view: View, table: pd.DataFrame) -> None:
@@ -63,12 +65,14 @@ def _show_in_3d(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
         title=f"Hubs of {subject.id}",
         simulated=subject.simulated,
     )
-    show_figure(figure, _caption(view), key="hub_brain", file_name=f"{subject.id}_hub_brain")
+    request = hub_request(view, GLASS_RECIPE)
+    show_figure(figure, _caption(view), key="hub_brain", file_name=f"{subject.id}_hub_brain", export=request)
 
 
 def _show_glass(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
     png = hub_picture(view, GLASS, partial(_draw_glass, view, table, coordinates))
-    show_picture(png, _caption(view, "nilearn's glass brain, seen from four sides"), "hub_glass")
+    caption = _caption(view, "nilearn's glass brain, seen from four sides")
+    show_picture(png, caption, "hub_glass", export=hub_request(view, GLASS_RECIPE))
 
 
 def _show_five(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
@@ -80,7 +84,7 @@ def _show_five(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
         perturbation=view.hubs.perturbation,
         simulated=view.subject.simulated,
     )
-    show_picture(png, caption, "hub_five")
+    show_picture(png, caption, "hub_five", export=hub_request(view, "five_brains"))
 
 
 def _caption(view: View, where: str = "the fsaverage5 cortex") -> str:

@@ -5,6 +5,7 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+from export_list import ruled_request
 from hub_results import group_members, keep_curves, kept_curves
 from long_work import work_through
 from state import CURVE_ORDER, CURVE_REGIONS, CURVE_SCALE, CURVE_SEED, GROUP_BEHIND, View
@@ -28,6 +29,7 @@ from biobgt.wording import counted
 NE = "node_entanglement"
 SCALE_TITLES: dict[CurveScale, str] = {"z": "z-score", "rank": "Rank", "raw": "Raw"}
 BY_NE, ATLAS_ORDER = "by NE", "atlas order"
+ORDER_NAMES = {ATLAS_ORDER: "atlas"}  # as the export calls them, where that differs
 ALL, SOME = "all", "random"
 N_RANDOM = 50
 
@@ -69,7 +71,16 @@ def show_curves(view: View, table: pd.DataFrame, *, picked: int, on_pick: Pick) 
         group=None if group is None else (_group_name(view), group.n_subjects),
         simulated=subject.simulated,
     )
-    show_figure(figure, caption, key="hub_curves", file_name=f"{subject.id}_hubs", on_pick=on_pick)
+    request = ruled_request(
+        view,
+        "hub_curves",
+        scale=scale,
+        order=ORDER_NAMES.get(st.session_state[CURVE_ORDER], st.session_state[CURVE_ORDER]),
+        n_random=0 if seed is None else N_RANDOM,
+        seed=seed or 0,
+        group=group is not None,
+    )
+    show_figure(figure, caption, key="hub_curves", file_name=f"{subject.id}_hubs", on_pick=on_pick, export=request)
 
 
 def _pick_scale() -> CurveScale:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from export_list import hub_request, ruled_request
 from state import GAMMAS, TABLE_MEASURES, View
 from widgets import heading, plain, show_figure
 
@@ -59,7 +60,8 @@ def show_scatters(
             )
             name = f"{subject.id}_ne_{measure}"
             with st.container(width=SCATTER_WIDTH):
-                show_figure(figure, caption, key=f"ne_{measure}", file_name=name, on_pick=on_pick)
+                request = ruled_request(view, "hub_scatter", measure=measure)
+                show_figure(figure, caption, key=f"ne_{measure}", file_name=name, on_pick=on_pick, export=request)
 
 
 def show_sweep(view: View, hubs: SubjectHubs, correlations: dict[str, RankCorrelation]) -> None:
@@ -83,7 +85,8 @@ def show_sweep(view: View, hubs: SubjectHubs, correlations: dict[str, RankCorrel
         study=study.note,
         simulated=subject.simulated,
     )
-    show_figure(figure, caption, key="gamma_sweep", file_name=f"{subject.id}_gamma_sweep")
+    request = hub_request(view, "gamma_sweep", gammas=GAMMAS)
+    show_figure(figure, caption, key="gamma_sweep", file_name=f"{subject.id}_gamma_sweep", export=request)
 
 
 def show_table(view: View, table: pd.DataFrame) -> None:

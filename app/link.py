@@ -17,6 +17,7 @@ from state import (
     DEFAULT_COHORT,
     DEFAULT_LEVELS,
     ESTIMATOR,
+    FITTING,
     GAMMA,
     GAMMAS,
     HUB_RULE,
@@ -24,6 +25,7 @@ from state import (
     LABELLING,
     LARGEST_SEED,
     LEVEL_RANGES,
+    MODEL,
     OWN,
     PERTURBATION,
     PERTURBATIONS,
@@ -46,6 +48,7 @@ from state import (
 from biobgt import Cohort, ConnectomeSettings
 from biobgt.atlas import LABELLINGS
 from biobgt.graph import Estimator, SignRule, ThresholdRule
+from biobgt.model.pretrained import pretrained_names
 from biobgt.project import Project
 from biobgt.simulate import DEMO_COHORTS
 
@@ -68,6 +71,7 @@ class Link:
     hubs: HubChoices = field(default_factory=HubChoices)
     modules: ModuleChoices = field(default_factory=ModuleChoices)
     problems: tuple[str, ...] = ()
+    model: str = FITTING
 
     def checked(self, cohort: Cohort) -> "Link":
         """Make sure that the subject is in the cohort, and the region in its atlas."""
@@ -100,7 +104,8 @@ def read_link(params: Mapping[str, str]) -> Link:
     values[BACKBONE] = _read_switch(params.get(BACKBONE), problems)
     hubs = _read_hubs(params, problems)
     modules = _read_modules(params, problems)
-    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), hubs, modules, tuple(problems))
+    model = _read_model(params.get(MODEL, FITTING), problems)
+    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), hubs, modules, tuple(problems), model)
 
 
 def link_of(view: View) -> dict[str, str]:
@@ -110,6 +115,8 @@ def link_of(view: View) -> dict[str, str]:
     settings = {name: _as_text(value) for name, value in values.items()}
     if settings[LABELLING] not in LABELLINGS:
         del settings[LABELLING]  # of a user's own atlas: nobody else has it
+    if view.model != FITTING:
+        settings[MODEL] = view.model
     if view.loaded.key == OWN:
         return settings
     region = {WHY_REGION: view.hubs.region} if view.hubs.region in view.atlas.regions else {}
@@ -119,7 +126,8 @@ def link_of(view: View) -> dict[str, str]:
 def saved_view(view: View) -> dict[str, str]:
     """What a project keeps beside cohort and settings; it is the user's own file, and may name their subject."""
     values = _hub_values(view.hubs) | _module_values(view.modules or module_choices())
-    return {SUBJECT: view.subject.id, WHY_REGION: view.hubs.region} | {
+    model = {} if view.model == FITTING else {MODEL: view.model}
+    return {SUBJECT: view.subject.id, WHY_REGION: view.hubs.region, **model} | {
         name: _as_text(value) for name, value in values.items()
     }
 
@@ -152,7 +160,7 @@ def module_choices() -> ModuleChoices:
 
 def write_address(link: Mapping[str, str]) -> None:
     """Show the view in the address bar; parameters that are not of the view are left alone."""
-    for name in (COHORT, SUBJECT, WHY_REGION, LABELLING):
+    for name in (COHORT, SUBJECT, WHY_REGION, LABELLING, MODEL):
         if name not in link and name in st.query_params:
             del st.query_params[name]
     if any(st.query_params.get(name) != value for name, value in link.items()):
@@ -173,6 +181,13 @@ def _read_level(text: str | None, rule: str, problems: list[str]) -> float:
         return level
     problems.append(_instead(LEVEL, text, f"{DEFAULT_LEVELS[rule]:g}"))
     return DEFAULT_LEVELS[rule]
+
+
+def _read_model(name: str, problems: list[str]) -> str:
+    if name == FITTING or name in pretrained_names():
+        return name
+    problems.append(_instead(MODEL, name, "the one that fits the cohort"))
+    return FITTING
 
 
 def _read_switch(text: str | None, problems: list[str]) -> bool:

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
+from export_list import named_request
 from module_results import graph_of_modules, keep
 from state import BRAIN_EDGES, BRAIN_KIND, ModuleChoices, View
 from widgets import as_png, heading, show_figure, show_picture
 
 from biobgt.analysis import SubjectModules
+from biobgt.export import FigureRequest
 from biobgt.figures import brain_3d, brain_caption, module_colours
 from biobgt.modules.connections import strongest_within_modules
 
@@ -48,6 +50,7 @@ def show_brain(view: View, choices: ModuleChoices, modules: SubjectModules, name
         of=subject.id,
         key="brain",
         title=f"Modules of {subject.id}",
+        export=named_request(view, choices, "module_brain", connections=most),
     )
 
 
@@ -70,6 +73,7 @@ def draw_modules(
     edges: Sequence[tuple[int, int, float]] = (),
     narrow: bool = False,
     caption: str | None = None,
+    export: FigureRequest | None = None,
 ) -> None:
     """Draw regions in the colours of their modules.
 
@@ -91,6 +95,8 @@ def draw_modules(
         Draw for half the page: a smaller picture with letters of the same size, a brain seen from farther off.
     caption : str, optional
         What is said of it; by default that it is a subject's.
+    export : FigureRequest, optional
+        Makes the figure for the paper.
     """
     simulated = view.subject.simulated
     numbers = sorted(set(labels) - {0})
@@ -113,7 +119,7 @@ def draw_modules(
         if narrow:
             eye = figure.layout.scene.camera.eye
             figure.update_scenes(camera_eye={axis: FARTHER * eye[axis] for axis in ("x", "y", "z")})
-        show_figure(figure, text, key=key, file_name=title)
+        show_figure(figure, text, key=key, file_name=title, export=export)
         return
     from biobgt.figures.paper.brain import glass_brain  # they bring matplotlib, which only this picture needs
     from biobgt.figures.paper.style import PaperStyle
@@ -124,4 +130,4 @@ def draw_modules(
             return as_png(glass_brain(coordinates, regions, style=style, **drawn))
 
     picture = keep(view, "picture", (groups, tuple(edges), title, narrow), draw)
-    show_picture(picture, text, f"{key}_glass")
+    show_picture(picture, text, f"{key}_glass", export=export)

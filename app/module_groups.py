@@ -1,7 +1,10 @@
 """The modules of two groups side by side: what each group's subjects agree on, in the same colours, and a test."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
+from export_list import named_request
 from long_work import work_through
 from module_brains import draw_modules, pick_brain
 from module_panels import names_of, networks_of
@@ -78,7 +81,10 @@ def _show_difference(view: View, choices: ModuleChoices, groups: tuple[str, str]
         simulated=view.cohort.simulated,
     )
     caption = group_flow_caption(groups, found.agreement, len(found.changed), simulated=view.cohort.simulated)
-    show_figure(figure, caption, key="group_flow", file_name=f"{groups[0]}_{groups[1]}_modules_flow")
+    request = replace(
+        named_request(view, choices, "group_module_flow", first=groups[0], second=groups[1]), subject=None
+    )
+    show_figure(figure, caption, key="group_flow", file_name=f"{groups[0]}_{groups[1]}_modules_flow", export=request)
     _show_changed(view, choices, groups, found)
 
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import streamlit as st
+from export_list import module_request, named_request
 from long_work import work_through
 from module_results import kept, resolution_key, sweep_step
 from panels import QUANTITIES
@@ -62,7 +63,8 @@ def show_matrix(view: View, choices: ModuleChoices, modules: SubjectModules) -> 
         simulated=subject.simulated,
     )
     caption = module_caption(subject.id, modules.partition, limit=limit, simulated=subject.simulated)
-    show_figure(figure, caption, key="modules", file_name=f"{subject.id}_modules")
+    request = named_request(view, choices, "module_heatmap")
+    show_figure(figure, caption, key="modules", file_name=f"{subject.id}_modules", export=request)
 
 
 def show_agreement(view: View, choices: ModuleChoices, modules: SubjectModules) -> None:
@@ -87,7 +89,8 @@ def show_agreement(view: View, choices: ModuleChoices, modules: SubjectModules) 
         simulated=subject.simulated,
     )
     caption = flow_caption(subject.id, agreement, labelling=labelling, simulated=subject.simulated)
-    show_figure(figure, caption, key="flow", file_name=f"{subject.id}_modules_flow")
+    request = named_request(view, choices, "module_flow")
+    show_figure(figure, caption, key="flow", file_name=f"{subject.id}_modules_flow", export=request)
     rows = [
         {"Labels": _capital(LABELLINGS.get(name, name))}
         | {title: getattr(one, measure) for measure, title in AGREEMENT_COLUMNS.items()}
@@ -141,7 +144,8 @@ def show_sweep(view: View, choices: ModuleChoices) -> None:
         seed=choices.seed,
         simulated=subject.simulated,
     )
-    show_figure(figure, caption, key="resolution_curves", file_name=f"{subject.id}_resolution")
+    request = module_request(view, choices, "resolution_sweep", resolutions=tuple(done))
+    show_figure(figure, caption, key="resolution_curves", file_name=f"{subject.id}_resolution", export=request)
 
 
 def show_roles(view: View, choices: ModuleChoices, modules: SubjectModules) -> None:
@@ -159,7 +163,8 @@ def show_roles(view: View, choices: ModuleChoices, modules: SubjectModules) -> N
         simulated=subject.simulated,
     )
     caption = role_caption(subject.id, int(roles["hub"].sum()), hub_z=HUB_Z, simulated=subject.simulated)
-    show_figure(figure, caption, key="roles", file_name=f"{subject.id}_roles")
+    request = named_request(view, choices, "role_map")
+    show_figure(figure, caption, key="roles", file_name=f"{subject.id}_roles", export=request)
     number = st.column_config.NumberColumn(format="%.2f")
     table = roles[list(ROLE_COLUMNS)].rename(columns=ROLE_COLUMNS)
     st.dataframe(table, key="role_table", column_config={"Participation": number, "Within-module z": number})

@@ -1,7 +1,8 @@
 """One subject's figures, as several pages show them; the library computes and draws, this arranges."""
 
 import streamlit as st
-from state import MATRIX_SHOWN, View
+from export_list import request_of
+from state import MATRIX_SHOWN, REGION_ORDER, View
 from widgets import pick_region_order, show_figure
 
 from biobgt import BrainGraph
@@ -61,7 +62,8 @@ def show_series(view: View, order: RegionOrder) -> None:
         simulated=subject.simulated,
     )
     caption = series_caption(subject.id, len(subject.series), subject.n_regions, simulated=subject.simulated)
-    show_figure(figure, caption, key="series", file_name=f"{subject.id}_series")
+    request = request_of(view, "series_carpet", order=st.session_state[REGION_ORDER])
+    show_figure(figure, caption, key="series", file_name=f"{subject.id}_series", export=request)
 
 
 def _pick_matrix() -> str:
@@ -98,7 +100,9 @@ def _show_matrix(
         if shown == CONNECTIVITY
         else graph_caption(graph)
     )
-    show_figure(figure, caption, key="connectivity", file_name=f"{subject.id}_{shown}")
+    matrix = "connectivity" if shown == CONNECTIVITY else "graph"
+    request = request_of(view, "connectivity_heatmap", matrix=matrix, order=st.session_state[REGION_ORDER])
+    show_figure(figure, caption, key="connectivity", file_name=f"{subject.id}_{shown}", export=request)
 
 
 def _show_distribution(view: View, connectivity: Matrix, graph: BrainGraph, *, limit: float) -> None:
@@ -113,4 +117,5 @@ def _show_distribution(view: View, connectivity: Matrix, graph: BrainGraph, *, l
     )
     mean, mean_strength = mean_connectivity(subject)
     caption = distribution_caption(graph, mean=mean, mean_strength=mean_strength)
-    show_figure(figure, caption, key="distribution", file_name=f"{subject.id}_connections")
+    request = request_of(view, "connectivity_distribution")
+    show_figure(figure, caption, key="distribution", file_name=f"{subject.id}_connections", export=request)

@@ -7,17 +7,20 @@ from typing import get_args
 
 import streamlit as st
 from link import Link, keep_module_choices, link_of, read_link, write_address
+from model_results import fitting_model, model_names
 from state import (
     BACKBONE,
     COHORT,
     DEFAULT_LEVELS,
     ESTIMATOR,
+    FITTING,
     GAMMA,
     HUB_RULE,
     LEVEL_RANGES,
     LEVELS,
     LINK_OPENED,
     LINK_PROBLEMS,
+    MODEL,
     NEXT_COHORT,
     NEXT_LINK,
     PERTURBATION,
@@ -57,7 +60,8 @@ def show_sidebar() -> View:
             simulated_badge()
         subject = loaded.cohort[_pick_subject(loaded.cohort)]
         st.caption(plain(f"Atlas: {loaded.cohort.atlas.title}, {loaded.cohort.atlas.n_regions} regions"))
-        view = View(loaded, subject, _pick_settings(), hub_choices())
+        model = _pick_model(loaded.cohort)
+        view = View(loaded, subject, _pick_settings(), hub_choices(), model=model)
         st.caption("Research use only, not a diagnostic device.")
     st.session_state[VIEW] = view
     _share(view)
@@ -84,7 +88,7 @@ def _follow(link: Link) -> None:
     st.session_state.update({COHORT: link.cohort, SUBJECT: link.subject, LINK_PROBLEMS: link.problems})
     st.session_state.update(
         {ESTIMATOR: settings.estimator, SIGN: settings.sign, THRESHOLD: settings.threshold}
-        | {BACKBONE: settings.backbone}
+        | {BACKBONE: settings.backbone, MODEL: link.model}
         | {GAMMA: link.hubs.gamma, PERTURBATION: link.hubs.perturbation, HUB_RULE: link.hubs.rule}
     )
     for rule, level in LEVELS.items():
@@ -100,6 +104,23 @@ def _pick_subject(cohort: Cohort) -> str:
         cohort.ids,
         format_func=lambda name: f"{name} · {groups[name]}" if groups[name] else name,
         key=SUBJECT,
+        persist_state="session",
+    )
+
+
+def _pick_model(cohort: Cohort) -> str:
+    """Ask for the model; which one fits a cohort depends on its atlas and groups."""
+    names = model_names()
+    if st.session_state.get(MODEL, FITTING) not in names:
+        st.session_state[MODEL] = FITTING
+    fitting = fitting_model(cohort)
+    if not names:
+        return FITTING
+    return st.selectbox(
+        "Model",
+        [FITTING, *names],
+        format_func=lambda name: name or (f"{fitting} (fits the cohort)" if fitting else "none fits the cohort"),
+        key=MODEL,
         persist_state="session",
     )
 

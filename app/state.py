@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from biobgt import Atlas, BrainGraph, Cohort, ConnectomeSettings, Subject
 from biobgt.connectome import TangentSpace, graph_from_connectivity, subject_connectivity
+from biobgt.export import cohort_sha256
 from biobgt.graph import Matrix
 from biobgt.quality import quality_table
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
@@ -35,6 +36,8 @@ SIGN = "sign"
 THRESHOLD = "threshold"
 LEVELS: Mapping[str, str] = {"absolute": "absolute_level", "proportional": "proportional_level"}
 BACKBONE = "backbone"
+MODEL = "model"
+FITTING = ""  # the value of the last: whichever model fits the cohort
 # Values of widgets that pages share.
 REGION_ORDER = "region_order"
 MATRIX_SHOWN = "matrix_shown"
@@ -50,6 +53,11 @@ CURVE_SEED = "curve_seed"
 GROUP_BEHIND = "group_behind"
 BRAIN_SHOWN = "brain_shown"
 WHY_REGION = "region"  # in the link, too
+# On the page of exports, and no widget's value: the list, and what was made of it.
+EXPORT_LIST = "export_list"
+EXPORT_FILES = "export_files"
+EXPORT_PREVIEWS = "export_previews"
+EXPORT_MEASURED = "export_measured"
 STRONGEST = ""  # the value of the last: whichever region has the highest NE
 # On the page of modules; the first six are in the link.
 RESOLUTION = "resolution"
@@ -61,6 +69,16 @@ LABELLING = "labelling"
 BRAIN_KIND = "brain_kind"
 BRAIN_EDGES = "brain_edges"
 COMPARED_GROUPS = ("first_group", "second_group")
+# On the page of attention.
+MODELS_SHOWN = "models_shown"
+ATTENTION_ORDER = "attention_order"
+ATTENTION_LAYER, ATTENTION_HEAD = "attention_layer", "attention_head"
+ATTENTION_GROUPS = ("attention_first_group", "attention_second_group")
+RECEIVED_GROUP = "received_group"
+RECEIVED_BRAIN = "received_brain"
+OWN_ATTENTION = "own_attention"
+# On the page of predictions.
+PROBABILITY_OF = "probability_of"
 RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
 RUN_NUMBERS = (5, 10, 20, 50, 100)
 LARGEST_SEED = 9999
@@ -126,11 +144,18 @@ class LoadedCohort:
     own_pictures: "dict[tuple[object, ...], bytes]" = field(default_factory=dict)
     # What the page of modules measured, by kind: with a demo for all sessions, with own subjects in this one.
     module_results: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
+    # What models said of the subjects, in the same way.
+    model_results: "dict[tuple[object, ...], object]" = field(default_factory=dict)
 
     @cached_property
     def quality(self) -> pd.DataFrame:
         """The quality table, one row a subject."""
         return quality_table(self.cohort)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the cohort's numbers, by which an export recognises it."""
+        return cohort_sha256(self.cohort)
 
     @cached_property
     def tangent_space(self) -> TangentSpace:
@@ -159,6 +184,7 @@ class View:
     settings: ConnectomeSettings
     hubs: HubChoices = field(default_factory=HubChoices)
     modules: ModuleChoices | None = None  # None is what the session says
+    model: str = FITTING
 
     @property
     def cohort(self) -> Cohort:
@@ -248,6 +274,11 @@ def forget_own_cohort() -> None:
     """Drop what the user brought."""
     st.session_state.pop(OWN_COHORT, None)
     st.session_state[NEXT_COHORT] = DEFAULT_COHORT
+    # Nor does the export keep anything of them.
+    exported = st.session_state.get(EXPORT_LIST, [])
+    st.session_state[EXPORT_LIST] = [request for request in exported if not request.cohort.own]
+    for key in (EXPORT_FILES, EXPORT_PREVIEWS, EXPORT_MEASURED):
+        st.session_state.pop(key, None)
 
 
 def hub_choices() -> HubChoices:

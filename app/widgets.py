@@ -14,11 +14,13 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from export_list import add_to_export
 from state import REGION_ORDER
 
 import biobgt
 from biobgt import Atlas, InputError
 from biobgt.atlas import LABELLINGS
+from biobgt.export import FigureRequest
 from biobgt.figures import RegionOrder, order_regions
 
 if TYPE_CHECKING:
@@ -54,7 +56,13 @@ def heading(text: str, *, simulated: bool = False) -> None:
 
 
 def show_figure(
-    figure: Any, caption: str, *, key: str, file_name: str, on_pick: Callable[[int], None] | None = None
+    figure: Any,
+    caption: str,
+    *,
+    key: str,
+    file_name: str,
+    on_pick: Callable[[int], None] | None = None,
+    export: FigureRequest | None = None,
 ) -> None:
     """Show a plotly figure with its caption in words; its toolbar saves SVG, and a button enlarges it.
 
@@ -69,6 +77,8 @@ def show_figure(
         Of the picture that the toolbar saves, without its extension.
     on_pick : callable, optional
         Told the region of a point that is clicked, counted from 0, as the point's ``customdata`` has it.
+    export : FigureRequest, optional
+        Makes the figure for the paper; with it comes a button that adds it to the export.
     """
     config = {
         "displaylogo": False,
@@ -80,11 +90,11 @@ def show_figure(
     else:
         told = partial(_tell_pick, key, on_pick)
         st.plotly_chart(figure, key=key, config=config, alt=caption, on_select=told, selection_mode="points")
-    if _caption_with_button(caption, key):
+    if _caption_with_buttons(caption, key, export):
         _enlarge(partial(_large_figure, figure, config, caption, key))
 
 
-def show_picture(picture: Any, caption: str, key: str) -> None:
+def show_picture(picture: Any, caption: str, key: str, *, export: FigureRequest | None = None) -> None:
     """Show a figure made for paper with its caption in words, and a button that enlarges it.
 
     Parameters
@@ -95,11 +105,13 @@ def show_picture(picture: Any, caption: str, key: str) -> None:
         Also what a screen reader says.
     key : str
         Unique on the page.
+    export : FigureRequest, optional
+        As for :func:`show_figure`.
     """
     png = picture if isinstance(picture, bytes) else as_png(picture)
     with st.container(key=key):
         st.image(png, width="stretch", alt=caption)
-    if _caption_with_button(caption, key):
+    if _caption_with_buttons(caption, key, export):
         _enlarge(partial(st.image, png, width="stretch", alt=caption))
 
 
@@ -112,16 +124,27 @@ def as_png(figure: Any, *, style: "PaperStyle | None" = None) -> bytes:
     return buffer.getvalue()
 
 
-def _caption_with_button(caption: str, key: str) -> bool:
-    """The caption, and beside it the button; true in the run after a click."""
+def _caption_with_buttons(caption: str, key: str, export: FigureRequest | None) -> bool:
+    """The caption, and beside it the buttons; true in the run after a click on the one that enlarges."""
     with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
         st.caption(plain(caption))
-        return st.button(
-            "Enlarge",
-            key=f"{key}_enlarge",
-            type="tertiary",
-            icon=":material/open_in_full:",
-        )
+        with st.container(width="content", gap=None):
+            enlarge = st.button(
+                "Enlarge",
+                key=f"{key}_enlarge",
+                type="tertiary",
+                icon=":material/open_in_full:",
+            )
+            if export is not None:
+                st.button(
+                    "Add to export",
+                    key=f"{key}_export",
+                    type="tertiary",
+                    icon=":material/add:",
+                    on_click=add_to_export,
+                    args=(export,),
+                )
+    return enlarge
 
 
 def _enlarge(show: Callable[[], Any]) -> None:

@@ -1,11 +1,14 @@
 """Home: what this is, what is loaded, one subject's connectivity at once, where to go, how to cite."""
 
 import streamlit as st
+from attention_panels import attention_view, show_maps
+from model_results import atlas_of, card_of, chosen_model, model_names, show_headline
 from panels import show_connectivity
 from state import View, current_view
 from widgets import heading, plain, sentences
 
 import biobgt
+from biobgt.atlas import LABELLINGS
 from biobgt.cohort import GROUP_TITLES
 
 PAPER = """@inproceedings{peng2025biobgt,
@@ -29,6 +32,7 @@ def show_page() -> None:
     )
     _show_loaded(view)
     _show_subject(view)
+    _show_models(view)
     _show_ways_on()
     _show_citation(view)
 
@@ -48,6 +52,23 @@ def _show_subject(view: View) -> None:
     with sentences():
         heading(plain(view.subject.id), simulated=view.subject.simulated)
         show_connectivity(view)
+
+
+def _show_models(view: View) -> None:
+    """The trained models' worth in a line each, and where the groups of one of them look."""
+    names = model_names()
+    if not names:
+        return
+    name = chosen_model(view) or names[0]
+    st.subheader("What the trained models learned")
+    for model in names:
+        heading(plain(model), simulated=card_of(model)["simulated"])
+        show_headline(card_of(model))
+    with sentences():
+        heading(plain(f"Attention of {name}"), simulated=card_of(name)["simulated"])
+        labelling = next(iter(atlas_of(name).labels), "")
+        words = f"functional module ({LABELLINGS.get(labelling, labelling)})" if labelling else "number"
+        show_maps(attention_view(name, labelling, words))
 
 
 def _show_ways_on() -> None:
@@ -71,6 +92,21 @@ def _show_ways_on() -> None:
             "Louvain modules at any resolution, their agreement with functional networks beside that of real groups, "
             "and every region's role. The same for a whole cohort from a terminal: `biobgt modules PATH --out DIR`."
         )
+    with st.container(border=True):
+        st.page_link("views/attention.py", label="**Attention**", icon=":material/visibility:")
+        st.markdown(
+            "Where the trained models look in controls, ADHD, autism and a simulated Alzheimer's progression, side by "
+            "side; which module blocks differ once age, sex, motion and site are held; your subject beside its group."
+        )
+    with st.container(border=True):
+        st.page_link("views/predict.py", label="**Predict**", icon=":material/online_prediction:")
+        st.markdown(
+            "A model's probabilities for your subjects, how often such a probability held, and a warning where a "
+            "subject is unlike the training data."
+        )
+    with st.container(border=True):
+        st.page_link("views/models.py", label="**Models**", icon=":material/model_training:")
+        st.markdown("The card of each model: data, protocol, results beside linear models and the paper's, limits.")
 
 
 def _show_citation(view: View) -> None:

@@ -1,0 +1,198 @@
+"""Trained models and what they say: cards and group results, loaded once; predictions, kept with the subjects.
+
+Cards and group results are the project's own and shared by all sessions. What a model says of a demo subject is kept
+with the demo; of a user's own subject, in that user's session. Torch is imported when a model first runs, not before.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import pandas as pd
+import streamlit as st
+from state import FITTING, View
+from widgets import plain
+
+from biobgt import Atlas, Cohort, InputError, load_atlas
+from biobgt.model.attention_views import functional_labels, louvain_labels
+from biobgt.model.pretrained import (
+    GroupResults,
+    load_card,
+    load_groups,
+    load_pretrained,
+    model_folder,
+    pretrained_names,
+)
+
+if TYPE_CHECKING:
+    from biobgt.model.ensemble import Ensemble, SubjectExplanation
+
+MOST_KEPT = 600  # predictions are rows, but one subject's attention takes a megabyte
+MOST_EXPLAINED = 12
+LOUVAIN, ATLAS_ORDER = "louvain", "atlas"
+
+Result = TypeVar("Result")
+
+
+def model_names() -> tuple[str, ...]:
+    """Models whose cards can be read."""
+    return tuple(_cards(_editions()))
+
+
+def card_of(name: str) -> dict[str, Any]:
+    """A model's card."""
+    return _cards(_editions())[name]
+
+
+def groups_of(name: str) -> GroupResults:
+    """A model's group results."""
+    return _groups(name, dict(_editions())[name])
+
+
+def atlas_of(name: str) -> Atlas:
+    """The atlas a model was trained on."""
+    return load_atlas(card_of(name)["atlas"])
+
+
+def ensemble_of(name: str) -> "Ensemble":
+    """A model, ready to run."""
+    return _ensemble(name, dict(_editions())[name])
+
+
+def fitting_model(cohort: Cohort) -> str:
+    """The model that knows the cohort's atlas and most of its groups, or an empty name."""
+    sizes = set(cohort.group_sizes)
+    fits = {
+        name: len(sizes & set(card["groups"])) - len(set(card["groups"]) - sizes) / 10
+        for name, card in _cards(_editions()).items()
+        if card["atlas"] == cohort.atlas.name
+    }
+    return max(fits, key=lambda name: fits[name], default=FITTING)
+
+
+def chosen_model(view: View) -> str:
+    """The model that the sidebar says, or the one that fits the cohort; an empty name where there is none."""
+    return view.model or fitting_model(view.cohort)
+
+
+def refusal(view: View, name: str) -> str:
+    """Why a model cannot be asked about the cohort, or nothing where it can; torch is not needed to tell."""
+    card, atlas = card_of(name), view.cohort.atlas
+    if atlas.name == card["atlas"] and atlas.n_regions == card["n_regions"]:
+        return ""
+    return (
+        f"Model {name} was trained on {atlas_of(name).title} with {card['n_regions']} regions; cohort "
+        f"'{view.cohort.name}' is on {atlas.title} with {atlas.n_regions}. Choose a model of that atlas in the "
+        "sidebar; if only the atlas's name is wrong, set it on the page of subjects."
+    )
+
+
+def region_labels(name: str, order: str) -> list[str | None] | None:
+    """The module by which regions are ordered: a functional labelling, or Louvain's of the controls' mean."""
+    atlas = atlas_of(name)
+    if order == LOUVAIN:
+        return cast("list[str | None]", _louvain(name, dict(_editions())[name]))
+    return functional_labels(atlas, order) if order in atlas.labels else None
+
+
+def predicted(view: View, name: str, subject: str) -> dict[str, Any] | None:
+    """What a model said of a subject before, as a row of its table, or None."""
+    return cast("dict[str, Any] | None", view.loaded.model_results.get(_row_key(name, subject)))
+
+
+def predict(view: View, name: str, subject: str) -> dict[str, Any]:
+    """What a model says of a subject: a row of the table of :meth:`biobgt.model.ensemble.Ensemble.predict`."""
+
+    def ask() -> dict[str, Any]:
+        alone = view.cohort.select(lambda one: one.id == subject)
+        return cast("dict[str, Any]", ensemble_of(name).predict(alone).iloc[0].to_dict())
+
+    return _keep(view, _row_key(name, subject), ask, most=MOST_KEPT)
+
+
+def predictions(view: View, name: str) -> pd.DataFrame:
+    """All rows so far, in the cohort's order."""
+    rows = [predicted(view, name, subject) for subject in view.cohort.ids]
+    return pd.DataFrame([row for row in rows if row is not None])
+
+
+def explain(view: View, name: str) -> "SubjectExplanation":
+    """What a model sees in the view's subject."""
+
+    def ask() -> "SubjectExplanation":
+        model = ensemble_of(name)
+        model.check(view.cohort)
+        return model.explain([view.subject])
+
+    return _keep(view, ("seen", *_row_key(name, view.subject.id)[1:]), ask, most=MOST_EXPLAINED)
+
+
+def keep_picture(view: View, key: tuple[object, ...], draw: Callable[[], bytes]) -> bytes:
+    """A picture of a model's results, drawn once."""
+    return _keep(view, ("picture", *key), draw, most=24)
+
+
+def no_models() -> None:
+    """Say that there are no trained models here."""
+    st.info(
+        "No trained model is installed here. `biobgt train` makes one from a cohort; models that come with the project "
+        "are in its folder `pretrained`.",
+        icon=":material/info:",
+    )
+
+
+def show_headline(card: Mapping[str, Any]) -> None:
+    """Say first what a model is worth."""
+    doubtful = card["simulated"] or card["headline"].startswith("At or near chance")
+    st.info(f"**{plain(card['headline'])}**", icon=":material/warning:" if doubtful else ":material/fact_check:")
+
+
+def _row_key(name: str, subject: str) -> tuple[object, ...]:
+    return ("row", name, card_of(name)["sha256"], subject)
+
+
+def _keep(view: View, key: tuple[object, ...], ask: Callable[[], Result], *, most: int) -> Result:
+    """Ask for what is not known yet, and keep it in place of the oldest of its kind."""
+    results = view.loaded.model_results
+    found = cast("Result | None", results.get(key))
+    if found is None:
+        found = ask()
+        alike = [other for other in list(results) if other[0] == key[0]]
+        for old in alike[: max(0, len(alike) - most + 1)]:
+            results.pop(old, None)
+        results[key] = found
+    return found
+
+
+def _editions() -> tuple[tuple[str, int], ...]:
+    """Models with the time of their card, so that one trained anew while the app runs is read anew."""
+    return tuple((name, (model_folder(name) / "card.json").stat().st_mtime_ns) for name in pretrained_names())
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _cards(editions: tuple[tuple[str, int], ...]) -> dict[str, dict[str, Any]]:
+    cards = {}
+    for name, _ in editions:
+        try:
+            card = load_card(name)
+            load_atlas(card["atlas"])
+        except InputError:
+            continue  # a folder that cannot be read is no model; `biobgt` says why when it is named
+        cards[name] = card
+    return cards
+
+
+@st.cache_resource(show_spinner="Reading the group results…", max_entries=8)
+def _groups(name: str, edition: int) -> GroupResults:
+    return load_groups(name)
+
+
+@st.cache_resource(show_spinner="Loading the model…", max_entries=4)
+def _ensemble(name: str, edition: int) -> "Ensemble":
+    return load_pretrained(name)
+
+
+@st.cache_resource(show_spinner="Looking for modules…", max_entries=8)
+def _louvain(name: str, edition: int) -> list[str]:
+    groups = groups_of(name)
+    controls = next(iter(groups.connectivity))
+    return louvain_labels(groups.connectivity[controls], atlas_of(name))

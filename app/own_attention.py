@@ -1,0 +1,56 @@
+"""One subject's attention beside its group's; the only part of the page of attention that runs a model."""
+
+import streamlit as st
+from attention_panels import AttentionView
+from model_results import explain, refusal
+from state import OWN_ATTENTION, View
+from widgets import heading, plain, sentences, show_figure
+
+from biobgt.figures.attention import attention_heatmaps
+from biobgt.figures.attention_captions import own_caption
+from biobgt.model.attention_views import colour_limits, map_correlation, select_attention
+
+
+def show_own(shown: AttentionView, view: View) -> None:
+    """Show the current subject's attention beside a group's, when asked to; this runs the model."""
+    subject = view.subject
+    heading("One subject beside its group", simulated=subject.simulated)
+    if said := refusal(view, shown.name):
+        st.info(plain(said), icon=":material/info:")
+        return
+    st.session_state.setdefault(OWN_ATTENTION, False)
+    wanted = st.toggle(
+        plain(f"Run {shown.name} on {subject.id}"),
+        key=OWN_ATTENTION,
+        persist_state="session",
+        help="Takes a few seconds the first time, when the model is loaded.",
+    )
+    if not wanted:
+        st.caption("Research use only, not a diagnostic device.")
+        return
+    with sentences():
+        with st.spinner("Running the model…"):
+            seen = explain(view, shown.name)
+        own = select_attention(seen.attention[0], layer=shown.layer, head=shown.head)
+        group = subject.group if subject.group in shown.groups.n else next(iter(shown.groups.n))
+        beside = shown.map(str(group))
+        limits = colour_limits([own, beside])
+        figure = attention_heatmaps(
+            {subject.id: own, f"mean of {group} (n = {shown.groups.n[str(group)]:,})": beside},
+            shown.atlas.regions,
+            order=shown.order,
+            limits=limits,
+            title=f"Attention of {subject.id}",
+            simulated=subject.simulated or shown.simulated,
+        )
+        caption = own_caption(
+            shown.name,
+            subject.id,
+            str(group),
+            correlation=map_correlation(own, beside),
+            part=shown.part,
+            simulated=subject.simulated,
+            model_simulated=shown.simulated,
+        )
+        show_figure(figure, caption, key="own_attention_map", file_name=f"{subject.id}_attention")
+    st.caption("Research use only, not a diagnostic device.")

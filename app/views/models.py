@@ -1,0 +1,167 @@
+"""Models: the card of each trained model, what it is worth first."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from export_list import model_request
+from model_results import atlas_of, card_of, chosen_model, groups_of, model_names, no_models, show_headline
+from state import FITTING, current_view
+from widgets import heading, plain, sentences, show_figure
+
+from biobgt.figures.attention import contrast_points
+from biobgt.figures.attention_captions import contrast_caption
+from biobgt.figures.performance import reliability, results_beside, roc_curves
+from biobgt.figures.performance_captions import reliability_caption, results_caption, roc_caption
+from biobgt.model.pretrained import GroupResults
+from biobgt.training import reliability_curve
+from biobgt.training.card_views import (
+    chance_level,
+    evaluation_table,
+    group_curves,
+    results_points,
+    results_table,
+)
+from biobgt.wording import counted
+
+MOST_PROBABLE = "the most probable group"  # what a reliability curve of three groups is of
+BESIDE = 400  # two figures side by side at 1280 px, one below the other at 800
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Models")
+    st.markdown(
+        "Every trained model comes with a card: what it was trained on, how well it does in subjects it never met, "
+        "beside linear models on the same subjects and the paper's numbers, and where it must not be used."
+    )
+    names = model_names()
+    if not names:
+        no_models()
+        return
+    _show_all(names)
+    name = chosen_model(view) or names[0]
+    if view.model == FITTING:
+        st.caption("Below is the card of the model that fits the cohort; choose another in the sidebar.")
+    card = card_of(name)
+    st.divider()
+    heading(plain(name), simulated=card["simulated"])
+    show_headline(card)
+    with sentences():
+        _show_results(card)
+    with sentences():
+        _show_curves(card, groups_of(name))
+    _show_data(card)
+    with sentences():
+        _show_contrast(card, groups_of(name))
+    _show_limits(card)
+    _show_making(card)
+
+
+def _show_all(names: tuple[str, ...]) -> None:
+    """All models with their headlines."""
+    cards = [card_of(name) for name in names]
+    table = pd.DataFrame(
+        {
+            "Model": names,
+            "What it is worth": [card["headline"] for card in cards],
+            "Groups": [", ".join(f"{n:,} {group}" for group, n in card["data"]["subjects"].items()) for card in cards],
+            "Atlas": [card["atlas"] for card in cards],
+        }
+    )
+    st.table(table.map(lambda text: plain(str(text))).set_index("Model"))
+
+
+def _show_results(card: dict[str, Any]) -> None:
+    name = card["name"]
+    heading("Results", simulated=card["simulated"])
+    points = results_points(card)
+    figure = results_beside(
+        points, chance=chance_level(card), title=f"{name} beside other models", simulated=card["simulated"]
+    )
+    note = "The paper's numbers are of its own cohort and runs, and do not compare directly." if card["paper"] else ""
+    caption = results_caption(name, points, note=note, simulated=card["simulated"])
+    show_figure(figure, caption, key="results", file_name=f"{name}_results")
+    st.dataframe(results_table(card), hide_index=True, key="results_table", alt="Results with 95 % intervals")
+    st.caption(
+        "In brackets: 95 % bootstrap interval over subjects. A lower Brier score and calibration error is better."
+    )
+    evaluated = evaluation_table(card)
+    if evaluated.empty:
+        return
+    st.markdown("**Other ways to split the subjects**")
+    st.dataframe(evaluated, hide_index=True, key="evaluation", alt="Results over repeated splits")
+    st.caption("Mean ± SD over splits; where a site is left out, each site is tested by models that never saw it.")
+
+
+def _show_curves(card: dict[str, Any], groups: GroupResults) -> None:
+    name, simulated = card["name"], card["simulated"]
+    measured = card["results"]["BioBGT"]
+    event = card["groups"][1] if len(card["groups"]) == 2 else MOST_PROBABLE
+    curve = reliability_curve(groups.labels, groups.probabilities)
+    with st.container(horizontal=True):
+        with st.container(width=BESIDE):
+            curves = group_curves(groups.labels, groups.probabilities, card["groups"])
+            figure = roc_curves(curves, title=f"ROC, {name}", simulated=simulated)
+            caption = roc_caption(name, measured["auc"], len(groups.labels), simulated=simulated)
+            request = model_request(card, "roc")
+            show_figure(figure, caption, key="roc", file_name=f"{name}_roc", export=request)
+        with st.container(width=BESIDE):
+            figure = reliability(curve, event=event, title=f"Reliability, {name}", simulated=simulated)
+            caption = reliability_caption(name, measured["ece"]["value"], curve, event=event, simulated=simulated)
+            show_figure(figure, caption, key="reliability", file_name=f"{name}_reliability")
+
+
+def _show_data(card: dict[str, Any]) -> None:
+    heading("Data and protocol", simulated=card["simulated"])
+    data = card["data"]
+    subjects = ", ".join(f"{n:,} {group}" for group, n in data["subjects"].items())
+    familiar = card["familiarity"]
+    low, high = familiar["mean_correlation"]
+    lengths = familiar["timepoints"]
+    rows = {
+        "Data": data["title"],
+        "Subjects": subjects,
+        "Atlas": f"{atlas_of(card['name']).title}, {card['n_regions']} regions",
+        "Terms": data["terms"],
+        "Cite": data["citation"],
+        "Protocol": card["protocol"],
+        "Training subjects": f"mean correlation {low:.2f} to {high:.2f}"
+        + (f", {lengths[0]} to {lengths[1]} time points" if lengths else ""),
+    }
+    for title, text in rows.items():
+        st.markdown(f"**{title}:** {plain(text)}")
+
+
+def _show_contrast(card: dict[str, Any], groups: GroupResults) -> None:
+    name, simulated = card["name"], card["simulated"]
+    heading("Does attention keep to modules?", simulated=simulated)
+    figure = contrast_points(groups.contrast, title=f"Module contrast of attention, {name}", simulated=simulated)
+    caption = contrast_caption(name, groups.contrast, simulated=simulated)
+    show_figure(figure, caption, key="contrast", file_name=f"{name}_contrast")
+
+
+def _show_limits(card: dict[str, Any]) -> None:
+    st.subheader("Limits")
+    st.markdown("\n".join(f"- {plain(limit)}" for limit in card["limits"]))
+
+
+def _show_making(card: dict[str, Any]) -> None:
+    st.subheader("How it was made")
+    training, preset = card["training"], card["preset"]
+    st.code(training["command"], language="bash", wrap_lines=True)
+    versions = ", ".join(f"{name} {number}" for name, number in training["versions"].items())
+    st.caption(
+        plain(
+            f"Preset {preset['name']}: {counted(preset['layers'], 'layer')}, {counted(preset['heads'], 'head')}, width "
+            f"{preset['width']}; {card['n_parameters']:,} parameters a member, {len(card['temperatures'])} members. "
+            f"Seed {training['seed']}. {training['seconds_an_epoch']:g} s an epoch, {training['peak_memory_mb']:,} MB. "
+            f"{versions}."
+        )
+    )
+    st.caption("SHA-256 of the weights:")
+    st.code(card["sha256"], language=None, wrap_lines=True)
+
+
+show_page()

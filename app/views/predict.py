@@ -1,0 +1,177 @@
+"""Predict: what a trained model says of the subjects, how sure that is, and where a subject lies among others."""
+
+from typing import Any
+
+import streamlit as st
+from long_work import work_through
+from model_results import (
+    card_of,
+    chosen_model,
+    groups_of,
+    model_names,
+    no_models,
+    predict,
+    predicted,
+    predictions,
+    refusal,
+    show_headline,
+)
+from state import OWN, PROBABILITY_OF, View, current_view
+from widgets import heading, plain, sentences, show_figure
+
+from biobgt.figures.performance import probabilities_by_group
+from biobgt.figures.performance_captions import probabilities_caption
+from biobgt.training.card_views import calibration_words, observed_share, share_below
+from biobgt.wording import counted
+
+NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Predict")
+    st.warning(f"**{NOT_A_DIAGNOSIS}**", icon=":material/medical_information:")
+    if not model_names():
+        no_models()
+        return
+    name = chosen_model(view)
+    if not name:
+        st.info(
+            plain(
+                f"No trained model is on this cohort's atlas, {view.atlas.title} with {view.atlas.n_regions} regions. "
+                "Choose a cohort on one of these atlases: "
+                f"{', '.join(sorted({card_of(model)['atlas'] for model in model_names()}))}."
+            ),
+            icon=":material/info:",
+        )
+        return
+    card = card_of(name)
+    heading(plain(f"Model {name}"), simulated=card["simulated"])
+    show_headline(card)
+    if said := refusal(view, name):
+        st.info(plain(said), icon=":material/info:")
+        return
+    with sentences():
+        _show_subject(view, name, card)
+        _show_cohort(view, name)
+
+
+def _show_subject(view: View, name: str, card: dict[str, Any]) -> None:
+    """One subject: probabilities, how sure, and where among the training subjects."""
+    subject = view.subject
+    heading(plain(subject.id), simulated=subject.simulated)
+    known = predicted(view, name, subject.id)
+    if (
+        known is None
+        and view.loaded.key == OWN
+        and not st.button(plain(f"Predict {subject.id}"), icon=":material/play_arrow:", key="predict_subject")
+    ):
+        return
+    if known is None:
+        with st.spinner("Running the model…"):
+            known = predict(view, name, subject.id)
+    if known["warning"]:
+        st.warning(
+            plain(f"Unlike the training data: {known['warning']}. The probabilities below may mean nothing."),
+            icon=":material/warning:",
+        )
+    with st.container(horizontal=True):
+        for group in card["groups"]:
+            st.metric(plain(f"Probability of {group}"), f"{known[f'p_{group}']:.0%}", border=True, width="content")
+    _show_place(view, name, card, known)
+
+
+def _show_place(view: View, name: str, card: dict[str, Any], known: dict[str, Any]) -> None:
+    groups, subject = groups_of(name), view.subject
+    group = _pick_group(card["groups"])
+    value = float(known[f"p_{group}"])
+    column = card["groups"].index(group)
+    said = observed_share(groups.labels, groups.probabilities, card["groups"], value, group)
+    st.markdown(plain(f"{said} {calibration_words(card)}"))
+    figure = probabilities_by_group(
+        groups.probabilities[:, column],
+        groups.labels,
+        card["groups"],
+        group=group,
+        marked=value,
+        marked_name=subject.id,
+        title=f"{subject.id} among the subjects of {name}",
+        simulated=subject.simulated or card["simulated"],
+    )
+    whom = f"simulated subject {subject.id}" if subject.simulated else f"subject {subject.id}"
+    where = share_below(groups.labels, groups.probabilities[:, column], card["groups"], value)
+    caption = probabilities_caption(
+        name, card["groups"], group=group, subject=whom, where=where, simulated=card["simulated"]
+    )
+    show_figure(figure, caption, key="place", file_name=f"{subject.id}_{name}")
+
+
+def _pick_group(groups: list[str]) -> str:
+    """Of two groups the patients are the question; of three, the user says."""
+    if len(groups) == 2:
+        return groups[1]
+    if st.session_state.get(PROBABILITY_OF) not in groups:
+        st.session_state[PROBABILITY_OF] = groups[-1]
+    picked = st.segmented_control("Probability of", groups, key=PROBABILITY_OF, required=True, persist_state="session")
+    return picked or groups[-1]
+
+
+def _show_cohort(view: View, name: str) -> None:
+    """All subjects of the cohort: one by one, to be stopped at any time."""
+    heading("All subjects", simulated=view.cohort.simulated)
+    left = [subject for subject in view.cohort.ids if predicted(view, name, subject) is None]
+    work_through(
+        left,
+        lambda subject: predict(view, name, subject),
+        key="predict_all",
+        start=f"Predict {counted(len(view.cohort), 'subject')}",
+        doing="Subject",
+        done_before=len(view.cohort) - len(left),
+    )
+    table = predictions(view, name)
+    if table.empty:
+        return
+    groups = {subject.id: subject.group or "" for subject in view.cohort}
+    table.insert(1, "group", [groups[subject] for subject in table["subject"]])
+    unlike = int((table["warning"] != "").sum())
+    columns = {
+        "subject": "Subject",
+        "group": "Group",
+        "prediction": "Most probable",
+        "warning": "Unlike the training data",
+    }
+    columns |= {f"p_{group}": f"P {group}" for group in card_of(name)["groups"]}
+    shares = {
+        title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
+    }
+    st.dataframe(
+        table.rename(columns=columns).round(3),
+        hide_index=True,
+        column_config=shares,
+        key="predictions",
+        alt="Predicted probabilities of the cohort's subjects",
+    )
+    whose = "simulated subjects" if view.cohort.simulated else "subjects"
+    st.caption(
+        plain(
+            f"{len(table)} of {len(view.cohort)} {whose} by model {name}. {counted(unlike, 'subject')} unlike the "
+            f"training data. {NOT_A_DIAGNOSIS}"
+        )
+    )
+    st.download_button(
+        "Download as CSV",
+        table.assign(model=name, note=_note(view)).to_csv(index=False),
+        file_name=f"predictions_{name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="download_predictions",
+    )
+
+
+def _note(view: View) -> str:
+    simulated = "Simulated subjects. " if view.cohort.simulated else ""
+    return f"{simulated}{NOT_A_DIAGNOSIS}"
+
+
+show_page()

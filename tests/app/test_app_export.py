@@ -1,0 +1,192 @@
+"""The export: figures are added under their pictures, arranged, previewed, and bundled; own subjects stay theirs."""
+
+import io
+import zipfile
+
+import export_results
+import hub_brain
+import numpy as np
+import panels
+import pytest
+import state
+from export_list import hub_request, module_request, named_request, request_of, ruled_request
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+from PIL import Image
+
+from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
+from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+from biobgt.export.bundle import make_files
+from biobgt.export.connectome_recipes import QUANTITIES
+from biobgt.export.hub_recipes import FIVE_MEASURES
+from biobgt.export.recipes import FIGURES, make_figure
+from biobgt.figures.paper.style import PaperStyle
+from biobgt.model.pretrained import pretrained_names
+from biobgt.simulate import demo_cohort
+
+BUTTONS = {
+    "subjects": {"connectivity": "connectivity_heatmap", "series": "series_carpet"}
+    | {"distribution": "connectivity_distribution"},
+    "hubs": {"hub_curves": "hub_curves", "ne_node_efficiency": "hub_scatter", "ne_fc_strength": "hub_scatter"}
+    | {"gamma_sweep": "gamma_sweep", "hub_brain": "hub_brain"},
+    "modules": {"brain": "module_brain", "modules": "module_heatmap", "flow": "module_flow", "roles": "role_map"}
+    | {"resolution_curves": "resolution_sweep"},
+}
+DEMO = CohortRef("ad", demo=True)
+
+
+def exported(page) -> list[FigureRequest]:
+    return list(page.session_state[state.EXPORT_LIST])
+
+
+def with_list(page, *requests):
+    """Open the page of exports with these figures on its list."""
+    page.session_state[state.EXPORT_LIST] = list(requests)
+    return page.switch_page("views/export.py").run()
+
+
+def bare_view(key="ad"):
+    cohort = demo_cohort("ad", n_per_group=2)
+    return state.View(state.LoadedCohort(key, cohort), cohort["sim-AD-002"], ConnectomeSettings())
+
+
+def test_what_the_pages_and_the_recipes_say_twice_is_the_same():
+    assert panels.QUANTITIES == QUANTITIES
+    assert hub_brain.MEASURES == FIVE_MEASURES
+
+
+def test_requests_of_the_pages_have_options_that_their_recipes_know():
+    view, choices = bare_view(), state.ModuleChoices()
+    requests = [
+        request_of(view, "connectivity_heatmap", matrix="graph", order="dosenbach"),
+        ruled_request(view, "hub_curves", scale="z", order="atlas", n_random=0, seed=0, group=False),
+        ruled_request(view, "hub_scatter", measure="fc_strength"),
+        hub_request(view, "gamma_sweep", gammas=state.GAMMAS),
+        hub_request(view, "five_brains"),
+        named_request(view, choices, "module_brain", connections=20),
+        named_request(view, choices, "group_module_flow", first="NC", second="AD"),
+        module_request(view, choices, "resolution_sweep", resolutions=state.RESOLUTIONS),
+    ]
+    for request in requests:
+        assert request.cohort == DEMO
+        FIGURES[request.figure].fill_in(request.options)
+
+
+@pytest.mark.parametrize("page", list(BUTTONS))
+def test_every_figure_with_a_recipe_can_be_added(open_page, page):
+    opened = open_page(page, cohort="ad", subject="sim-MCI-003", level="0.4", gamma="2")
+    assert_no_error(opened)
+    for key in BUTTONS[page]:
+        opened.button(key=f"{key}_export").click()
+        opened.run()
+        assert "Added to the export" in opened.toast[0].value
+    found = exported(opened)
+    assert [request.figure for request in found] == list(BUTTONS[page].values())
+    for request in found:
+        assert (request.cohort, request.subject, request.settings.level) == (DEMO, "sim-MCI-003", 0.4)
+        FIGURES[request.figure].fill_in(request.options)
+    opened.button(key=f"{next(iter(BUTTONS[page]))}_export").click().run()
+    assert "already" in opened.toast[0].value
+    assert len(exported(opened)) == len(found)
+
+
+def test_what_is_added_has_the_numbers_on_the_screen(open_page):
+    page = open_page("hubs", cohort="ad", subject="sim-AD-004", gamma="3", perturbation="remove")
+    page.segmented_control(key=state.CURVE_SCALE).set_value("rank")
+    page.selectbox(key=state.CURVE_ORDER).set_value("by NE").run()
+    page.button(key="hub_curves_export").click().run()
+    request = exported(page)[0]
+    made = make_figure(demo_cohort("ad"), request)
+    curve = next(trace for trace in figure(page, "hub_curves")["data"] if trace.get("name") == "NE")
+    np.testing.assert_array_equal(made.numbers["node_entanglement"], array(curve["y"]))
+    assert as_shown(made.caption) in captions(page)
+
+
+def test_page_without_figures_shows_where_to_add_some(open_page):
+    page = open_page("export")
+    assert_no_error(page)
+    assert "No figure has been added yet" in page.info[0].value
+
+
+def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page):
+    requests = [FigureRequest(name, DEMO, "sim-AD-001") for name in ("hub_scatter", "connectivity_distribution")]
+    page = with_list(open_page(), *requests)
+    assert_no_error(page)
+    assert badges(page) >= 2
+    page.button(key="export_down_0").click().run()
+    assert exported(page) == requests[::-1]
+    page.button(key="export_remove_0").click().run()
+    assert exported(page) == requests[:1]
+    page.segmented_control(key="export_width").set_value(174.0).run()
+    assert_no_error(page)
+    ((request, style), (png, caption)) = next(iter(page.session_state[state.EXPORT_PREVIEWS].items()))
+    assert (request, style.width_mm) == (requests[0], 174.0)
+    assert Image.open(io.BytesIO(png)).width == round(174 / 25.4 * export_results.PREVIEW_DPI)
+    assert caption in captions(page)
+    assert len(page.session_state[state.EXPORT_PREVIEWS]) == 1
+
+
+def test_zip_is_made_step_by_step_and_holds_the_chosen_formats(open_page):
+    requests = [FigureRequest("hub_scatter", DEMO, "sim-AD-001")]
+    page = with_list(open_page(), *requests)
+    page.segmented_control(key="export_formats").set_value(["pdf", "svg"]).run()
+    assert not page.get("download_button")
+    page.button(key="export_bundle_start").click().run()
+    assert_no_error(page)
+    assert len(page.get("download_button")) == 1
+    (files,) = page.session_state[state.EXPORT_FILES].values()
+    assert list(files.pictures) == ["svg", "pdf"]
+    page.segmented_control(key="export_formats").set_value([]).run()
+    assert "at least one format" in page.info[0].value
+
+
+def test_own_subjects_that_are_gone_are_left_out_and_forgotten(open_page, rng):
+    atlas = load_atlas("aal90")
+    series = rng.standard_normal((60, 90))
+    cohort = Cohort("Mine", tuple(Subject(f"s{i}", series=series + i * rng.random((60, 90))) for i in range(2)), atlas)
+    own = CohortRef("Mine", sha256=cohort_sha256(cohort))
+    requests = [
+        FigureRequest("connectivity_distribution", ref, name) for ref, name in ((own, "s1"), (DEMO, "sim-AD-001"))
+    ]
+    page = open_page()
+    page.session_state[state.OWN_COHORT] = state.LoadedCohort(state.OWN, cohort)
+    page = with_list(page, *requests)
+    assert_no_error(page)
+    assert not page.warning
+    assert page.toggle(key="export_data").value is False
+    page.session_state[state.OWN_COHORT] = state.LoadedCohort(state.OWN, cohort.with_groups({"s0": "NC"}))
+    page.run()
+    assert "no longer loaded as they were" in page.warning[0].value
+    assert {request for request, _ in page.session_state[state.EXPORT_PREVIEWS]} == {requests[1]}
+    assert own not in page.session_state[state.EXPORT_MEASURED]
+
+
+def test_lists_of_two_sessions_are_apart(open_page):
+    one, other = open_page("hubs", cohort="ad"), open_page("hubs", cohort="ad")
+    one.button(key="hub_curves_export").click().run()
+    assert len(exported(one)) == 1
+    assert state.EXPORT_LIST not in other.session_state
+
+
+def test_bundle_of_the_page_is_a_zip_with_everything():
+    cohort = demo_cohort("ad", n_per_group=2)
+    ref = CohortRef("ad", demo=True, n_per_group=2)
+    files = make_files(cohort, FigureRequest("hub_scatter", ref, "sim-AD-001"), style=PaperStyle(), formats=["svg"])
+    with zipfile.ZipFile(
+        io.BytesIO(export_results.bundle_file([files], {ref: cohort}, PaperStyle(), False))
+    ) as archive:
+        assert {"make_figures.sh", "methods.md", "references.bib", "captions.md", "provenance.json"} <= set(
+            archive.namelist()
+        )
+
+
+def test_figures_of_a_model_are_added_and_previewed(open_page):
+    if "adsim-aal90" not in pretrained_names():
+        pytest.skip("the trained model adsim-aal90 is not on this machine")
+    page = open_page("models", cohort="ad")
+    page.button(key="roc_export").click().run()
+    (request,) = exported(page)
+    assert (request.figure, request.cohort.model, request.subject) == ("roc", True, None)
+    page.switch_page("views/export.py").run()
+    assert_no_error(page)
+    assert badges(page) >= 2
+    assert "sensitivity against 1 − specificity" in captions(page)

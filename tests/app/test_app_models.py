@@ -1,0 +1,294 @@
+"""The pages of attention, predictions and models: what they show is what the models' folders hold."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure
+from streamlit.testing.v1 import AppTest
+from tiny_models import write_tiny_model
+
+from biobgt.model import pretrained
+from biobgt.model.attention_views import attention_received, select_attention
+from biobgt.model.pretrained import load_groups, load_pretrained
+from biobgt.simulate import demo_cohort
+
+APP = Path(__file__).resolve().parents[2] / "app"
+NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("pretrained")
+    write_tiny_model(folder / "abide-cc200", "asd", "abide", simulated=False)
+    write_tiny_model(folder / "adsim-aal90", "ad", "adsim", simulated=True)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def models(folder, monkeypatch) -> None:
+    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: folder)
+
+
+@pytest.fixture
+def groups(models):
+    return load_groups("abide-cc200")
+
+
+def heatmaps(shown) -> list[dict]:
+    return [trace for trace in shown["data"] if trace["type"] == "heatmap"]
+
+
+def in_atlas_order(page: AppTest) -> AppTest:
+    return page.selectbox(key="attention_order").select("atlas").run()
+
+
+def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:
+    page = in_atlas_order(open_page("attention"))
+    assert_no_error(page)
+    shown = figure(page, "attention_abide-cc200")
+    panels = heatmaps(shown)
+    assert [panel["coloraxis"] for panel in panels] == ["coloraxis"] * 2
+    for panel, group in zip(panels, ("NC", "ASD"), strict=True):
+        np.testing.assert_allclose(array(panel["z"]), select_attention(groups.attention[group]), rtol=1e-5)
+    assert len(heatmaps(figure(page, "attention_adsim-aal90"))) == 3
+    assert shown["layout"]["title"]["text"] == "Attention of abide-cc200"
+    assert figure(page, "attention_adsim-aal90")["layout"]["title"]["text"].endswith("simulated")
+    assert badges(page.main) >= 2
+
+
+def test_layer_and_head_are_those_chosen(open_page, groups) -> None:
+    page = in_atlas_order(open_page("attention"))
+    page.selectbox(key="attention_layer").select(2)
+    page.selectbox(key="attention_head").select(1).run()
+    assert_no_error(page)
+    first = heatmaps(figure(page, "attention_abide-cc200"))[0]
+    np.testing.assert_allclose(array(first["z"]), 200 * groups.attention["NC"][1, 0], rtol=1e-5)
+    assert "layer 2, head 1" in captions(page)
+    assert "The test is of the mean over layers and heads" not in captions(page)  # no block is framed in this order
+
+
+def test_difference_frames_the_blocks_that_pass_and_says_what_was_held(open_page, groups, folder) -> None:
+    tests = folder / "abide-cc200" / "tests.csv"
+    before = tests.read_text(encoding="utf-8")
+    table = groups.tests.copy()
+    blocks = table.index[table["family"] == "block"]
+    table.loc[blocks, ["q", "q_unadjusted"]] = 0.5
+    marked = table.index[table["feature"] == "default → occipital"][0]
+    table.loc[marked, ["q", "q_unadjusted"]] = 0.01, 0.5
+    table["covariates"] = "mean_fd, age"
+    table.to_csv(tests, index=False)
+    card = folder / "abide-cc200" / "card.json"
+    card.touch()  # as if it were trained anew, so that it is read anew
+    try:
+        page = open_page("attention")
+        shown = figure(page, "attention_difference")
+    finally:
+        tests.write_text(before, encoding="utf-8")
+        card.touch()
+    z, names = array(shown["data"][0]["z"]), list(shown["data"][0]["y"])
+    positions = [demo_cohort("asd", n_per_group=1).atlas.regions.index(name) for name in names]
+    nc, asd = (select_attention(groups.attention[group]) for group in ("NC", "ASD"))
+    np.testing.assert_allclose(z, (asd - nc)[np.ix_(positions, positions)], atol=1e-4)
+    (frame,) = [shape for shape in shown["layout"]["shapes"] if shape.get("name") == "marked"]
+    labels = demo_cohort("asd", n_per_group=1).atlas.labelling("dosenbach")
+    inside = [labels[positions[row]] for row in range(200) if frame["y0"] < row < frame["y1"]]
+    across = [labels[positions[row]] for row in range(200) if frame["x0"] < row < frame["x1"]]
+    assert (set(inside), set(across)) == ({"default"}, {"occipital"})
+    said = captions(page)
+    assert "with motion and age held: 1 of them" in said
+    assert "unadjusted, none" in said
+    assert "Not held: sex and site" in said
+    texts = figure(page, "block_effects")["data"][0]["text"]
+    assert sum("✱" in text for row in texts for text in row) == 1
+
+
+def test_groups_that_were_not_compared_are_said_to_be_so(open_page) -> None:
+    page = open_page("attention", cohort="ad")
+    page.selectbox(key="attention_first_group").select("MCI").run()
+    page.selectbox(key="attention_second_group").select("AD").run()
+    assert_no_error(page)
+    assert "MCI and AD were not compared by permutation" in captions(page)
+
+
+def test_contrast_and_attention_received_are_the_folders(open_page, groups) -> None:
+    page = open_page("attention")
+    traces = figure(page, "contrast")["data"]
+    np.testing.assert_allclose(array(traces[0]["y"]), groups.contrast["NC"].ravel(), rtol=1e-6)
+    assert array(traces[3]["y"])[0] == pytest.approx(float(groups.contrast["ASD"].mean()), rel=1e-6)
+    nodes = next(trace for trace in figure(page, "received")["data"] if trace.get("name") == "regions")
+    expected = attention_received(select_attention(groups.attention["NC"]))
+    np.testing.assert_allclose(array(nodes["marker"]["color"]), expected, rtol=1e-5)
+
+
+def test_own_subject_stands_beside_its_group(open_page, groups) -> None:
+    page = in_atlas_order(open_page("attention", subject="sim-ASD-001"))
+    page.toggle(key="own_attention").set_value(True).run()
+    assert_no_error(page)
+    own, beside = heatmaps(figure(page, "own_attention_map"))
+    subject = demo_cohort("asd")["sim-ASD-001"]
+    expected = select_attention(load_pretrained("abide-cc200").explain([subject]).attention[0])
+    np.testing.assert_allclose(array(own["z"]), expected, rtol=1e-4)
+    np.testing.assert_allclose(array(beside["z"]), select_attention(groups.attention["ASD"]), rtol=1e-5)
+
+
+def test_subject_on_another_atlas_gets_a_sentence(open_page) -> None:
+    for page in ("attention", "predict"):
+        shown = open_page(page, cohort="ad", model="abide-cc200")
+        assert_no_error(shown)
+        said = " ".join(as_shown(info.value) for info in shown.info)
+        assert "Model abide-cc200 was trained on Craddock CC200 with 200 regions" in said
+        assert "AAL-90 (cerebrum) with 90" in said
+
+
+def test_predictions_are_the_librarys_and_never_a_diagnosis(open_page) -> None:
+    page = open_page("predict", cohort="ad")
+    assert_no_error(page)
+    assert NOT_A_DIAGNOSIS in page.warning[0].value
+    expected = load_pretrained("adsim-aal90").predict(demo_cohort("ad")).set_index("subject")
+    metrics = {metric.label: metric.value for metric in page.metric}
+    for group in ("NC", "MCI", "AD"):
+        assert metrics[f"Probability of {group}"] == f"{expected.loc['sim-NC-001', f'p_{group}']:.0%}"
+    page.button(key="predict_all_start").click().run()
+    table = page.dataframe[-1].value.set_index("Subject")
+    np.testing.assert_allclose(table["P AD"], expected.loc[table.index, "p_AD"], atol=6e-4)
+    assert len(table) == len(expected)
+    assert as_shown(captions(page)).count("simulated subject") >= 1
+    assert badges(page.main) >= 3
+
+
+def test_subject_is_marked_among_out_of_fold_probabilities(open_page, groups) -> None:
+    page = open_page("predict")
+    shown = figure(page, "place")
+    curve = array(shown["data"][1]["y"])[::2]
+    own = groups.probabilities[groups.labels == 1, 1]
+    np.testing.assert_allclose(curve, np.histogram(own, bins=np.linspace(0, 1, 21))[0] / len(own))
+    p = load_pretrained("abide-cc200").predict(demo_cohort("asd")).iloc[0]["p_ASD"]
+    (line,) = shown["layout"]["shapes"]
+    assert line["x0"] == pytest.approx(p, abs=1e-6)
+
+
+def test_unlike_subject_is_warned_of(open_page) -> None:
+    page = open_page("predict", model="abide-cc200", cohort="adhd")
+    expected = load_pretrained("abide-cc200").predict(demo_cohort("adhd")).iloc[0]["warning"]
+    assert expected, "the demo ADHD cohort has another length, so it must be told apart"
+    warnings = " ".join(as_shown(warning.value) for warning in page.warning)
+    assert expected in warnings
+    assert "Unlike the training data" in warnings
+
+
+def test_models_page_has_the_card_headline_first(open_page, folder) -> None:
+    page = open_page("models")
+    assert_no_error(page)
+    card = json.loads((folder / "abide-cc200" / "card.json").read_text(encoding="utf-8"))
+    assert as_shown(page.info[0].value) == f"**{card['headline']}**"
+    assert page.info[0].icon == ":material/warning:"
+    table = next(element.value for element in page.dataframe if "AUC" in element.value.columns)
+    auc = card["results"]["BioBGT"]["auc"]
+    assert table.iloc[0]["AUC"] == f"{auc['value']:.3f} [{auc['low']:.3f}, {auc['high']:.3f}]"
+    assert table.iloc[-1]["Accuracy"] == "74.00 ± 2.01 %"
+    points = figure(page, "results")["data"][0]
+    assert array(points["x"])[0] == pytest.approx(auc["value"])
+    codes = [code.value for code in page.code]
+    assert card["training"]["command"] in codes
+    assert card["sha256"] in codes
+
+
+def test_reliability_and_roc_are_of_out_of_fold_probabilities(open_page, groups) -> None:
+    page = open_page("models")
+    roc = figure(page, "roc")["data"][1]
+    area = np.trapezoid(array(roc["y"]), array(roc["x"]))
+    asd, nc = (groups.probabilities[groups.labels == k, 1] for k in (1, 0))
+    assert area == pytest.approx(np.mean([float(a > b) + 0.5 * float(a == b) for a in asd for b in nc]))
+    observed = figure(page, "reliability")["data"][1]
+    assert array(observed["customdata"]).sum() == len(groups.labels)
+
+
+def test_evaluation_rows_show_where_there_are_any(open_page, folder) -> None:
+    file = folder / "abide-cc200" / "card.json"
+    before = file.read_text(encoding="utf-8")
+    assert "Protocol" not in " ".join(str(list(element.value.columns)) for element in open_page("models").dataframe)
+    card = json.loads(before)
+    row = {"protocol": "site left out", "model": "BioBGT", "splits": 19}
+    card["evaluation"] = [row | {metric: {"mean": 0.61, "sd": 0.05} for metric in ("accuracy", "auc")}]
+    file.write_text(json.dumps(card), encoding="utf-8")
+    try:
+        page = open_page("models")
+        table = next(element.value for element in page.dataframe if "Protocol" in element.value.columns)
+        assert table.iloc[0].tolist()[:5] == ["site left out", "BioBGT", 19, "0.610 ± 0.050", "0.610 ± 0.050"]
+    finally:
+        file.write_text(before, encoding="utf-8")
+
+
+def test_model_is_kept_over_pages_and_in_the_link(open_page) -> None:
+    page = open_page()
+    assert "model" not in page.query_params
+    page.selectbox(key="model").select("adsim-aal90").run()
+    for name in ("models", "attention", "models"):
+        page.switch_page(f"views/{name}.py").run()
+        assert page.selectbox(key="model").value == "adsim-aal90"
+        assert page.query_params["model"] in ("adsim-aal90", ["adsim-aal90"])
+    opened = open_page("models", model="adsim-aal90")
+    assert "Simulated:" in as_shown(opened.info[0].value)
+
+
+def test_unknown_model_in_the_link_is_named(open_page) -> None:
+    page = open_page(model="../secret")
+    assert_no_error(page)
+    assert "model '../secret' does not exist here" in " ".join(as_shown(warning.value) for warning in page.warning)
+
+
+def test_home_shows_the_models_worth_and_attention(open_page, groups) -> None:
+    page = open_page()
+    assert_no_error(page)
+    said = " ".join(as_shown(element.value) for element in [*page.warning, *page.info])
+    assert "At or near chance" in said
+    assert "Simulated: NC / MCI / AD" in said
+    assert len(heatmaps(figure(page, "attention_abide-cc200"))) == 2
+
+
+def test_pages_say_so_without_any_model(open_page, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: tmp_path)
+    for name in ("home", "attention", "models"):
+        page = open_page(name)
+        assert_no_error(page)
+    assert "No trained model is installed here" in page.info[0].value
+
+
+def test_every_figure_has_its_description_as_a_caption(open_page) -> None:
+    for name in ("attention", "models", "predict"):
+        page = open_page(name)
+        for element in page.get("plotly_chart"):
+            assert element.proto.alt in captions(page)
+    assert chart(page, "place").alt.startswith("Model abide-cc200")
+
+
+def test_damaged_weights_are_a_sentence(open_page, folder) -> None:
+    weights = folder / "abide-cc200" / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-1] + b"x")
+    (folder / "abide-cc200" / "card.json").touch()
+    try:
+        page = open_page("predict", subject="sim-NC-002")
+        assert any("damaged" in as_shown(error.value) for error in page.error)
+    finally:
+        weights.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", ["home", "attention", "models"])
+def test_torch_is_not_imported_where_no_model_runs(folder, name) -> None:
+    code = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
+        "from biobgt.model import pretrained; pretrained.pretrained_folder = lambda: Path(sys.argv[2])\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "page = AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run()\n"
+        "page = page if sys.argv[3] == 'home' else page.switch_page(f'views/{sys.argv[3]}.py').run()\n"
+        "assert not page.error and page.get('plotly_chart')\n"
+        "print('torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(APP), str(folder), name]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"

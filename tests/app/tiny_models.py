@@ -1,0 +1,57 @@
+"""Small model folders, written by the project's own code: untrained members, random attention, nothing to wait for."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from biobgt.model.presets import preset_named
+from biobgt.model.transformer import BioBGT
+from biobgt.simulate import demo_cohort
+from biobgt.training.cards import write_model
+from biobgt.training.data import label_graphs
+from biobgt.training.ensemble import TrainedEnsemble
+
+LAYERS, HEADS = 2, 2
+PRESET = preset_named("best", layers=LAYERS, heads=HEADS, width=8, ffn=8)
+
+
+def write_tiny_model(folder: Path, demo: str, kind: str, *, simulated: bool, n_per_group: int = 3) -> None:
+    """Write a model of a demo cohort's subjects; its attention is random, but some of it differs between groups."""
+    cohort = replace(demo_cohort(demo, n_per_group=n_per_group), name=kind)
+    data = label_graphs(cohort, PRESET)
+    n, n_regions, n_groups = len(cohort), cohort.atlas.n_regions, len(data.groups)
+    rng = np.random.default_rng(0)
+    torch.manual_seed(0)
+    members = tuple(BioBGT(PRESET, n_regions=n_regions, n_groups=n_groups).eval() for _ in range(2))
+    raw = rng.random((n_groups, LAYERS, HEADS, n_regions, n_regions)) + np.eye(n_regions)
+    attention = (raw / raw.sum(axis=-1, keepdims=True)).astype(np.float32)
+    each = rng.random((n, n_regions, n_regions)).astype(np.float32)
+    logits = rng.normal(size=(n, n_groups))
+    trained = TrainedEnsemble(
+        members=members,
+        temperatures=(1.0, 1.5),
+        logits=logits,
+        attention=dict(enumerate(attention)),
+        mean_attention=each,
+        contrast=1 + rng.random((n, LAYERS, HEADS)),
+        embedding_contrast=rng.random(n),
+        seconds_an_epoch=1.0,
+        peak_memory_mb=100.0,
+    )
+    card = write_model(
+        folder,
+        name=folder.name,
+        cohort=cohort,
+        data=data,
+        preset=PRESET,
+        trained=trained,
+        linear={"ridge on Fisher-z correlations": trained.probabilities[::-1]},
+        command=f"biobgt train {kind}",
+        seed=0,
+    )
+    if not simulated:  # the demo's subjects are, but these pages are to be tested with both
+        card |= {"simulated": False, "headline": "At or near chance: this model does not tell the groups apart."}
+        (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
