@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
 PAGES = ("", "subjects")
+SIMULATED = {"": 3, "subjects": 2}  # badges in a page; Home shows the simulated model too
 expect.set_options(timeout=30_000)
 
 Open = Callable[..., Page]
@@ -61,15 +62,29 @@ def upload(page: Page, *files: Path) -> None:
     page.locator(".st-key-files0 input[type=file]").set_input_files(list(files))
 
 
+def alarms(page: Page) -> Locator:
+    """Warnings and errors; what a model is worth stands in a blue box, which is neither."""
+    return page.get_by_test_id("stAlertContentError").or_(page.get_by_test_id("stAlertContentWarning"))
+
+
+@pytest.mark.parametrize("path", ["attention", "models", "export"])
+def test_page_of_models_loads_without_an_alarm(open_app: Open, path: str) -> None:
+    page = open_app(path, width=800)
+    expect(page.get_by_role("heading", name=path.capitalize(), exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(alarms(page)).to_have_count(0)
+
+
 @pytest.mark.parametrize("width", [1280, 800])
 @pytest.mark.parametrize("path", PAGES)
 def test_page_loads_whole(open_app: Open, path: str, width: int) -> None:
     page = open_app(path, width=width)
     wait_until_drawn(page)
     expect(page.get_by_test_id("stException")).to_have_count(0)
-    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    expect(alarms(page)).to_have_count(0)
     expect(badges(page.get_by_test_id("stSidebar"))).to_have_count(1)
-    expect(badges(page.get_by_test_id("stMain"))).to_have_count(2)
+    expect(badges(page.get_by_test_id("stMain"))).to_have_count(SIMULATED[path])
     assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
     assert clipped_texts(page) == []
     # The theme comes from the folder of the app; the server was started in another.
@@ -141,7 +156,7 @@ def test_shared_address_shows_the_same_to_somebody_else(open_app: Open, server: 
 def test_bad_address_says_what_is_shown_instead_as_plain_text(open_app: Open) -> None:
     page = open_app("?cohort=%3Cimg%20src=x%3E&subject=%5Ba%5D(http://example.org)&level=9")
     wait_until_drawn(page)
-    warning = page.get_by_test_id("stAlert")
+    warning = page.get_by_test_id("stAlertContentWarning")
     expect(warning).to_contain_text("The link's cohort '<img src=x>' does not exist here")
     expect(warning).to_contain_text(re.compile(r"'\[a\]\(http:.?//example\.org\)'"))  # parted, or it became a link
     expect(warning).to_contain_text("'9'")
