@@ -18,6 +18,52 @@ PAPER = """@inproceedings{peng2025biobgt,
   booktitle = {International Conference on Learning Representations},
   year      = {2025}
 }"""
+# Pages with their icon, and what one finds there.
+DESTINATIONS = (
+    (
+        "Subjects",
+        "group",
+        "Drop your own files and a phenotype table; see what was read, what was refused and why, the quality of "
+        "every subject, and its series and connectivity. The same from a terminal: `biobgt info PATH`.",
+    ),
+    (
+        "Hubs",
+        "hub",
+        "Node entanglement against node efficiency and FC strength: the curves over all regions, the diffusion "
+        "times at which they agree and at which not, beside 899 real subjects, and the hub table. The same for a "
+        "whole cohort from a terminal: `biobgt hubs PATH --out DIR`.",
+    ),
+    (
+        "Modules",
+        "grid_view",
+        "Louvain modules at any resolution, their agreement with functional networks beside that of real groups, "
+        "and every region's role. The same for a whole cohort from a terminal: `biobgt modules PATH --out DIR`.",
+    ),
+    (
+        "Attention",
+        "visibility",
+        "Where the trained models look in controls, ADHD, autism and a simulated Alzheimer's progression, side by "
+        "side; which module blocks differ once what is known of age, sex, motion and site is held; your subject "
+        "beside its group.",
+    ),
+    (
+        "Predict",
+        "online_prediction",
+        "A model's probabilities for your subjects, how often such a probability held, and a warning where a "
+        "subject is unlike the training data.",
+    ),
+    (
+        "Models",
+        "model_training",
+        "The card of each model: data, protocol, results beside linear models and the paper's, limits.",
+    ),
+    (
+        "Export",
+        "ios_share",
+        "The figures you added, at a journal's width, with the numbers behind them, a methods paragraph and a script "
+        "that makes them again.",
+    ),
+)
 
 
 def show_page() -> None:
@@ -73,40 +119,10 @@ def _show_models(view: View) -> None:
 
 def _show_ways_on() -> None:
     st.subheader("Where to go")
-    with st.container(border=True):
-        st.page_link("views/subjects.py", label="**Subjects**", icon=":material/group:")
-        st.markdown(
-            "Drop your own files and a phenotype table; see what was read, what was refused and why, the quality of "
-            "every subject, and its series and connectivity. The same from a terminal: `biobgt info PATH`."
-        )
-    with st.container(border=True):
-        st.page_link("views/hubs.py", label="**Hubs**", icon=":material/hub:")
-        st.markdown(
-            "Node entanglement against node efficiency and FC strength: the curves over all regions, the diffusion "
-            "times at which they agree and at which not, beside 899 real subjects, and the hub table. The same for a "
-            "whole cohort from a terminal: `biobgt hubs PATH --out DIR`."
-        )
-    with st.container(border=True):
-        st.page_link("views/modules.py", label="**Modules**", icon=":material/grid_view:")
-        st.markdown(
-            "Louvain modules at any resolution, their agreement with functional networks beside that of real groups, "
-            "and every region's role. The same for a whole cohort from a terminal: `biobgt modules PATH --out DIR`."
-        )
-    with st.container(border=True):
-        st.page_link("views/attention.py", label="**Attention**", icon=":material/visibility:")
-        st.markdown(
-            "Where the trained models look in controls, ADHD, autism and a simulated Alzheimer's progression, side by "
-            "side; which module blocks differ once age, sex, motion and site are held; your subject beside its group."
-        )
-    with st.container(border=True):
-        st.page_link("views/predict.py", label="**Predict**", icon=":material/online_prediction:")
-        st.markdown(
-            "A model's probabilities for your subjects, how often such a probability held, and a warning where a "
-            "subject is unlike the training data."
-        )
-    with st.container(border=True):
-        st.page_link("views/models.py", label="**Models**", icon=":material/model_training:")
-        st.markdown("The card of each model: data, protocol, results beside linear models and the paper's, limits.")
+    for page, icon, words in DESTINATIONS:
+        with st.container(border=True):
+            st.page_link(f"views/{page.lower()}.py", label=f"**{page}**", icon=f":material/{icon}:")
+            st.markdown(words)
 
 
 def _show_citation(view: View) -> None:

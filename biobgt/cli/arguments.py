@@ -43,7 +43,7 @@ def takes(name: str, provider: Callable[..., Any]) -> Callable[[Job], Job]:
     return decorate
 
 
-def _read(
+def read_arguments(
     path: Annotated[Path, typer.Argument(help="A file, a folder, a .zip or a .biobgt project of subjects.")],
     atlas: Annotated[str | None, typer.Option(help="Bundled atlas or region table. Default: recognised.")] = None,
     phenotypes: Annotated[Path | None, typer.Option(help="Table of groups: .csv, .tsv or .xlsx.")] = None,
@@ -72,6 +72,7 @@ def _read(
         typer.Option(help="Images: nilearn strategy for fMRIPrep's confounds. Default: none."),
     ] = None,
 ) -> Cohort:
+    """Read the cohort that the arguments name."""
     image = ImageOptions(
         labels=labels,
         radius_mm=radius,
@@ -111,6 +112,6 @@ def _where(
     return {"workers": workers, "scheduler": scheduler}
 
 
-reads_cohort = takes("cohort", _read)
+reads_cohort = takes("cohort", read_arguments)
 takes_settings = takes("settings", _settings)
 takes_workers = takes("where", _where)

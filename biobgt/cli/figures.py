@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biobgt.cli.arguments import OutOption, takes, takes_settings
-from biobgt.cli.arguments import _read as read_arguments
+from biobgt.cli.arguments import OutOption, read_arguments, takes, takes_settings
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from biobgt.figures.frame import UNLABELLED, RegionOrder, block_lines, block_ticks, layout
-from biobgt.figures.modules import MODULE_COLOURS, _label_rows
+from biobgt.figures.modules import MODULE_COLOURS, label_rows
 
 Matrix = NDArray[np.float64]
 
@@ -224,7 +224,7 @@ def _names_apart(order: RegionOrder, names: Sequence[str], panels: int) -> dict[
     ticks: dict[str, Any] = dict(block_ticks(order, names))
     if not order.blocks:
         return ticks
-    rows = _label_rows(order, min(_NAME_SHARE.get(panels, 1 / 7), 1 / len(order.blocks)))
+    rows = label_rows(order, min(_NAME_SHARE.get(panels, 1 / 7), 1 / len(order.blocks)))
     coloured = zip(ticks["ticktext"], block_colours(order), strict=True)
     return {
         "tickvals": [names[row] for row in rows],

@@ -76,7 +76,7 @@ def module_heatmap(
         )
     lines = 2 if len(order.blocks) <= _MOST_TWO_LINED else 1
     figure.update_yaxes(
-        tickvals=[figure.data[0].y[row] for row in _label_rows(order, _LABEL_SHARE[lines])],
+        tickvals=[figure.data[0].y[row] for row in label_rows(order, _LABEL_SHARE[lines])],
         ticktext=[
             f'<span style="color:{colour}">■</span> {_bracket_name(name if name in numbers else "no module", lines)}'
             for (name, _, _), colour in zip(order.blocks, block_colours, strict=True)
@@ -93,7 +93,7 @@ def _bracket_name(name: str, lines: int) -> str:
     return escape(name, quote=False).replace(" · ", "<br>") if lines == 2 else escape(name.removeprefix("Module "))
 
 
-def _label_rows(order: RegionOrder, share: float) -> list[int]:
+def label_rows(order: RegionOrder, share: float) -> list[int]:
     """The row at which each bracket's name stands: its middle, moved where small modules would write over another."""
     n = len(order.order)
     step = max(1, round(n * share))
