@@ -90,7 +90,7 @@ class Preset:
     batch_size: int = 128
     epochs: int = 200
     warmup_epochs: int = 10
-    patience: int = 20
+    patience: int = 10
     clip: float = 5.0
     pretrain_steps: int = 0
     pretrain_rate: float = 5e-4

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from biobgt.model.attention import FunctionalModuleAttention
+from biobgt.model.attention import FunctionalModuleAttention, WeightDropout
 from biobgt.model.encoding import NodeImportanceEncoding, quantile_edges
 
 
@@ -67,3 +67,17 @@ def test_importance_is_told_apart_by_quantile() -> None:
     x, values = torch.randn(1, 5, 3), torch.tensor([[-5.0, 10, 30, 74, 1000]])
     expected = x[0] + encoding.embedding.weight[[0, 0, 1, 2, 3]]
     torch.testing.assert_close(encoding(x, values)[0], expected)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_weight_dropout_drops_its_share_and_keeps_the_mean(share: float) -> None:
+    torch.manual_seed(0)
+    dropout = WeightDropout(share)
+    x = torch.ones(3, 101, 1001)  # not a multiple of the eight bytes that are drawn at once
+    dropped = dropout(x)
+    exact = round(share * 256) / 256
+    assert float((dropped == 0).double().mean()) == pytest.approx(exact, abs=4e-3)
+    assert torch.allclose(dropped[dropped != 0], torch.tensor(1 / (1 - exact)))
+    assert torch.equal(dropout.eval()(x), x)
+    torch.manual_seed(0)
+    assert torch.equal(WeightDropout(share)(x), dropped)

@@ -97,7 +97,7 @@ def test_every_epoch_is_a_line_with_warm_up_and_cosine(data: LabelledGraphs, tmp
 
 def test_the_weights_with_the_best_validation_loss_are_kept(data: LabelledGraphs, tmp_path: Path) -> None:
     kept: dict[float, torch.Tensor] = {}
-    preset = replace(PRESETS["paper"], epochs=8, learning_rate=2e-2, patience=8)
+    preset = replace(PRESETS["paper"], epochs=10, learning_rate=5e-2, patience=10)
 
     def remember(epoch: Epoch) -> None:
         kept[epoch.validation_loss] = load_file(tmp_path / "checkpoint.safetensors")["model.readout.classify.weight"]
