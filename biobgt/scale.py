@@ -6,9 +6,12 @@ naming its address.
 """
 
 import os
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
 from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -63,11 +66,34 @@ def _map_in_processes(
 ) -> list[Result]:
     # Spawned, not forked: a fork of a process that runs threads, as the app does, may hang.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(_single_threaded, function, item) for item in items]
-        for i, _ in enumerate(as_completed(futures), start=1):
-            if progress is not None:
-                progress(i, len(items))
+        with _ctrl_c_ignored():
+            futures = [pool.submit(_single_threaded, function, item) for item in items]
+        try:
+            for i, future in enumerate(as_completed(futures), start=1):
+                future.result()  # the first that fails ends the job
+                if progress is not None:
+                    progress(i, len(items))
+        except KeyboardInterrupt:
+            for process in active_children():
+                process.terminate()  # nobody waits for subjects that were begun
+            raise
+        except Exception:
+            pool.shutdown(cancel_futures=True)
+            raise
         return [future.result() for future in futures]
+
+
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C: it is for the job, which ends them, and each would print a traceback."""
+    if threading.current_thread() is not threading.main_thread():  # the app's; only the main thread gets signals
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _map_with_dask(

@@ -3,6 +3,7 @@
 A job names what it wants, a cohort, settings or workers, and a decorator puts the arguments that make it in its place.
 """
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -11,13 +12,28 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from biobgt.analysis import ModuleOptions
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
+from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule
+from biobgt.hubs.perturbation import Perturbation
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
+
+_DEVICES = re.compile(r"auto|cpu|mps|cuda(?::\d+)?")
+
+
+def _known_device(name: str) -> str:
+    if not _DEVICES.fullmatch(name):
+        raise InputError(f"There is no device '{name}'. Choose auto, cpu or cuda.")
+    return name
+
 
 Job = Callable[..., None]
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; made when it is not there.")]
+GammaOption = Annotated[float, typer.Option(help="Diffusion time of NE, in units of 1/mean eigenvalue.")]
+DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.", callback=_known_device)]
+PerturbationOption = Annotated[Perturbation, typer.Option(help="How NE perturbs a region.")]
 
 
 def takes(name: str, provider: Callable[..., Any]) -> Callable[[Job], Job]:
@@ -105,8 +121,26 @@ def _settings(
     return ConnectomeSettings(estimator, sign, threshold, level, backbone)
 
 
+def _module_options(
+    resolution: Annotated[float, typer.Option(help="Louvain resolution.")] = 1.0,
+    runs: Annotated[int, typer.Option(help="Louvain runs a subject.")] = 10,
+    consensus: Annotated[
+        bool, typer.Option("--consensus/--best-run", help="Of all runs, what they agree on, or the one of highest Q.")
+    ] = False,
+    signed: Annotated[
+        bool,
+        typer.Option(
+            "--signed/--unsigned", help="With --sign signed: negative weights count against a module, or not."
+        ),
+    ] = True,
+    hub_z: Annotated[float, typer.Option(help="Within-module z from which a region is a hub.")] = 2.5,
+    seed: Annotated[int, typer.Option(help="Seed of Louvain, and of the shuffles of a comparison.")] = 0,
+) -> ModuleOptions:
+    return ModuleOptions(resolution=resolution, runs=runs, hub_z=hub_z, seed=seed, consensus=consensus, signed=signed)
+
+
 def _where(
-    workers: Annotated[int | None, typer.Option(help="Processes on this machine. Default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine. Default: one a core.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on instead.")] = None,
 ) -> dict[str, Any]:
     return {"workers": workers, "scheduler": scheduler}
@@ -115,3 +149,4 @@ def _where(
 reads_cohort = takes("cohort", read_arguments)
 takes_settings = takes("settings", _settings)
 takes_workers = takes("where", _where)
+takes_module_options = takes("options", _module_options)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biobgt.cli.arguments import OutOption, read_arguments, takes, takes_settings
+from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
@@ -71,8 +72,10 @@ def figure(
         wanted = _from_options(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
     made = make_files(cohort, wanted, style=style, formats=formats)
-    for path in write_files(made, out, name or wanted.figure):
-        print_line(f"Written: {path}")
+    with results_folder(out) as folder:
+        written = [path.relative_to(folder) for path in write_files(made, folder, name or wanted.figure)]
+    for path in written:
+        print_line(f"Written: {out / path}")
 
 
 def _from_file(path: Path, figure: str, subject: str | None, options: list[str] | None) -> FigureRequest:

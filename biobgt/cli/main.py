@@ -1,14 +1,17 @@
 """The frame of the command line: the list of jobs, and how errors end."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from biobgt import __version__
-from biobgt.cli import figures, models, networks, predictions, subjects
+from biobgt.cli import comparisons, figures, models, networks, predictions, subjects
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import InputError
+
+_CTRL_C = 130  # what shells call a job that was stopped by it, and Typer too
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +25,7 @@ app.command()(subjects.info)
 app.command()(subjects.connectome)
 app.command()(networks.hubs)
 app.command()(networks.modules)
+app.command()(comparisons.compare)
 app.command()(figures.figure)
 app.command()(models.train)
 app.command()(models.evaluate)
@@ -48,14 +52,29 @@ def _common(
 
 
 def main() -> None:
-    """Run a job; bad input ends with a sentence and exit code 2."""
+    """Run a job; bad input, and a file or folder that cannot be used, end with a sentence and exit code 2."""
     debug = "--debug" in sys.argv
     if debug:  # wherever it stands
         sys.argv.remove("--debug")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show must not end a job
     try:
         app()
-    except InputError as error:
+    except (InputError, OSError) as error:
         if debug:
             raise
-        err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        err.print(_sentence(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
+    except SystemExit as end:
+        if end.code == _CTRL_C:
+            err.print("Stopped before the end: no results were written.")
+        raise
+
+
+def _sentence(error: InputError | OSError) -> str:
+    """What went wrong, for the user: a disk that is full or a file that may not be opened is no bug."""
+    if isinstance(error, InputError):
+        return str(error)
+    what = f"'{error.filename}' cannot be read or written" if error.filename else "A file cannot be read or written"
+    return f"{what} ({error.strerror or error}). Check the name, your rights to it and the space on the disk."

@@ -1,14 +1,65 @@
-"""What jobs write beside their results: how the subjects were read, and what was refused."""
+"""What jobs write: results that appear whole or not at all, and beside them how the subjects were read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
+from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
+from biobgt.output import make_folder
 from biobgt.wording import counted
+
+
+@contextmanager
+def results_folder(out: Path) -> Iterator[Path]:
+    """Yield a folder to write in; its files move to ``out`` when the job is done, and vanish when it is not.
+
+    A job that is refused or stopped in the middle leaves neither a table that looks whole nor an empty folder.
+    """
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    make_folder(out)
+    try:
+        with _unfinished(out) as unfinished:
+            yield unfinished
+            _move(unfinished, out)
+    except BaseException:  # Ctrl-C too
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+@contextmanager
+def results_file(out: Path) -> Iterator[Path]:
+    """Yield a file to write that becomes ``out`` when the job is done."""
+    if out.is_dir():
+        raise InputError(f"'{out}' is a folder, and a file is to be written. Name a file in it.")
+    with results_folder(out.parent) as folder:
+        yield folder / out.name
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, with numbers to eight digits, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(path, index=False, float_format="%.8g")
+
+
+def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
+    """Write how a result was made, a row a setting."""
+    rows = {
+        "cohort": cohort.name,
+        "simulated": cohort.simulated,
+        "atlas": cohort.atlas.name,
+        **settings.as_dict(),
+        **options,
+    }
+    write_table(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)
 
 
 def file_names(subjects: Iterable[str]) -> dict[str, str]:
@@ -40,11 +91,19 @@ def write_reading(cohort: Cohort, folder: Path) -> None:
 
 
 def print_settings(cohort: Cohort, settings: ConnectomeSettings) -> None:
-    """Say how the graphs were made; a matrix that was brought was not estimated here."""
+    """Say whether subjects are simulated and how the graphs were made; a matrix that was brought was not estimated."""
+    print_simulated(cohort)
     print_line(settings.describe())
     n_brought = sum(subject.kind == "connectivity" for subject in cohort)
     if n_brought:
         print_line(f"Taken as brought, without estimating anything: the matrices of {counted(n_brought, 'subject')}.")
+
+
+def print_simulated(cohort: Cohort) -> None:
+    """Say that subjects are simulated, where they are."""
+    if cohort.simulated:
+        n_simulated = sum(subject.simulated for subject in cohort)
+        print_line(f"SIMULATED: {n_simulated} of the subjects are not real people.")
 
 
 def refusals(cohort: Cohort) -> pd.DataFrame:
@@ -68,3 +127,27 @@ def sources(cohort: Cohort) -> pd.DataFrame:
             if subject.source is not None
         ]
     )
+
+
+@contextmanager
+def _unfinished(out: Path) -> Iterator[Path]:
+    """A hidden folder in ``out``, on the same disk, so that moving is renaming."""
+    try:
+        folder = TemporaryDirectory(dir=out, prefix=".unfinished-")
+    except OSError as error:
+        raise InputError(f"The folder '{out}' cannot be written to ({error.strerror}). Name another one.") from None
+    with folder as name:
+        yield Path(name)
+
+
+def _move(unfinished: Path, out: Path) -> None:
+    """Move everything, after a look at whether anything is in the way."""
+    found = [(path, out / path.relative_to(unfinished)) for path in sorted(unfinished.rglob("*"))]
+    for path, target in found:
+        if target.exists() and target.is_dir() != path.is_dir():
+            raise InputError(f"'{target}' is in the way of the results. Name another folder, or move it.")
+    for path, target in found:
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+        else:
+            path.replace(target)

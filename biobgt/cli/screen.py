@@ -43,4 +43,6 @@ def print_line(text: str, *, style: str = "") -> None:
 def _cell(value: object) -> str:
     if value is None or pd.isna(value):  # type: ignore[call-overload]
         return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"  # a small p is not 0.000

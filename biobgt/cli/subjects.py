@@ -1,5 +1,6 @@
 """Jobs about subjects: look at them, turn them into brain graphs, draw a demo cohort, fetch a public one."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +10,19 @@ import typer
 
 from biobgt.atlas import BUNDLED, LABELLINGS, load_atlas
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings
-from biobgt.cli.results import file_names, print_settings, refusals, write_reading
+from biobgt.cli.results import (
+    file_names,
+    print_settings,
+    print_simulated,
+    refusals,
+    results_folder,
+    write_reading,
+)
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.connectome import cohort_graphs
 from biobgt.fetch import ABIDE_TERMS, FetchOptions, Pipeline, fetch_abide
 from biobgt.graph import ConnectomeSettings
-from biobgt.output import make_folder
 from biobgt.quality import quality_table
 from biobgt.readers.layout import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
@@ -28,17 +35,25 @@ def info(
     out: Annotated[Path | None, typer.Option(help="Also write the tables as CSV into this folder.")] = None,
 ) -> None:
     """Show what is in a file, a folder or an archive: subjects, groups, atlas, quality, what was refused."""
+    with nullcontext() if out is None else results_folder(out) as folder:
+        quality = quality_table(cohort)
+        _print_cohort(cohort, quality)
+        if folder is not None:
+            quality.to_csv(folder / "quality.csv", index=False)
+            write_reading(cohort, folder)
     if out is not None:
-        make_folder(out)
+        print_line(f"Tables written to {out}")
+
+
+def _print_cohort(cohort: Cohort, quality: pd.DataFrame) -> None:
+    """Print all there is to say of a cohort."""
     groups = ", ".join(f"{count} {group}" for group, count in cohort.group_sizes.items()) or "none given"
     kinds = ", ".join(sorted({subject.kind for subject in cohort}))
     print_line(f"{counted(len(cohort), 'subject')} · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
-    if cohort.simulated:
-        print_line(f"SIMULATED: {sum(subject.simulated for subject in cohort)} of the subjects are not real people.")
+    print_simulated(cohort)
     print_line(f"Groups: {groups}")
     for note in cohort.notes:
         print_line(note)
-    quality = quality_table(cohort)
     print_table(quality.drop(columns=["warnings", "notes"]), title="Subjects")
     for column in ("warnings", "notes"):
         flagged = quality[quality[column] != ""]
@@ -50,23 +65,19 @@ def info(
     _print_names("In the phenotype table, not among the subjects", cohort.unmatched_rows)
     if cohort.refused:
         print_table(refusals(cohort), title=f"Refused: {len(cohort.refused)}", limit=50)
-    if out is not None:
-        quality.to_csv(out / "quality.csv", index=False)
-        write_reading(cohort, out)
-        print_line(f"Tables written to {out}")
 
 
 @reads_cohort
 @takes_settings
 def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> None:
     """Write one brain graph a subject, as CSV with region names."""
-    make_folder(out / "graphs")
     files = file_names(cohort.ids)
     rows = []
-    with progress_bar("Graphs") as progress:
+    with results_folder(out) as folder, progress_bar("Graphs") as progress:
         for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
             frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
-            frame.to_csv(out / "graphs" / f"{files[graph.subject]}.csv", float_format="%.8g")
+            (folder / "graphs").mkdir(exist_ok=True)
+            frame.to_csv(folder / "graphs" / f"{files[graph.subject]}.csv", float_format="%.8g")
             isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
             rows.append(
                 {
@@ -77,7 +88,7 @@ def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> 
                 }
             )
             progress(i, len(cohort))
-    write_reading(cohort, out)
+        write_reading(cohort, folder)
     print_settings(cohort, settings)
     print_table(pd.DataFrame(rows), title="Brain graphs")
     print_line(f"{counted(len(rows), 'graph')} written to {out}")
@@ -91,14 +102,14 @@ def demo(
 ) -> None:
     """Write a simulated demo cohort: one table of series a subject, and participants.tsv."""
     cohort = demo_cohort(name, n_per_group=n_per_group, seed=seed)
-    make_folder(out)
-    for subject in cohort:
-        table = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
-        text = table.to_csv(sep="\t", index=False, float_format="%.6g")
-        mark = f"{SIMULATED_MARK} drawn by biobgt demo {name}, seed {seed}; not a person\n"
-        (out / f"{subject.id}.tsv").write_text(mark + text)
-    rows = [{"participant_id": subject.id, "group": subject.group} for subject in cohort]
-    pd.DataFrame(rows).to_csv(out / "participants.tsv", sep="\t", index=False)
+    with results_folder(out) as folder:
+        for subject in cohort:
+            table = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
+            text = table.to_csv(sep="\t", index=False, float_format="%.6g")
+            mark = f"{SIMULATED_MARK} drawn by biobgt demo {name}, seed {seed}; not a person\n"
+            (folder / f"{subject.id}.tsv").write_text(mark + text)
+        rows = [{"participant_id": subject.id, "group": subject.group} for subject in cohort]
+        pd.DataFrame(rows).to_csv(folder / "participants.tsv", sep="\t", index=False)
     for note in cohort.notes:
         print_line(note)
     print_line(f"{len(cohort)} simulated subjects written to {out}")

@@ -4,7 +4,7 @@ ASD subjects move more in the scanner, and motion changes connectivity: an effec
 for one of the diagnosis.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.readers.phenotypes import is_known
+from biobgt.wording import counted
 
 # The names under which releases and readers keep them, in lower case with _ for blanks, in order of preference.
 USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -21,6 +22,8 @@ USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
     "sex": ("sex", "gender"),
     "site": ("site", "site_id", "scanner_site"),
 }
+# Columns of a cohort's table that are about the recording, and the group itself.
+_NO_COVARIATES = frozenset({"subject", "group", "data", "regions", "simulated"})
 CATEGORICAL = ("sex", "site")  # even where they are coded as numbers
 
 
@@ -61,6 +64,42 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
             picked[covariate] = values
     table = pd.DataFrame(picked, index=cohort_table.index).reset_index(drop=True)
     return Covariates(table, tuple(name for name in USUAL_NAMES if name not in picked))
+
+
+def complete_covariates(
+    cohort_table: pd.DataFrame, names: Sequence[str] | None = None, *, leave_out_incomplete: bool = False
+) -> Covariates:
+    """Pick covariates that every subject has, or say who lacks one.
+
+    Parameters
+    ----------
+    cohort_table : DataFrame
+        As :meth:`biobgt.cohort.Cohort.table` makes it.
+    names : sequence of str, optional
+        Usual names (mean_fd, age, sex, site) or columns of the table. None takes the usual ones that there are.
+    leave_out_incomplete : bool
+        Allow missing values; the test then leaves those subjects out.
+    """
+    usual = covariates_of(cohort_table)
+    picked = usual.table
+    if names is not None:
+        columns = {str(column).strip().lower(): column for column in cohort_table.columns}
+        picked = pd.DataFrame(index=usual.table.index)
+        for name in names:
+            found = usual.table.get(name.lower())
+            if found is None and (name.lower() not in columns or name.lower() in _NO_COVARIATES):
+                there = sorted({*usual.table.columns, *columns} - _NO_COVARIATES)
+                raise InputError(f"There is no covariate '{name}'. The phenotypes have: {', '.join(there) or 'none'}.")
+            own = _known(cohort_table[columns[name.lower()]], name) if found is None else found
+            picked[name.lower()] = own.to_numpy()
+    for name in () if leave_out_incomplete else picked.columns:
+        lacking = cohort_table["subject"].to_numpy()[picked[name].isna().to_numpy()]
+        if len(lacking):
+            raise InputError(
+                f"The covariate '{name}' is missing for {len(lacking)} of {counted(len(picked), 'subject')}, "
+                f"such as '{lacking[0]}'. Complete it, leave it out, or leave out the subjects that lack it."
+            )
+    return Covariates(picked, tuple(name for name in usual.absent if name not in picked.columns))
 
 
 def coded(covariates: pd.DataFrame) -> pd.DataFrame:

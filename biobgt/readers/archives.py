@@ -43,6 +43,8 @@ def unpacked(path: Path) -> Iterator[tuple[Path, list[Refusal]]]:
                 ]
         except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError):
             raise InputError(f"'{path.name}' is not a complete zip archive; it may have been cut off.") from None
+        except OSError as error:
+            raise InputError(f"'{path.name}' could not be unpacked ({error.strerror or error}).") from None
         yield Path(folder), refused
 
 

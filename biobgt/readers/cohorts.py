@@ -18,7 +18,7 @@ from biobgt.readers.atlases import find_atlas
 from biobgt.readers.files import ReadOptions, suffix_of
 from biobgt.readers.folders import look_through
 from biobgt.readers.matching import match_phenotypes
-from biobgt.readers.naming import FoundFile, ask_between_recordings
+from biobgt.readers.naming import FoundFile, ask_between_recordings, printable
 from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
 from biobgt.readers.project_files import PROJECT_SUFFIX, read_project_cohort
 from biobgt.readers.recognition import settle_atlas
@@ -103,7 +103,7 @@ def read_cohort(
     if not subjects:
         raise _nothing_read(paths, found.refused)
     cohort = Cohort(
-        name=name or ", ".join(item.resolve().stem for item in paths[:3]),
+        name=name or printable(", ".join(item.resolve().stem for item in paths[:3])),
         subjects=tuple(subjects.values()),
         atlas=chosen,
         refused=tuple(found.refused),
@@ -186,7 +186,7 @@ def _read_phenotypes(named: str | Path | None, found: _Found) -> Phenotypes | No
             table = read_phenotypes(file.path)
             joined = table if joined is None else join_phenotypes([joined, table])
         except InputError as error:
-            found.refused.append(Refusal(file.name, str(error)))
+            found.refused.append(Refusal(printable(file.name), str(error)))
     return joined
 
 

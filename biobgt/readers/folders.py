@@ -5,6 +5,7 @@ and of CNI-2019; any other folder of readable files works too. What is not read 
 """
 
 import fnmatch
+import os
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from biobgt.cohort import Refusal
 from biobgt.readers.files import IMAGE_SUFFIXES, READABLE_SUFFIXES, suffix_of
-from biobgt.readers.naming import FoundFile, subject_ids
+from biobgt.readers.naming import FoundFile, printable, subject_ids
 from biobgt.wording import counted
 
 _PHENOTYPES = re.compile(r"participants\.tsv|.*(?:phenotypic|phenotype|phenotypes).*\.(?:csv|tsv|xlsx)", re.IGNORECASE)
@@ -56,9 +57,13 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         found = FoundFile(path, inside.as_posix(), folders=(own_name, *inside.parts[:-1]))
-        if any(part.startswith(".") for part in inside.parts) or (path.is_dir() and not path.is_symlink()):
+        if any(part.startswith(".") for part in inside.parts):
             continue
-        if path.is_symlink() and (refusal := _check_link(path, found.name, folder)):
+        if path.is_dir() and not path.is_symlink():
+            if not os.access(path, os.R_OK | os.X_OK):
+                refused.append(Refusal(printable(found.name), "The folder may not be opened. Ask for the right to it."))
+            continue
+        if path.is_symlink() and (refusal := _check_link(path, printable(found.name), folder)):
             refused.append(refusal)
         elif _PHENOTYPES.fullmatch(path.name):
             phenotypes.append(found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from biobgt.errors import ChoiceNeeded
+from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.readers.files import suffix_of
 
 _BIDS_FILE = re.compile(r"(sub-[A-Za-z0-9]+)(?:_(ses-[A-Za-z0-9]+))?(?=_|$)(?:.*?_(run-[A-Za-z0-9]+))?")
@@ -55,6 +55,18 @@ def ask_between_recordings(files: Sequence[FoundFile]) -> None:
                 option="pattern",
                 choices=[f"*_{entity}-{value}_*" for value in sorted(set().union(*several.values()))],
             )
+
+
+def check_name(*names: str) -> None:
+    """Refuse a name that is not Unicode text: no table, figure or project could hold the subject's id."""
+    for name in names:
+        if printable(name) != name:
+            raise InputError("Its name, or that of its folder, is not UTF-8 text. Rename it and read it again.")
+
+
+def printable(name: str) -> str:
+    """Write bytes of a file's name that are no UTF-8 text as escapes, so that the name can be shown."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def stem_of(path: Path) -> str:

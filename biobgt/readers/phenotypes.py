@@ -86,7 +86,12 @@ def read_phenotypes(path: str | Path) -> Phenotypes:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
-    raw = _read_table(path).dropna(how="all")
+    try:
+        raw = _read_table(path).dropna(how="all")
+    except OSError as error:
+        raise InputError(
+            f"The phenotype table '{path.name}' could not be opened ({error.strerror or error})."
+        ) from None
     if raw.empty:
         raise InputError(f"The phenotype table '{path.name}' has no rows.")
     raw.columns = pd.Index([str(column).strip().lower() for column in raw.columns])
@@ -166,7 +171,11 @@ def _read_table(path: Path) -> pd.DataFrame:
             return pd.read_excel(path, dtype=object)
         except (zipfile.BadZipFile, ValueError, KeyError):
             raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
-    return read_table_of_words(decode(path.read_bytes()), f"The phenotype table '{path.name}'")
+    try:
+        text = decode(path.read_bytes())
+    except InputError as error:
+        raise InputError(f"The phenotype table '{path.name}' cannot be read. {error}") from None
+    return read_table_of_words(text, f"The phenotype table '{path.name}'")
 
 
 def read_table_of_words(text: str, what: str) -> pd.DataFrame:

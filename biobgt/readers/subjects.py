@@ -7,7 +7,7 @@ from biobgt.atlas import Atlas
 from biobgt.cohort import Source, Subject
 from biobgt.errors import InputError
 from biobgt.readers.files import ReadOptions, describe_source, read_file
-from biobgt.readers.naming import FoundFile, subject_ids
+from biobgt.readers.naming import FoundFile, check_name, printable, subject_ids
 from biobgt.readers.reading import Measurement, Reading, interpret, names_of_regions
 from biobgt.readers.recognition import region_order
 
@@ -39,10 +39,11 @@ def read_candidates(
     """Read one file after another; what fails is a problem of that file alone."""
     for i, (file, subject) in enumerate(zip(files, subject_ids(files), strict=True), start=1):
         try:
+            check_name(file.name, subject)
             readings = read_file(file.path, options, atlas)
             source = describe_source(file.path, name=file.name)
         except InputError as error:
-            yield Problem(file.name, subject, error)
+            yield Problem(printable(file.name), printable(subject), error)
         except OSError as error:
             yield Problem(file.name, subject, InputError(f"The file could not be opened ({error.strerror or error})."))
         else:

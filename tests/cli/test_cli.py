@@ -9,6 +9,7 @@ from cli_process import biobgt
 
 from biobgt import read_cohort
 from biobgt.cli.results import file_names
+from biobgt.cli.screen import print_table
 from biobgt.connectome import functional_connectivity
 from biobgt.simulate import demo_cohort
 
@@ -127,3 +128,9 @@ def test_debug_shows_the_traceback(arguments):
 def test_file_names_are_made_safe_and_stay_apart():
     names = file_names(["../a b", "..", "a b", "a_b", "A_b"])
     assert list(names.values()) == [".._a_b", "subject_..", "a_b", "a_b_2", "A_b_3"]
+
+
+def test_a_small_number_is_not_shown_as_none(capsys):
+    print_table(pd.DataFrame({"p": [0.00019996, 0.0123456, 0.0, np.nan]}), title="Tests")
+    cells = [line.strip("│ \n") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert cells == ["0.0002", "0.012", "0.000", ""]

@@ -1,0 +1,177 @@
+"""What two groups of a cohort can be compared in: connectivity between networks, segregation, hubs.
+
+Each function makes a row of numbers a subject, in the cohort's order; :func:`compare_features` puts them to the test of
+:func:`biobgt.groups.compare_groups` and :func:`comparison_rows` makes of it a table that says all that a reader must
+know. Several recordings of one person are averaged before the test.
+"""
+
+import math
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.analysis import CohortHubs, CohortModules
+from biobgt.atlas import LABELLINGS, Atlas
+from biobgt.cohort import Cohort
+from biobgt.connectome import subject_connectivity
+from biobgt.errors import InputError
+from biobgt.graph import check_choice
+from biobgt.groups.comparison import GroupComparison, compare_groups
+from biobgt.groups.module_means import module_blocks
+from biobgt.hubs import HUB_METRICS
+from biobgt.modules import segregation
+
+FEWEST = 2
+# Two-sided p of 0.05 needs 40 ways of sharing subjects out over two groups.
+_FEWEST_WAYS = 40
+_RECORDING = re.compile(r"_(?:ses-|run-|session_).*")
+
+
+@dataclass(frozen=True, eq=False)
+class CohortFeatures:
+    """Numbers in which groups can be compared.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n_subjects, n_features)
+        In the order of the cohort; NaN where a measure is not defined.
+    names : tuple of str, length n_features
+    measured : str
+        What they are, in words.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...]
+    measured: str
+
+
+def person_of(subject: str) -> str:
+    """Say whose recording it is: the id without BIDS's session and run, and without ADHD-200's session."""
+    return _RECORDING.sub("", subject)
+
+
+def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
+    """Return the subjects of two groups, or say why they cannot be compared."""
+    sizes = cohort.group_sizes
+    if not sizes:
+        raise InputError(f"No subject of '{cohort.name}' has a group. Name a table of groups with --phenotypes.")
+    for name in between:
+        if name not in sizes:
+            raise InputError(f"No subject is of group '{name}'. The groups here: {', '.join(sizes)}.")
+    if between[0] == between[1]:
+        raise InputError(f"A group cannot be compared with itself; {between[0]} was named twice.")
+    chosen = cohort.select(lambda subject: subject.group in between)
+    for name in between:
+        n_persons = len({person_of(subject) for subject in chosen.group(name).ids})
+        if n_persons < FEWEST:
+            raise InputError(f"Group '{name}' has {n_persons} subject; a comparison needs {FEWEST} in each group.")
+    return chosen
+
+
+def network_connectivity(cohort: Cohort, labelling: str | None = None) -> CohortFeatures:
+    """Mean Fisher-z connectivity within every functional network and between every two.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    labelling : str, optional
+        Of the atlas; its first one by default.
+    """
+    name = _labelling(cohort.atlas, labelling)
+    matrices = [subject_connectivity(subject, estimator="fisher-z") for subject in cohort]
+    blocks = module_blocks(np.stack(matrices), cohort.atlas.labelling(name))
+    pairs = [
+        (a, b)
+        for a in range(len(blocks.modules))
+        for b in range(a, len(blocks.modules))
+        if a != b or blocks.n_regions[a] > 1  # a network of one region has no pair within
+    ]
+    return CohortFeatures(
+        values=np.stack([blocks.values[:, a, b] for a, b in pairs], axis=1),
+        names=tuple(f"{blocks.modules[a]} – {blocks.modules[b]}" for a, b in pairs),
+        measured=f"Fisher-z connectivity by {LABELLINGS.get(name, name)}",
+    )
+
+
+def module_segregation(cohort: Cohort, found: CohortModules) -> CohortFeatures:
+    """How segregated each brain is: by its own modules and, where the atlas has labels, by functional networks.
+
+    Features are the number of modules, Q, and system segregation (Chan et al. 2014) of the subject's own modules and of
+    each labelling. A subject brought as a matrix that holds no correlations has no segregation.
+    """
+    summary = found.summary.set_index("subject").loc[list(cohort.ids)]
+    own = summary.reindex(columns=["modules", "q", "system segregation"])
+    columns = {
+        "number of modules": own["modules"].to_numpy(float),
+        "modularity Q": own["q"].to_numpy(float),
+        "system segregation, own modules": own["system segregation"].to_numpy(float),
+    }
+    for name, labels in cohort.atlas.labels.items():
+        numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}
+        systems = [numbers.get(label, 0) if label else 0 for label in labels]
+        columns[f"system segregation, {LABELLINGS.get(name, name)}"] = np.array(
+            [
+                np.nan if np.isnan(known) else segregation(subject_connectivity(subject), systems).system_segregation
+                for subject, known in zip(cohort, columns["system segregation, own modules"], strict=True)
+            ]
+        )
+    return CohortFeatures(np.column_stack(list(columns.values())), tuple(columns), "modularity and segregation")
+
+
+def regional_hubs(cohort: Cohort, found: CohortHubs, measure: str = "node_entanglement") -> CohortFeatures:
+    """One hub measure in every region, a column of :func:`biobgt.hubs.hub_table`."""
+    check_choice("hub measure", measure, tuple(HUB_METRICS))
+    values = np.stack([found.tables[name][measure].to_numpy(float) for name in cohort.ids])
+    return CohortFeatures(values, tuple(cohort.atlas.regions), f"{HUB_METRICS[measure]} of each region")
+
+
+def compare_features(
+    cohort: Cohort,
+    features: CohortFeatures,
+    between: tuple[str, str],
+    *,
+    covariates: pd.DataFrame | None = None,
+    permutations: int = 5000,
+    seed: int = 0,
+) -> GroupComparison:
+    """Compare two groups of a cohort in every feature; see :func:`biobgt.groups.compare_groups`."""
+    found = compare_groups(
+        features.values,
+        [subject.group for subject in cohort],
+        subjects=[person_of(name) for name in cohort.ids],
+        between=between,
+        covariates=covariates,
+        features=features.names,
+        permutations=permutations,
+        seed=seed,
+    )
+    ways = math.comb(sum(found.n_subjects.values()), found.n_subjects[between[0]])
+    if ways >= _FEWEST_WAYS:
+        return found
+    few = f"So few subjects can be shared out over two groups in only {ways} ways: p cannot be small here."
+    return replace(found, notes=(*found.notes, few))
+
+
+def comparison_rows(cohort: Cohort, found: GroupComparison) -> pd.DataFrame:
+    """A row a feature that can stand alone: the test, and n of both groups, covariates, permutations and seed.
+
+    The column ``simulated`` is true where any subject of the cohort is.
+    """
+    table = found.table.copy()
+    for place, (group, n) in enumerate(found.n_subjects.items(), start=1):
+        table.insert(place, f"n_{group}", n)
+    return table.assign(
+        covariates=", ".join(found.covariates) or "none",
+        permutations=found.permutations,
+        seed=found.seed,
+        simulated=cohort.simulated,
+    )
+
+
+def _labelling(atlas: Atlas, name: str | None) -> str:
+    if name is None and not atlas.labels:
+        raise InputError(f"Atlas {atlas.name} has no functional labels, so there are no networks to compare.")
+    return next(iter(atlas.labels)) if name is None else name

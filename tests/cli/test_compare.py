@@ -1,0 +1,221 @@
+"""Groups compared, modules found, subjects predicted on the command line: the numbers of the library and the app."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, find_modules, measure_modules
+from biobgt.connectome import brain_graph, fisher_z, subject_connectivity
+from biobgt.graph import ConnectomeSettings
+from biobgt.groups import compare_groups
+from biobgt.model.pretrained import load_pretrained
+from biobgt.modules.difference import module_difference
+
+AGES = (70, 71, 74, 80, 77, 75)
+
+
+@pytest.fixture
+def table(tmp_path, simulated_cohort):
+    """Groups and ages of the subjects of NC and AD; those of MCI have no age."""
+    rows = ["subject,group,age,scores"]
+    ages = iter(AGES)
+    for subject in simulated_cohort:
+        age = "" if subject.group == "MCI" else next(ages)
+        rows.append(f"{subject.id},{subject.group},{age},{'' if subject.id == 'sim-AD-002' else 3}")
+    path = tmp_path / "groups.csv"
+    path.write_text("\n".join(rows))
+    return path
+
+
+def settings_of(path) -> dict[str, str]:
+    return dict(pd.read_csv(path).to_numpy().tolist())
+
+
+def test_networks_compared_with_age_held(run, simulated, simulated_cohort, table, tmp_path):
+    ended = run(
+        *("compare", simulated, "--phenotypes", table, "--groups", "NC", "AD", "--of", "fc-blocks"),
+        *("--out", tmp_path / "out", "--permutations", 50, "--seed", 3),
+    )
+    assert ended.code == 0, ended.err
+    found = pd.read_csv(tmp_path / "out" / "compare_fc-blocks.csv").set_index("feature")
+    chosen = [subject for subject in simulated_cohort if subject.group in ("NC", "AD")]
+    default = np.array([label == "default" for label in simulated_cohort.atlas.labels["dosenbach"]])
+    pairs = np.triu(np.outer(default, default), 1)
+    values = np.array([fisher_z(subject_connectivity(subject))[pairs].mean() for subject in chosen])
+    patients = np.array([subject.group == "AD" for subject in chosen])
+    row = found.loc["default – default"]
+    np.testing.assert_allclose([row["mean_NC"], row["mean_AD"]], [values[~patients].mean(), values[patients].mean()])
+    design = np.column_stack([np.ones(6), AGES, patients])
+    beta, residual = np.linalg.lstsq(design, values, rcond=None)[:2]
+    error = np.sqrt(residual[0] / 3 * np.linalg.inv(design.T @ design)[2, 2])
+    np.testing.assert_allclose([row["difference"], row["t"]], [beta[2], beta[2] / error], rtol=1e-6)
+    assert found[
+        ["n_NC", "n_AD", "covariates", "permutations", "seed", "simulated"]
+    ].drop_duplicates().to_numpy().tolist() == [[3, 3, "age", 50, 3, True]]
+    assert "Held: age. 50 permutations, seed 3." in ended.out
+    assert "not ruled out: mean_fd, sex, site" in ended.out
+    assert "SIMULATED: 6 of the subjects" in ended.out
+    assert "in only 20 ways: p cannot be small" in ended.out
+    used = settings_of(tmp_path / "out" / "compare_fc-blocks_settings.csv")
+    assert (used["estimator"], used["threshold"], used["labelling"]) == ("fisher-z", "none", "dosenbach")
+
+
+def test_hubs_compared_region_by_region(run, small, small_cohort, tmp_path):
+    ended = run(
+        *("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "hubs", "--gamma", 1),
+        *("--measure", "node_efficiency", "--out", tmp_path, "--workers", 1, "--permutations", 20),
+    )
+    assert ended.code == 0, ended.err
+    tables = analyse_hubs(small_cohort, options=HubOptions(gamma=1)).tables
+    expected = compare_groups(
+        np.stack([tables[name]["node_efficiency"].to_numpy() for name in small_cohort.ids]),
+        [subject.group for subject in small_cohort],
+        subjects=small_cohort.ids,
+        between=("NC", "AD"),
+        permutations=20,
+    ).table
+    found = pd.read_csv(tmp_path / "compare_hubs.csv")
+    assert found["feature"].tolist() == list(small_cohort.atlas.regions)
+    for column in ("mean_NC", "mean_AD", "d", "p", "q"):
+        np.testing.assert_allclose(found[column], expected[column], rtol=1e-6)
+    assert set(found["covariates"]) == {"none"}
+    assert "Held: nothing." in ended.out
+    assert settings_of(tmp_path / "compare_hubs_settings.csv")["gamma"] == "1.0"
+
+
+def test_segregation_is_that_of_each_subject(run, small, small_cohort, tmp_path):
+    asked = ("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "segregation", "--consensus")
+    ended = run(*asked, "--out", tmp_path, "--workers", 1, "--permutations", 20, "--resolution", 0.9)
+    assert ended.code == 0, ended.err
+    found = pd.read_csv(tmp_path / "compare_segregation.csv").set_index("feature")
+    options = ModuleOptions(resolution=0.9, consensus=True)
+    measures = [
+        measure_modules(
+            brain_graph(subject, small_cohort.atlas, ConnectomeSettings()), subject_connectivity(subject), options
+        ).measures
+        for subject in small_cohort.group("AD")
+    ]
+    for feature, measure in (("modularity Q", "q"), ("system segregation, own modules", "system segregation")):
+        assert found.loc[feature, "mean_AD"] == pytest.approx(np.mean([own[measure] for own in measures]), rel=1e-6)
+    assert "system segregation, network" in found.index
+    assert settings_of(tmp_path / "compare_segregation_settings.csv")["consensus"] == "True"
+
+
+def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_cohort, tmp_path):
+    asked = ("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "modules", "--seed", 2)
+    ended = run(*asked, "--out", tmp_path, "--workers", 1, "--permutations", 100)
+    assert ended.code == 0, ended.err
+    first, second = (
+        [
+            find_modules(brain_graph(subject, small_cohort.atlas, ConnectomeSettings()), ModuleOptions(seed=2))
+            for subject in small_cohort.group(group)
+        ]
+        for group in ("NC", "AD")
+    )
+    expected = module_difference(first, second, n_permutations=100, seed=2)
+    row = pd.read_csv(tmp_path / "compare_modules.csv").iloc[0]
+    assert row["ami"] == pytest.approx(expected.agreement.ami)
+    assert row["p"] == pytest.approx(expected.p)
+    assert (row["n_NC"], row["n_AD"], row["covariates"], bool(row["simulated"])) == (3, 3, "none", True)
+    regions = pd.read_csv(tmp_path / "compare_modules_regions.csv")
+    assert regions["AD"].tolist() == expected.second.tolist()
+    assert np.flatnonzero(regions["changed"]).tolist() == list(expected.changed)
+    refused = run(*asked, "--out", tmp_path / "out", "--covariate", "age")
+    assert (refused.code, "cannot hold covariates" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--groups", "NC", "ASD"), "No subject is of group 'ASD'. The groups here: NC, MCI, AD."),
+        (("--groups", "NC", "NC"), "A group cannot be compared with itself; NC was named twice."),
+        (("--groups", "NC", "MCI"), "The covariate 'age' is missing for 3 of 6 subjects, such as 'sim-MCI-001'."),
+        (("--groups", "NC", "AD", "--covariate", "scores"), "'scores' is missing for 1 of 6 subjects"),
+        (("--groups", "NC", "AD", "--covariate", "iq"), "There is no covariate 'iq'. The phenotypes have: age, scores"),
+        (("--groups", "NC", "AD", "--labelling", "yeo"), "has no labelling 'yeo'"),
+        (("--groups", "NC", "AD", "--measure", "fame"), "There is no hub measure 'fame'"),
+        (("--groups", "NC", "AD", "--permutations", "0"), "--permutations"),
+        (("--groups", "NC", "AD", "--seed", "-1"), "The seed is -1"),
+        (("--groups", "NC"), "--groups"),
+    ],
+)
+def test_comparisons_that_cannot_be_made(run, simulated, table, tmp_path, arguments, sentence):
+    out = tmp_path / "out"
+    ended = run("compare", simulated, "--phenotypes", table, "--of", "fc-blocks", "--out", out, *arguments)
+    assert ended.code == 2
+    assert sentence in ended.err
+    assert "Traceback" not in ended.err
+    assert not out.exists()
+
+
+def test_groups_that_are_missing_or_too_small(run, simulated, tmp_path):
+    asked = ("compare", simulated, "--of", "segregation", "--groups", "NC", "AD", "--out", tmp_path / "out")
+    (tmp_path / "none.csv").write_text("subject,age\nsim-NC-001,70\n")
+    assert "has a group. Name a table of groups" in run(*asked, "--phenotypes", tmp_path / "none.csv").err
+    (tmp_path / "few.csv").write_text("subject,group\nsim-NC-001,NC\nsim-AD-001,AD\nsim-AD-002,AD\n")
+    ended = run(*asked, "--phenotypes", tmp_path / "few.csv")
+    assert (ended.code, ended.err) == (2, "Group 'NC' has 1 subject; a comparison needs 2 in each group.\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_subjects_without_a_covariate_are_left_out_when_asked_to(run, simulated, table, tmp_path):
+    asked = ("compare", simulated, "--phenotypes", table, "--of", "fc-blocks", "--out", tmp_path / "out")
+    (tmp_path / "groups.csv").write_text(table.read_text().replace("sim-AD-003,AD,74", "sim-AD-003,AD,"))
+    ended = run(*asked, "--groups", "NC", "AD", "--leave-out-incomplete", "--permutations", 10)
+    assert ended.code == 0, ended.err
+    found = pd.read_csv(tmp_path / "out" / "compare_fc-blocks.csv")
+    assert set(zip(found["n_NC"], found["n_AD"], strict=True)) == {(3, 2)}
+    assert "1 subject left out because age is missing." in ended.out
+    assert run(*asked, "--groups", "NC", "MCI", "--covariate", "none", "--permutations", 10).code == 0
+
+
+def test_modules_are_those_of_the_app_whatever_is_chosen(run, simulated, simulated_cohort, tmp_path):
+    subject = simulated_cohort["sim-MCI-001"]
+    graph = brain_graph(subject, simulated_cohort.atlas, ConnectomeSettings(sign="signed", level=0.25))
+    how = ("--sign", "signed", "--level", 0.25, "--resolution", 1.3, "--runs", 3, "--workers", 1)
+    chosen = {"": {}, "--consensus": {"consensus": True}, "--unsigned": {"signed": False}}
+    seen = set()
+    for flag, differs in chosen.items():
+        ended = run("modules", simulated / "sim-MCI-001.tsv", "--out", tmp_path, *how, *([flag] if flag else []))
+        assert ended.code == 0, ended.err
+        options = ModuleOptions(resolution=1.3, runs=3, **differs)
+        shown = measure_modules(graph, subject_connectivity(subject), options)  # what the page of modules asks for
+        found = pd.read_csv(tmp_path / "modules" / "sim-MCI-001.csv")
+        assert found["module"].tolist() == shown.partition.labels.tolist()
+        np.testing.assert_allclose(found["participation"], shown.roles["participation"], atol=1e-7)
+        assert pd.read_csv(tmp_path / "module_summary.csv")["q"].item() == pytest.approx(shown.measures["q"], rel=1e-6)
+        used = settings_of(tmp_path / "module_settings.csv")
+        assert (used["consensus"], used["signed"]) == (str(options.consensus), str(options.signed))
+        seen.add(tuple(found["module"]))
+    assert len(seen) == 3, "the choices must matter here, or this test could not fail"
+
+
+def test_many_subjects_are_predicted_in_parts_with_the_same_numbers(
+    run, simulated, simulated_cohort, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("biobgt.cli.predictions.AT_ONCE", 2)  # 3 subjects: a whole part and one left over
+    asked = ("predict", simulated, "--pattern", "*MCI*", "--model", "adsim-aal90")
+    ended = run(*asked, "--out", tmp_path / "new" / "p.csv")
+    assert ended.code == 0, ended.err
+    assert "SIMULATED: 3 of the subjects" in ended.out
+    found = pd.read_csv(tmp_path / "new" / "p.csv", keep_default_na=False)
+    expected = load_pretrained("adsim-aal90").predict(simulated_cohort.group("MCI"))
+    assert found["subject"].tolist() == ["sim-MCI-001", "sim-MCI-002", "sim-MCI-003"]
+    for group in ("NC", "MCI", "AD"):
+        np.testing.assert_allclose(found[f"p_{group}"], expected[f"p_{group}"], atol=2e-6)
+    assert found["warning"].tolist() == expected["warning"].tolist()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["p.csv"]
+
+
+def test_attention_in_tables(run, simulated, simulated_cohort, tmp_path):
+    ended = run("attention", simulated / "sim-AD-001.tsv", "--model", "adsim-aal90", "--out", tmp_path)
+    assert ended.code == 0, ended.err
+    seen = load_pretrained("adsim-aal90").explain([simulated_cohort["sim-AD-001"]])
+    with np.load(tmp_path / "attention" / "sim-AD-001.npz") as stored:
+        np.testing.assert_allclose(stored["attention"], seen.attention[0], atol=1e-6)
+    received = pd.read_csv(tmp_path / "attention_received.csv")
+    np.testing.assert_allclose(
+        received[list(simulated_cohort.atlas.regions)].to_numpy()[0], seen.attention[0].mean(axis=(0, 1, 2)), rtol=1e-4
+    )
+    blocks = pd.read_csv(tmp_path / "module_blocks.csv")
+    assert len(blocks.columns) == 2 + 36

@@ -1,0 +1,140 @@
+"""What groups of a cohort are compared in: by hand on four regions, and who is compared at all."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt.analysis import ModuleOptions, analyse_modules
+from biobgt.atlas import Atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.errors import InputError
+from biobgt.groups.cohort_features import (
+    CohortFeatures,
+    compare_features,
+    comparison_rows,
+    module_segregation,
+    network_connectivity,
+    person_of,
+    two_groups,
+)
+from biobgt.groups.covariates import complete_covariates
+
+ATLAS = Atlas(
+    "four", "Four regions", ("a", "b", "c", "d"), labels={"paper": ("P", "P", "Q", None), "other": ("X", "X", "Y", "Y")}
+)
+
+
+def _matrix(within: float, between: float) -> np.ndarray:
+    """Regions a and b, and c and d, are joined by ``within``, all others by ``between``."""
+    matrix = np.full((4, 4), between)
+    matrix[:2, :2] = matrix[2:, 2:] = within
+    np.fill_diagonal(matrix, 1)
+    return matrix
+
+
+@pytest.fixture
+def cohort() -> Cohort:
+    def subject(i: int, group: str) -> Subject:
+        matrix = _matrix(0.5 + 0.05 * i, 0.1)
+        return Subject(f"s{i}", connectivity=matrix, group=group, phenotypes={"age": 20 + i, "iq": [100, None][i % 2]})
+
+    return Cohort("eight", tuple(subject(i, "NC" if i < 4 else "ASD") for i in range(8)), ATLAS)
+
+
+def test_networks_are_pairs_that_have_connections(cohort):
+    found = network_connectivity(cohort)
+    assert found.names == ("P – P", "P – Q")  # Q has one region, d has no network
+    np.testing.assert_allclose(found.values[:, 0], np.arctanh(0.5 + 0.05 * np.arange(8)))
+    np.testing.assert_allclose(found.values[:, 1], np.arctanh(0.1))
+    assert network_connectivity(cohort, "other").names == ("X – X", "X – Y", "Y – Y")
+    with pytest.raises(InputError, match="no functional labels"):
+        network_connectivity(cohort.with_atlas(replace(ATLAS, labels={})))
+
+
+def test_segregation_by_hand(cohort):
+    found = module_segregation(cohort, analyse_modules(cohort, options=ModuleOptions(runs=1)))
+    columns = dict(zip(found.names, found.values.T, strict=True))
+    within, between = np.arctanh(0.5 + 0.05 * np.arange(8)), np.arctanh(0.1)
+    np.testing.assert_allclose(columns["number of modules"], 2)
+    np.testing.assert_allclose(columns["modularity Q"], 0.5)  # two equal modules, nothing between them above 0.3
+    np.testing.assert_allclose(columns["system segregation, own modules"], (within - between) / within)
+    np.testing.assert_allclose(columns["system segregation, other"], (within - between) / within)
+
+
+def test_segregation_is_not_defined_where_there_are_no_correlations(cohort):
+    counts = Subject("s0", connectivity=40 * _matrix(0.5, 0.1), group="NC")
+    mixed = replace(cohort, subjects=(counts, *cohort.subjects[1:]))
+    found = module_segregation(mixed, analyse_modules(mixed, options=ModuleOptions(runs=1)))
+    np.testing.assert_array_equal(np.isnan(found.values[:, 2:]).all(axis=1), [True] + [False] * 7)
+    compared = compare_features(mixed, found, ("NC", "ASD"), permutations=10)
+    assert compared.table["p"].isna().tolist() == [True, False, True, True, True]  # all have two modules, Q differs
+    assert any("not tested" in note for note in compared.notes)
+
+
+def test_rows_say_all_that_a_reader_must_know(cohort):
+    features = CohortFeatures(np.arange(8.0)[:, None] ** 2, ("x",), "squares")
+    drawn = replace(cohort, subjects=(replace(cohort.subjects[0], simulated=True), *cohort.subjects[1:]))
+    held = complete_covariates(drawn.table(), ["age"])
+    row = comparison_rows(drawn, compare_features(drawn, features, ("NC", "ASD"), covariates=held.table, seed=5)).iloc[
+        0
+    ]
+    assert (row["n_NC"], row["n_ASD"], row["covariates"], row["seed"], bool(row["simulated"])) == (4, 4, "age", 5, True)
+    assert (row["mean_NC"], row["mean_ASD"]) == (3.5, 31.5)
+    assert row["p_unadjusted"] < row["p"]  # without age held the groups differ more than they do
+
+
+def test_recordings_of_one_person_count_once(cohort):
+    names = ["sub-01_ses-1", "sub-01_ses-2", "sub-02", "7_session_1_rest_2", "sub-03_run-1", "s5", "s6", "s7"]
+    assert [person_of(name) for name in names[:5]] == ["sub-01", "sub-01", "sub-02", "7", "sub-03"]
+    renamed = replace(cohort, subjects=tuple(replace(one, id=name) for one, name in zip(cohort, names, strict=True)))
+    found = compare_features(renamed, network_connectivity(renamed), ("NC", "ASD"), permutations=10)
+    assert found.n_subjects == {"NC": 3, "ASD": 4}
+    assert found.n_repeated == 1
+    alone = renamed.select(lambda subject: subject.group == "ASD" or subject.id.startswith("sub-01"))
+    with pytest.raises(InputError, match="Group 'NC' has 1 subject"):
+        two_groups(alone, ("NC", "ASD"))
+
+
+def test_few_subjects_are_told_that_p_cannot_be_small(cohort):
+    few = cohort.select(lambda subject: subject.id in ("s1", "s2", "s5", "s6"))
+    notes = compare_features(few, network_connectivity(few), ("NC", "ASD"), permutations=10).notes
+    assert any("in only 6 ways" in note for note in notes)
+    notes = compare_features(cohort, network_connectivity(cohort), ("NC", "ASD"), permutations=10).notes
+    assert not any("ways" in note for note in notes)
+
+
+def test_only_the_two_groups_are_kept_and_must_be_there(cohort):
+    more = replace(cohort, subjects=(*cohort.subjects, Subject("s8", connectivity=_matrix(0.5, 0.1), group="ADHD")))
+    assert two_groups(more, ("NC", "ASD")).ids == cohort.ids
+    for between, sentence in (
+        (("NC", "AD"), "No subject is of group 'AD'"),
+        (("ADHD", "ASD"), "Group 'ADHD' has 1 subject"),
+        (("NC", "NC"), "compared with itself"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            two_groups(more, between)
+    with pytest.raises(InputError, match="has a group"):
+        two_groups(cohort.with_groups(dict.fromkeys(cohort.ids)), ("NC", "ASD"))
+
+
+def test_covariates_are_whole_or_refused(cohort):
+    table = cohort.table()
+    found = complete_covariates(table)
+    assert found.table["age"].tolist() == list(range(20, 28))
+    assert found.absent == ("mean_fd", "sex", "site")
+    assert complete_covariates(table, []).table.shape == (8, 0)
+    with pytest.raises(InputError, match="'iq' is missing for 4 of 8 subjects, such as 's1'"):
+        complete_covariates(table, ["age", "IQ"])
+    assert complete_covariates(table, ["iq"], leave_out_incomplete=True).table["iq"].isna().sum() == 4
+    for name in ("group", "height"):
+        with pytest.raises(InputError, match=f"no covariate '{name}'. The phenotypes have: age, iq"):
+            complete_covariates(table, [name])
+    assert complete_covariates(table.assign(Gender="F"), ["sex"]).table["sex"].tolist() == ["F"] * 8
+    assert (
+        pd.isna(complete_covariates(table.assign(sex=["M", "n/a"] * 4), leave_out_incomplete=True).table)
+        .to_numpy()
+        .sum()
+        == 4
+    )
