@@ -27,13 +27,15 @@ from biobgt.training.trainer import predict_logits, train_model
 RESULTS = Path(__file__).with_name("model_ablation.csv")
 BEST = PRESETS["best"]
 _FROM_CHANCE = replace(BEST, ridge_start=False, learning_rate=6e-5, epochs=7, patience=7, warmup_epochs=1)
+_AS_DRAWN = replace(BEST, start_contrast=0.0)  # what a part does to attention shows before W_Q is scaled
 VARIANTS: dict[str, Preset] = {
     "best": BEST,
     "start only, no further training": replace(BEST, epochs=0),
     "readout from chance instead of ridge, 7 epochs": _FROM_CHANCE,
-    "separate W_Q and W_K": replace(BEST, tied=False),
-    "no contrastive loss": replace(BEST, contrast_weight=0.0, pretrain_steps=0),
-    "embeddings not bounded": replace(BEST, bounded=False),
+    "W_Q as drawn": _AS_DRAWN,
+    "W_Q as drawn, separate W_K": replace(_AS_DRAWN, tied=False),
+    "W_Q as drawn, no contrastive loss": replace(_AS_DRAWN, contrast_weight=0.0, pretrain_steps=0),
+    "W_Q as drawn, embeddings not bounded": replace(_AS_DRAWN, bounded=False),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from biobgt.cli.arguments import OutOption
+from biobgt.cli.arguments import DeviceOption, OutOption
 from biobgt.cli.screen import err, print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 
@@ -22,9 +22,12 @@ KindOption = Annotated[CohortKind, typer.Option("--cohort", help="Which cohort; 
 DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
 PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
 AtlasOption = Annotated[str | None, typer.Option(help="Bundled atlas or region table. Default: recognised.")]
-DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-ThreadsOption = Annotated[int | None, typer.Option(help="CPU threads. Default: all cores.")]
-SeedOption = Annotated[int, typer.Option(help="Seed of splits, weights and chance.")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, help="CPU threads. Default: all cores.")]
+ShrinkageOption = Annotated[
+    float | None,
+    typer.Option(help="Share of the identity mixed with correlations before their logarithm. Default: the preset's."),
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of splits, weights and chance.")]
 
 
 def train(
@@ -35,8 +38,9 @@ def train(
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the model. Default: that of the folder.")] = None,
-    folds: Annotated[int, typer.Option(help="Folds, and members of the ensemble.")] = 10,
-    epochs: Annotated[int | None, typer.Option(help="Epochs at most. Default: the preset's.")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds, and members of the ensemble.")] = 10,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most. Default: the preset's.")] = None,
+    shrinkage: ShrinkageOption = None,
     runs: Annotated[Path | None, typer.Option(help="Folder of logs and checkpoints. Default: in the results.")] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
@@ -51,13 +55,13 @@ def train(
     from biobgt.training.ensemble import train_ensemble
     from biobgt.training.linear import linear_out_of_fold
 
-    settings = _preset(preset, epochs)
+    settings = _preset(preset, epochs=epochs, shrinkage=shrinkage)
     chosen, folder = choose_device(device), runs or out / "runs"
     _use_threads(threads)
     with process_group():
         subjects = _read(cohort, data, phenotypes, atlas, seed)
+        splits = protocol_splits(subjects, "folds", n=folds, seed=seed)  # refuses before the long work
         prepared = _prepare(subjects, settings, folder / "features")
-        splits = protocol_splits(subjects, "folds", n=folds, seed=seed)
         trained = train_ensemble(
             prepared, splits, settings, folder=folder, seed=seed, device=chosen, resume=resume, progress=_tell
         )
@@ -86,8 +90,9 @@ def evaluate(
     protocol: Annotated[Protocol, typer.Option(help="Random 80/10/10 splits, sites left out, or the cohort's own.")] = (
         "random"
     ),
-    splits: Annotated[int, typer.Option(help="Number of random splits.")] = 10,
+    splits: Annotated[int, typer.Option(min=1, help="Number of random splits.")] = 10,
     linear: Annotated[bool, typer.Option(help="Linear models on the same splits beside it.")] = True,
+    shrinkage: ShrinkageOption = None,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     model: Annotated[Path | None, typer.Option(help="Model folder whose card gets the summary.")] = None,
@@ -97,16 +102,19 @@ def evaluate(
 ) -> None:
     """Evaluate a preset beside linear models on the same splits, a line at a time; run again, it goes on."""
     from biobgt.model.device import choose_device
+    from biobgt.model.pretrained import load_card
     from biobgt.training.cards import add_evaluation
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.evaluation import evaluate as run
     from biobgt.training.evaluation import read_results, summarise
 
-    settings, chosen = _preset(preset, None), choose_device(device)
+    settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
+    if model is not None:
+        load_card(model)  # its card gets the summary in the end: better refused now
     _use_threads(threads)
     subjects = _read(cohort, data, phenotypes, atlas, seed)
+    parts = protocol_splits(subjects, protocol, n=splits, seed=seed)  # refuses before the long work
     prepared = _prepare(subjects, settings, out / "features")
-    parts = protocol_splits(subjects, protocol, n=splits, seed=seed)
     run(
         prepared,
         parts,
@@ -141,10 +149,10 @@ def _prepare(subjects: Cohort, settings: "Preset", kept: Path) -> "LabelledGraph
         return label_graphs(subjects, settings, kept=kept, workers=None, progress=progress)
 
 
-def _preset(name: str, epochs: int | None) -> "Preset":
+def _preset(name: str, **changes: float | None) -> "Preset":
     from biobgt.model.presets import preset_named
 
-    return preset_named(name) if epochs is None else preset_named(name, epochs=epochs)
+    return preset_named(name, **{setting: value for setting, value in changes.items() if value is not None})
 
 
 def _use_threads(threads: int | None) -> None:

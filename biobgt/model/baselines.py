@@ -29,10 +29,12 @@ class LinearBaseline:
     Parameters
     ----------
     features : {"fisher-z", "tangent", "log"}
+    shrinkage : float
+        Of the log-Euclidean connectivity, as in the model's preset.
     """
 
-    def __init__(self, features: LinearFeatures) -> None:
-        self.features = features
+    def __init__(self, features: LinearFeatures, *, shrinkage: float = 0.5) -> None:
+        self.features, self.shrinkage = features, shrinkage
 
     def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "LinearBaseline":
         """Fit on correlation matrices, shape (n_subjects, n_regions, n_regions), and numbers of groups."""
@@ -57,7 +59,7 @@ class LinearBaseline:
         if self.features == "fisher-z":
             return fisher_z(matrices)[:, rows, columns]
         if self.features == "log":
-            projected = np.stack([log_connectivity(matrix) for matrix in matrices])
+            projected = np.stack([log_connectivity(matrix, shrinkage=self.shrinkage) for matrix in matrices])
         else:
             values, vectors = np.linalg.eigh(self.whitening_ @ matrices @ self.whitening_)
             projected = (vectors * np.log(values)[:, None, :]) @ vectors.transpose(0, 2, 1)

@@ -28,9 +28,6 @@ from biobgt.scale import map_subjects
 # NE on the control graph at γ = 0.5 / mean λ, by first-order perturbation (0.05 s a subject; exact takes 1 s); Louvain
 # one run at resolution 1.
 GAMMA, LOUVAIN_SEED = 0.5, 0
-# Correlations are shrunk half-way to the identity before the logarithm. Out of fold, ridge on the result is flat
-# between 0.3 and 0.8 and better than at the Ledoit-Wolf shrinkage (docs/model.md).
-SHRINKAGE = 0.5
 _LEAST_EIGENVALUE = -0.05  # of a correlation matrix: rounding and missing pairs reach this far below zero
 
 
@@ -92,21 +89,23 @@ def correlations(subject: Subject) -> NDArray[np.float64]:
     return matrix
 
 
-def log_connectivity(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Matrix logarithm of correlations shrunk half-way to the identity (log-Euclidean, Arsigny et al. 2006).
+def log_connectivity(correlation: NDArray[np.float64], *, shrinkage: float) -> NDArray[np.float64]:
+    """Matrix logarithm of correlations shrunk towards the identity (log-Euclidean, Arsigny et al. 2006).
 
     Unlike the tangent space at a cohort's mean it needs no other subject, and it separates groups as well.
 
     Parameters
     ----------
     correlation : ndarray, shape (n_regions, n_regions)
+    shrinkage : float
+        Share of the identity, between 0 and 1.
 
     Returns
     -------
     ndarray, shape (n_regions, n_regions)
     """
     values, vectors = np.linalg.eigh(correlation)
-    logarithm = np.log((1 - SHRINKAGE) * values + SHRINKAGE)
+    logarithm = np.log((1 - shrinkage) * values.clip(min=0) + shrinkage)
     return np.asarray((vectors * logarithm) @ vectors.T)
 
 
@@ -145,7 +144,9 @@ def prepare_matrices(
     features = _stacked(_correlation_profile(matrix) for matrix in matrices)
     return GraphBatch(
         features=features,
-        values=_stacked(log_connectivity(matrix) for matrix in matrices) if preset.values == "log" else features,
+        values=_stacked(log_connectivity(matrix, shrinkage=preset.shrinkage) for matrix in matrices)
+        if preset.values == "log"
+        else features,
         weights=_stacked(_graph_weights(matrix, preset) for matrix in matrices),
         entanglement=torch.from_numpy(np.stack([one.entanglement for one in network if one is not None])),
         modules=torch.from_numpy(np.stack([one.modules for one in network if one is not None])),

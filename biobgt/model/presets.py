@@ -31,12 +31,17 @@ class Preset:
         Positive correlations below it are no edges of the brain graph (NE, Louvain, ψ).
     values : {"embeddings", "log"}
         What attention averages and the residual stream carries: the embeddings h and features x of the paper, or a
-        region's row of log-Euclidean connectivity, the matrix logarithm of correlations shrunk half-way to the
-        identity. Queries and keys come from ψ on the correlation profiles in both.
+        region's row of log-Euclidean connectivity, the matrix logarithm of correlations shrunk towards the identity.
+        Queries and keys come from ψ on the correlation profiles in both.
+    shrinkage : float
+        Share of the identity that correlations are mixed with before the logarithm, for log-Euclidean values.
     bounded : bool
         Scale embeddings h to one length before attention, so that ψ is bounded as Theorem 2 assumes.
     tied : bool
         One W for queries and keys, a symmetric kernel, instead of two.
+    start_contrast : float
+        W_Q is scaled after pretraining so that training subjects attend this much more within their modules than
+        between them; 0 leaves it as it was drawn.
     readout : {"mean", "regions"}
         Mean over regions, or a linear layer that keeps the regions apart.
     entanglement_bins : int
@@ -75,8 +80,10 @@ class Preset:
     attention_dropout: float = 0.5
     threshold: float = 0.3
     values: Values = "embeddings"
+    shrinkage: float = 0.5
     bounded: bool = False
     tied: bool = False
+    start_contrast: float = 0.0
     readout: Readout = "mean"
     entanglement_bins: int = 20
     encoder_layers: int = 2
@@ -100,6 +107,8 @@ class Preset:
         check_choice("kind of values", self.values, get_args(Values))
         check_choice("readout", self.readout, get_args(Readout))
         object.__setattr__(self, "drop_edges", tuple(self.drop_edges))
+        if not 0 < self.shrinkage < 1:
+            raise InputError(f"The shrinkage is {self.shrinkage:g}; it must be above 0 and below 1.")
         if self.ridge_start and self.readout != "regions":
             raise InputError("Only the readout that keeps the regions apart can start at the ridge solution.")
         if self.width % self.heads:
@@ -135,8 +144,10 @@ PRESETS: Mapping[str, Preset] = {
             layers=1,
             attention_dropout=0.0,
             values="log",
+            shrinkage=0.7,
             bounded=True,
             tied=True,
+            start_contrast=3.0,
             readout="regions",
             contrast_graphs=4,
             learning_rate=2e-5,

@@ -4,6 +4,8 @@ One number T, fitted on validation subjects, divides the logits (Guo et al., ICM
 model claims to be, never which group it prefers, so accuracy stays as it was; with two groups AUC does too.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
@@ -44,6 +46,38 @@ def fit_temperature(logits: ArrayLike, truth: ArrayLike) -> float:
     # In 1/T the loss is convex, so in log T it has a single valley.
     found = minimize_scalar(loss, bounds=np.log(TEMPERATURES), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(found.x)) if found.fun < loss(0.0) - 1e-12 else 1.0
+
+
+def fold_temperatures(
+    logits: Sequence[NDArray[np.float64]],
+    validation: Sequence[NDArray[np.int64]],
+    test: Sequence[NDArray[np.int64]],
+    truth: NDArray[np.int64],
+) -> tuple[list[float], float]:
+    """Find a temperature a fold, from the validation subjects of all folds but those the fold tests.
+
+    The members of a cross-validation are alike, and a tenth of a small cohort says little about one of them: together
+    their validation subjects say ten times as much.
+
+    Parameters
+    ----------
+    logits : sequence of ndarray, shape (n_validation, n_groups)
+        Of each fold's validation subjects, by its own member.
+    validation, test : sequence of ndarray of int
+        The rows of each fold's subjects.
+    truth : ndarray of int, shape (n_subjects,)
+
+    Returns
+    -------
+    temperatures : list of float
+        One a fold, for its test subjects.
+    shared : float
+        From all validation subjects, for new subjects.
+    """
+    values, rows = np.concatenate(logits), np.concatenate(validation)
+    others = [~np.isin(rows, tested) for tested in test]
+    temperatures = [fit_temperature(values[kept], truth[rows[kept]]) for kept in others]
+    return temperatures, fit_temperature(values, truth[rows])
 
 
 def calibrated(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:

@@ -27,6 +27,8 @@ class LabelledGraphs:
         Pearson correlations, for the linear models.
     shrunk : ndarray, shape (n_subjects, n_regions, n_regions), or None
         Ledoit-Wolf correlations, for the tangent space; None where a subject has no series.
+    shrinkage : float
+        Of the log-Euclidean connectivity, for the linear models too.
     labels : ndarray of int, shape (n_subjects,)
         Position in ``groups``.
     groups : tuple of str
@@ -37,6 +39,7 @@ class LabelledGraphs:
     graphs: GraphBatch
     matrices: NDArray[np.float32]
     shrunk: NDArray[np.float32] | None
+    shrinkage: float
     labels: NDArray[np.int64]
     groups: tuple[str, ...]
     subjects: tuple[str, ...]
@@ -70,6 +73,7 @@ def label_graphs(
         shrunk=np.stack([subject_connectivity(one, estimator="ledoit-wolf").astype(np.float32) for one in cohort])
         if has_series
         else None,
+        shrinkage=preset.shrinkage,
         labels=np.array([groups.index(str(subject.group)) for subject in cohort]),
         groups=groups,
         subjects=cohort.ids,

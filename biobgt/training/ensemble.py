@@ -19,7 +19,7 @@ from biobgt.groups import module_contrast
 from biobgt.model.batch import GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
-from biobgt.training.calibration import calibrated, fit_temperature
+from biobgt.training.calibration import calibrated, fold_temperatures
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.distributed import is_first
 from biobgt.training.splits import Split
@@ -37,9 +37,11 @@ class TrainedEnsemble:
     ----------
     members : tuple of BioBGT
     temperatures : tuple of float
-        Fitted on each member's validation subjects.
+        One a fold, for its test subjects, from the validation subjects of all folds but these.
+    temperature : float
+        For new subjects, from the validation subjects of all folds.
     logits : ndarray, shape (n_subjects, n_groups)
-        Out of fold, calibrated.
+        Out of fold, each fold calibrated without its test subjects.
     attention : mapping of int to ndarray, shape (n_layers, n_heads, n_regions, n_regions)
         Mean out-of-fold attention of each group, by its number.
     mean_attention : ndarray, shape (n_subjects, n_regions, n_regions)
@@ -53,6 +55,7 @@ class TrainedEnsemble:
 
     members: tuple[BioBGT, ...]
     temperatures: tuple[float, ...]
+    temperature: float
     logits: NDArray[np.float64]
     attention: dict[int, NDArray[np.float32]]
     mean_attention: NDArray[np.float32]
@@ -92,7 +95,7 @@ def train_ensemble(
     """
     shape = (preset.layers, preset.heads, *data.graphs.weights.shape[1:])
     out = _Gathered(data, shape)
-    members, temperatures, seconds = [], [], []
+    members, validation, seconds = [], [], []
     for number, split in enumerate(splits):
 
         def tell(epoch: Epoch, name: str = split.name) -> None:
@@ -100,16 +103,20 @@ def train_ensemble(
                 progress(f"{name}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
 
         member = _member(data, split, preset, folder / split.name, seed + number, device, resume, tell)
-        validation = predict_logits(member, data.part(split.validation)[0], device=device).double().numpy()
-        temperature = fit_temperature(validation, data.labels[split.validation])
-        out.explain(member, split.test, temperature, device=device)
+        validation.append(predict_logits(member, data.part(split.validation)[0], device=device).double().numpy())
+        out.explain(member, split.test, device=device)
         members.append(member.cpu())
         seconds += pd.read_csv(folder / split.name / "epochs.csv")["seconds"].tolist()  # of resumed folds too
-        temperatures.append(temperature)
+    temperatures, shared = fold_temperatures(
+        validation, [split.validation for split in splits], [split.test for split in splits], data.labels
+    )
+    for split, temperature in zip(splits, temperatures, strict=True):
+        out.logits[split.test] /= temperature
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return TrainedEnsemble(
         members=tuple(members),
         temperatures=tuple(temperatures),
+        temperature=shared,
         logits=out.logits,
         attention={
             label: (total / max(1, out.counts[label])).astype(np.float32) for label, total in out.attention.items()
@@ -167,16 +174,14 @@ class _Gathered:
         self.embedding_contrast = np.full(n, np.nan)
 
     @torch.no_grad()
-    def explain(
-        self, member: BioBGT, rows: NDArray[np.int64], temperature: float, *, device: torch.device | str
-    ) -> None:
+    def explain(self, member: BioBGT, rows: NDArray[np.int64], *, device: torch.device | str) -> None:
         for start in range(0, len(rows), EXPLAINED_AT_ONCE):
             part = rows[start : start + EXPLAINED_AT_ONCE]
             graphs, labels = self.data.part(part)
             seen = member.explain(graphs.to(device))
             maps = torch.stack([one.weights for one in seen.attention], dim=1).float().cpu().numpy()
             maps = maps.reshape(len(part), *self.shape)
-            self.logits[part] = seen.logits.double().cpu().numpy() / temperature
+            self.logits[part] = seen.logits.double().cpu().numpy()
             self.mean_attention[part] = maps.mean(axis=(1, 2))
             self.embedding_contrast[part] = embedding_contrast(seen.embeddings.float().cpu(), graphs)
             modules = graphs.modules.numpy()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from biobgt.model.presets import Preset
 from biobgt.training.calibration import calibrated, fit_temperature
 from biobgt.training.data import LabelledGraphs
-from biobgt.training.linear import linear_kinds, linear_on_split
+from biobgt.training.linear import linear_kinds, linear_margins
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model
@@ -98,7 +98,8 @@ def evaluate(
         where = {"protocol": protocol, "split": split.name}
         for features in linear_kinds(data) if linear else ():
             if (protocol, split.name, f"linear {features}") not in files.done():
-                test, temperature = linear_on_split(data, split, features)
+                validation, test = linear_margins(data, split, features)
+                temperature = fit_temperature(validation, data.labels[split.validation])
                 files.write({**where, "model": f"linear {features}"}, data, split.test, test, temperature)
         for preset in presets:
             if (protocol, split.name, preset.name) in files.done():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.model.baselines import LINEAR_FEATURES, LinearBaseline, LinearFeatures
-from biobgt.training.calibration import calibrated, fit_temperature
+from biobgt.training.calibration import calibrated, fold_temperatures
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.splits import Split
 
@@ -16,12 +16,15 @@ def linear_kinds(data: LabelledGraphs) -> tuple[LinearFeatures, ...]:
     return tuple(kind for kind in LINEAR_FEATURES if kind != "tangent" or data.shrunk is not None)
 
 
-def linear_on_split(data: LabelledGraphs, split: Split, features: LinearFeatures) -> tuple[NDArray[np.float64], float]:
-    """Fit on a split; return the test subjects' margins and the temperature from its validation subjects."""
+def linear_margins(
+    data: LabelledGraphs, split: Split, features: LinearFeatures
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Fit on a split's training subjects; return the margins of its validation and of its test subjects."""
     matrices = data.shrunk if features == "tangent" and data.shrunk is not None else data.matrices
-    model = LinearBaseline(features).fit(matrices[split.train].astype(np.float64), data.labels[split.train])
+    model = LinearBaseline(features, shrinkage=data.shrinkage)
+    model.fit(matrices[split.train].astype(np.float64), data.labels[split.train])
     validation, test = (model.decision(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
-    return test, fit_temperature(validation, data.labels[split.validation])
+    return validation, test
 
 
 def linear_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict[str, NDArray[np.float64]]:
@@ -29,8 +32,11 @@ def linear_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict[st
     found = {}
     for kind in linear_kinds(data):
         probabilities = np.full((len(data.labels), len(data.groups)), np.nan)
-        for split in splits:
-            margins, temperature = linear_on_split(data, split, kind)
+        validation, tested = zip(*(linear_margins(data, split, kind) for split in splits), strict=True)
+        temperatures, _ = fold_temperatures(
+            validation, [split.validation for split in splits], [split.test for split in splits], data.labels
+        )
+        for split, margins, temperature in zip(splits, tested, temperatures, strict=True):
             probabilities[split.test] = calibrated(margins, temperature)
         found[LINEAR_FEATURES[kind]] = probabilities
     return found

@@ -1,4 +1,4 @@
-"""Where training starts: ψ taught without labels, and the readout at the ridge solution.
+"""Where training starts: ψ taught without labels, attention as sharp as asked for, the readout at the ridge solution.
 
 Gradient descent from a random readout needs many epochs to get where ridge regression is at once, and overfits on the
 way. From there it goes on, and what it adds is its own.
@@ -10,14 +10,18 @@ from itertools import islice
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from torch import Tensor
 
+from biobgt.groups import module_contrast
+from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.batch import GraphBatch
 from biobgt.model.transformer import BioBGT
 
 _PENALTIES = np.logspace(-2, 1, 13)  # in units of the mean squared norm of a subject's features
 _AT_ONCE = 64
+_GAINS = np.geomspace(0.5, 4, 10)  # a kernel outside these is flat, or each region looks at itself only
+_ASKED = 32  # training subjects that the sharpness of attention is measured on
 
 
 def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
@@ -32,6 +36,34 @@ def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Gener
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
+
+
+@torch.no_grad()
+def sharpen_attention(model: BioBGT, graphs: GraphBatch, *, device: torch.device) -> None:
+    """Scale W_Q so that training subjects attend within their modules as much more as the preset asks for.
+
+    The direction of attention is ψ's; how sharp the kernel is, a random W leaves to chance and to how alike a cohort's
+    regions are. Where no scale gives the contrast, as with embeddings that know no modules, W_Q stays as it was drawn.
+    """
+    model.eval()
+    asked = graphs[slice(0, _ASKED)]
+    modules, given = asked.modules.numpy(), asked.to(device)
+    queries = [part.query for part in model.modules() if isinstance(part, FunctionalModuleAttention)]
+    drawn = [query.weight.clone() for query in queries]
+
+    def missing(log_gain: float) -> float:  # sets the weights, too
+        for query, weight in zip(queries, drawn, strict=True):
+            query.weight.copy_(weight * np.exp(log_gain))
+        attention = model.explain(given).mean_attention().weights.float().cpu().numpy()
+        return float(np.nanmean(module_contrast(attention, modules))) - model.preset.start_contrast
+
+    gains = np.log(_GAINS)
+    found = np.array([missing(gain) for gain in gains])
+    reached = np.flatnonzero(found >= 0)
+    if not len(reached) or reached[0] == 0:
+        missing(0.0)
+    else:
+        missing(float(brentq(missing, gains[reached[0] - 1], gains[reached[0]], xtol=0.01)))
 
 
 def _batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
@@ -53,15 +85,28 @@ def start_at_ridge(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device:
     features -= centre
     targets = 2 * torch.nn.functional.one_hot(groups, model.readout.classify.out_features).double() - 1
     offset = targets.mean(dim=0)
-    dual, left_out = _ridge(features @ features.T, targets - offset)
+    dual, left_out = ridge_left_out(features @ features.T, targets - offset)
     scale = _logit_scale((left_out + offset).numpy(), groups.numpy())
     weight = scale * (features.T @ dual).T
     model.readout.classify.weight.copy_(weight)
     model.readout.classify.bias.copy_(scale * offset - weight @ centre)
 
 
-def _ridge(kernel: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Dual coefficients and leave-one-out predictions at the best penalty, both of shape (n_subjects, n_groups)."""
+def ridge_left_out(kernel: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Ridge from inner products of subjects, at the penalty with the least leave-one-out error.
+
+    Parameters
+    ----------
+    kernel : Tensor, shape (n_subjects, n_subjects)
+        Of centred features.
+    targets : Tensor, shape (n_subjects, n_groups)
+        Centred.
+
+    Returns
+    -------
+    dual, left_out : Tensor, shape (n_subjects, n_groups)
+        Coefficients of the subjects, and the prediction for each from all others.
+    """
     size = kernel.trace() / len(kernel)
     best: tuple[float, Tensor, Tensor] | None = None
     for penalty in _PENALTIES:

@@ -33,6 +33,7 @@ def write_tiny_model(folder: Path, demo: str, kind: str, *, simulated: bool, n_p
     trained = TrainedEnsemble(
         members=members,
         temperatures=(1.0, 1.5),
+        temperature=1.25,
         logits=logits,
         attention=dict(enumerate(attention)),
         mean_attention=each,

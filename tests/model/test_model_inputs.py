@@ -50,10 +50,11 @@ def test_features_are_what_they_say(cohort: Cohort, graphs: GraphBatch) -> None:
     assert graphs.modules[0].tolist() == louvain_modules(kept, seed=0).labels.tolist()
 
 
-def test_log_connectivity_is_the_matrix_logarithm(cohort: Cohort) -> None:
+@pytest.mark.parametrize("shrinkage", [0.1, 0.5])
+def test_log_connectivity_is_the_matrix_logarithm(shrinkage: float, cohort: Cohort) -> None:
     matrix = functional_connectivity(cohort.subjects[0].series)
-    found = torch.matrix_exp(torch.from_numpy(log_connectivity(matrix))).numpy()
-    np.testing.assert_allclose(found, 0.5 * matrix + 0.5 * np.eye(N_REGIONS), atol=1e-10)
+    found = torch.matrix_exp(torch.from_numpy(log_connectivity(matrix, shrinkage=shrinkage))).numpy()
+    np.testing.assert_allclose(found, (1 - shrinkage) * matrix + shrinkage * np.eye(N_REGIONS), atol=1e-10)
 
 
 @pytest.mark.parametrize("level", [0.2, 0.3, 0.4])

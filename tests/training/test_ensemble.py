@@ -59,9 +59,18 @@ def test_probabilities_are_out_of_fold_and_calibrated_on_validation(
     data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble
 ) -> None:
     assert np.isfinite(trained.logits).all()
+    validation = [
+        (row, logits)
+        for member, split in zip(trained.members, splits, strict=True)
+        for row, logits in zip(
+            split.validation, predict_logits(member, data.part(split.validation)[0]).double().numpy(), strict=True
+        )
+    ]
     for member, split, temperature in zip(trained.members, splits, trained.temperatures, strict=True):
-        validation = predict_logits(member, data.part(split.validation)[0]).double().numpy()
-        assert temperature == pytest.approx(fit_temperature(validation, data.labels[split.validation]), rel=1e-3)
+        kept = [(row, logits) for row, logits in validation if row not in split.test]
+        assert len(kept) < len(validation)
+        expected = fit_temperature([logits for _, logits in kept], data.labels[[row for row, _ in kept]])
+        assert temperature == pytest.approx(expected, rel=1e-3)
         test = predict_logits(member, data.part(split.test)[0]).double().numpy()
         np.testing.assert_allclose(trained.logits[split.test], test / temperature, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(trained.probabilities.sum(axis=1), 1)

@@ -10,7 +10,7 @@ from biobgt.groups import module_contrast
 from biobgt.model.batch import GraphBatch
 from biobgt.model.inputs import prepare
 from biobgt.model.transformer import BioBGT
-from biobgt.training.start import _PENALTIES, _ridge, pretrain_extractor, start_at_ridge
+from biobgt.training.start import _PENALTIES, pretrain_extractor, ridge_left_out, sharpen_attention, start_at_ridge
 
 CPU = torch.device("cpu")
 
@@ -74,7 +74,7 @@ def test_leave_one_out_of_labels_by_lot_is_at_chance() -> None:
         features = rng.standard_normal((40, 400))
         features -= features.mean(axis=0)
         targets = 2.0 * np.eye(2)[rng.permutation(np.arange(40) % 2)] - 1
-        _, left_out = _ridge(torch.from_numpy(features @ features.T), torch.from_numpy(targets))
+        _, left_out = ridge_left_out(torch.from_numpy(features @ features.T), torch.from_numpy(targets))
         right.append(float((left_out.numpy().argmax(axis=1) == targets.argmax(axis=1)).mean()))
     assert np.mean(right) < 0.65
 
@@ -108,3 +108,30 @@ def test_the_extractor_learns_modules_without_labels() -> None:
     assert changed
     assert all(name.startswith(("project", "importance", "extractor")) for name in changed)
     assert contrast() > at_first + 0.2
+
+
+def test_attention_starts_as_sharp_as_asked_for() -> None:
+    preset = small("best", start_contrast=1.6, pretrain_steps=60)
+    graphs = prepare(planted_cohort(12).subjects, preset)
+    torch.manual_seed(0)
+    model = BioBGT(preset, n_regions=16, n_groups=2)
+    model.standardise(graphs)
+    pretrain_extractor(model, graphs, torch.Generator().manual_seed(0), device=CPU)
+    drawn = model.layers[0].attention.query.weight.clone()
+    sharpen_attention(model, graphs, device=CPU)
+    with torch.no_grad():
+        attention = model.explain(graphs).mean_attention().weights.numpy()
+    assert module_contrast(attention, graphs.modules.numpy()).mean() == pytest.approx(1.6, abs=0.05)
+    gain = (model.layers[0].attention.query.weight / drawn).detach()
+    assert float(gain.max() - gain.min()) < 1e-3 < abs(float(gain.mean()) - 1)  # its direction stays
+
+
+def test_a_contrast_out_of_reach_leaves_attention_as_drawn() -> None:
+    preset = small("best", start_contrast=50.0)
+    graphs = prepare(planted_cohort(4).subjects, preset)
+    torch.manual_seed(0)
+    model = BioBGT(preset, n_regions=16, n_groups=2)
+    model.standardise(graphs)
+    drawn = model.layers[0].attention.query.weight.clone()
+    sharpen_attention(model, graphs, device=CPU)
+    assert torch.equal(model.layers[0].attention.query.weight, drawn)
