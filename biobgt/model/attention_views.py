@@ -6,6 +6,7 @@ much. Rows look, columns are looked at. Nothing here needs torch.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ class BlockTests:
     Attributes
     ----------
     between : (str, str)
-        Controls and patients; a positive difference is higher in the second.
+        A positive difference is higher in the second.
     blocks : DataFrame
         A row a pair of modules, as :func:`biobgt.groups.compare_groups` makes them.
     contrast : DataFrame
@@ -153,8 +154,21 @@ def block_means(maps: Mapping[str, Matrix], labels: Sequence[str | None]) -> dic
     }
 
 
+def group_beside(own: str | None, groups: Sequence[str]) -> str:
+    """The group of a model that a subject is shown beside: its own where the model knows it, else the controls."""
+    return own if own in groups and own is not None else groups[0]
+
+
+def all_block_tests(tests: pd.DataFrame, sizes: Mapping[str, int]) -> list[BlockTests]:
+    """Find the comparison of every two groups that were compared, in the order of groups; see :func:`block_tests`."""
+    found = [block_tests(tests, between, sizes) for between in combinations(sizes, 2)]
+    return [comparison for comparison in found if comparison is not None]
+
+
 def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[str, int]) -> BlockTests | None:
     """Find the comparison of two groups among a model's tests; None where these two were not compared.
+
+    Groups are compared once; asked for the other way round, differences change their sign.
 
     Parameters
     ----------
@@ -166,11 +180,24 @@ def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[st
     """
     rows = tests[tests["between"] == f"{between[0]} - {between[1]}"]
     if rows.empty:
+        rows = _turned(tests[tests["between"] == f"{between[1]} - {between[0]}"])
+    if rows.empty:
         return None
     blocks = rows[rows["family"] == "block"].reset_index(drop=True)
     contrast = rows[rows["family"] == "contrast"].reset_index(drop=True)
     named = rows["covariates"].dropna()
     return BlockTests(between, blocks, contrast, str(named.iloc[0]) if len(named) else "", _used(rows, between, sizes))
+
+
+def _turned(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same comparison, first group minus second."""
+    turned = rows.copy()
+    for suffix in ("", "_unadjusted"):
+        low, high = f"d_low{suffix}", f"d_high{suffix}"
+        for column in (f"difference{suffix}", f"d{suffix}", f"t{suffix}"):
+            turned[column] = -rows[column]
+        turned[low], turned[high] = -rows[high], -rows[low]
+    return turned
 
 
 def _used(rows: pd.DataFrame, between: tuple[str, str], sizes: Mapping[str, int]) -> dict[str, int]:

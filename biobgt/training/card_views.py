@@ -23,6 +23,8 @@ METRIC_TITLES: Mapping[str, str] = {
     "brier": "Brier score",
     "ece": "Calibration error",
 }
+MOST_PROBABLE = "the most probable group"
+PAPER_NOTE = "The paper's numbers are of its own cohort and runs, and do not compare directly."
 _PERCENT = re.compile(r"^\s*([0-9.]+)\s*(?:±\s*([0-9.]+))?\s*$")
 
 
@@ -73,6 +75,16 @@ def chance_level(card: Mapping[str, Any]) -> dict[str, float]:
     """What guessing gives: AUC 0.5, and accuracy by always naming the largest group."""
     sizes = card["data"]["subjects"].values()
     return {"auc": 0.5, "accuracy": max(sizes) / sum(sizes)}
+
+
+def claimed_event(card: Mapping[str, Any]) -> str:
+    """What a reliability curve is of: the patients, or with more groups whichever was most probable."""
+    return str(card["groups"][1]) if len(card["groups"]) == 2 else MOST_PROBABLE
+
+
+def paper_note(card: Mapping[str, Any]) -> str:
+    """What to say of the paper's numbers beside a model's; nothing where the paper has none."""
+    return PAPER_NOTE if card["paper"] else ""
 
 
 def group_curves(

@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -82,14 +83,15 @@ def write_model(
         "preset": preset.as_dict(),
         "n_parameters": sum(parameter.numel() for parameter in trained.members[0].parameters()),
         "protocol": f"{len(trained.members)}-fold cross-validation, stratified by site and group; one member a fold; "
-        "epoch and temperature chosen on validation subjects, results on the fold's test subjects.",
+        "epoch and temperature chosen on validation subjects, results on the fold's test subjects, whom neither has "
+        "seen.",
         "results": results,
         "evaluation": [],
         "paper": story.paper,
         "attention": {
             group: float(np.nanmean(trained.contrast[data.labels == label])) for label, group in enumerate(data.groups)
         },
-        "temperatures": [round(value, 4) for value in trained.temperatures],
+        "temperatures": [round(trained.temperature, 4)] * len(trained.members),
         "familiarity": {
             "mean_correlation": list(familiar.mean_correlation),
             "distance": list(familiar.distance),
@@ -142,29 +144,37 @@ def headline(results: Mapping[str, Mapping[str, Any]], groups: Sequence[str], *,
 
 
 def group_tests(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> pd.DataFrame:
-    """Compare attention between controls and each other group, block by block, with covariates held.
+    """Compare attention between every two groups, block by block, with covariates held.
 
-    Without a row where the atlas has no functional modules.
+    Returns
+    -------
+    DataFrame
+        A row a block and one for the contrast, for every pair of groups: ``between`` names the two, ``n_<group>`` says
+        how many subjects of each were used. Without a row where the atlas has no functional modules.
     """
     if not cohort.atlas.labels:
         return pd.DataFrame(columns=["feature", "family", "between", "covariates", "n_subjects"])
     labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels)))
     covariates = covariates_of(cohort.table())
     frames = []
-    for group in data.groups[1:]:
+    for between in combinations(data.groups, 2):
         found = compare_attention(
             trained.mean_attention,
             labels,
             [data.groups[label] for label in data.labels],
             subjects=data.subjects,
-            between=(data.groups[0], group),
+            between=between,
             covariates=covariates.table,
         )
         for family, comparison in (("block", found.blocks), ("contrast", found.contrast)):
-            frames.append(comparison.table.assign(family=family, between=f"{data.groups[0]} - {group}"))
+            frames.append(comparison.table.assign(family=family, between=" - ".join(between)))
             frames[-1]["covariates"] = ", ".join(comparison.covariates)
             frames[-1]["n_subjects"] = sum(comparison.n_subjects.values())
-    return pd.concat(frames, ignore_index=True)
+            for group, n in comparison.n_subjects.items():
+                frames[-1][f"n_{group}"] = n
+    tests = pd.concat(frames, ignore_index=True)
+    counts = [f"n_{group}" for group in data.groups]
+    return tests.astype(dict.fromkeys(counts, "Int64"))  # empty, and no decimals, where a group was not compared
 
 
 def readme(card: Mapping[str, Any]) -> str:

@@ -6,12 +6,14 @@ import pytest
 
 from biobgt import InputError, load_atlas
 from biobgt.model.attention_views import (
+    all_block_tests,
     attention_received,
     block_means,
     block_tests,
     colour_limits,
     difference_limit,
     functional_labels,
+    group_beside,
     louvain_labels,
     map_correlation,
     select_attention,
@@ -26,6 +28,9 @@ TESTS = pd.DataFrame(
         "feature": ["a → a", "a → b", "within / between modules"],
         "module": ["a", "a", None],
         "other_module": ["a", "b", None],
+        **{f"{name}{suffix}": [0.1, -0.2, 0.3] for name in ("difference", "d", "t") for suffix in ("", "_unadjusted")},
+        **{f"d_low{suffix}": [0.0, -0.5, 0.2] for suffix in ("", "_unadjusted")},
+        **{f"d_high{suffix}": [0.2, 0.1, 0.4] for suffix in ("", "_unadjusted")},
         "q": [0.04, 0.2, 0.01],
         "q_unadjusted": [0.01, 0.05, 0.01],
         "family": ["block", "block", "contrast"],
@@ -94,10 +99,37 @@ def test_tests_are_found_by_their_groups() -> None:
     assert len(found.contrast) == 1
     assert dict(found.n_subjects) == {"NC": 10, "AD": 12}
     assert block_tests(TESTS, ("MCI", "AD"), {"MCI": 1, "AD": 1}) is None
-    assert block_tests(TESTS, ("AD", "NC"), {"NC": 1, "AD": 1}) is None
     said = block_tests(TESTS.assign(n_NC=8, n_AD=9), ("NC", "AD"), {"NC": 10, "AD": 12})
     assert said is not None
     assert dict(said.n_subjects) == {"NC": 8, "AD": 9}
+
+
+def test_tests_asked_the_other_way_round_change_their_sign() -> None:
+    turned = block_tests(TESTS.assign(n_NC=8, n_AD=9), ("AD", "NC"), {"NC": 10, "AD": 12})
+    assert turned is not None
+    assert turned.between == ("AD", "NC")
+    assert list(turned.n_subjects.items()) == [("AD", 9), ("NC", 8)]
+    for suffix in ("", "_unadjusted"):
+        for name in ("difference", "d", "t"):
+            assert turned.blocks[f"{name}{suffix}"].tolist() == [-0.1, 0.2]
+        assert turned.blocks[f"d_low{suffix}"].tolist() == [-0.2, -0.1]
+        assert turned.blocks[f"d_high{suffix}"].tolist() == [0.0, 0.5]
+    assert turned.contrast["d"].tolist() == [-0.3]
+    assert turned.marked["feature"].tolist() == ["a → a"]
+    assert TESTS["d"].tolist() == [0.1, -0.2, 0.3]
+
+
+def test_every_pair_that_was_compared_is_found_in_the_order_of_groups() -> None:
+    sizes = {"NC": 10, "MCI": 11, "AD": 12}
+    pairs = [TESTS.assign(between=between) for between in ("MCI - AD", "NC - AD")]
+    found = all_block_tests(pd.concat(pairs), sizes)
+    assert [one.between for one in found] == [("NC", "AD"), ("MCI", "AD")]
+    assert dict(found[1].n_subjects) == {"MCI": 11, "AD": 12}
+
+
+@pytest.mark.parametrize(("own", "expected"), [("AD", "AD"), ("ASD", "NC"), (None, "NC")])
+def test_subject_stands_beside_its_group_or_the_controls(own, expected) -> None:
+    assert group_beside(own, ["NC", "AD"]) == expected
 
 
 def test_labels_are_in_words_and_louvain_finds_what_was_planted() -> None:

@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import jsonschema
 import numpy as np
@@ -14,9 +17,11 @@ import biobgt.training.cards
 from biobgt.assets import asset
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort
+from biobgt.model.attention_views import all_block_tests
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
+from biobgt.simulate import demo_cohort
 from biobgt.training.calibration import calibrated
-from biobgt.training.cards import add_evaluation, headline, write_model
+from biobgt.training.cards import add_evaluation, group_tests, headline, write_model
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
 from biobgt.training.evaluation import evaluate
@@ -115,10 +120,7 @@ def test_the_loaded_model_gives_the_members_mean(
 ) -> None:
     loaded = load_pretrained(folder, "cpu")
     table = loaded.predict(cohort)
-    logits = [
-        predict_logits(member, data.graphs).double().numpy() / temperature
-        for member, temperature in zip(trained.members, trained.temperatures, strict=True)
-    ]
+    logits = [predict_logits(member, data.graphs).double().numpy() / trained.temperature for member in trained.members]
     expected = calibrated(np.mean(logits, axis=0), 1.0)
     np.testing.assert_allclose(table[["p_NC", "p_ASD"]].to_numpy(), expected, atol=1e-3)
     assert list(table.columns) == ["subject", "p_NC", "p_ASD", "prediction", "warning"]
@@ -185,3 +187,30 @@ def test_tests_are_a_table_one_can_read(folder: Path) -> None:
     table = pd.read_csv(folder / "tests.csv")
     assert {"feature", "p", "q", "covariates", "n_subjects"} <= set(table.columns)
     assert (table["n_subjects"] == 40).all()
+    assert (table[["n_NC", "n_ASD"]] == 20).all(axis=None)
+
+
+def test_every_two_groups_are_compared_over_the_subjects_whose_covariates_are_known(tmp_path: Path) -> None:
+    drawn = demo_cohort("ad", n_per_group=4)
+    ages = {subject.id: {"age": 60 + i} for i, subject in enumerate(drawn)} | {"sim-MCI-002": {"age": None}}
+    subjects = tuple(replace(subject, phenotypes=ages[subject.id]) for subject in drawn)
+    cohort = replace(drawn, subjects=subjects)
+    groups = ("NC", "MCI", "AD")
+    labels = np.array([groups.index(str(subject.group)) for subject in cohort])
+    attention = np.random.default_rng(0).random((12, 90, 90)).astype(np.float32)
+    at = [label == "occipital" for label in cohort.atlas.labelling("dosenbach")]
+    attention[np.ix_(labels == 2, at, at)] += 5
+    data = cast("LabelledGraphs", SimpleNamespace(groups=groups, labels=labels, subjects=cohort.ids))
+    found = group_tests(cohort, data, cast("TrainedEnsemble", SimpleNamespace(mean_attention=attention)))
+    assert list(dict.fromkeys(found["between"])) == ["NC - MCI", "NC - AD", "MCI - AD"]
+    assert found.groupby(["between", "family"]).size().tolist() == [36, 1] * 3
+    found.to_csv(tmp_path / "tests.csv", index=False)
+    read = pd.read_csv(tmp_path / "tests.csv")
+    tests = all_block_tests(read, dict.fromkeys(groups, 4))
+    assert [dict(one.n_subjects) for one in tests] == [{"NC": 4, "MCI": 3}, {"NC": 4, "AD": 4}, {"MCI": 3, "AD": 4}]
+    for one, expected in zip(tests, (0, 5, 5), strict=True):
+        row = one.blocks.set_index("feature").loc["occipital → occipital"]
+        first, second = (row[f"mean_{group}"] for group in one.between)
+        assert second - first == pytest.approx(expected, abs=0.1)
+    text = (tmp_path / "tests.csv").read_text(encoding="utf-8")
+    assert ",7,4,3," in text, "whole numbers, and nothing for the group that was not compared"
