@@ -12,7 +12,7 @@ from widgets import as_png, heading, show_figure, show_picture
 from biobgt import Atlas
 from biobgt.export import Plain
 from biobgt.figures import brain_3d, order_regions
-from biobgt.figures.attention import attention_difference, attention_heatmaps, contrast_points
+from biobgt.figures.attention import RECEIVED, attention_difference, attention_heatmaps, contrast_points
 from biobgt.figures.attention_blocks import block_effects
 from biobgt.figures.attention_captions import (
     attention_caption,
@@ -26,6 +26,7 @@ from biobgt.figures.frame import RegionOrder
 from biobgt.model.attention_views import (
     BlockTests,
     Matrix,
+    all_block_tests,
     attention_received,
     block_tests,
     colour_limits,
@@ -65,9 +66,15 @@ class AttentionView:
 
     @property
     def how(self) -> dict[str, Plain]:
-        """Order, layer and head, as an export names them: counted from 1, with 0 for the mean."""
-        layer, head = (0 if number is None else number + 1 for number in (self.layer, self.head))
-        return {"order": self.order_key, "layer": layer, "head": head}
+        """Order, layer and head, as an export names them."""
+        return {"order": self.order_key, **self.counted_part}
+
+    @property
+    def counted_part(self) -> dict[str, Plain]:
+        """Layer and head, counted from 1, with 0 for the mean."""
+        return {
+            name: 0 if number is None else number + 1 for name, number in (("layer", self.layer), ("head", self.head))
+        }
 
     def map(self, group: str) -> Matrix:
         """A group's attention, shape (n_regions, n_regions)."""
@@ -165,7 +172,8 @@ def _show_tests(shown: AttentionView, tests: BlockTests) -> None:
         simulated=shown.simulated,
     )
     caption = effects_caption(shown.name, tests, simulated=shown.simulated)
-    show_figure(figure, caption, key="block_effects", file_name=f"{shown.name}_blocks")
+    request = model_request(shown.card, "attention_blocks", first=tests.between[0], second=tests.between[1])
+    show_figure(figure, caption, key="block_effects", file_name=f"{shown.name}_blocks", export=request)
     columns = {
         "feature": "Block (looks → looked at)",
         "d": "d",
@@ -200,8 +208,7 @@ def _pick_two(names: list[str]) -> tuple[str, str] | None:
 def show_contrast(shown: AttentionView) -> None:
     """Show how closely attention keeps to modules, group by group."""
     heading("Within against between modules", simulated=shown.simulated)
-    controls, *others = shown.groups.n
-    tests = [found for group in others if (found := shown.tests((controls, group))) is not None]
+    tests = all_block_tests(shown.groups.tests, shown.groups.n)
     figure = contrast_points(
         shown.groups.contrast, title=f"Module contrast of attention, {shown.name}", simulated=shown.simulated
     )
@@ -216,21 +223,12 @@ def show_received(shown: AttentionView, view: View) -> None:
     if shown.atlas.coordinates is None:
         st.info("The coordinates of this atlas are not known, so its regions cannot be drawn on a brain.")
         return
-    names = list(shown.groups.n)
-    if st.session_state.get(RECEIVED_GROUP) not in names:
-        st.session_state[RECEIVED_GROUP] = names[0]
-    st.session_state.setdefault(RECEIVED_BRAIN, THREE_D)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        group = st.segmented_control("Group", names, key=RECEIVED_GROUP, required=True, persist_state="session")
-        kind = st.segmented_control(
-            "Brain", [THREE_D, GLASS], key=RECEIVED_BRAIN, required=True, persist_state="session"
-        )
-    group = group or names[0]
+    group, kind = _pick_received(list(shown.groups.n))
     received = attention_received(shown.map(group))
     drawn: dict[str, Any] = {
         "sizes": received,
         "values": received,
-        "quantity": "attention received (1 = even)",
+        "quantity": RECEIVED,
         "title": f"Attention received, {group}, {shown.name}",
         "simulated": shown.simulated,
     }
@@ -243,9 +241,10 @@ def show_received(shown: AttentionView, view: View) -> None:
         where=where,
         simulated=shown.simulated,
     )
+    request = model_request(shown.card, "attention_received", group=group, **shown.counted_part)
     if kind != GLASS:
         figure = brain_3d(shown.atlas.coordinates, shown.atlas.regions, **drawn)
-        show_figure(figure, caption, key="received", file_name=f"{shown.name}_{group}_received")
+        show_figure(figure, caption, key="received", file_name=f"{shown.name}_{group}_received", export=request)
         return
 
     def draw() -> bytes:
@@ -256,4 +255,17 @@ def show_received(shown: AttentionView, view: View) -> None:
         return as_png(glass_brain(shown.atlas.coordinates, shown.atlas.regions, style=style, **drawn), style=style)
 
     key = (shown.name, shown.card["sha256"], group, shown.layer, shown.head)
-    show_picture(keep_picture(view, key, draw), caption, "received_glass")
+    show_picture(keep_picture(view, key, draw), caption, "received_glass", export=request)
+
+
+def _pick_received(names: list[str]) -> tuple[str, str]:
+    """Ask whose attention, and on which brain."""
+    if st.session_state.get(RECEIVED_GROUP) not in names:
+        st.session_state[RECEIVED_GROUP] = names[0]
+    st.session_state.setdefault(RECEIVED_BRAIN, THREE_D)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        group = st.segmented_control("Group", names, key=RECEIVED_GROUP, required=True, persist_state="session")
+        kind = st.segmented_control(
+            "Brain", [THREE_D, GLASS], key=RECEIVED_BRAIN, required=True, persist_state="session"
+        )
+    return group or names[0], kind or THREE_D

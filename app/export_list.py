@@ -8,6 +8,7 @@ import streamlit as st
 from state import EXPORT_LIST, ModuleChoices, View, current_view
 
 from biobgt.export import CohortRef, FigureRequest, Plain
+from biobgt.graph import ConnectomeSettings
 from biobgt.simulate import DEMO_COHORTS
 from biobgt.wording import counted
 
@@ -59,6 +60,12 @@ def model_request(card: Mapping[str, Any], figure: str, **options: Plain) -> Fig
     """Ask for a figure of a trained model's groups."""
     cohort = CohortRef(card["name"], model=True, sha256=card["sha256"])
     return FigureRequest(figure, cohort, options=options)
+
+
+def subject_model_request(view: View, card: Mapping[str, Any], figure: str, **options: Plain) -> FigureRequest:
+    """Ask for a figure of what a trained model says of the view's subject; a model makes its own graph of it."""
+    request = request_of(view, figure, model=card["name"], model_sha256=card["sha256"], **options)
+    return replace(request, settings=ConnectomeSettings())
 
 
 def listed() -> list[FigureRequest]:

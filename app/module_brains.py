@@ -47,9 +47,16 @@ def show_brain(view: View, choices: ModuleChoices, modules: SubjectModules, name
         names,
         kind=kind,
         edges=edges,
-        of=subject.id,
+        caption=brain_caption(
+            subject.id,
+            view.atlas.n_regions,
+            n_groups=modules.partition.n_modules,
+            n_edges=len(edges),
+            simulated=subject.simulated,
+        ),
         key="brain",
         title=f"Modules of {subject.id}",
+        simulated=subject.simulated,
         export=named_request(view, choices, "module_brain", connections=most),
     )
 
@@ -67,13 +74,13 @@ def draw_modules(
     names: Mapping[int, str],
     *,
     kind: str,
-    of: str,
+    caption: str,
     key: str,
     title: str,
+    simulated: bool,
+    export: FigureRequest,
     edges: Sequence[tuple[int, int, float]] = (),
     narrow: bool = False,
-    caption: str | None = None,
-    export: FigureRequest | None = None,
 ) -> None:
     """Draw regions in the colours of their modules.
 
@@ -85,26 +92,21 @@ def draw_modules(
     names : mapping of int to str
     kind : str
         :data:`THREE_D` or :data:`GLASS`.
-    of : str
-        The subject or the group.
+    caption : str
+        What is said of the brain in 3-D; of the glass brain the same is, but for its name.
     key : str
         Unique on the page.
     title : str
+    simulated : bool
+    export : FigureRequest
+        Makes the figure for the paper.
     edges : sequence of (int, int, float)
     narrow : bool
         Draw for half the page: a smaller picture with letters of the same size, a brain seen from farther off.
-    caption : str, optional
-        What is said of it; by default that it is a subject's.
-    export : FigureRequest, optional
-        Makes the figure for the paper.
     """
-    simulated = view.subject.simulated
     numbers = sorted(set(labels) - {0})
     groups = tuple(names[label] if label else None for label in labels)
     colours = {names[number]: colour for number, colour in module_colours(numbers).items()}
-    text = caption or brain_caption(
-        of, view.atlas.n_regions, n_groups=len(numbers), n_edges=len(edges), simulated=simulated
-    )
     coordinates, regions = view.atlas.coordinates, view.atlas.regions
     assert coordinates is not None
     drawn: dict[str, Any] = {
@@ -119,7 +121,7 @@ def draw_modules(
         if narrow:
             eye = figure.layout.scene.camera.eye
             figure.update_scenes(camera_eye={axis: FARTHER * eye[axis] for axis in ("x", "y", "z")})
-        show_figure(figure, text, key=key, file_name=title, export=export)
+        show_figure(figure, caption, key=key, file_name=title, export=export)
         return
     from biobgt.figures.paper.brain import glass_brain  # they bring matplotlib, which only this picture needs
     from biobgt.figures.paper.style import PaperStyle
@@ -130,4 +132,5 @@ def draw_modules(
             return as_png(glass_brain(coordinates, regions, style=style, **drawn))
 
     picture = keep(view, "picture", (groups, tuple(edges), title, narrow), draw)
+    text = caption.replace("the fsaverage5 cortex", "nilearn's glass brain, seen from four sides")
     show_picture(picture, text, f"{key}_glass", export=export)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import streamlit as st
+from export_list import module_request
 from long_work import work_through
 from module_results import kept, null_key, null_modularity, null_small_world, world_key
 from state import ModuleChoices, View
@@ -44,9 +45,13 @@ def _test_modularity(view: View, choices: ModuleChoices) -> None:
         return
     subject = view.subject
     test = pool_modularity_tests([null_modularity(view, choices, number) for number in numbers])
+    if test.q != test.q:  # NaN
+        st.info("Modularity is not defined in a graph without connections, so there is nothing to test.")
+        return
     figure = modularity_against_chance(test, title=f"Modularity of {subject.id}", simulated=subject.simulated)
     caption = chance_caption(subject.id, test, simulated=subject.simulated)
-    show_figure(figure, caption, key="modularity_null", file_name=f"{subject.id}_modularity_null")
+    request = module_request(view, choices, "modularity_against_chance", null_graphs=NULL_GRAPHS)
+    show_figure(figure, caption, key="modularity_null", file_name=f"{subject.id}_modularity_null", export=request)
 
 
 def _measure_small_world(view: View, choices: ModuleChoices) -> None:

@@ -12,7 +12,9 @@ from module_results import group_difference, kept, labels_key, subject_labels
 from state import BRAIN_KIND, COMPARED_GROUPS, ModuleChoices, View
 from widgets import heading, plain, sentences, show_figure
 
+from biobgt.export import FigureRequest, Plain
 from biobgt.figures import group_flow_caption, module_flow
+from biobgt.figures.module_captions import group_brain_caption
 from biobgt.modules.difference import ModuleDifference
 from biobgt.wording import counted
 
@@ -70,7 +72,7 @@ def _show_difference(view: View, choices: ModuleChoices, groups: tuple[str, str]
     with st.container(horizontal=True):
         for group, labels, called in zip(groups, (found.first, found.second), names, strict=True):
             with st.container(width=BRAIN_WIDTH):
-                _show_brain(view, group, labels.tolist(), called, kind)
+                _show_brain(view, choices, groups, group, labels.tolist(), called, kind=kind)
     figure = module_flow(
         found.agreement.contingency,
         names[0],
@@ -81,9 +83,7 @@ def _show_difference(view: View, choices: ModuleChoices, groups: tuple[str, str]
         simulated=view.cohort.simulated,
     )
     caption = group_flow_caption(groups, found.agreement, len(found.changed), simulated=view.cohort.simulated)
-    request = replace(
-        named_request(view, choices, "group_module_flow", first=groups[0], second=groups[1]), subject=None
-    )
+    request = _request(view, choices, groups, "group_module_flow")
     show_figure(figure, caption, key="group_flow", file_name=f"{groups[0]}_{groups[1]}_modules_flow", export=request)
     _show_changed(view, choices, groups, found)
 
@@ -109,21 +109,46 @@ def _show_numbers(view: View, groups: tuple[str, str], found: ModuleDifference) 
     )
 
 
-def _show_brain(view: View, group: str, labels: list[int], names: dict[int, str], kind: str) -> None:
+def _request(
+    view: View, choices: ModuleChoices, groups: tuple[str, str], figure: str, **options: Plain
+) -> FigureRequest:
+    """Ask for a figure of two groups, which is of no subject."""
+    request = named_request(view, choices, figure, first=groups[0], second=groups[1], **options)
+    return replace(request, subject=None)
+
+
+def _show_brain(
+    view: View,
+    choices: ModuleChoices,
+    groups: tuple[str, str],
+    group: str,
+    labels: list[int],
+    names: dict[int, str],
+    *,
+    kind: str,
+) -> None:
     if view.atlas.coordinates is None:
         st.info("The coordinates of this atlas are not known, so its regions cannot be drawn on a brain.")
         return
-    whom = "simulated subjects" if view.cohort.simulated else "subjects"
+    caption = group_brain_caption(
+        group,
+        groups[1] if group == groups[0] else groups[0],
+        n_modules=len(names),
+        n_subjects=view.cohort.group_sizes[group],
+        n_regions=view.atlas.n_regions,
+        simulated=view.cohort.simulated,
+    )
     draw_modules(
         view,
         labels,
         names,
         kind=kind,
-        of=group,
-        key=f"brain_{'first' if group == st.session_state[COMPARED_GROUPS[0]] else 'second'}",
+        caption=caption,
+        key=f"brain_{'first' if group == groups[0] else 'second'}",
         title=f"Modules of {group}",
+        simulated=view.cohort.simulated,
+        export=_request(view, choices, groups, "group_module_brain", group=group),
         narrow=True,
-        caption=f"{group}: {counted(len(names), 'module')} that its {view.cohort.group_sizes[group]} {whom} agree on.",
     )
 
 

@@ -2,13 +2,15 @@
 
 import streamlit as st
 from attention_panels import AttentionView
+from export_list import subject_model_request
 from model_results import explain, refusal
 from state import OWN_ATTENTION, View
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.figures.attention import attention_heatmaps
 from biobgt.figures.attention_captions import own_caption
-from biobgt.model.attention_views import colour_limits, map_correlation, select_attention
+from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS
+from biobgt.model.attention_views import colour_limits, group_beside, map_correlation, select_attention
 
 
 def show_own(shown: AttentionView, view: View) -> None:
@@ -26,17 +28,17 @@ def show_own(shown: AttentionView, view: View) -> None:
         help="Takes a few seconds the first time, when the model is loaded.",
     )
     if not wanted:
-        st.caption("Research use only, not a diagnostic device.")
+        st.caption(NOT_A_DIAGNOSIS)
         return
     with sentences():
         with st.spinner("Running the model…"):
             seen = explain(view, shown.name)
         own = select_attention(seen.attention[0], layer=shown.layer, head=shown.head)
-        group = subject.group if subject.group in shown.groups.n else next(iter(shown.groups.n))
-        beside = shown.map(str(group))
+        group = group_beside(subject.group, list(shown.groups.n))
+        beside = shown.map(group)
         limits = colour_limits([own, beside])
         figure = attention_heatmaps(
-            {subject.id: own, f"mean of {group} (n = {shown.groups.n[str(group)]:,})": beside},
+            {subject.id: own, f"mean of {group} (n = {shown.groups.n[group]:,})": beside},
             shown.atlas.regions,
             order=shown.order,
             limits=limits,
@@ -46,11 +48,11 @@ def show_own(shown: AttentionView, view: View) -> None:
         caption = own_caption(
             shown.name,
             subject.id,
-            str(group),
+            group,
             correlation=map_correlation(own, beside),
             part=shown.part,
             simulated=subject.simulated,
             model_simulated=shown.simulated,
         )
-        show_figure(figure, caption, key="own_attention_map", file_name=f"{subject.id}_attention")
-    st.caption("Research use only, not a diagnostic device.")
+        request = subject_model_request(view, shown.card, "subject_attention", group=group, **shown.how)
+        show_figure(figure, caption, key="own_attention_map", file_name=f"{subject.id}_attention", export=request)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import streamlit as st
+from export_list import hub_request
 from state import GAMMAS, STRONGEST, WHY_REGION, View
 from widgets import heading, plain, show_figure
 
@@ -78,8 +79,9 @@ def _show_neighbourhood(view: View, story: RegionStory) -> None:
             caption = neighbourhood_caption(
                 story, after=key == "why_after", subject=subject.id, simulated=subject.simulated
             )
+            request = hub_request(view, "region_surroundings", region=story.name, perturbed=key == "why_after")
             with st.container(width=DRAWING_WIDTH):
-                show_figure(figure, caption, key=key, file_name=f"{subject.id}_{story.name}_{key}")
+                show_figure(figure, caption, key=key, file_name=f"{subject.id}_{story.name}_{key}", export=request)
 
 
 def _show_comparisons(view: View, story: RegionStory) -> None:
@@ -96,14 +98,18 @@ def _show_comparisons(view: View, story: RegionStory) -> None:
         title="Entropy over γ",
         simulated=subject.simulated,
     )
+    requests = (
+        hub_request(view, "region_spectra", region=story.name),
+        hub_request(view, "region_entropy", region=story.name, gammas=GAMMAS),
+    )
     with st.container(horizontal=True):
-        for key, figure, words in (
-            ("why_spectra", spectra, spectra_caption),
-            ("why_entropy", entropies, entropy_caption),
+        for key, figure, words, request in (
+            ("why_spectra", spectra, spectra_caption, requests[0]),
+            ("why_entropy", entropies, entropy_caption, requests[1]),
         ):
             caption = words(story, subject=subject.id, simulated=subject.simulated)
             with st.container(width=DRAWING_WIDTH):
-                show_figure(figure, caption, key=key, file_name=f"{subject.id}_{story.name}_{key}")
+                show_figure(figure, caption, key=key, file_name=f"{subject.id}_{story.name}_{key}", export=request)
 
 
 def _show_standings(story: RegionStory) -> None:

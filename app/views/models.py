@@ -13,18 +13,20 @@ from biobgt.figures.attention import contrast_points
 from biobgt.figures.attention_captions import contrast_caption
 from biobgt.figures.performance import reliability, results_beside, roc_curves
 from biobgt.figures.performance_captions import reliability_caption, results_caption, roc_caption
+from biobgt.model.attention_views import all_block_tests
 from biobgt.model.pretrained import GroupResults
 from biobgt.training import reliability_curve
 from biobgt.training.card_views import (
     chance_level,
+    claimed_event,
     evaluation_table,
     group_curves,
+    paper_note,
     results_points,
     results_table,
 )
 from biobgt.wording import counted
 
-MOST_PROBABLE = "the most probable group"  # what a reliability curve of three groups is of
 BESIDE = 400  # two figures side by side at 1280 px, one below the other at 800
 
 
@@ -80,9 +82,9 @@ def _show_results(card: dict[str, Any]) -> None:
     figure = results_beside(
         points, chance=chance_level(card), title=f"{name} beside other models", simulated=card["simulated"]
     )
-    note = "The paper's numbers are of its own cohort and runs, and do not compare directly." if card["paper"] else ""
-    caption = results_caption(name, points, note=note, simulated=card["simulated"])
-    show_figure(figure, caption, key="results", file_name=f"{name}_results")
+    caption = results_caption(name, points, note=paper_note(card), simulated=card["simulated"])
+    request = model_request(card, "model_results")
+    show_figure(figure, caption, key="results", file_name=f"{name}_results", export=request)
     st.dataframe(results_table(card), hide_index=True, key="results_table", alt="Results with 95 % intervals")
     st.caption(
         "In brackets: 95 % bootstrap interval over subjects. A lower Brier score and calibration error is better."
@@ -98,7 +100,7 @@ def _show_results(card: dict[str, Any]) -> None:
 def _show_curves(card: dict[str, Any], groups: GroupResults) -> None:
     name, simulated = card["name"], card["simulated"]
     measured = card["results"]["BioBGT"]
-    event = card["groups"][1] if len(card["groups"]) == 2 else MOST_PROBABLE
+    event = claimed_event(card)
     curve = reliability_curve(groups.labels, groups.probabilities)
     with st.container(horizontal=True):
         with st.container(width=BESIDE):
@@ -110,7 +112,8 @@ def _show_curves(card: dict[str, Any], groups: GroupResults) -> None:
         with st.container(width=BESIDE):
             figure = reliability(curve, event=event, title=f"Reliability, {name}", simulated=simulated)
             caption = reliability_caption(name, measured["ece"]["value"], curve, event=event, simulated=simulated)
-            show_figure(figure, caption, key="reliability", file_name=f"{name}_reliability")
+            request = model_request(card, "reliability")
+            show_figure(figure, caption, key="reliability", file_name=f"{name}_reliability", export=request)
 
 
 def _show_data(card: dict[str, Any]) -> None:
@@ -138,8 +141,9 @@ def _show_contrast(card: dict[str, Any], groups: GroupResults) -> None:
     name, simulated = card["name"], card["simulated"]
     heading("Does attention keep to modules?", simulated=simulated)
     figure = contrast_points(groups.contrast, title=f"Module contrast of attention, {name}", simulated=simulated)
-    caption = contrast_caption(name, groups.contrast, simulated=simulated)
-    show_figure(figure, caption, key="contrast", file_name=f"{name}_contrast")
+    caption = contrast_caption(name, groups.contrast, all_block_tests(groups.tests, groups.n), simulated=simulated)
+    request = model_request(card, "attention_contrast")
+    show_figure(figure, caption, key="contrast", file_name=f"{name}_contrast", export=request)
 
 
 def _show_limits(card: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import streamlit as st
+from export_list import subject_model_request
 from long_work import work_through
 from model_results import (
     card_of,
@@ -20,11 +21,9 @@ from state import OWN, PROBABILITY_OF, View, current_view
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.figures.performance import probabilities_by_group
-from biobgt.figures.performance_captions import probabilities_caption
+from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, probabilities_caption
 from biobgt.training.card_views import calibration_words, observed_share, share_below
 from biobgt.wording import counted
-
-NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 
 
 def show_page() -> None:
@@ -102,9 +101,17 @@ def _show_place(view: View, name: str, card: dict[str, Any], known: dict[str, An
     whom = f"simulated subject {subject.id}" if subject.simulated else f"subject {subject.id}"
     where = share_below(groups.labels, groups.probabilities[:, column], card["groups"], value)
     caption = probabilities_caption(
-        name, card["groups"], group=group, subject=whom, where=where, simulated=card["simulated"]
+        name,
+        card["groups"],
+        group=group,
+        subject=whom,
+        value=value,
+        where=where,
+        warning=known["warning"],
+        simulated=card["simulated"],
     )
-    show_figure(figure, caption, key="place", file_name=f"{subject.id}_{name}")
+    request = subject_model_request(view, card, "subject_probability", group=group)
+    show_figure(figure, caption, key="place", file_name=f"{subject.id}_{name}", export=request)
 
 
 def _pick_group(groups: list[str]) -> str:

@@ -47,8 +47,9 @@ FIVE_MEASURES: Mapping[str, tuple[str, str]] = {
     "EC": ("eigenvector", "eigenvector centrality"),
     "NE": ("node_entanglement", "node entanglement"),
 }
-_HUBS: Mapping[str, Plain] = {"gamma": 0.5, "perturbation": "control", "rule": "top"}
-_GAMMAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+AT_GAMMA: Mapping[str, Plain] = {"gamma": 0.5, "perturbation": "control"}
+_HUBS: Mapping[str, Plain] = {**AT_GAMMA, "rule": "top"}
+GAMMAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
 def subject_hubs(order: Order) -> SubjectHubs:
@@ -253,11 +254,10 @@ def places_of(atlas: Atlas) -> Matrix:
 
 _RING: Mapping[str, Plain] = {"region": ""}
 _CURVES: Mapping[str, Plain] = {"scale": "z", "order": ATLAS_ORDER, "n_random": 0, "seed": 0, "group": False}
-_AT_GAMMA: Mapping[str, Plain] = {"gamma": 0.5, "perturbation": "control"}
 HUB_FIGURES: Mapping[str, Recipe] = {
     "hub_curves": Recipe("Hub curves", _curves, {**_HUBS, **_CURVES, **_RING}),
     "hub_scatter": Recipe("NE against another measure", _scatter, {**_HUBS, "measure": "node_efficiency", **_RING}),
-    "gamma_sweep": Recipe("Agreement over γ", _sweep, {**_AT_GAMMA, "gammas": _GAMMAS}),
-    "hub_brain": Recipe("Hubs in the brain", _brain, _AT_GAMMA),
-    "five_brains": Recipe("Five hub measures in the brain", _five, _AT_GAMMA),
+    "gamma_sweep": Recipe("Agreement over γ", _sweep, {**AT_GAMMA, "gammas": GAMMAS}),
+    "hub_brain": Recipe("Hubs in the brain", _brain, AT_GAMMA),
+    "five_brains": Recipe("Five hub measures in the brain", _five, AT_GAMMA),
 }

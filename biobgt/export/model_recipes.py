@@ -1,4 +1,4 @@
-"""Recipes of a trained model's group results: attention of its groups, their difference, the contrast, ROC curves.
+"""Recipes of a trained model's attention: of its groups, their difference, the blocks tested, the contrast.
 
 Their cohort is the one that the model was trained on: its group results are shipped, its subjects are not.
 """
@@ -14,17 +14,23 @@ from biobgt.atlas import LABELLINGS, Atlas
 from biobgt.errors import InputError
 from biobgt.export.connectome_recipes import ATLAS_ORDER, matrix_numbers
 from biobgt.export.making import MadeFigure, Order, Recipe
-from biobgt.export.references import ATLAS_KEYS
+from biobgt.export.references import ATLAS_KEYS, REFERENCES
 from biobgt.export.requests import Plain
 from biobgt.figures import order_regions
-from biobgt.figures.attention_captions import attention_caption, attention_part, contrast_caption, difference_caption
+from biobgt.figures.attention_captions import (
+    attention_caption,
+    attention_part,
+    contrast_caption,
+    difference_caption,
+    effects_caption,
+)
 from biobgt.figures.frame import RegionOrder
-from biobgt.figures.paper.attention import attention_difference, attention_heatmaps, contrast_points
-from biobgt.figures.paper.performance import roc_curves
+from biobgt.figures.paper.attention import attention_difference, attention_heatmaps, block_effects, contrast_points
 from biobgt.figures.paper.style import PaperStyle
-from biobgt.figures.performance_captions import roc_caption
+from biobgt.groups.comparison import EFFECT_COLUMNS
 from biobgt.model.attention_views import (
     Matrix,
+    all_block_tests,
     block_tests,
     colour_limits,
     difference_limit,
@@ -35,10 +41,14 @@ from biobgt.model.attention_views import (
 from biobgt.model.pretrained import GroupResults, load_card, load_groups
 
 LOUVAIN = "louvain"
+_COMPARISON = (
+    "Groups were compared in each module block's mean attention over layers and heads with a linear model, with "
+    "covariates and without, by permuting its residuals; false discovery rates are over all blocks."
+)
 
 
 @dataclass(frozen=True, eq=False)
-class _Model:
+class ModelResults:
     """A model's card and group results."""
 
     name: str
@@ -47,17 +57,24 @@ class _Model:
 
     @property
     def simulated(self) -> bool:
+        """Whether patients of this model are simulated."""
         return bool(self.card["simulated"])
 
 
-def _model(order: Order) -> _Model:
+def model_of(order: Order) -> ModelResults:
+    """The model that the request's cohort is."""
     ref = order.request.cohort
     if not ref.model:
         raise InputError(f"The figure '{order.request.figure}' is of a model: name one, such as model:abide-cc200.")
-    return order.measured.keep(("model",), lambda: _Model(ref.name, load_card(ref.name), load_groups(ref.name)))
+    return order.measured.keep(("model", ref.name), lambda: load_results(ref.name))
 
 
-def _regions(model: _Model, atlas: Atlas, order: str) -> tuple[RegionOrder, str]:
+def load_results(name: str) -> ModelResults:
+    """Read a model's card and group results."""
+    return ModelResults(name, load_card(name), load_groups(name))
+
+
+def regions_by(model: ModelResults, atlas: Atlas, order: str) -> tuple[RegionOrder, str]:
     """The order of regions, and what it is by."""
     if order == LOUVAIN:
         controls = next(iter(model.groups.connectivity.values()))
@@ -69,7 +86,7 @@ def _regions(model: _Model, atlas: Atlas, order: str) -> tuple[RegionOrder, str]
     return order_regions(atlas.n_regions, functional_labels(atlas, order)), words
 
 
-def _part(order: Order, model: _Model) -> tuple[int | None, int | None]:
+def chosen_part(order: Order, model: ModelResults) -> tuple[int | None, int | None]:
     """Layer and head, counted from 0; a request counts from 1, and 0 is the mean."""
     shape = next(iter(model.groups.attention.values())).shape
     for what, number, most in zip(
@@ -81,7 +98,8 @@ def _part(order: Order, model: _Model) -> tuple[int | None, int | None]:
     return (None if layer < 0 else layer), (None if head < 0 else head)
 
 
-def _words(order: Order, model: _Model) -> dict[str, Any]:
+def model_words(order: Order, model: ModelResults) -> dict[str, Any]:
+    """Methods and citations of a model."""
     atlas = order.measured.atlas
     methods = (
         f"Attention and probabilities are those of the model {model.name}, an ensemble of Biologically Plausible Brain "
@@ -92,10 +110,29 @@ def _words(order: Order, model: _Model) -> dict[str, Any]:
     return {"methods": (methods,), "citations": ("peng2025", *keys)}
 
 
+def _two_groups(order: Order, model: ModelResults) -> tuple[str, str]:
+    first, second = order.options["first"], order.options["second"]
+    if first == second or not {first, second} <= set(model.groups.n):
+        raise InputError(f"Name two different groups of model {model.name}: {', '.join(model.groups.n)}.")
+    return first, second
+
+
+def _tested(order: Order, model: ModelResults) -> dict[str, Any]:
+    """Methods and citations of a model whose groups were compared."""
+    words, labelling = model_words(order, model), next(iter(order.measured.atlas.labels), "")
+    cited = {"dosenbach": "dosenbach2010"}.get(labelling)
+    source = f" ({REFERENCES[cited].short})" if cited else ""
+    modules = f"Module blocks are of {LABELLINGS.get(labelling, labelling)}{source}."
+    return {
+        "methods": (*words["methods"], modules, _COMPARISON),
+        "citations": (*words["citations"], *([cited] if cited else [])),
+    }
+
+
 def _maps(order: Order, style: PaperStyle) -> MadeFigure:
-    model, atlas = _model(order), order.measured.atlas
-    layer, head = _part(order, model)
-    regions, words = _regions(model, atlas, order.options["order"])
+    model, atlas = model_of(order), order.measured.atlas
+    layer, head = chosen_part(order, model)
+    regions, words = regions_by(model, atlas, order.options["order"])
     maps: dict[str, Matrix] = {
         group: select_attention(model.groups.attention[group], layer=layer, head=head) for group in model.groups.n
     }
@@ -122,16 +159,14 @@ def _maps(order: Order, style: PaperStyle) -> MadeFigure:
         limits=limits,
         simulated=model.simulated,
     )
-    return MadeFigure(figure, pd.concat(frames, ignore_index=True), caption, **_words(order, model))
+    return MadeFigure(figure, pd.concat(frames, ignore_index=True), caption, **model_words(order, model))
 
 
 def _difference(order: Order, style: PaperStyle) -> MadeFigure:
-    model, atlas, options = _model(order), order.measured.atlas, order.options
-    between = (options["first"], options["second"])
-    if between[0] == between[1] or not set(between) <= set(model.groups.n):
-        raise InputError(f"Name two different groups of model {model.name}: {', '.join(model.groups.n)}.")
-    layer, head = _part(order, model)
-    regions, _ = _regions(model, atlas, options["order"])
+    model, atlas, options = model_of(order), order.measured.atlas, order.options
+    between = _two_groups(order, model)
+    layer, head = chosen_part(order, model)
+    regions, _ = regions_by(model, atlas, options["order"])
     first, second = (select_attention(model.groups.attention[group], layer=layer, head=head) for group in between)
     difference = second - first
     limit, tests = difference_limit(difference), block_tests(model.groups.tests, between, model.groups.n)
@@ -158,45 +193,51 @@ def _difference(order: Order, style: PaperStyle) -> MadeFigure:
         simulated=model.simulated,
     )
     numbers = matrix_numbers(np.asarray(difference, dtype=np.float64), atlas.regions, regions)
-    return MadeFigure(figure, numbers, caption, **_words(order, model))
+    words = _tested(order, model) if tests is not None else model_words(order, model)
+    return MadeFigure(figure, numbers, caption, **words)
 
 
 def _contrast(order: Order, style: PaperStyle) -> MadeFigure:
-    model = _model(order)
+    model = model_of(order)
     contrast = model.groups.contrast
     title = f"Module contrast of attention, {model.name}"
     figure = contrast_points(contrast, title=title, simulated=model.simulated, style=style)
-    controls, *others = model.groups.n
-    found = [block_tests(model.groups.tests, (controls, group), model.groups.n) for group in others]
-    tests = [test for test in found if test is not None]
+    tests = all_block_tests(model.groups.tests, model.groups.n)
     rows = [
         {"group": group, "layer": layer + 1, "head": head + 1, "within / between": float(ratio)}
         for group, ratios in contrast.items()
         for (layer, head), ratio in np.ndenumerate(ratios)
     ]
     caption = contrast_caption(model.name, contrast, tests, simulated=model.simulated)
-    return MadeFigure(figure, pd.DataFrame(rows), caption, **_words(order, model))
+    words = _tested(order, model) if tests else model_words(order, model)
+    return MadeFigure(figure, pd.DataFrame(rows), caption, **words)
 
 
-def _roc(order: Order, style: PaperStyle) -> MadeFigure:
-    from biobgt.training.card_views import group_curves  # brings more than the other figures need
-
-    model = _model(order)
-    groups = model.groups
-    curves = group_curves(groups.labels, groups.probabilities, model.card["groups"])
-    figure = roc_curves(curves, title=f"ROC, {model.name}", simulated=model.simulated, style=style)
-    numbers = pd.concat([curve.assign(curve=name) for name, curve in curves.items()], ignore_index=True)
-    measured = model.card["results"]["BioBGT"]
-    caption = roc_caption(model.name, measured["auc"], len(groups.labels), simulated=model.simulated)
-    return MadeFigure(figure, numbers, caption, **_words(order, model))
+def _blocks(order: Order, style: PaperStyle) -> MadeFigure:
+    model = model_of(order)
+    between = _two_groups(order, model)
+    tests = block_tests(model.groups.tests, between, model.groups.n)
+    if tests is None:
+        raise InputError(f"{between[0]} and {between[1]} were not compared when model {model.name} was made.")
+    figure = block_effects(
+        tests.blocks,
+        title=f"Module blocks, {between[1]} against {between[0]}",
+        simulated=model.simulated,
+        style=style,
+    )
+    means = [f"mean_{group}" for group in between]
+    effects = [f"{name}{suffix}" for suffix in ("", "_unadjusted") for name in EFFECT_COLUMNS]
+    numbers = tests.blocks[["feature", "module", "other_module", *means, *effects]]
+    return MadeFigure(
+        figure, numbers, effects_caption(model.name, tests, simulated=model.simulated), **_tested(order, model)
+    )
 
 
 _SHOWN: Mapping[str, Plain] = {"order": "dosenbach", "layer": 0, "head": 0}
+_BETWEEN: Mapping[str, Plain] = {"first": "", "second": ""}
 MODEL_FIGURES: Mapping[str, Recipe] = {
     "attention_maps": Recipe("Attention of groups", _maps, _SHOWN, of_subject=False),
-    "attention_difference": Recipe(
-        "Difference of attention", _difference, {**_SHOWN, "first": "", "second": ""}, of_subject=False
-    ),
+    "attention_difference": Recipe("Difference of attention", _difference, {**_SHOWN, **_BETWEEN}, of_subject=False),
     "attention_contrast": Recipe("Attention within and between modules", _contrast, {}, of_subject=False),
-    "roc": Recipe("ROC curves", _roc, {}, of_subject=False),
+    "attention_blocks": Recipe("Attention between modules, tested", _blocks, _BETWEEN, of_subject=False),
 }

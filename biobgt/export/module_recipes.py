@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from biobgt.analysis import ModuleOptions, SubjectModules, graph_for_modules
 from biobgt.atlas import LABELLINGS, PAPER_MODULES, Atlas
-from biobgt.errors import InputError
 from biobgt.export.connectome_recipes import QUANTITIES, connectome_citations, connectome_methods, matrix_numbers
 from biobgt.export.hub_recipes import places_of
 from biobgt.export.making import MadeFigure, Order, Recipe
@@ -17,7 +15,6 @@ from biobgt.figures import (
     brain_caption,
     colour_limit,
     flow_caption,
-    group_flow_caption,
     module_caption,
     module_colours,
     paper,
@@ -30,30 +27,31 @@ from biobgt.figures.paper.module_sweep import resolution_curves
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.modules import HUB_Z, module_agreement
 from biobgt.modules.connections import strongest_within_modules
-from biobgt.modules.difference import module_difference
 from biobgt.modules.naming import match_labels, module_names
 from biobgt.modules.partition import Labels
 
-_MODULES: Mapping[str, Plain] = {"resolution": 1.0, "runs": 10, "seed": 0, "consensus": False, "signed": True}
-_NAMED: Mapping[str, Plain] = {**_MODULES, "labelling": "dosenbach"}
+HOW_TO_FIND: Mapping[str, Plain] = {"resolution": 1.0, "runs": 10, "seed": 0, "consensus": False, "signed": True}
+HOW_TO_NAME: Mapping[str, Plain] = {**HOW_TO_FIND, "labelling": "dosenbach"}
 _RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
 
 
-def _options(order: Order) -> ModuleOptions:
-    return ModuleOptions(**{name: order.options[name] for name in _MODULES})
+def module_options(order: Order) -> ModuleOptions:
+    """How modules are sought."""
+    return ModuleOptions(**{name: order.options[name] for name in HOW_TO_FIND})
 
 
-def _modules(order: Order) -> SubjectModules:
-    return order.measured.modules(order.subject, order.request.settings, _options(order))
+def subject_modules(order: Order) -> SubjectModules:
+    """The subject's modules."""
+    return order.measured.modules(order.subject, order.request.settings, module_options(order))
 
 
-def _names(atlas: Atlas, labelling: str, partition: Labels) -> dict[int, str]:
+def called_modules(atlas: Atlas, labelling: str, partition: Labels) -> dict[int, str]:
     """What modules are called, by the functional labels where the atlas has any."""
     labels = atlas.labels.get(labelling)
     return module_names(partition, labels and [label and PAPER_MODULES.get(label, label) for label in labels])
 
 
-def _words(order: Order) -> dict[str, Any]:
+def module_words(order: Order) -> dict[str, Any]:
     """Methods and citations of modules."""
     options, settings, atlas = order.options, order.request.settings, order.measured.atlas
     kept = "their consensus (Lancichinetti and Fortunato 2012)" if options["consensus"] else "the one of highest Q"
@@ -77,9 +75,9 @@ def _words(order: Order) -> dict[str, Any]:
 
 def _heatmap(order: Order, style: PaperStyle) -> MadeFigure:
     subject, settings, atlas = order.subject, order.request.settings, order.measured.atlas
-    found, connectivity = _modules(order), order.measured.connectivity(order.subject, order.request.settings)
+    found, connectivity = subject_modules(order), order.measured.connectivity(order.subject, order.request.settings)
     limit = colour_limit(connectivity, settings.estimator)
-    labels, names = found.partition.labels.tolist(), _names(atlas, order.options["labelling"], found.partition)
+    labels, names = found.partition.labels.tolist(), called_modules(atlas, order.options["labelling"], found.partition)
     figure = module_heatmap(
         connectivity,
         atlas.regions,
@@ -95,15 +93,15 @@ def _heatmap(order: Order, style: PaperStyle) -> MadeFigure:
     numbers = matrix_numbers(connectivity, atlas.regions, regions)
     numbers.insert(1, "module", [labels[region] for region in regions.order], allow_duplicates=True)
     caption = module_caption(subject.id, found.partition, limit=limit, simulated=subject.simulated)
-    return MadeFigure(figure, numbers, caption, **_words(order))
+    return MadeFigure(figure, numbers, caption, **module_words(order))
 
 
 def _brain(order: Order, style: PaperStyle) -> MadeFigure:
     subject, settings, atlas = order.subject, order.request.settings, order.measured.atlas
-    places, found = places_of(atlas), _modules(order)
-    graph = graph_for_modules(order.measured.graph(subject, settings), _options(order))
+    places, found = places_of(atlas), subject_modules(order)
+    graph = graph_for_modules(order.measured.graph(subject, settings), module_options(order))
     edges = strongest_within_modules(graph, found.partition, most=order.options["connections"])
-    labels, names = found.partition.labels.tolist(), _names(atlas, order.options["labelling"], found.partition)
+    labels, names = found.partition.labels.tolist(), called_modules(atlas, order.options["labelling"], found.partition)
     called = [names[label] if label else None for label in labels]
     figure = paper.glass_brain(
         places,
@@ -120,14 +118,14 @@ def _brain(order: Order, style: PaperStyle) -> MadeFigure:
     caption = brain_caption(
         subject.id, atlas.n_regions, n_groups=len(names), n_edges=len(edges), simulated=subject.simulated
     ).replace("the fsaverage5 cortex", "nilearn's glass brain, seen from four sides")
-    return MadeFigure(figure, numbers, caption, **_words(order))
+    return MadeFigure(figure, numbers, caption, **module_words(order))
 
 
 def _flow(order: Order, style: PaperStyle) -> MadeFigure:
     subject, atlas, labelling = order.subject, order.measured.atlas, order.options["labelling"]
-    found = _modules(order)
+    found = subject_modules(order)
     agreement = module_agreement(found.partition, atlas, labelling)
-    names = _names(atlas, labelling, found.partition)
+    names = called_modules(atlas, labelling, found.partition)
     figure = module_flow(
         agreement.contingency,
         names,
@@ -140,7 +138,7 @@ def _flow(order: Order, style: PaperStyle) -> MadeFigure:
     )
     title = LABELLINGS.get(labelling, labelling)
     caption = flow_caption(subject.id, agreement, labelling=title, simulated=subject.simulated)
-    words = _words(order)
+    words = module_words(order)
     compared = (
         f"Agreement of modules with {title} (Dosenbach et al. 2010) is the adjusted mutual information (AMI; Vinh et "
         "al. 2010): 1 for equal divisions, about 0 by chance."
@@ -152,7 +150,7 @@ def _flow(order: Order, style: PaperStyle) -> MadeFigure:
 
 def _roles(order: Order, style: PaperStyle) -> MadeFigure:
     subject, atlas = order.subject, order.measured.atlas
-    found = _modules(order)
+    found = subject_modules(order)
     roles = found.roles
     figure = paper.role_map(
         roles["participation"].to_numpy(),
@@ -160,13 +158,13 @@ def _roles(order: Order, style: PaperStyle) -> MadeFigure:
         roles["module"].tolist(),
         atlas.regions,
         hub_z=HUB_Z,
-        names=_names(atlas, order.options["labelling"], found.partition),
+        names=called_modules(atlas, order.options["labelling"], found.partition),
         title=f"Roles of the regions of {subject.id}",
         simulated=subject.simulated,
         style=style,
     )
     caption = role_caption(subject.id, int(roles["hub"].sum()), hub_z=HUB_Z, simulated=subject.simulated)
-    words = _words(order)
+    words = module_words(order)
     words["methods"] = (
         *words["methods"],
         f"Regions have roles by participation and within-module z, with hubs from z = {HUB_Z:g} (Guimerà and Amaral "
@@ -196,47 +194,7 @@ def _sweep(order: Order, style: PaperStyle) -> MadeFigure:
     caption = resolution_caption(
         subject.id, sweep, chosen=chosen.resolution, runs=chosen.runs, seed=chosen.seed, simulated=subject.simulated
     )
-    return MadeFigure(figure, sweep, caption, **_words(order))
-
-
-def _groups(order: Order, style: PaperStyle) -> MadeFigure:
-    cohort, settings, atlas, options = (
-        order.measured.cohort,
-        order.request.settings,
-        order.measured.atlas,
-        order.options,
-    )
-    groups = options["first"], options["second"]
-    if groups[0] == groups[1]:
-        raise InputError("A comparison needs two different groups: name the first and the second.")
-    labels = [
-        [order.measured.labels(subject, settings, _options(order)) for subject in cohort.group(group)]
-        for group in groups
-    ]
-    found = module_difference(labels[0], labels[1], seed=options["seed"])
-    names = [_names(atlas, options["labelling"], np.asarray(side)) for side in (found.first, found.second)]
-    figure = module_flow(
-        found.agreement.contingency,
-        names[0],
-        targets=names[1],
-        matched={module: module for module in names[1]},
-        sides=groups,
-        title=f"Modules of {groups[0]} and {groups[1]}",
-        simulated=cohort.simulated,
-        style=style,
-    )
-    caption = group_flow_caption(groups, found.agreement, len(found.changed), simulated=cohort.simulated)
-    numbers = pd.DataFrame({"region": atlas.regions, groups[0]: found.first, groups[1]: found.second})
-    words = _words(order)
-    words["methods"] = (
-        *words["methods"],
-        f"The modules of {groups[0]} and {groups[1]} are the consensus over each group's subjects (Lancichinetti and "
-        f"Fortunato 2012). The mean AMI of two subjects is {found.within:.3f} within a group and "
-        f"{found.between:.3f} between groups; that difference has a permutation p of {found.p:.3g} "
-        f"({found.n_permutations:,} shuffles, seed {found.seed}).",
-    )
-    words["citations"] = (*words["citations"], "lancichinetti2012", "vinh2010")
-    return MadeFigure(figure, numbers, caption, **words)
+    return MadeFigure(figure, sweep, caption, **module_words(order))
 
 
 def _flow_numbers(contingency: pd.DataFrame, names: Mapping[int, str]) -> pd.DataFrame:
@@ -250,12 +208,9 @@ def _flow_numbers(contingency: pd.DataFrame, names: Mapping[int, str]) -> pd.Dat
 
 
 MODULE_FIGURES: Mapping[str, Recipe] = {
-    "module_heatmap": Recipe("Connectivity by module", _heatmap, _NAMED),
-    "module_brain": Recipe("Modules in the brain", _brain, {**_NAMED, "connections": 0}),
-    "module_flow": Recipe("Modules beside functional networks", _flow, _NAMED),
-    "role_map": Recipe("Roles of regions", _roles, _NAMED),
-    "resolution_sweep": Recipe("Modules over the resolution", _sweep, {**_MODULES, "resolutions": _RESOLUTIONS}),
-    "group_module_flow": Recipe(
-        "Modules of two groups", _groups, {**_NAMED, "first": "", "second": ""}, of_subject=False
-    ),
+    "module_heatmap": Recipe("Connectivity by module", _heatmap, HOW_TO_NAME),
+    "module_brain": Recipe("Modules in the brain", _brain, {**HOW_TO_NAME, "connections": 0}),
+    "module_flow": Recipe("Modules beside functional networks", _flow, HOW_TO_NAME),
+    "role_map": Recipe("Roles of regions", _roles, HOW_TO_NAME),
+    "resolution_sweep": Recipe("Modules over the resolution", _sweep, {**HOW_TO_FIND, "resolutions": _RESOLUTIONS}),
 }

@@ -10,16 +10,33 @@ from threadpoolctl import threadpool_limits
 
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
+from biobgt.export.chance_recipes import CHANCE_FIGURES
 from biobgt.export.connectome_recipes import CONNECTOME_FIGURES
+from biobgt.export.group_recipes import GROUP_FIGURES
 from biobgt.export.hub_recipes import HUB_FIGURES
 from biobgt.export.making import MadeFigure, Order, Recipe
 from biobgt.export.measured import MeasuredCohort
 from biobgt.export.model_recipes import MODEL_FIGURES
 from biobgt.export.module_recipes import MODULE_FIGURES
+from biobgt.export.performance_recipes import PERFORMANCE_FIGURES
+from biobgt.export.received_recipes import RECEIVED_FIGURES
 from biobgt.export.requests import FigureRequest
+from biobgt.export.subject_model_recipes import SUBJECT_MODEL_FIGURES
+from biobgt.export.why_recipes import WHY_FIGURES
 from biobgt.figures.paper.style import PaperStyle
 
-FIGURES: Mapping[str, Recipe] = {**CONNECTOME_FIGURES, **HUB_FIGURES, **MODULE_FIGURES, **MODEL_FIGURES}
+FIGURES: Mapping[str, Recipe] = {
+    **CONNECTOME_FIGURES,
+    **HUB_FIGURES,
+    **WHY_FIGURES,
+    **MODULE_FIGURES,
+    **CHANCE_FIGURES,
+    **GROUP_FIGURES,
+    **MODEL_FIGURES,
+    **RECEIVED_FIGURES,
+    **PERFORMANCE_FIGURES,
+    **SUBJECT_MODEL_FIGURES,
+}
 
 
 def recipe_of(figure: str) -> Recipe:

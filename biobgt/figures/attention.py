@@ -19,7 +19,7 @@ from biobgt.figures.modules import MODULE_COLOURS, label_rows
 
 Matrix = NDArray[np.float64]
 
-QUANTITY = "attention (1 = even)"
+QUANTITY, RECEIVED = "attention (1 = even)", "attention received (1 = even)"
 GROUP_COLOURS: Mapping[str, str] = {
     "NC": "#0072B2",
     "ASD": "#D55E00",

@@ -64,7 +64,8 @@ def block_texts(d: Matrix, q: Matrix, fdr: float) -> list[list[str]]:
     def text(effect: float, rate: float) -> str:
         if not np.isfinite(effect):
             return ""
-        return f"{effect:.2f}".replace("-", "−") + (f" {MARK}" if rate <= fdr else "")
+        rounded = round(effect, 2) or 0.0  # a small negative effect is no minus zero
+        return f"{rounded:.2f}".replace("-", "−") + (f" {MARK}" if rate <= fdr else "")
 
     return [[text(*pair) for pair in zip(*rows, strict=True)] for rows in zip(d.tolist(), q.tolist(), strict=True)]
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.figures.frame import whose
+from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS
 from biobgt.model.attention_views import FDR, BlockTests
 from biobgt.wording import counted
 
@@ -107,9 +108,9 @@ def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -
     first, second = tests.between
     return (
         f"{_of(model, simulated)}: difference of {second} and {first} in mean attention from one functional module "
-        f"(row) to another (column), in standard deviations (d; positive is more in {second}). ✱ marks a false "
-        f"discovery rate of at most {FDR:.0%}. {comparison_sentence(tests)} What is marked only on the right is not "
-        "told apart from what was held."
+        f"(row) to another (column), in standard deviations (d; positive is more in {second}). An asterisk marks a "
+        f"false discovery rate of at most {FDR:.0%}. {comparison_sentence(tests)} What is marked only unadjusted is "
+        "not told apart from what was held."
     )
 
 
@@ -154,7 +155,7 @@ def own_caption(
     badge = " (trained on simulated patients)" if model_simulated else ""
     return (
         f"{whose(subject, simulated)}: attention by model {model}{badge}, {part}, beside the mean of {group}, on one "
-        f"colour scale. Over all pairs of regions the two correlate with r = {correlation:.2f}."
+        f"colour scale. Over all pairs of regions the two correlate with r = {correlation:.2f}. {NOT_A_DIAGNOSIS}"
     )
 
 

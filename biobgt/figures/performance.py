@@ -175,18 +175,17 @@ def probabilities_by_group(
     title : str
     simulated : bool
     """
-    edges = np.linspace(0, 1, BINS + 1)
+    shares = group_shares(values, labels, groups)
     figure = go.Figure()
     for k, name in enumerate(groups):
-        own = values[labels == k]
-        share = np.histogram(own, bins=edges)[0] / max(1, len(own))
+        own = shares[shares["group"] == name]
         figure.add_scatter(
-            x=np.repeat(edges, 2)[1:-1],
-            y=np.repeat(share, 2),
+            x=own[["from", "to"]].to_numpy().ravel(),
+            y=np.repeat(own["share"].to_numpy(), 2),
             mode="lines",
             fill="tozeroy",
             opacity=0.8,
-            name=f"{escape(name, quote=False)} (n = {len(own):,})",
+            name=f"{escape(name, quote=False)} (n = {own['subjects'].sum():,})",
             line={"color": group_colour(name), "width": 2, "dash": ("solid", "dash", "dot")[k % 3]},
             hovertemplate="probability about %{x:.2f}<br>%{y:.1%} of the group<extra></extra>",
         )
@@ -201,6 +200,30 @@ def probabilities_by_group(
     figure.update_yaxes(title_text="Share of each group", tickformat=".0%", rangemode="tozero")
     figure.update_layout(legend=_legend(), **layout(title, simulated, height=420, top=90))
     return figure
+
+
+def group_shares(values: NDArray[np.float64], labels: NDArray[np.int64], groups: Sequence[str]) -> pd.DataFrame:
+    """Count how many subjects of each true group were given a probability in each of twenty bins.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_subjects,)
+    labels : ndarray of int, shape (n_subjects,)
+        True groups, as positions in ``groups``.
+
+    Returns
+    -------
+    DataFrame
+        ``group``, ``from``, ``to``, ``subjects`` and ``share`` of the group.
+    """
+    edges = np.linspace(0, 1, BINS + 1)
+    frames = []
+    for k, name in enumerate(groups):
+        found = np.histogram(values[labels == k], bins=edges)[0]
+        share = found / max(1, found.sum())
+        columns = {"group": name, "from": edges[:-1], "to": edges[1:], "subjects": found, "share": share}
+        frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _legend() -> dict[str, Any]:

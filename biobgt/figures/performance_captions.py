@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+
 
 def roc_caption(model: str, auc: Mapping[str, float | None], n_subjects: int, *, simulated: bool = False) -> str:
     """Say in words what the ROC curves show; the AUC is the card's, a mean over groups where there are three."""
@@ -41,10 +43,39 @@ def results_caption(model: str, points: pd.DataFrame, *, note: str = "", simulat
 
 
 def probabilities_caption(
-    model: str, groups: Sequence[str], *, group: str, subject: str = "", where: str = "", simulated: bool = False
+    model: str,
+    groups: Sequence[str],
+    *,
+    group: str,
+    subject: str = "",
+    value: float | None = None,
+    where: str = "",
+    warning: str = "",
+    simulated: bool = False,
 ) -> str:
-    """Say in words where a subject lies among those the model was trained on."""
-    lies = f" The line is {subject}: {where}" if subject else ""
+    """Say in words where a subject lies among those the model was trained on.
+
+    Parameters
+    ----------
+    groups : sequence of str
+    group : str
+        Whose probability it is.
+    subject : str
+        As the sentence names it, such as "subject 0051234".
+    value : float, optional
+        Its probability.
+    where : str
+        Of :func:`biobgt.training.card_views.share_below`.
+    warning : str
+        In which ways it is unlike the training subjects; empty for none.
+    simulated : bool
+        Some of the training subjects are.
+    """
+    given = "" if value is None else f", given {value:.0%}"
+    lies = f" The line is {subject}{given}: {where}" if subject else ""
+    if subject and warning:
+        lies += f" It is unlike the training data ({warning}), so its probability may mean nothing."
+    lies += f" {NOT_A_DIAGNOSIS}" if subject else ""
     return (
         f"{_of(model, simulated)}: probability of {group} given to training subjects by members that had not met them, "
         f"for {', '.join(groups)}. The more the curves overlap, the less a probability tells.{lies}"

@@ -5,6 +5,9 @@ import zipfile
 
 import export_results
 import hub_brain
+import module_brains
+import module_chance
+import module_groups
 import numpy as np
 import panels
 import pytest
@@ -23,15 +26,25 @@ from biobgt.figures.paper.style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
 from biobgt.simulate import demo_cohort
 
+
+def png_bytes(picture: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "png")
+    return buffer.getvalue()
+
+
 BUTTONS = {
     "subjects": {"connectivity": "connectivity_heatmap", "series": "series_carpet"}
     | {"distribution": "connectivity_distribution"},
     "hubs": {"hub_curves": "hub_curves", "ne_node_efficiency": "hub_scatter", "ne_fc_strength": "hub_scatter"}
-    | {"gamma_sweep": "gamma_sweep", "hub_brain": "hub_brain"},
+    | {"gamma_sweep": "gamma_sweep", "hub_brain": "hub_brain", "why_before": "region_surroundings"}
+    | {"why_after": "region_surroundings", "why_spectra": "region_spectra", "why_entropy": "region_entropy"},
     "modules": {"brain": "module_brain", "modules": "module_heatmap", "flow": "module_flow", "roles": "role_map"}
     | {"resolution_curves": "resolution_sweep"},
 }
 DEMO = CohortRef("ad", demo=True)
+# In place of a glass brain, where only its buttons matter.
+DOT = png_bytes(Image.new("RGB", (1, 1)))
 
 
 def exported(page) -> list[FigureRequest]:
@@ -64,6 +77,9 @@ def test_requests_of_the_pages_have_options_that_their_recipes_know():
         hub_request(view, "five_brains"),
         named_request(view, choices, "module_brain", connections=20),
         named_request(view, choices, "group_module_flow", first="NC", second="AD"),
+        module_request(view, choices, "modularity_against_chance", null_graphs=100),
+        named_request(view, choices, "group_module_brain", first="NC", second="AD", group="AD"),
+        hub_request(view, "region_surroundings", region="Precuneus_L", perturbed=True),
         module_request(view, choices, "resolution_sweep", resolutions=state.RESOLUTIONS),
     ]
     for request in requests:
@@ -87,6 +103,67 @@ def test_every_figure_with_a_recipe_can_be_added(open_page, page):
     opened.button(key=f"{next(iter(BUTTONS[page]))}_export").click().run()
     assert "already" in opened.toast[0].value
     assert len(exported(opened)) == len(found)
+
+
+def assert_all_can_be_added(page, n_least):
+    """Every figure and picture of the page has its buttons, the one that adds it to the export among them."""
+    assert_no_error(page)
+    keys = {button.key for button in page.button if button.key}
+    figures = {key.removesuffix("_enlarge") for key in keys if key.endswith("_enlarge")}
+    assert len(page.get("plotly_chart")) + len(page.get("image")) == len(figures)
+    assert len(figures) >= n_least
+    assert {key for key in figures if f"{key}_export" not in keys} == set(), "figures that cannot be exported"
+
+
+@pytest.fixture
+def own_page(open_page):
+    """Open a page with six of the demo's subjects as a user's own: two groups of them are compared quickly."""
+
+    def own_page(name):
+        page = open_page("home", runs="2")
+        page.session_state[state.OWN_COHORT] = state.LoadedCohort(state.OWN, demo_cohort("ad", n_per_group=2))
+        page.session_state["next_cohort"] = state.OWN
+        page.run()
+        return page if name == "home" else page.switch_page(f"views/{name}.py").run()
+
+    return own_page
+
+
+@pytest.mark.parametrize(("name", "n_least"), [("home", 2), ("subjects", 3)])
+def test_no_figure_is_without_its_export(own_page, name, n_least):
+    assert_all_can_be_added(own_page(name), n_least)
+
+
+def test_no_figure_of_hubs_is_without_its_export(own_page, monkeypatch):
+    monkeypatch.setattr(hub_brain, "hub_picture", lambda *_: DOT)
+    page = own_page("hubs")
+    for kind in hub_brain.TITLES:
+        page.segmented_control(key=state.BRAIN_SHOWN).set_value(kind).run()
+        assert_all_can_be_added(page, 9)
+
+
+def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
+    monkeypatch.setattr(module_chance, "NULL_GRAPHS", 3)
+    monkeypatch.setattr(module_brains, "keep", lambda *_: DOT)
+    page = own_page("modules")
+    assert_all_can_be_added(page, 5)
+    for key in ("modularity_test_start", "groups_start"):
+        page.button(key=key).click()
+    page.run()
+    assert_all_can_be_added(page, 9)
+    page.segmented_control(key=module_groups.GROUP_BRAIN).set_value(module_brains.GLASS).run()
+    assert_all_can_be_added(page, 9)
+    for key in ("modularity_null_export", "brain_second_glass_export"):
+        page.button(key=key).click()
+    page.run()
+    added = {request.figure: request for request in exported(page)}
+    chance, brain = added["modularity_against_chance"], added["group_module_brain"]
+    cohort = page.session_state[state.OWN_COHORT].cohort
+    drawn = array(figure(page, "modularity_null")["data"][0]["x"])
+    np.testing.assert_allclose(make_figure(cohort, chance).numbers["modularity Q"][1:], drawn)
+    assert (brain.subject, brain.cohort.own) == (None, True)
+    assert [brain.options[name] for name in ("first", "second", "group")] == ["NC", "MCI", "MCI"]
+    FIGURES[brain.figure].fill_in(brain.options)
 
 
 def test_what_is_added_has_the_numbers_on_the_screen(open_page):

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
-from state import GAMMAS
+from state import EXPORT_LIST, GAMMAS
 from streamlit.testing.v1 import AppTest
 
 from biobgt.connectome import cohort_graphs, subject_connectivity
+from biobgt.export.recipes import make_figure
 from biobgt.figures.why_captions import story_sentences
 from biobgt.hubs import HUB_METRICS
 from biobgt.hubs.region_story import region_story
@@ -63,6 +64,34 @@ def test_story_is_the_librarys(open_page, cohort, options):
     table = page.dataframe[0].value
     assert list(table["Rank"]) == [story.standings[measure].rank for measure in HUB_METRICS]
     assert REGION in captions(page)
+
+
+def test_what_is_added_to_the_export_has_the_numbers_on_the_screen(open_page):
+    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", region=REGION, perturbation="remove", gamma="3")
+    shown = {key: figure(page, key) for key in ("why_before", "why_after", "why_spectra", "why_entropy")}
+    for key in shown:
+        page.button(key=f"{key}_export").click()
+        page.run()
+    requests = page.session_state[EXPORT_LIST]
+    assert [request.figure for request in requests] == ["region_surroundings"] * 2 + ["region_spectra"] + [
+        "region_entropy"
+    ]
+    cohort = demo_cohort("ad")
+    made = dict(zip(shown, (make_figure(cohort, request) for request in requests), strict=True))
+    for one in made.values():
+        assert as_shown(one.caption) in captions(page)
+    numbers = made["why_spectra"].numbers
+    np.testing.assert_allclose(numbers["perturbed"], array(shown["why_spectra"]["data"][1]["y"]))
+    entropies = {trace["name"]: array(trace["y"]) for trace in shown["why_entropy"]["data"]}
+    numbers = made["why_entropy"].numbers
+    np.testing.assert_allclose(numbers["gamma"], GAMMAS)
+    np.testing.assert_allclose(numbers["change (bits)"], entropies["|ΔS| of this region"], atol=1e-12)
+    for key, column in (("why_before", "weight as measured"), ("why_after", "weight perturbed")):
+        numbers = made[key].numbers
+        own = numbers[numbers["region"] == REGION]
+        texts = dict(text.split("<br>") for text in shown[key]["data"][-1]["text"][1:])
+        weights = dict(zip(own["other region"], own[column], strict=True))
+        assert texts == {name: f"weight {weight:.3g}" for name, weight in weights.items()}
 
 
 def test_strongest_hub_is_asked_about_until_another_is_picked(open_page):

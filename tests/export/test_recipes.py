@@ -11,13 +11,24 @@ from biobgt import ConnectomeSettings, InputError
 from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
 from biobgt.connectome import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+from biobgt.export.chance_recipes import CHANCE_FIGURES
+from biobgt.export.connectome_recipes import CONNECTOME_FIGURES
+from biobgt.export.group_recipes import GROUP_FIGURES
+from biobgt.export.hub_recipes import HUB_FIGURES
 from biobgt.export.measured import MeasuredCohort
+from biobgt.export.module_recipes import MODULE_FIGURES
 from biobgt.export.recipes import FIGURES, make_figure
 from biobgt.export.references import REFERENCES
+from biobgt.export.why_recipes import WHY_FIGURES
 from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 
-BRAINS = {"hub_brain", "five_brains", "module_brain"}
+BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
+OF_SUBJECTS = {
+    name
+    for figures in (CONNECTOME_FIGURES, HUB_FIGURES, WHY_FIGURES, MODULE_FIGURES, CHANCE_FIGURES, GROUP_FIGURES)
+    for name in figures
+}
 MODELS = ("attention_maps", "attention_difference", "attention_contrast", "roc")
 MODEL = "adsim-aal90"
 
@@ -28,7 +39,7 @@ def one(measured):
     return measured.cohort.select(lambda subject: subject.id == SUBJECT)
 
 
-@pytest.mark.parametrize("figure", [name for name in FIGURES if name not in BRAINS and name not in MODELS])
+@pytest.mark.parametrize("figure", sorted(OF_SUBJECTS - BRAINS))
 def test_figure_is_made_at_its_width_with_numbers_words_and_known_citations(measured, figure):
     made = make_figure(measured, request_of(figure), PaperStyle(width_mm=114))
     assert made.figure.get_figwidth() * MM_PER_INCH == pytest.approx(114)

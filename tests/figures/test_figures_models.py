@@ -9,10 +9,16 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from biobgt.figures import attention, attention_blocks, order_regions, performance
-from biobgt.figures.attention_captions import attention_part, comparison_sentence, effects_caption
+from biobgt.figures.attention_captions import (
+    attention_part,
+    comparison_sentence,
+    difference_caption,
+    effects_caption,
+)
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper import attention as paper_attention
 from biobgt.figures.paper import performance as paper_performance
+from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, probabilities_caption
 from biobgt.model.attention_views import BlockTests
 
 STYLE = PaperStyle(dpi=100)
@@ -156,6 +162,21 @@ def test_shares_of_each_group_and_the_subjects_line() -> None:
     assert lines["s1"].get_xdata()[0] == 0.4
 
 
+def test_small_effects_have_no_minus_zero() -> None:
+    d, q = np.array([[-0.004, -0.006]]), np.array([[0.01, 0.5]])
+    assert attention_blocks.block_texts(d, q, 0.05) == [["0.00 ✱", "−0.01"]]
+
+
+def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> None:
+    bare = probabilities_caption("m", ("NC", "AD"), group="AD")
+    assert NOT_A_DIAGNOSIS not in bare
+    said = probabilities_caption(
+        "m", ("NC", "AD"), group="AD", subject="subject s1", value=0.614, where="All lie below.", warning="short"
+    )
+    assert "The line is subject s1, given 61%: All lie below. It is unlike the training data (short)" in said
+    assert said.endswith(NOT_A_DIAGNOSIS)
+
+
 def test_captions_name_what_was_held_and_what_was_not() -> None:
     tests = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "mean_fd, age, sex", {"NC": 3, "AD": 2})
     said = comparison_sentence(tests)
@@ -164,6 +185,8 @@ def test_captions_name_what_was_held_and_what_was_not() -> None:
     assert "Not held: site" in said
     bare = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "", {"NC": 3, "AD": 2})
     assert "with no covariate held" in effects_caption("m", bare)
+    not_compared = difference_caption("m", ("NC", "AD"), None, part="p", limit=1, framed=True, whole=True)
+    assert "NC and AD were not compared by permutation" in not_compared
     assert attention_part(None, None) == "mean over layers and heads"
     assert attention_part(0, 3) == "layer 1, head 4"
     assert attention_part(None, 0) == "head 1, mean over layers"

@@ -15,11 +15,13 @@ from biobgt.figures import (
     gamma_sweep,
     hub_curves,
     hub_scatter,
+    modularity_against_chance,
     order_regions,
     paper,
     role_map,
     series_carpet,
 )
+from biobgt.figures.why_region import entropy_comparison, neighbourhood_drawing, spectra_comparison
 
 STYLE = paper.PaperStyle(dpi=100)
 REGIONS = ("A", "B", "C", "D")
@@ -87,6 +89,10 @@ def nodes(axes):
         gamma_sweep,
         role_map,
         brain_3d,
+        neighbourhood_drawing,
+        spectra_comparison,
+        entropy_comparison,
+        modularity_against_chance,
     ],
 )
 def test_a_twin_takes_the_same_arguments_and_a_style(screen):

@@ -11,10 +11,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from biobgt.figures.attention import QUANTITY, Matrix, group_colour
-from biobgt.figures.attention_blocks import block_square, block_texts, effect_limit
+from biobgt.figures.attention_blocks import MARK, block_square, block_texts, effect_limit
 from biobgt.figures.frame import RegionOrder
 from biobgt.figures.paper.frame import (
     BLOCK_LINE,
@@ -25,12 +26,14 @@ from biobgt.figures.paper.frame import (
     new_figure,
     reserve_names,
     set_title,
+    text_width,
 )
 from biobgt.figures.paper.style import PaperStyle, drawing
 
 _PLAIN = PaperStyle()
 _SEQUENTIAL, _DIVERGING = "viridis", "RdBu_r"
-_LARGEST_MATRIX_MM = 110.0
+_LARGEST_MATRIX_MM, _STACKED_MATRIX_MM = 110.0, 60.0
+_BESIDE_MM = 130.0  # from this width on, two panels of blocks stand side by side with room for their numbers
 
 
 def attention_heatmaps(
@@ -151,27 +154,27 @@ def block_effects(
     """
     limit = limit or effect_limit(blocks)
     modules = list(dict.fromkeys([*blocks["module"], *blocks["other_module"]]))
+    beside = style.width_mm >= _BESIDE_MM
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, title, simulated, style)
-        panels = figure.subplots(1, 2, sharey=True)
+        rows, columns = (1, 2) if beside else (2, 1)
+        panels = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel())
         for axes, name, suffix in zip(panels, ("covariates held", "unadjusted"), ("", "_unadjusted"), strict=True):
             d, q = (block_square(blocks, f"{column}{suffix}", modules) for column in ("d", "q"))
             picture = axes.imshow(d, cmap=_DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
-            for row, texts in enumerate(block_texts(d, q, fdr)):
-                for column, text in enumerate(texts):
-                    dark = abs(d[row, column]) > 0.7 * limit
-                    words = text.replace(" ✱", "*")
-                    axes.text(
-                        column, row, words, ha="center", va="center", fontsize=5, color="white" if dark else "black"
-                    )
+            _write_effects(axes, d, block_texts(d, q, fdr), limit)
             axes.set_title(name)
             axes.spines[["top", "right"]].set_visible(True)
             axes.set_xticks(range(len(modules)), modules, rotation=90)
             axes.set_yticks(range(len(modules)), modules)
             axes.tick_params(length=0)
-        add_colour_bar(figure, picture, panels, "effect size d", length_mm=0.6 * min(style.width_mm, 120))
-        _fit_row(figure, list(panels), style)
+        bar_mm = 0.6 * min(style.width_mm, 120)
+        add_colour_bar(figure, picture, panels, "effect size d", length_mm=bar_mm)  # type: ignore[arg-type]
+        figure.axes[-1].xaxis.set_major_locator(MaxNLocator(2))  # more would collide below one narrow panel
+        height = _LARGEST_MATRIX_MM if beside else _STACKED_MATRIX_MM
+        fit_height(figure, panels[:1] if beside else panels, style, panel_mm=height, square=True)
+        _fit_effects(figure, panels, len(modules), style)
         return finish(figure, style)
 
 
@@ -206,6 +209,25 @@ def contrast_points(
         axes.set_ylabel("Attention within / between modules")
         fit_height(figure, [axes], style, panel_mm=0.55 * min(style.width_mm, 140))
         return finish(figure, style)
+
+
+def _write_effects(axes: Axes, d: Matrix, texts: Sequence[Sequence[str]], limit: float) -> None:
+    """Write every block's effect size into it, white on dark."""
+    for row, words in enumerate(texts):
+        for column, text in enumerate(words):
+            colour = "white" if abs(d[row, column]) > 0.7 * limit else "black"
+            written = axes.text(column, row, text.replace(f" {MARK}", "*"), ha="center", va="center", color=colour)
+            written.set_in_layout(False)  # they take no room beside the panel, and are many
+
+
+def _fit_effects(figure: Figure, panels: Sequence[Axes], n_modules: int, style: PaperStyle) -> None:
+    """Make the numbers in blocks small enough to stand apart, once the panels' size is known."""
+    figure.draw_without_rendering()
+    room = 0.9 * panels[0].get_position().width * 72 * figure.get_figwidth() / n_modules
+    written = [text for axes in panels for text in axes.texts]
+    widest = max((text_width(text.get_text(), style.tick_size, style) for text in written), default=0.0)
+    for text in written:
+        text.set_fontsize(min(style.tick_size, style.tick_size * room / max(widest, 1e-9)))
 
 
 def _fit_row(figure: Figure, panels: Sequence[Axes], style: PaperStyle) -> None:

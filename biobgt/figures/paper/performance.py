@@ -8,18 +8,29 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from biobgt.figures.attention import group_colour
 from biobgt.figures.modules import MODULE_COLOURS
-from biobgt.figures.paper.frame import add_legend, finish, fit_height, new_figure, set_title
+from biobgt.figures.paper.frame import (
+    POINTS_PER_MM,
+    add_legend,
+    finish,
+    fit_height,
+    line_height,
+    new_figure,
+    set_title,
+    wrapped,
+)
 from biobgt.figures.paper.style import PaperStyle, drawing
-from biobgt.figures.performance import BINS, OTHER_COLOUR, OWN_COLOUR, OWN_MODEL, TITLES
+from biobgt.figures.performance import OTHER_COLOUR, OWN_COLOUR, OWN_MODEL, TITLES, group_shares
 
 _PLAIN = PaperStyle()
 _CHANCE = {"color": OTHER_COLOUR, "linestyle": ":", "linewidth": 0.8}
 _SQUARE_MM = 70.0
 _ROW_MM = 5.0
+_NAME_SHARE = 0.33  # of the figure's width, for the names of models
 _LINES = ("-", "--", ":")
 
 
@@ -129,11 +140,14 @@ def results_beside(
             if metric in chance:
                 axes.axvline(chance[metric], **_CHANCE)
             axes.set_title(TITLES.get(metric, metric))
-        panels[0].set_yticks(
-            range(len(models)), [name.replace(" (", "\n(").replace(" on ", "\non ") for name in models]
-        )
+            axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        width = _NAME_SHARE * style.width_mm * POINTS_PER_MM
+        names = [wrapped(name, width, style.tick_size, style) for name in models]
+        lines = max(name.count("\n") + 1 for name in names)
+        panels[0].set_yticks(range(len(models)), names)
         panels[0].set_ylim(len(models) - 0.5, -0.5)
-        fit_height(figure, list(panels[:1]), style, panel_mm=max(20.0, 1.4 * _ROW_MM * len(models)))
+        row_mm = max(_ROW_MM, (lines + 0.6) * line_height(style.tick_size) / POINTS_PER_MM)
+        fit_height(figure, list(panels[:1]), style, panel_mm=max(20.0, row_mm * len(models)))
         return finish(figure, style)
 
 
@@ -165,22 +179,21 @@ def probabilities_by_group(
     simulated : bool
     style : PaperStyle
     """
-    edges = np.linspace(0, 1, BINS + 1)
+    shares = group_shares(values, labels, groups)
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, title, simulated, style)
         axes = figure.add_subplot()
         for k, name in enumerate(groups):
-            own = values[labels == k]
-            share = np.histogram(own, bins=edges)[0] / max(1, len(own))
-            colour = style.colour(group_colour(name))
-            x, y = np.repeat(edges, 2)[1:-1], np.repeat(share, 2)
+            own, colour = shares[shares["group"] == name], style.colour(group_colour(name))
+            x, y = own[["from", "to"]].to_numpy().ravel(), np.repeat(own["share"].to_numpy(), 2)
             axes.fill_between(x, y, color=colour, alpha=0.25, linewidth=0)
-            axes.plot(x, y, color=colour, linestyle=_LINES[k % 3], label=f"{name} (n = {len(own):,})")
+            axes.plot(x, y, color=colour, linestyle=_LINES[k % 3], label=f"{name} (n = {own['subjects'].sum():,})")
         if marked is not None:
             axes.axvline(marked, color="#D0021B", linewidth=1.2, label=marked_name or "subject")
         axes.set(xlabel=f"Probability of {group}", ylabel="Share of each group", xlim=(0, 1))
         axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         add_legend(figure, *axes.get_legend_handles_labels(), style)
         fit_height(figure, [axes], style, panel_mm=0.5 * min(style.width_mm, 140))
         return finish(figure, style)

@@ -1,0 +1,24 @@
+"""What the modules of a group in the brain show, in words; other captions of modules stand beside their figures."""
+
+from biobgt.wording import counted
+
+
+def group_brain_caption(
+    group: str, other: str, *, n_modules: int, n_subjects: int, n_regions: int, simulated: bool
+) -> str:
+    """Say what the modules of one of two groups in the brain show.
+
+    Parameters
+    ----------
+    group, other : str
+        The group that is shown, and the one it is compared with.
+    n_modules, n_subjects, n_regions : int
+        Of the group that is shown.
+    simulated : bool
+    """
+    whom = counted(n_subjects, "simulated subject" if simulated else "subject")
+    return (
+        f"{group}: {counted(n_modules, 'module')} that its {whom} agree on, as {counted(n_regions, 'region')} at their "
+        f"MNI coordinates inside the fsaverage5 cortex; grey regions are in none. Modules are numbered and coloured as "
+        f"those of {other} with which they share the most regions."
+    )

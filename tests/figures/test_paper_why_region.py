@@ -1,0 +1,173 @@
+"""Why this region, and modularity against chance, in the paper: the screen's numbers, and no text cut or covered."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from test_paper_layout import LONG, drawn_texts
+
+from biobgt import InputError
+from biobgt.figures import modularity_against_chance, paper
+from biobgt.figures.why_region import MOST_DRAWN, entropy_comparison, neighbourhood_drawing, spectra_comparison
+from biobgt.modules import ModularityTest
+
+STYLE = paper.PaperStyle(dpi=100)
+NAMES = ("Middle", "A", "B", "C")
+WEIGHTS = np.array([[0, 0.8, 0.4, 0], [0.8, 0, 0.2, 0], [0.4, 0.2, 0, 0.6], [0, 0, 0.6, 0.0]])
+BEFORE, AFTER = np.array([0.0, 1.0, 2.0, 4.0]), np.array([0.0, 1.5, 2.0, 3.0])
+GAMMAS = np.array([0.1, 1.0, 10.0])
+NULL = np.array([0.101, 0.119, 0.121, 0.139, 0.16])
+
+
+def chance(q=0.3, null=NULL):
+    return ModularityTest(q=q, null=np.asarray(null), z=1.0, p=0.1, refitted=True, seed=0)
+
+
+def connections(axes):
+    """Ends of every line as names of regions, with its width; by what kind of line it is."""
+    (dots,) = (drawn for drawn in axes.collections if not isinstance(drawn, LineCollection))
+    at = {tuple(place.round(6)): name for name, place in zip(NAMES, np.asarray(dots.get_offsets()), strict=False)}
+    return {
+        lines.get_label(): {
+            frozenset(at[tuple(end.round(6))] for end in ends): width
+            for ends, width in zip(lines.get_segments(), lines.get_linewidths(), strict=True)
+        }
+        for lines in axes.collections
+        if isinstance(lines, LineCollection)
+    }
+
+
+def test_surroundings_connect_the_regions_of_the_matrix_thicker_where_stronger():
+    axes = paper.neighbourhood_drawing(NAMES, WEIGHTS, largest=0.8, title="T", style=STYLE).axes[0]
+    drawn = connections(axes)
+    assert set(drawn["of the region"]) == {frozenset({"Middle", "A"}), frozenset({"Middle", "B"})}
+    assert set(drawn["among its neighbours"]) == {frozenset({"A", "B"}), frozenset({"B", "C"})}
+    widths = {pair: width for lines in drawn.values() for pair, width in lines.items()}
+    steps = [widths[frozenset(pair)] for pair in (("A", "B"), ("Middle", "B"), ("B", "C"), ("Middle", "A"))]
+    np.testing.assert_allclose(np.diff(steps), steps[1] - steps[0], err_msg="0.2, 0.4, 0.6, 0.8")
+    half = paper.neighbourhood_drawing(NAMES, WEIGHTS, largest=1.6, title="T", style=STYLE).axes[0]
+    assert connections(half)["of the region"][frozenset({"Middle", "A"})] == pytest.approx(steps[1])
+
+
+def test_regions_stand_as_on_the_screen_beside_their_names():
+    screen = neighbourhood_drawing(NAMES, WEIGHTS, largest=0.8, title="T")
+    axes = paper.neighbourhood_drawing(NAMES, WEIGHTS, largest=0.8, title="T", style=STYLE).axes[0]
+    (dots,) = (drawn for drawn in axes.collections if not isinstance(drawn, LineCollection))
+    places = np.asarray(dots.get_offsets())
+    theirs = np.column_stack([screen.data[-1].x, screen.data[-1].y])
+    for axis in (0, 1):  # stretched, never mirrored
+        np.testing.assert_allclose(
+            places[:, axis] / places[:, axis].max(), theirs[:, axis] / theirs[:, axis].max(), atol=1e-9
+        )
+    assert [to_hex(colour) for colour in dots.get_facecolors()] == [
+        colour.lower() for colour in screen.data[-1].marker.color
+    ]
+    named = {text.get_text(): np.array(text.get_position()) for text in axes.texts}
+    assert set(named) == set(NAMES)
+    for name, place in zip(NAMES, places, strict=True):
+        distances = np.linalg.norm(places - named[name], axis=1)
+        assert distances.argmin() == NAMES.index(name), f"{name} stands nearest to its own circle at {place}"
+
+
+def test_a_region_without_neighbours_stands_alone():
+    axes = paper.neighbourhood_drawing(["Only"], np.zeros((1, 1)), largest=0.0, title="T", style=STYLE).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["Only"]
+    assert not any(lines for lines in connections(axes).values())
+
+
+def test_spectra_are_the_screens():
+    screen = spectra_comparison(BEFORE, AFTER)
+    top, below = paper.spectra_comparison(BEFORE, AFTER, style=STYLE).axes
+    drawn = {line.get_label(): line for line in top.lines}
+    for trace in screen.data[:2]:
+        np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
+        np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
+        assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
+    (bars,) = below.containers
+    np.testing.assert_array_equal([bar.get_height() for bar in bars], [0, 0.5, 0, -1])
+    np.testing.assert_array_equal([bar.get_height() for bar in bars], screen.data[2].y)
+
+
+def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
+    options = {"typical": np.array([0.1, 0.2, 0.1]), "chosen": 3.0}
+    before, after = np.array([5.0, 3.0, 1.0]), np.array([5.0, 3.5, 0.8])
+    screen = entropy_comparison(GAMMAS, before, after, **options)
+    panels = paper.entropy_comparison(GAMMAS, before, after, **options, style=STYLE).axes
+    drawn = {line.get_label(): line for axes in panels for line in axes.lines}
+    for trace in screen.data:
+        np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
+        np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
+        assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
+    np.testing.assert_allclose(drawn["|ΔS| of this region"].get_ydata(), [0, 0.5, 0.2])
+    for axes in panels:
+        assert axes.get_xscale() == "log"
+        assert [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1] == [3.0]
+
+
+def test_chance_counts_null_graphs_in_round_steps_and_marks_the_subject():
+    screen = modularity_against_chance(chance())
+    axes = paper.modularity_against_chance(chance(), style=STYLE).axes[0]
+    bars = list(axes.containers[0])
+    assert sum(bar.get_height() for bar in bars) == len(NULL) == len(screen.data[0].x)
+    assert len(bars) <= screen.data[0].nbinsx
+    for bar in bars:
+        middle, half = bar.get_x() + bar.get_width() / 2, bar.get_width() / 0.95 / 2
+        assert bar.get_height() == ((middle - half <= NULL) & (middle + half > NULL)).sum()
+    (mark,) = axes.lines
+    assert mark.get_xdata()[0] == 0.3
+    assert mark.get_color().lower() == screen.layout.shapes[0].line.color.lower()
+    assert to_hex(bars[0].get_facecolor()) == screen.data[0].marker.color.lower()
+    np.testing.assert_allclose(axes.get_xlim(), screen.layout.xaxis.range)
+    names = [text.get_text() for text in axes.get_figure().legends[0].get_texts()]
+    assert set(names) == {"null graphs", "this subject, Q = 0.300"}
+
+
+def test_null_graphs_that_are_all_alike_are_one_bar():
+    bars = list(paper.modularity_against_chance(chance(0.2, [0.2, 0.2, 0.2]), style=STYLE).axes[0].containers[0])
+    assert [bar.get_height() for bar in bars if bar.get_height()] == [3]
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(InputError, match="not defined in a graph without connections"):
+        paper.modularity_against_chance(chance(float("nan"), [float("nan")]))
+    names = [f"Region {i}" for i in range(MOST_DRAWN + 1)]
+    low = paper.PaperStyle(height_mm=40)
+    with pytest.raises(InputError, match="no room for the regions' names; choose at least 5"):
+        paper.neighbourhood_drawing(names, np.ones((17, 17)), largest=1.0, title="T", style=low)
+
+
+MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
+CASES = {
+    "surroundings": lambda s: paper.neighbourhood_drawing(
+        MANY, np.ones((17, 17)) - np.eye(17), largest=1.0, title=LONG, simulated=True, style=s
+    ),
+    "one neighbour": lambda s: paper.neighbourhood_drawing(
+        MANY[:2], np.ones((2, 2)) - np.eye(2), largest=1.0, title="T", simulated=True, style=s
+    ),
+    "spectra": lambda s: paper.spectra_comparison(
+        np.linspace(0, 30, 200), np.linspace(0, 29, 200), title=LONG, simulated=True, style=s
+    ),
+    "entropies": lambda s: paper.entropy_comparison(
+        GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, chosen=0.5, title=LONG, simulated=True, style=s
+    ),
+    "chance": lambda s: paper.modularity_against_chance(chance(), title=LONG, simulated=True, style=s),
+}
+
+
+@pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
+@pytest.mark.parametrize("case", CASES)
+def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch):
+    figure = CASES[case](paper.PaperStyle(width_mm=width, font_size=font_size, dpi=150))
+    assert figure.get_figwidth() * 25.4 == pytest.approx(width)
+    texts = drawn_texts(figure, monkeypatch)
+    assert any("simulated" in text for text, _ in texts)
+    for text, box in texts:
+        assert min(box.x0, box.y0) >= 0, f"'{text}' is cut on the left or at the bottom"
+        assert box.x1 <= figure.bbox.x1, f"'{text}' is cut on the right"
+        assert box.y1 <= figure.bbox.y1, f"'{text}' is cut at the top"
+    for (one, here), (other, there) in combinations(texts, 2):
+        across = min(here.x1, there.x1) - max(here.x0, there.x0)
+        along = min(here.y1, there.y1) - max(here.y0, there.y0)
+        assert min(across, along) <= 1, f"'{one}' lies on '{other}'"
