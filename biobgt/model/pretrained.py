@@ -154,6 +154,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     chosen, preset = choose_device(device), Preset.from_dict(card["preset"])
     try:
         tensors = load_file(file)
+        _check_regions(name, card, tensors)  # before members of a size that the weights do not have are built
         members = []
         for i in range(len(card["temperatures"])):
             member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
@@ -179,6 +180,13 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         ),
         device=chosen,
     )
+
+
+def _check_regions(name: str | Path, card: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+    """Refuse weights of another number of regions than the card's."""
+    first = tensors.get("member0.value_mean")
+    if first is None or first.shape[0] != card["n_regions"]:
+        raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.")
 
 
 def sha256(file: Path) -> str:

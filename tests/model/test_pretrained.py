@@ -144,6 +144,7 @@ def test_a_damaged_file_with_the_right_hash(folder: Path) -> None:
         ({"sha256": "0" * 64}, "SHA-256 differs"),
         ({"sha256": "short"}, "not valid at sha256"),
         ({"n_regions": 20}, "do not fit its card"),
+        ({"n_regions": 10_000_000}, "do not fit its card"),
         ({"n_regions": "many"}, "not valid at n_regions"),
         ({"groups": ["NC", "MCI", "AD"]}, "do not fit its card"),
         ({"temperatures": [1.0, 1.0, 1.0]}, "do not fit its card"),
