@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt.errors import InputError
 from biobgt.modules.agreement import ModuleAgreement, compare_modules
 from biobgt.modules.consensus import combine_partitions
 from biobgt.modules.matching import match_modules
+from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_labels
 from biobgt.nulls import check_seed
 
@@ -109,12 +109,7 @@ def partition_similarity(partitions: Sequence[Labels]) -> NDArray[np.float64]:
     labels = [module_labels(partition) for partition in partitions]
     if len({len(one) for one in labels}) > 1:
         raise InputError("Partitions of different numbers of regions cannot be compared.")
-    similarity = np.eye(len(labels))
-    for i, j in zip(*np.triu_indices(len(labels), 1), strict=True):
-        both = (labels[i] != UNASSIGNED) & (labels[j] != UNASSIGNED)
-        value = adjusted_mutual_info_score(labels[i][both], labels[j][both]) if both.sum() > 1 else np.nan
-        similarity[i, j] = similarity[j, i] = value
-    return similarity
+    return pairwise_mutual_information(np.stack(labels))
 
 
 def _permutation_test(
