@@ -42,6 +42,9 @@ class Preset:
     start_contrast : float
         W_Q is scaled after pretraining so that training subjects attend this much more within their modules than
         between them; 0 leaves it as it was drawn.
+    start_attended : float
+        With log-Euclidean values, how much of what a region attends to is added to its own values at the start; below
+        0 a region is set against its module.
     readout : {"mean", "regions"}
         Mean over regions, or a linear layer that keeps the regions apart.
     entanglement_bins : int
@@ -84,6 +87,7 @@ class Preset:
     bounded: bool = False
     tied: bool = False
     start_contrast: float = 0.0
+    start_attended: float = -0.5
     readout: Readout = "mean"
     entanglement_bins: int = 20
     encoder_layers: int = 2

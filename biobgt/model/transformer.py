@@ -187,10 +187,10 @@ class _Layer(nn.Module):
         last = nn.Linear(preset.ffn, stream)
         self.feed_forward = nn.Sequential(nn.Linear(stream, preset.ffn), nn.ReLU(), nn.Dropout(preset.dropout), last)
         if preset.values == "log":
-            # At the start attention averages the values as they are, and the feed-forward network adds nothing.
+            # At the start a share of the attended values is added as they are; the feed-forward network adds nothing.
             nn.init.orthogonal_(self.attention.value.weight)
             with torch.no_grad():
-                self.attention.output.weight.copy_(self.attention.value.weight.T)
+                self.attention.output.weight.copy_(preset.start_attended * self.attention.value.weight.T)
             for constant in (self.attention.value.bias, self.attention.output.bias, last.bias, last.weight):
                 nn.init.zeros_(constant)
 

@@ -221,3 +221,14 @@ def test_a_planted_module_signal_is_learned(preset: Preset) -> None:
     )
     logits = predict_logits(model, graphs[test])
     assert roc_auc_score(groups[test], (logits[:, 1] - logits[:, 0]).numpy()) > 0.9
+
+
+def test_at_the_start_a_share_of_what_is_attended_to_is_added(graphs: GraphBatch) -> None:
+    """Width 16 keeps all 16 features: value and output layers undo each other, and only the averaging is left."""
+    torch.manual_seed(0)
+    model = BioBGT(small("best", heads=1, start_attended=-0.5), n_regions=16, n_groups=2).eval()
+    model.standardise(graphs)
+    with torch.no_grad():
+        own = model.value_importance(model.standardised_values(graphs), graphs.entanglement)
+        attended = model.explain(graphs).attention[0].weights @ own
+        torch.testing.assert_close(model.flat_stream(graphs), (own - 0.5 * attended).flatten(1), rtol=1e-4, atol=1e-4)
