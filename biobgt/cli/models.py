@@ -167,5 +167,15 @@ def _tell(sentence: str) -> None:
 
 
 def _command() -> str:
-    """What was typed, without the path of this machine's program."""
-    return shlex.join(["biobgt", *sys.argv[1:]])
+    """What was typed, without what belongs to this machine or changes no number: the folders and threads."""
+    words = iter(sys.argv[1:])
+    kept = ["biobgt"]
+    for word in words:
+        if word in ("--runs", "--threads", "--device"):
+            next(words, None)
+        elif word == "--data":
+            next(words, None)
+            kept += [word, "DATA"]
+        elif word != "--resume":
+            kept.append(word)
+    return shlex.join(kept)

@@ -35,7 +35,7 @@ def predict(
     out: Annotated[Path, typer.Option(help="Table of predictions, a .csv file.")],
     device: DeviceOption = "auto",
 ) -> None:
-    """Write each subject's probability of every group, and a warning where it is unlike the training subjects."""
+    """Write each subject's probability of every group, and a warning where it should not be believed."""
     from biobgt.model.pretrained import load_card, load_pretrained
 
     if out.suffix != ".csv":
@@ -50,7 +50,7 @@ def predict(
     print_table(table, title=f"Predictions of {ensemble.name}")
     warned = int((table["warning"] != "").sum())
     if warned:
-        print_line(f"Unlike the training subjects: {counted(warned, 'subject')}; the column 'warning' says how.")
+        print_line(f"To be taken with care: {counted(warned, 'subject')}; the column 'warning' says why.")
     print_line(f"{RESEARCH} Written to {out}")
 
 

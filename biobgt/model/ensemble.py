@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
+from biobgt.model.fingerprint import recognised
 from biobgt.model.inputs import FeatureStore, prepare
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
 
 CPU = torch.device("cpu")
+TRAINED_ON = "the model was trained on this very scan, so that its probability is no evidence"
 AT_ONCE = 32  # subjects whose attention is in memory together
 
 
@@ -91,6 +93,7 @@ class Ensemble:
     members: tuple[BioBGT, ...]
     temperatures: tuple[float, ...]
     familiarity: Familiarity | None = None
+    trained_on: torch.Tensor | None = None  # fingerprints of the training subjects, shape (n_subjects, 32)
     device: torch.device = CPU
 
     @property
@@ -160,14 +163,24 @@ class Ensemble:
         )
 
     def warnings(self, subjects: Sequence[Subject], graphs: GraphBatch) -> list[list[str]]:
-        """Say of each subject in which ways it is unlike the training subjects; empty lists where it is not."""
-        if self.familiarity is None:
-            return [[] for _ in subjects]
-        means, distances = position(graphs, self.members[0])
-        return [
-            self.familiarity.warnings(subject, mean_correlation=float(mean), distance=float(distance))
-            for subject, mean, distance in zip(subjects, means, distances, strict=True)
-        ]
+        """Say of each subject why its probability should not be believed: trained on, or unlike those trained on.
+
+        Returns
+        -------
+        list of list of str
+            Empty where there is nothing to say.
+        """
+        said: list[list[str]] = [[] for _ in subjects]
+        if self.trained_on is not None:
+            for one, seen in zip(said, recognised(graphs.features, self.trained_on), strict=True):
+                one.extend([TRAINED_ON] if seen else [])
+        if self.familiarity is not None:
+            means, distances = position(graphs, self.members[0])
+            for one, subject, mean, distance in zip(said, subjects, means, distances, strict=True):
+                one.extend(
+                    self.familiarity.warnings(subject, mean_correlation=float(mean), distance=float(distance))
+                )
+        return said
 
 
 @torch.no_grad()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # a card is read without torch
     from biobgt.model.ensemble import Ensemble
 
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
+FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
 SCHEMA = "model_card.schema.json"
 _BY_GROUP = ("n", "attention", "connectivity", "entanglement", "contrast", "embedding_contrast")
 
@@ -178,6 +179,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
             tuple(familiar["distance"]),
             tuple(familiar["timepoints"]) if familiar["timepoints"] else None,
         ),
+        trained_on=tensors.get(FINGERPRINTS),
         device=chosen,
     )
 

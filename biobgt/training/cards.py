@@ -19,8 +19,9 @@ from safetensors.torch import save_file
 from biobgt.cohort import Cohort
 from biobgt.groups import compare_attention, covariates_of
 from biobgt.model.ensemble import ensemble_tensors, familiarity_of
+from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, GROUPS, TESTS, WEIGHTS, sha256
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, sha256
 from biobgt.output import make_folder
 from biobgt.training.cohorts import STORIES
 from biobgt.training.data import LabelledGraphs
@@ -56,7 +57,8 @@ def write_model(
         What made it.
     """
     make_folder(folder)
-    save_file(dict(ensemble_tensors(trained.members)), folder / WEIGHTS)
+    known = {FINGERPRINTS: fingerprints(data.graphs.features)}
+    save_file({**ensemble_tensors(trained.members), **known}, folder / WEIGHTS)
     (folder / WEIGHTS).chmod(0o644)  # safetensors writes it for its owner alone
     _write_groups(folder, data, trained)
     tests = group_tests(cohort, data, trained)
@@ -136,11 +138,21 @@ def headline(results: Mapping[str, Mapping[str, Any]], groups: Sequence[str], *,
         f"out of fold AUC {auc['value']:.2f} [{auc['low']:.2f}, {auc['high']:.2f}], accuracy {accuracy['value']:.2f}"
     )
     told = " / ".join(groups)
+    beside = _beside_linear(results)
     if simulated:
-        return f"Simulated: {told}, where every patient is made by a program; {measured}."
+        return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
     if auc["low"] <= 0.5 or auc["value"] < 0.6:
         return f"At or near chance: this model does not tell {told} apart in new subjects ({measured})."
-    return f"Tells {told} apart better than chance, far from well enough for a person: {measured}."
+    return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
+
+
+def _beside_linear(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say how the best linear model does on the same folds."""
+    best = max(float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT")
+    ahead = results["BioBGT"]["auc"]["value"] - best
+    if abs(ahead) < 0.01:
+        return f"a linear model does as well ({best:.2f})"
+    return f"a linear model is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
 
 
 def group_tests(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> pd.DataFrame:

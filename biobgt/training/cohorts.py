@@ -175,7 +175,7 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = 10, seed: int = 0
     ----------
     protocol : {"random", "folds", "sites", "official"}
         ``n`` random 80/10/10 splits, ``n`` folds, every site left out once, or the split that the cohort's phenotypes
-        name (column ``split``: train, validation).
+        name (column ``split``: train, and validation or val).
     """
     check_choice("protocol", protocol, ("random", "folds", "sites", "official"))
     groups, sites = [str(subject.group) for subject in cohort], sites_of(cohort)
@@ -193,15 +193,16 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = 10, seed: int = 0
 def _official_split(cohort: Cohort, groups: list[str], *, seed: int) -> Split:
     """The cohort's own training subjects, a tenth of them for validation, and its own validation subjects as test."""
     named = np.array([str(subject.phenotypes.get("split")) for subject in cohort])
-    if set(named) != {"train", "validation"}:
-        raise InputError("The phenotypes have no complete column 'split' with the values train and validation.")
+    tested = np.isin(named, ("val", "validation"))
     own = np.flatnonzero(named == "train")
+    if not tested.any() or tested.sum() + len(own) != len(named) or not len(own):
+        raise InputError("The phenotypes have no complete column 'split' with values train and validation (or val).")
     inner = cross_validation([groups[row] for row in own], folds=10, seed=seed)[0]
     return Split(
         name="official",
         train=own[np.concatenate([inner.train, inner.validation])],
         validation=own[inner.test],
-        test=np.flatnonzero(named == "validation"),
+        test=np.flatnonzero(tested),
     )
 
 

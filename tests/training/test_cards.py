@@ -18,6 +18,7 @@ from biobgt.assets import asset
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort
 from biobgt.model.attention_views import all_block_tests
+from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
 from biobgt.simulate import demo_cohort
 from biobgt.training.calibration import calibrated
@@ -125,7 +126,8 @@ def test_the_loaded_model_gives_the_members_mean(
     np.testing.assert_allclose(table[["p_NC", "p_ASD"]].to_numpy(), expected, atol=1e-3)
     assert list(table.columns) == ["subject", "p_NC", "p_ASD", "prediction", "warning"]
     assert table["prediction"].tolist() == [("NC", "ASD")[best] for best in expected.argmax(axis=1)]
-    assert (table["warning"] == "").sum() >= 34  # those it was trained on are familiar
+    assert table["warning"].str.startswith(TRAINED_ON).all()
+    assert (table["warning"] == TRAINED_ON).sum() >= 34  # those it was trained on are familiar
     seen = loaded.explain(cohort.subjects[:2])
     np.testing.assert_allclose(seen.probabilities, table[["p_NC", "p_ASD"]].to_numpy()[:2], atol=1e-5)
     np.testing.assert_allclose(seen.attention.sum(axis=-1), 1, rtol=1e-5)
@@ -168,18 +170,27 @@ def test_an_atlas_without_modules_makes_a_model_too(
 
 
 @pytest.mark.parametrize(
-    ("auc", "low", "simulated", "opening"),
+    ("auc", "low", "simulated", "opening", "ending"),
     [
-        (0.80, 0.76, False, "Tells NC / ASD apart better than chance"),
-        (0.55, 0.51, False, "At or near chance"),
-        (0.62, 0.49, False, "At or near chance"),
-        (0.99, 0.98, True, "Simulated: NC / ASD"),
+        (0.80, 0.76, False, "Tells NC / ASD apart better than chance", "; a linear model is worse (0.75)."),
+        (0.745, 0.7, False, "Tells NC / ASD apart better than chance", "; a linear model does as well (0.75)."),
+        (0.70, 0.66, False, "Tells NC / ASD apart better than chance", "; a linear model is better (0.75)."),
+        (0.55, 0.51, False, "At or near chance", "accuracy 0.70)."),
+        (0.62, 0.49, False, "At or near chance", "accuracy 0.70)."),
+        (0.99, 0.98, True, "Simulated: NC / ASD", "; a linear model is worse (0.75)."),
     ],
 )
-def test_the_first_line_says_what_it_is_worth(auc: float, low: float, simulated: bool, opening: str) -> None:
-    measured = {"BioBGT": {"auc": {"value": auc, "low": low, "high": 1.0}, "accuracy": {"value": 0.7}}}
+def test_the_first_line_says_what_it_is_worth(
+    auc: float, low: float, simulated: bool, opening: str, ending: str
+) -> None:
+    measured = {
+        "BioBGT": {"auc": {"value": auc, "low": low, "high": 1.0}, "accuracy": {"value": 0.7}},
+        "ridge on one thing": {"auc": {"value": 0.6}},
+        "ridge on another": {"auc": {"value": 0.75}},
+    }
     said = headline(measured, ("NC", "ASD"), simulated=simulated)
     assert said.startswith(opening)
+    assert said.endswith(ending)
     assert f"AUC {auc:.2f}" in said
 
 

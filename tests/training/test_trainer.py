@@ -51,29 +51,37 @@ def _lines(folder: Path) -> list[dict[str, str]]:
         return [{key: value for key, value in row.items() if key != "seconds"} for row in csv.DictReader(stream)]
 
 
-@pytest.mark.parametrize("name", list(PRESETS))
+@pytest.fixture(scope="module", params=list(PRESETS))
+def whole(
+    request: pytest.FixtureRequest, data: LabelledGraphs, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Preset, torch.nn.Module, Path]:
+    """A run that nobody stopped: its preset, its model and its folder."""
+    preset, folder = PRESETS[request.param], tmp_path_factory.mktemp("whole")
+    return preset, _train(data, preset, seed=3, folder=folder), folder
+
+
 @pytest.mark.parametrize("killed_after", [1, 2, 4])
 def test_a_killed_run_ends_as_if_nothing_had_happened(
-    name: str, killed_after: int, data: LabelledGraphs, tmp_path: Path
+    whole: tuple[Preset, torch.nn.Module, Path], killed_after: int, data: LabelledGraphs, tmp_path: Path
 ) -> None:
-    whole = _train(data, PRESETS[name], seed=3, folder=tmp_path / "whole")
+    preset, model, folder = whole
     with pytest.raises(Killed):
-        _train(data, PRESETS[name], seed=3, folder=tmp_path / "killed", progress=_kill_after(killed_after))
+        _train(data, preset, seed=3, folder=tmp_path, progress=_kill_after(killed_after))
     torch.manual_seed(99)  # whatever the new process has drawn before
     seen: list[int] = []
     resumed = _train(
         data,
-        PRESETS[name],
+        preset,
         seed=3,
-        folder=tmp_path / "killed",
+        folder=tmp_path,
         resume=True,
         progress=lambda epoch: seen.append(epoch.epoch),
     )
     assert seen == list(range(killed_after + 1, 5))
-    for key, value in whole.state_dict().items():
+    for key, value in model.state_dict().items():
         assert torch.equal(resumed.state_dict()[key], value), key
-    assert _lines(tmp_path / "killed") == _lines(tmp_path / "whole")
-    first, second = (load_file(tmp_path / run / "checkpoint.safetensors") for run in ("killed", "whole"))
+    assert _lines(tmp_path) == _lines(folder)
+    first, second = (load_file(run / "checkpoint.safetensors") for run in (tmp_path, folder))
     assert all(torch.equal(first[key], second[key]) for key in second)
 
 
