@@ -177,9 +177,7 @@ class Ensemble:
         if self.familiarity is not None:
             means, distances = position(graphs, self.members[0])
             for one, subject, mean, distance in zip(said, subjects, means, distances, strict=True):
-                one.extend(
-                    self.familiarity.warnings(subject, mean_correlation=float(mean), distance=float(distance))
-                )
+                one.extend(self.familiarity.warnings(subject, mean_correlation=float(mean), distance=float(distance)))
         return said
 
 

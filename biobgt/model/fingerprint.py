@@ -1,7 +1,7 @@
 """Recognise a scan that a model was trained on: its probability would be no evidence of anything.
 
 A fingerprint is 32 random sums over all correlations of a subject. The same scan, read from another file or rounded
-otherwise, lies within 0.001; the scans of two ABIDE subjects are further apart than 0.3. From a fingerprint no
+otherwise, lies within 0.001; two different ABIDE scans are 0.5 apart or more. From a fingerprint no
 correlation can be found again.
 """
 
