@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from state import EXPORT_LIST, ModuleChoices, View, current_view
+from loaded import ModuleChoices, View
+from state import EXPORT_LIST, current_view
 
 from biobgt.export import CohortRef, FigureRequest, Plain
 from biobgt.graph import ConnectomeSettings

@@ -1,44 +1,121 @@
-"""What the page of exports made: previews and files, kept in the user's session for as long as they are listed."""
+"""What the page of exports made: previews and files, kept in the user's session for as long as they are listed.
+
+A figure of a group measures subject after subject. Each is kept as soon as it is done, and between two of them the page
+can be stopped: it then goes on where it was. What the other pages have measured of the cohort is not measured again.
+"""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import streamlit as st
+from hub_results import kept_curves, subject_hubs
+from loaded import HubChoices, LoadedCohort, View
 from state import EXPORT_FILES, EXPORT_MEASURED, EXPORT_PREVIEWS, load, own_cohort
+from streamlit.delta_generator import DeltaGenerator
 
-from biobgt import Cohort
+from biobgt import Cohort, ConnectomeSettings, InputError
+from biobgt.analysis import ModuleOptions
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.bundle import FigureFiles, make_files, write_bundle
 from biobgt.export.measured import MeasuredCohort
 from biobgt.figures.paper.style import FileFormat, PaperStyle
+from biobgt.hubs import Perturbation
+
+if TYPE_CHECKING:
+    from biobgt.model.ensemble import SubjectExplanation
 
 PREVIEW_DPI = 150
 DEFAULT_DEMO = CohortRef("asd", demo=True)
 
 Preview = tuple[bytes, str]
+Result = TypeVar("Result")
+
+
+class StoppableCohort(MeasuredCohort):
+    """A measured cohort that says how far it is before every measurement; there a click can stop it.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    loaded : LoadedCohort or None
+        The same cohort as the other pages have it, with what they measured.
+    """
+
+    def __init__(self, cohort: Cohort, loaded: LoadedCohort | None = None) -> None:
+        super().__init__(cohort)
+        self.loaded = loaded
+        self.place: DeltaGenerator | None = None
+        self.n_measured = 0
+
+    def keep(self, key: tuple[object, ...], measure: Callable[[], Result]) -> Result:
+        """Measure what was not measured before."""
+
+        def measure_in_sight() -> Result:
+            known = None if self.loaded is None else measured_before(self.loaded, key)
+            if known is not None:
+                return cast("Result", known)
+            if self.place is not None:
+                self.place.caption(f"Measuring; done so far: {self.n_measured}")
+            found = measure()
+            self.n_measured += 1
+            return found
+
+        return super().keep(key, measure_in_sight)
+
+
+def measured_before(loaded: LoadedCohort, key: tuple[object, ...]) -> object | None:
+    """What another page measured of a cohort, by the keys of :class:`MeasuredCohort`; None where it was not.
+
+    One subject's hubs are measured where the page of hubs would, and kept there.
+    """
+    modules, said = loaded.module_results, loaded.model_results
+    match key:
+        case ("modules", *of):
+            return modules.get("subject", {}).get(tuple(of))
+        case ("labels" | "resolution" as kind, *of):
+            return modules.get(kind, {}).get(tuple(of))
+        case ("null graph", subject, settings, ModuleOptions() as options, int(seed)):
+            return modules.get("null", {}).get((subject, settings, options, seed - options.seed))
+        case ("difference", (str(first), str(second)), settings, options):
+            members = tuple(loaded.cohort.group(group).ids for group in (first, second))
+            return modules.get("difference", {}).get((first, second, members, settings, options))
+        case ("hubs", str(subject), ConnectomeSettings() as settings, "control" | "remove" as perturbation):
+            return subject_hubs(_view(loaded, subject, settings, perturbation))
+        case ("curves", str(subject), ConnectomeSettings() as settings, "control" | "remove" as perturbation, gamma):
+            curves = kept_curves(_view(loaded, subject, settings, perturbation)).get(subject)
+            return curves if curves is not None and gamma in curves.gammas else None
+        case ("prediction", *of):
+            return said.get(("row", *of))
+        case ("attention", *of):
+            seen = cast("SubjectExplanation | None", said.get(("seen", *of)))
+            return None if seen is None else seen.attention[0]
+    return None
 
 
 def find_cohort(ref: CohortRef) -> Cohort | None:
-    """The cohort that a figure is of; None where the user's own subjects are no longer what they were."""
-    if ref.demo:
-        usual = (ref.n_per_group, ref.seed) == (DEFAULT_DEMO.n_per_group, DEFAULT_DEMO.seed)
-        return load(ref.name).cohort if usual else ref.draw()
-    if ref.model:
-        return ref.draw()
-    own = own_cohort()
-    return None if own is None or own.sha256 != ref.sha256 else own.cohort
+    """The cohort that a figure is of; None where the user's own subjects, or the model, are not what they were."""
+    loaded = _loaded(ref)
+    if loaded is not None:
+        return loaded.cohort
+    try:
+        return None if ref.own else ref.draw()
+    except InputError:
+        return None
 
 
-def preview(request: FigureRequest, style: PaperStyle) -> Preview:
-    """The figure as PNG, at a screen's density, and its caption; drawn once."""
-    kept: dict[tuple[FigureRequest, PaperStyle], Preview] = st.session_state.setdefault(EXPORT_PREVIEWS, {})
+def kept_preview(request: FigureRequest, style: PaperStyle) -> Preview | None:
+    """The figure as PNG, at a screen's density, and its caption, if it was drawn."""
+    found: Preview | None = st.session_state.get(EXPORT_PREVIEWS, {}).get((request, replace(style, dpi=PREVIEW_DPI)))
+    return found
+
+
+def keep_preview(request: FigureRequest, style: PaperStyle) -> None:
+    """Draw the figure as it will look, and keep it."""
     shown = replace(style, dpi=PREVIEW_DPI)
-    if (request, shown) not in kept:
-        with st.spinner("Drawing the figure…"):
-            files = make_files(_measured(request.cohort), request, style=shown, formats=["png"])
-        kept[request, shown] = files.pictures["png"], files.caption
-    return kept[request, shown]
+    files = _make(request, shown, ["png"])
+    st.session_state.setdefault(EXPORT_PREVIEWS, {})[request, shown] = files.pictures["png"], files.caption
 
 
 def kept_files(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> FigureFiles | None:
@@ -49,7 +126,7 @@ def kept_files(request: FigureRequest, style: PaperStyle, formats: Sequence[File
 
 def keep_files(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> None:
     """Make the figure's files, and keep them."""
-    made = make_files(_measured(request.cohort), request, style=style, formats=formats)
+    made = _make(request, style, formats)
     st.session_state.setdefault(EXPORT_FILES, {})[request, style, tuple(formats)] = made
 
 
@@ -72,10 +149,33 @@ def bundle_file(
     return stream.getvalue()
 
 
-def _measured(ref: CohortRef) -> MeasuredCohort:
-    kept: dict[CohortRef, MeasuredCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
+def _make(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> FigureFiles:
+    measured = _measured(request.cohort)
+    place = measured.place = st.empty()
+    try:
+        return make_files(measured, request, style=style, formats=formats)
+    finally:
+        measured.place = None
+        place.empty()
+
+
+def _measured(ref: CohortRef) -> StoppableCohort:
+    kept: dict[CohortRef, StoppableCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
     if ref not in kept:
         cohort = find_cohort(ref)
         assert cohort is not None  # the page asks for no figure of subjects that are gone
-        kept[ref] = MeasuredCohort(cohort)
+        kept[ref] = StoppableCohort(cohort, _loaded(ref))
     return kept[ref]
+
+
+def _loaded(ref: CohortRef) -> LoadedCohort | None:
+    """The cohort as the other pages have it, if they do."""
+    if ref.demo:
+        usual = (ref.n_per_group, ref.seed) == (DEFAULT_DEMO.n_per_group, DEFAULT_DEMO.seed)
+        return load(ref.name) if usual else None
+    own = None if ref.model else own_cohort()
+    return None if own is None or own.sha256 != ref.sha256 else own
+
+
+def _view(loaded: LoadedCohort, subject: str, settings: ConnectomeSettings, perturbation: Perturbation) -> View:
+    return View(loaded, loaded.cohort[subject], settings, HubChoices(perturbation=perturbation))

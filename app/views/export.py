@@ -1,5 +1,6 @@
 """Export: the figures that were added on the other pages, in order, as the journal wants them, in one zip."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
@@ -15,8 +16,9 @@ from export_list import (
     move,
     remove,
 )
-from export_results import bundle_file, find_cohort, forget_others, keep_files, kept_files, preview
+from export_results import bundle_file, find_cohort, forget_others, keep_files, keep_preview, kept_files, kept_preview
 from long_work import work_through
+from streamlit.delta_generator import DeltaGenerator
 from widgets import plain, sentences, simulated_badge
 
 from biobgt import Cohort
@@ -28,12 +30,20 @@ from biobgt.figures.paper.style import JOURNAL_WIDTHS_MM, PALETTES, FileFormat, 
 from biobgt.simulate import DEMO_COHORTS
 from biobgt.wording import counted
 
-PAGES = (("subjects", "Subjects"), ("hubs", "Hubs"), ("modules", "Modules"), ("attention", "Attention"))
+PAGES = ("Subjects", "Hubs", "Modules", "Attention", "Predict", "Models")
 FORMATS: tuple[FileFormat, ...] = ("svg", "pdf", "png", "tiff")
 DENSITIES = (150, 300, 600, 1200)
 FILE_NAME = "biobgt_figures.zip"
 PREVIEW_WIDTH = {85.0: 400, 114.0: 520, 174.0: 760}  # px
 _PALETTE_TITLES = {"okabe-ito": "Okabe and Ito", "tol-muted": "Tol, muted"}
+_GONE_SUBJECTS = (
+    "The subjects of this figure are no longer loaded as they were, so it is left out. Bring them again, or remove the "
+    "figure."
+)
+_GONE_MODEL = (
+    "The model of this figure is no longer the one it was, so the figure is left out. Remove it, and add it again on "
+    "its page."
+)
 
 
 def show_page() -> None:
@@ -53,17 +63,24 @@ def show_page() -> None:
     usable = [request for request in requests if found[request.cohort] is not None]
     forget_others(usable, style)
     st.subheader("The zip")
-    with sentences():
-        _show_bundle(usable, style, formats)
+    bundle = st.container()
     st.subheader(counted(len(requests), "figure"))
-    for position, request in enumerate(requests):
-        _show_figure(position, len(requests), request, style, cohort=found[request.cohort])
+    drawing = st.container()
+    places = {
+        request: _show_figure(position, len(requests), request, cohort=found[request.cohort])
+        for position, request in enumerate(requests)
+    }
+    # What may take long comes last, for the list can be read and ordered meanwhile; what was asked for comes first.
+    with bundle, sentences():
+        _show_bundle(usable, style, formats)
+    with drawing:
+        _show_previews({request: places[request] for request in usable}, style)
 
 
 def _show_ways_on() -> None:
     st.info("No figure has been added yet. Add some on these pages:", icon=":material/info:")
-    for page, name in PAGES:
-        st.page_link(f"views/{page}.py", label=name, icon=":material/arrow_forward:")
+    for name in PAGES:
+        st.page_link(f"views/{name.lower()}.py", label=name, icon=":material/arrow_forward:")
 
 
 def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
@@ -176,15 +193,15 @@ def _ask_for_data() -> bool:
     )
 
 
-def _show_figure(
-    position: int, n_figures: int, request: FigureRequest, style: PaperStyle, *, cohort: Cohort | None
-) -> None:
-    """One listed figure: where it stands, what it looks like."""
+def _show_figure(position: int, n_figures: int, request: FigureRequest, *, cohort: Cohort | None) -> DeltaGenerator:
+    """One listed figure: where it stands, and the place for what it looks like."""
     with st.container(border=True, key=f"export_{position}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{position + 1}. {recipe_of(request.figure).title}** · {plain(_whose(request))}")
-            if cohort is not None and is_simulated(request.cohort, cohort):
-                simulated_badge()
+            with sentences():
+                if cohort is not None and is_simulated(request, cohort):
+                    simulated_badge()
+        with st.container(horizontal=True, gap="medium"):  # a row of their own, for names may be long
             for text, icon, disabled, act in (
                 ("Up", "arrow_upward", position == 0, partial(move, position, -1)),
                 ("Down", "arrow_downward", position == n_figures - 1, partial(move, position, 1)),
@@ -193,22 +210,47 @@ def _show_figure(
                 key = f"export_{text.lower()}_{position}"
                 st.button(text, key=key, icon=f":material/{icon}:", type="tertiary", disabled=disabled, on_click=act)
         if cohort is None:
-            st.warning(
-                "The subjects of this figure are no longer loaded as they were, so it is left out. Bring them again, "
-                "or remove the figure.",
-                icon=":material/warning:",
-            )
-            return
-        with sentences():
-            png, caption = preview(request, style)
-            st.image(png, width=PREVIEW_WIDTH.get(style.width_mm, 520), alt=caption)
-            st.caption(plain(caption))
+            st.warning(_GONE_MODEL if request.cohort.model else _GONE_SUBJECTS, icon=":material/warning:")
+        return st.container()
+
+
+def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperStyle) -> None:
+    """Show what figures look like, drawing those that were not drawn yet until the user stops it."""
+    left = [request for request in places if kept_preview(request, style) is None]
+    for request in places:
+        if request not in left:
+            _show_preview(request, style, places[request])
+
+    def draw(request: FigureRequest) -> None:
+        with places[request], sentences():
+            keep_preview(request, style)
+            _show_preview(request, style, places[request])
+
+    work_through(
+        left,
+        draw,
+        key="export_previews",
+        start="Draw the previews",
+        doing="Drawing figure",
+        automatic=True,
+        done_before=len(places) - len(left),
+    )
+
+
+def _show_preview(request: FigureRequest, style: PaperStyle, place: DeltaGenerator) -> None:
+    found = kept_preview(request, style)
+    if found is None:
+        return
+    png, caption = found
+    place.image(png, width=PREVIEW_WIDTH.get(style.width_mm, 520), alt=caption)
+    place.caption(plain(caption))
 
 
 def _whose(request: FigureRequest) -> str:
     ref = request.cohort
-    cohort = DEMO_COHORTS[ref.name] if ref.demo else f"model {ref.name}" if ref.model else ref.name
-    return cohort if request.subject is None else f"{request.subject}, {cohort}"
+    cohort = DEMO_COHORTS[ref.name] if ref.demo else "" if ref.model else ref.name
+    model = f"model {request.model}" if request.model else ""
+    return ", ".join(part for part in (request.subject, cohort, model) if part)
 
 
 show_page()

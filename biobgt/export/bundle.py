@@ -23,13 +23,14 @@ from biobgt.export.recipes import make_figure, recipe_of
 from biobgt.export.references import bibliography
 from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.export.script import make_script
-from biobgt.export.texts import captions_text, is_simulated, methods_text, readme_text
+from biobgt.export.texts import captions_text, has_simulated, is_simulated, methods_text, readme_text
 from biobgt.figures.paper.style import FileFormat, PaperStyle, save_figure
 from biobgt.graph import ConnectomeSettings
 from biobgt.output import make_folder
 from biobgt.project import PROJECT_SUFFIX, save_project
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "bctpy", "nilearn", "matplotlib", "networkx")
+MODEL_PACKAGES = ("torch", "safetensors")
 # As in a project file: no entry carries the time of its writing.
 _TIMELESS = (1980, 1, 1, 0, 0, 0)
 _SCRIPT = "make_figures.sh"
@@ -108,8 +109,8 @@ def write_bundle(
     """
     if not figures:
         raise InputError("There is no figure to export yet: add one on the pages of the app.")
-    names = figure_names([one.request for one in figures])
-    own = own_files([one.request for one in figures])
+    requests = [one.request for one in figures]
+    names, own = figure_names(requests), own_files(requests)
     content: dict[str, bytes] = {}
     for one, name in zip(figures, names, strict=True):
         content |= _places(one, name)
@@ -118,10 +119,9 @@ def write_bundle(
         content |= {file: _project(cohorts[ref]) for ref, file in own.items()}
     formats = list(figures[0].pictures)
     content["captions.md"] = captions_text(figures, names).encode()
-    content["methods.md"] = methods_text(figures, cohorts, versions()).encode()
+    content["methods.md"] = methods_text(figures, cohorts, versions(requests)).encode()
     citations = {"biobgt", "peng2025", "hunter2007", *(key for one in figures for key in one.citations)}
     content["references.bib"] = bibliography(citations).encode()
-    requests = [one.request for one in figures]
     content[_SCRIPT] = make_script(requests, names, own, style=style, formats=formats, included=include_data).encode()
     content["README.md"] = readme_text(own if not include_data else {}).encode()
     content["provenance.json"] = _provenance(requests, names, cohorts, style, content)
@@ -143,11 +143,11 @@ def own_files(requests: Iterable[FigureRequest]) -> dict[CohortRef, str]:
     return {ref: f"subjects{'' if len(own) == 1 else f'_{i}'}{PROJECT_SUFFIX}" for i, ref in enumerate(own, start=1)}
 
 
-def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
-    return {"biobgt": biobgt.__version__, "python": platform.python_version()} | {
-        name: version(name) for name in PACKAGES
-    }
+def versions(requests: Iterable[FigureRequest]) -> dict[str, str]:
+    """Versions of what the numbers depend on; what only a model needs is named where one is behind a figure."""
+    packages = PACKAGES + (MODEL_PACKAGES if any(request.model for request in requests) else ())
+    own = {"biobgt": biobgt.__version__, "python": platform.python_version()}
+    return own | {name: version(name) for name in packages}  # as installed: importing torch would take seconds
 
 
 def _picture(made: MadeFigure, format: FileFormat, style: PaperStyle) -> bytes:
@@ -177,11 +177,12 @@ def _provenance(
     document = {
         "format": "biobgt-export",
         "version": 1,
-        "versions": versions(),
+        "versions": versions(requests),
         "style": asdict(style),
         "cohorts": [_inputs(ref, cohorts[ref]) for ref in dict.fromkeys(request.cohort for request in requests)],
         "figures": [
-            {"name": name, "options in full": recipe_of(request.figure).fill_in(request.options), **request.as_dict()}
+            {"name": name, "simulated": is_simulated(request, cohorts[request.cohort])}
+            | {"options in full": recipe_of(request.figure).fill_in(request.options), **request.as_dict()}
             for name, request in zip(names, requests, strict=True)
         ],
         "sha256": {path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
@@ -200,7 +201,7 @@ def _inputs(ref: CohortRef, cohort: Cohort) -> dict[str, Any]:
     return {
         "reference": asdict(ref),
         "title": cohort.name,
-        "simulated": is_simulated(ref, cohort),
+        "simulated": has_simulated(ref, cohort),
         "subjects": len(cohort),
         "atlas": {"name": cohort.atlas.name, "title": cohort.atlas.title, "regions": cohort.atlas.n_regions},
         "notes": list(cohort.notes),

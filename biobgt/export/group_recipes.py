@@ -40,11 +40,11 @@ def _words(order: Order, groups: tuple[str, str], found: ModuleDifference) -> di
     words["methods"] = (
         *words["methods"],
         f"The modules of {groups[0]} and {groups[1]} are the consensus over each group's subjects (Lancichinetti and "
-        f"Fortunato 2012). The mean AMI of two subjects is {found.within:.3f} within a group and "
-        f"{found.between:.3f} between groups; that difference has a permutation p of {found.p:.3g} "
-        f"({found.n_permutations:,} shuffles, seed {found.seed}).",
+        "Fortunato 2012). The mean adjusted mutual information (AMI; Vinh et al. 2010) of two subjects is "
+        f"{found.within:.3f} within a group and {found.between:.3f} between groups; that difference has a permutation "
+        f"p of {found.p:.3g} ({found.n_permutations:,} shuffles, seed {found.seed}; Alexander-Bloch et al. 2012).",
     )
-    words["citations"] = (*words["citations"], "lancichinetti2012", "vinh2010")
+    words["citations"] = (*words["citations"], "lancichinetti2012", "vinh2010", "alexanderbloch2012")
     return words
 
 

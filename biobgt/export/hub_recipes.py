@@ -192,6 +192,10 @@ def _sweep(order: Order, style: PaperStyle) -> MadeFigure:
     if study.agreement is not None:
         behind = study.agreement.rename(columns={"mean": "spearman", "sd": "spearman SD"}).assign(of="ABIDE mean")
         numbers = pd.concat([numbers, behind], ignore_index=True)
+        words["methods"] = (
+            *words["methods"],
+            "Mean and SD that stand behind agreement over γ are of the subjects of ABIDE (Di Martino et al. 2014).",
+        )
         words["citations"] = (*words["citations"], "dimartino2014")
     return MadeFigure(figure, numbers, caption, **words)
 
@@ -206,6 +210,7 @@ def _brain(order: Order, style: PaperStyle) -> MadeFigure:
         sizes=table[NE].to_numpy(),
         values=table[f"{NE}_rank"].to_numpy(float),
         quantity="rank by NE",
+        ranked=True,
         title=f"Hubs of {subject.id}",
         simulated=subject.simulated,
         style=style,

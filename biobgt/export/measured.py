@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from biobgt.analysis import ModuleOptions, SubjectModules, find_modules, measure_modules
+from biobgt.analysis import ModuleOptions, SubjectModules, find_modules, graph_for_modules, measure_modules
 from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import TangentSpace, graph_from_connectivity, subject_connectivity
@@ -86,11 +86,15 @@ class MeasuredCohort:
         )
 
     def resolution_step(
-        self, subject: Subject, settings: ConnectomeSettings, graph: BrainGraph, resolution: float, runs: int, seed: int
+        self, subject: Subject, settings: ConnectomeSettings, options: ModuleOptions
     ) -> dict[str, float]:
-        """One resolution of the subject's sweep, in a graph from :func:`biobgt.analysis.graph_for_modules`."""
-        signed = bool((graph.weights < 0).any())
+        """One resolution of the subject's sweep, that of the options."""
         return self.keep(
-            ("resolution", subject.id, settings, signed, resolution, runs, seed),
-            lambda: resolution_step(graph, resolution, runs=runs, seed=seed),
+            ("resolution", subject.id, settings, options.signed, options.runs, options.seed, options.resolution),
+            lambda: resolution_step(
+                graph_for_modules(self.graph(subject, settings), options),
+                options.resolution,
+                runs=options.runs,
+                seed=options.seed,
+            ),
         )

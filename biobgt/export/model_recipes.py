@@ -14,9 +14,10 @@ from biobgt.atlas import LABELLINGS, Atlas
 from biobgt.errors import InputError
 from biobgt.export.connectome_recipes import ATLAS_ORDER, matrix_numbers
 from biobgt.export.making import MadeFigure, Order, Recipe
-from biobgt.export.references import ATLAS_KEYS, REFERENCES
+from biobgt.export.references import ATLAS_KEYS, named_labelling
 from biobgt.export.requests import Plain
 from biobgt.figures import order_regions
+from biobgt.figures.attention_blocks import blocks_in_order
 from biobgt.figures.attention_captions import (
     attention_caption,
     attention_part,
@@ -41,9 +42,14 @@ from biobgt.model.attention_views import (
 from biobgt.model.pretrained import GroupResults, load_card, load_groups
 
 LOUVAIN = "louvain"
-_COMPARISON = (
-    "Groups were compared in each module block's mean attention over layers and heads with a linear model, with "
-    "covariates and without, by permuting its residuals; false discovery rates are over all blocks."
+_TEST = "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983)"
+_BLOCKS = (
+    f"Groups were compared in each module block's mean attention over layers and heads {_TEST}; false discovery rates "
+    "are over all blocks (Benjamini and Hochberg 1995)."
+)
+_CONTRAST = (
+    "Groups were compared in the ratio of mean attention within to between functional modules, over layers and heads, "
+    f"{_TEST}."
 )
 
 
@@ -117,15 +123,15 @@ def _two_groups(order: Order, model: ModelResults) -> tuple[str, str]:
     return first, second
 
 
-def _tested(order: Order, model: ModelResults) -> dict[str, Any]:
-    """Methods and citations of a model whose groups were compared."""
-    words, labelling = model_words(order, model), next(iter(order.measured.atlas.labels), "")
-    cited = {"dosenbach": "dosenbach2010"}.get(labelling)
-    source = f" ({REFERENCES[cited].short})" if cited else ""
-    modules = f"Module blocks are of {LABELLINGS.get(labelling, labelling)}{source}."
+def _tested(order: Order, model: ModelResults, *, blocks: bool = True) -> dict[str, Any]:
+    """Methods and citations of a model whose groups were compared, block by block or in one ratio."""
+    words = model_words(order, model)
+    named, keys = named_labelling(next(iter(order.measured.atlas.labels), ""))
+    modules = f"Functional modules are {named}."
+    rates = ("benjamini1995",) if blocks else ()
     return {
-        "methods": (*words["methods"], modules, _COMPARISON),
-        "citations": (*words["citations"], *([cited] if cited else [])),
+        "methods": (*words["methods"], modules, _BLOCKS if blocks else _CONTRAST),
+        "citations": (*words["citations"], *keys, "freedman1983", *rates),
     }
 
 
@@ -209,7 +215,7 @@ def _contrast(order: Order, style: PaperStyle) -> MadeFigure:
         for (layer, head), ratio in np.ndenumerate(ratios)
     ]
     caption = contrast_caption(model.name, contrast, tests, simulated=model.simulated)
-    words = _tested(order, model) if tests else model_words(order, model)
+    words = _tested(order, model, blocks=False) if tests else model_words(order, model)
     return MadeFigure(figure, pd.DataFrame(rows), caption, **words)
 
 
@@ -219,15 +225,16 @@ def _blocks(order: Order, style: PaperStyle) -> MadeFigure:
     tests = block_tests(model.groups.tests, between, model.groups.n)
     if tests is None:
         raise InputError(f"{between[0]} and {between[1]} were not compared when model {model.name} was made.")
+    blocks = blocks_in_order(tests.blocks, order.measured.atlas)
     figure = block_effects(
-        tests.blocks,
+        blocks,
         title=f"Module blocks, {between[1]} against {between[0]}",
         simulated=model.simulated,
         style=style,
     )
     means = [f"mean_{group}" for group in between]
     effects = [f"{name}{suffix}" for suffix in ("", "_unadjusted") for name in EFFECT_COLUMNS]
-    numbers = tests.blocks[["feature", "module", "other_module", *means, *effects]]
+    numbers = blocks[["feature", "module", "other_module", *means, *effects]]
     return MadeFigure(
         figure, numbers, effects_caption(model.name, tests, simulated=model.simulated), **_tested(order, model)
     )

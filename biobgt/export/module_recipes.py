@@ -1,6 +1,7 @@
 """Recipes of modules: in the connectivity, in the brain, beside functional networks, by role, over the resolution."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ from biobgt.atlas import LABELLINGS, PAPER_MODULES, Atlas
 from biobgt.export.connectome_recipes import QUANTITIES, connectome_citations, connectome_methods, matrix_numbers
 from biobgt.export.hub_recipes import places_of
 from biobgt.export.making import MadeFigure, Order, Recipe
+from biobgt.export.references import named_labelling
 from biobgt.export.requests import Plain
 from biobgt.figures import (
     brain_caption,
@@ -139,12 +141,13 @@ def _flow(order: Order, style: PaperStyle) -> MadeFigure:
     title = LABELLINGS.get(labelling, labelling)
     caption = flow_caption(subject.id, agreement, labelling=title, simulated=subject.simulated)
     words = module_words(order)
+    named, keys = named_labelling(labelling)
     compared = (
-        f"Agreement of modules with {title} (Dosenbach et al. 2010) is the adjusted mutual information (AMI; Vinh et "
-        "al. 2010): 1 for equal divisions, about 0 by chance."
+        f"Agreement of modules with {named} is the adjusted mutual information (AMI; Vinh et al. 2010): 1 for equal "
+        "divisions, about 0 by chance."
     )
     words["methods"] = (*words["methods"], compared)
-    words["citations"] = (*words["citations"], "vinh2010", "dosenbach2010")
+    words["citations"] = (*words["citations"], "vinh2010", *keys)
     return MadeFigure(figure, _flow_numbers(agreement.contingency, names), caption, **words)
 
 
@@ -177,9 +180,8 @@ def _roles(order: Order, style: PaperStyle) -> MadeFigure:
 def _sweep(order: Order, style: PaperStyle) -> MadeFigure:
     subject, settings, atlas, options = order.subject, order.request.settings, order.measured.atlas, order.options
     chosen = ModuleOptions(options["resolution"], options["runs"], seed=options["seed"], signed=options["signed"])
-    graph = graph_for_modules(order.measured.graph(subject, settings), chosen)
     steps = [
-        order.measured.resolution_step(subject, settings, graph, value, chosen.runs, chosen.seed)
+        order.measured.resolution_step(subject, settings, replace(chosen, resolution=value))
         for value in options["resolutions"]
     ]
     sweep = pd.DataFrame(steps)

@@ -40,6 +40,7 @@ def _received(order: Order, style: PaperStyle) -> MadeFigure:
         strongest_regions(received, atlas.regions),
         part=attention_part(layer, head),
         where="nilearn's glass brain",
+        received=received,
         simulated=model.simulated,
     )
     numbers = pd.DataFrame({"region": atlas.regions, "x": places[:, 0], "y": places[:, 1], "z": places[:, 2]})

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import biobgt
+from biobgt.atlas import LABELLINGS
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,34 @@ REFERENCES: Mapping[str, Reference] = {
             "year": "2010",
         },
     ),
+    "alexanderbloch2012": _article(
+        "Alexander-Bloch et al. 2012",
+        "Alexander-Bloch, Aaron and others",
+        "The discovery of population differences in network community structure: New methods and applications to brain "
+        "functional networks in schizophrenia",
+        "NeuroImage",
+        "59",
+        "3889--3900",
+        "10.1016/j.neuroimage.2011.11.035",
+    ),
+    "freedman1983": _article(
+        "Freedman and Lane 1983",
+        "Freedman, David and Lane, David",
+        "A Nonstochastic Interpretation of Reported Significance Levels",
+        "Journal of Business \\& Economic Statistics",
+        "1",
+        "292--298",
+        "10.1080/07350015.1983.10509354",
+    ),
+    "benjamini1995": _article(
+        "Benjamini and Hochberg 1995",
+        "Benjamini, Yoav and Hochberg, Yosef",
+        "Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing",
+        "Journal of the Royal Statistical Society: Series B (Methodological)",
+        "57",
+        "289--300",
+        "10.1111/j.2517-6161.1995.tb02031.x",
+    ),
     "dosenbach2010": _article(
         "Dosenbach et al. 2010",
         "Dosenbach, Nico U. F. and others",
@@ -232,6 +261,13 @@ ATLAS_KEYS: Mapping[str, str] = {
     "dosenbach160": "dosenbach2010",
     "power264": "power2011",
 }
+LABELLING_KEYS: Mapping[str, str] = {"dosenbach": "dosenbach2010", "paper": "peng2025"}
+
+
+def named_labelling(labelling: str) -> tuple[str, tuple[str, ...]]:
+    """What functional labels are called in a text, with their work where it is known, and the key of that work."""
+    title, key = LABELLINGS.get(labelling, labelling), LABELLING_KEYS.get(labelling)
+    return (title, ()) if key is None else (f"{title} ({REFERENCES[key].short})", (key,))
 
 
 def bibliography(keys: Iterable[str]) -> str:

@@ -106,6 +106,11 @@ class FigureRequest:
         """Write as JSON; the same request is always the same text."""
         return json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
+    @property
+    def model(self) -> str:
+        """The trained model behind the figure, or an empty name."""
+        return self.cohort.name if self.cohort.model else str(self.options.get("model", ""))
+
     @cached_property
     def _options(self) -> tuple[tuple[str, Plain], ...]:
         return tuple(sorted(self.options.items()))

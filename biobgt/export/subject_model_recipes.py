@@ -135,7 +135,7 @@ def _seen(order: Order, model: ModelResults) -> NDArray[np.float32]:
         ensemble.check(order.measured.cohort)
         return np.asarray(ensemble.explain([order.subject]).attention[0])
 
-    return order.measured.keep(("attention", model.card["sha256"], order.subject.id), ask)
+    return order.measured.keep(("attention", model.name, model.card["sha256"], order.subject.id), ask)
 
 
 def _said(order: Order, model: ModelResults) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _said(order: Order, model: ModelResults) -> dict[str, Any]:
         alone = order.measured.cohort.select(lambda one: one.id == order.subject.id)
         return cast("dict[str, Any]", load_pretrained(model.name).predict(alone).iloc[0].to_dict())
 
-    return order.measured.keep(("prediction", model.card["sha256"], order.subject.id), ask)
+    return order.measured.keep(("prediction", model.name, model.card["sha256"], order.subject.id), ask)
 
 
 _MODEL: Mapping[str, Plain] = {"model": "", "model_sha256": "", "group": ""}

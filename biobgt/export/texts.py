@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from biobgt.cohort import Cohort
-from biobgt.export.requests import CohortRef
+from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.model.pretrained import load_card, load_groups
 from biobgt.wording import counted
 
@@ -39,7 +39,7 @@ def methods_text(
         f"{versions['python']} with {listed}; figures were drawn with matplotlib (Hunter 2007)."
     )
     text = f"# Methods\n\n{who} {what} {made}\n\nThe works named here are in references.bib.\n"
-    if any(is_simulated(ref, cohorts[ref]) for ref in refs):
+    if any(is_simulated(one.request, cohorts[one.request.cohort]) for one in figures):
         text += "\nSimulated subjects were measured on nobody: nothing found in them is evidence about people.\n"
     return text
 
@@ -63,9 +63,16 @@ Research use only, not a diagnostic device.
 """
 
 
-def is_simulated(ref: CohortRef, cohort: Cohort) -> bool:
-    """Whether any subject behind a figure is simulated; of a model's subjects its card tells."""
+def has_simulated(ref: CohortRef, cohort: Cohort) -> bool:
+    """Whether any subject of a cohort is simulated; of a model's subjects its card tells."""
     return bool(load_card(ref.name)["simulated"]) if ref.model else cohort.simulated
+
+
+def is_simulated(request: FigureRequest, cohort: Cohort) -> bool:
+    """Whether a figure shows anybody simulated: its subject, anyone of its groups, or those its model learned from."""
+    if request.model and load_card(request.model)["simulated"]:
+        return True
+    return cohort.simulated if request.subject is None else cohort[request.subject].simulated
 
 
 def _figures(numbers: Sequence[int], n_figures: int) -> str:

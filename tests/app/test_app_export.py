@@ -2,6 +2,8 @@
 
 import io
 import zipfile
+from dataclasses import replace
+from types import SimpleNamespace
 
 import export_results
 import hub_brain
@@ -9,10 +11,14 @@ import module_brains
 import module_chance
 import module_groups
 import numpy as np
+import pandas as pd
 import panels
 import pytest
 import state
 from export_list import hub_request, module_request, named_request, request_of, ruled_request
+from hub_results import group_members, keep_curves
+from loaded import LoadedCohort, ModuleChoices, View
+from module_results import group_difference, null_modularity, sweep_step
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 from PIL import Image
 
@@ -59,7 +65,7 @@ def with_list(page, *requests):
 
 def bare_view(key="ad"):
     cohort = demo_cohort("ad", n_per_group=2)
-    return state.View(state.LoadedCohort(key, cohort), cohort["sim-AD-002"], ConnectomeSettings())
+    return View(LoadedCohort(key, cohort), cohort["sim-AD-002"], ConnectomeSettings())
 
 
 def test_what_the_pages_and_the_recipes_say_twice_is_the_same():
@@ -68,7 +74,7 @@ def test_what_the_pages_and_the_recipes_say_twice_is_the_same():
 
 
 def test_requests_of_the_pages_have_options_that_their_recipes_know():
-    view, choices = bare_view(), state.ModuleChoices()
+    view, choices = bare_view(), ModuleChoices()
     requests = [
         request_of(view, "connectivity_heatmap", matrix="graph", order="dosenbach"),
         ruled_request(view, "hub_curves", scale="z", order="atlas", n_random=0, seed=0, group=False),
@@ -91,6 +97,8 @@ def test_requests_of_the_pages_have_options_that_their_recipes_know():
 def test_every_figure_with_a_recipe_can_be_added(open_page, page):
     opened = open_page(page, cohort="ad", subject="sim-MCI-003", level="0.4", gamma="2")
     assert_no_error(opened)
+    if page == "modules":
+        opened.button(key="sweep_start").click().run()
     for key in BUTTONS[page]:
         opened.button(key=f"{key}_export").click()
         opened.run()
@@ -182,6 +190,50 @@ def test_page_without_figures_shows_where_to_add_some(open_page):
     page = open_page("export")
     assert_no_error(page)
     assert "No figure has been added yet" in page.info[0].value
+    links = [link.proto.label for link in page.main.get("page_link")]
+    assert links == ["Subjects", "Hubs", "Modules", "Attention", "Predict", "Models"]
+
+
+def test_what_other_pages_measured_is_not_measured_again_and_gives_the_same_numbers():
+    view, choices = bare_view(state.OWN), ModuleChoices(runs=2, seed=3)
+    for number in range(2):
+        null_modularity(view, choices, number)
+    sweep_step(view, choices, 0.8)
+    group_difference(view, choices, ("NC", "AD"))
+    for subject in group_members(view):
+        keep_curves(view, subject)
+    groups = named_request(view, choices, "group_module_flow", first="NC", second="AD")
+    measured = export_results.StoppableCohort(view.cohort, view.loaded)
+    for request in (
+        module_request(view, choices, "modularity_against_chance", null_graphs=2),
+        module_request(view, choices, "resolution_sweep", resolutions=(0.8,)),
+        replace(groups, subject=None),
+        ruled_request(view, "hub_curves", group=True),
+    ):
+        found, anew = make_figure(measured, request), make_figure(view.cohort, request)
+        pd.testing.assert_frame_equal(found.numbers, anew.numbers, check_exact=True)
+        assert found.caption == anew.caption
+    assert measured.n_measured == 0
+    make_figure(measured, module_request(view, choices, "modularity_against_chance", null_graphs=3))
+    assert measured.n_measured == 1
+
+
+def test_what_a_model_said_on_its_page_is_not_asked_again():
+    view, key = bare_view(state.OWN), ("model", "sha256", "sim-AD-002")
+    for other in (("prediction", *key), ("attention", *key)):
+        assert export_results.measured_before(view.loaded, other) is None
+    view.loaded.model_results["row", *key] = {"p_AD": 0.25}
+    view.loaded.model_results["seen", *key] = SimpleNamespace(attention=np.arange(8).reshape(2, 4))
+    assert export_results.measured_before(view.loaded, ("prediction", *key)) == {"p_AD": 0.25}
+    np.testing.assert_array_equal(export_results.measured_before(view.loaded, ("attention", *key)), [0, 1, 2, 3])
+
+
+def test_model_that_was_trained_anew_is_left_out_in_a_sentence(open_page):
+    if "adsim-aal90" not in pretrained_names():
+        pytest.skip("the trained model adsim-aal90 is not on this machine")
+    page = with_list(open_page(), FigureRequest("roc", CohortRef("adsim-aal90", model=True, sha256="0" * 64)))
+    assert_no_error(page)
+    assert "no longer the one it was" in page.warning[0].value
 
 
 def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,8 @@ from export_requests import DEMO, SUBJECT, request_of
 from PIL import Image
 
 from biobgt import ConnectomeSettings, InputError
-from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.export.bundle import make_files, write_bundle
+from biobgt.export import CohortRef, FigureRequest, cohort_sha256, texts
+from biobgt.export.bundle import make_files, versions, write_bundle
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.project import save_project
 
@@ -125,6 +126,31 @@ def test_script_refuses_other_subjects(measured, own, tmp_path):
     assert refused.returncode == 2
     assert "not the subjects" in refused.stderr
     assert not (folder / "remade").exists()
+
+
+def test_versions_name_what_only_a_model_needs_where_one_is_behind_a_figure():
+    alone, of_model = request_of("hub_curves"), FigureRequest("roc", CohortRef("any", model=True))
+    asked = FigureRequest("subject_probability", DEMO, SUBJECT, options={"model": "any"})
+    assert {"torch", "safetensors"}.isdisjoint(versions([alone]))
+    for requests in ([of_model], [alone, asked]):
+        assert versions(requests)["torch"] == version("torch")
+        assert versions(requests)["safetensors"] == version("safetensors")
+
+
+def test_a_figure_is_simulated_by_its_subject_its_groups_or_its_model(measured, monkeypatch):
+    monkeypatch.setattr(texts, "load_card", lambda name: {"simulated": name == "of nobody"})
+    first, *others = measured.cohort
+    mixed = replace(measured.cohort, subjects=(replace(first, simulated=False), *others))
+    own = CohortRef("mine")
+    of_first, of_groups = FigureRequest("hub_curves", own, first.id), FigureRequest("group_module_flow", own)
+    assert not texts.is_simulated(of_first, mixed)
+    assert texts.is_simulated(replace(of_first, subject=SUBJECT), mixed)
+    assert texts.is_simulated(of_groups, mixed)
+    for name in ("of nobody", "of people"):
+        simulated = name == "of nobody"
+        assert texts.is_simulated(replace(of_first, options={"model": name}), mixed) == simulated
+        of_model = CohortRef(name, model=True)
+        assert texts.is_simulated(FigureRequest("roc", of_model), replace(mixed, subjects=())) == simulated
 
 
 def test_empty_bundle_and_no_format_end_with_a_sentence(measured):

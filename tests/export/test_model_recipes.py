@@ -73,6 +73,18 @@ def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, 
     np.testing.assert_array_equal(turned["d"], -numbers["d"])
     np.testing.assert_array_equal(turned["d_low"], -numbers["d_high"])
     np.testing.assert_array_equal(turned["q"], numbers["q"])
+    assert (
+        "(Freedman and Lane 1983); false discovery rates are over all blocks (Benjamini and Hochberg 1995)"
+        in " ".join(made.methods)
+    )
+
+
+@pytest.mark.parametrize(("figure", "with_rates"), [("attention_difference", True), ("attention_contrast", False)])
+def test_works_behind_a_group_test_are_cited(model, figure, with_rates):
+    made = make(model, figure, **({"first": "NC", "second": "AD"} if with_rates else {}))
+    assert "Freedman and Lane 1983" in made.methods[-1]
+    assert ("Benjamini and Hochberg 1995" in made.methods[-1]) == with_rates
+    assert ("benjamini1995" in made.citations) == with_rates
 
 
 @pytest.mark.parametrize("part", [(0, 0), (1, 2)])
@@ -145,7 +157,7 @@ def test_own_subject_asked_of_a_simulated_model_is_marked_and_warned_of(model, m
     made = make_figure(cohort, request)
     assert made.figure.get_suptitle().replace("\n", " ").endswith("simulated")
     assert "with simulated patients" in made.caption
-    assert "unlike the training data" in made.caption
+    assert "Its probability may mean nothing" in made.caption
     assert "40 time points" in made.caption
     assert f"is subject {SUBJECT}" in made.caption
     assert "simulated, measured on nobody" in " ".join(made.methods)

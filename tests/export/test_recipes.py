@@ -97,6 +97,16 @@ def test_flow_ribbons_carry_the_regions(measured):
     np.testing.assert_allclose(widths, counts * widths[0] / counts[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("labelling", "named"),
+    [("dosenbach", "six networks (Dosenbach et al. 2010)"), ("paper", "paper (Peng et al. 2025)")],
+)
+def test_functional_labels_are_cited_as_whose_they_are(measured, labelling, named):
+    made = make_figure(measured, request_of("module_flow", labelling=labelling))
+    assert named in made.methods[-1]
+    assert ("dosenbach2010" in made.citations) == (labelling == "dosenbach")
+
+
 def test_resolution_sweep_draws_its_numbers(measured):
     made = make_figure(measured, request_of("resolution_sweep"))
     lines = {line.get_label(): line for axes in made.figure.axes for line in axes.lines}
