@@ -12,9 +12,23 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
-from biobgt.figures.frame import UNLABELLED, RegionOrder, block_lines, block_ticks, layout
+from biobgt.figures.frame import (
+    UNLABELLED,
+    Axes,
+    RegionOrder,
+    Trace,
+    axis_suffix,
+    block_brackets,
+    block_lines,
+    block_ticks,
+    horizontal_line,
+    in_panel,
+    layout,
+    note_at_right,
+    panel_titles,
+    side_by_side_axes,
+)
 from biobgt.figures.modules import MODULE_COLOURS, label_rows
 
 Matrix = NDArray[np.float64]
@@ -32,6 +46,7 @@ _OTHER_COLOUR = "#7A868C"
 _UNNAMED_COLOUR = "#9AA5AB"
 _MARK_LINE = {"color": "#111111", "width": 2.5}
 PANEL_GAP = 0.03
+_BAR_TOP, _BAR_HEIGHT = 42, 46  # of a colour bar with its numbers, in pixels from the figure's upper edge
 _NAME_SHARE = {1: 1 / 19, 2: 1 / 10}  # of a panel's height on a narrow page, for a name
 
 
@@ -65,35 +80,32 @@ def attention_heatmaps(
     simulated : bool
         Adds the word to the title, so that a saved picture says so too.
     """
-    figure = make_subplots(
-        rows=1,
-        cols=len(maps),
-        subplot_titles=[escape(name, quote=False) for name in maps],
-        horizontal_spacing=PANEL_GAP,
-    )
     names = [escape(regions[i], quote=False) for i in order.order]
-    for column, (name, matrix) in enumerate(maps.items(), start=1):
-        heatmap = go.Heatmap(
-            z=matrix[np.ix_(order.order, order.order)].astype(np.float32),
-            x=names,
-            y=names,
-            name=name,
-            coloraxis="coloraxis",
-            hovertemplate="%{y} looks at<br>%{x}<br>%{z:.2f} × even<extra></extra>",
-        )
-        figure.add_trace(heatmap, row=1, col=column)
-        _frame_panel(figure, order, names, column, panels=len(maps))
-    figure.update_layout(
-        coloraxis={
-            "colorscale": _SEQUENTIAL,
-            "cmin": limits[0],
-            "cmax": limits[1],
-            "colorbar": bar_below(quantity),
-        },
-        **room_below(title, simulated, height=480 if len(maps) < 3 else 400, bar=20),
-    )
-    figure.update_annotations(font_size=13)
-    return figure
+    traces = [
+        {
+            "type": "heatmap",
+            "z": matrix[np.ix_(order.order, order.order)].astype(np.float32),
+            "x": names,
+            "y": names,
+            "name": name,
+            "coloraxis": "coloraxis",
+            "hovertemplate": "%{y} looks at<br>%{x}<br>%{z:.2f} × even<extra></extra>",
+            **in_panel(panel),
+        }
+        for panel, (name, matrix) in enumerate(maps.items())
+    ]
+    axes = _square_axes(order, names, panels=len(maps))
+    height = 526 if len(maps) < 3 else 446
+    bar = _bar_above(quantity, height)
+    scale = {"colorscale": _SEQUENTIAL, "cmin": limits[0], "cmax": limits[1], "colorbar": bar}
+    frame = {
+        **layout(title, simulated, height=height, top=_BAR_TOP + _BAR_HEIGHT + 22),
+        **axes,
+        "shapes": [shape for panel in range(len(maps)) for shape in _block_shapes(order, panel)],
+        "annotations": panel_titles([escape(name, quote=False) for name in maps], axes),
+        "coloraxis": scale,
+    }
+    return go.Figure(traces, frame)
 
 
 def attention_difference(
@@ -121,27 +133,37 @@ def attention_difference(
     title : str
     simulated : bool
     """
-    names = [escape(regions[i], quote=False) for i in order.order]
-    figure = make_subplots(rows=1, cols=1)
-    heatmap = go.Heatmap(
-        z=difference[np.ix_(order.order, order.order)].astype(np.float32),
-        x=names,
-        y=names,
-        zmin=-limit,
-        zmax=limit,
-        colorscale=DIVERGING,
-        hovertemplate="%{y} looks at<br>%{x}<br>%{z:+.3f} × even<extra></extra>",
-        colorbar=bar_below("difference (× even attention)"),
-    )
-    figure.add_trace(heatmap, row=1, col=1)
-    _frame_panel(figure, order, names, 1)
+    names, height = [escape(regions[i], quote=False) for i in order.order], 540
+    heatmap = {
+        "type": "heatmap",
+        "z": difference[np.ix_(order.order, order.order)].astype(np.float32),
+        "x": names,
+        "y": names,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": DIVERGING,
+        "hovertemplate": "%{y} looks at<br>%{x}<br>%{z:+.3f} × even<extra></extra>",
+        "colorbar": _bar_above("difference (× even attention)", height),
+        **in_panel(0),
+    }
+    frame = {
+        **layout(title, simulated, height=height, top=_BAR_TOP + _BAR_HEIGHT + 6),
+        **_square_axes(order, names),
+        "shapes": [*_block_shapes(order, 0), *_marks(order, marked)],
+    }
+    return go.Figure([heatmap], frame)
+
+
+def _marks(order: RegionOrder, marked: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Frames around blocks."""
     spans = {name: (start - 0.5, end - 0.5) for name, start, end in order.blocks}
+    marks: list[dict[str, Any]] = []
     for looking, looked_at in marked:
         if looking in spans and looked_at in spans:
             (y0, y1), (x0, x1) = spans[looking], spans[looked_at]
-            figure.add_shape(type="rect", x0=x0, x1=x1, y0=y0, y1=y1, line=_MARK_LINE, name="marked")
-    figure.update_layout(**room_below(title, simulated, height=540, bar=20, top=48))
-    return figure
+            place = {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
+            marks.append({"type": "rect", **place, "line": _MARK_LINE, "name": "marked"})
+    return marks
 
 
 def contrast_points(
@@ -156,36 +178,44 @@ def contrast_points(
     title : str
     simulated : bool
     """
-    figure = go.Figure()
-    for group, values in contrast.items():
-        layers, heads = values.shape
-        spots = [f"layer {layer + 1}, head {head + 1}" for layer in range(layers) for head in range(heads)]
-        figure.add_scatter(
-            x=[escape(group, quote=False)] * values.size,
-            y=values.ravel().astype(float),
-            text=spots,
-            mode="markers",
-            name=f"{escape(group, quote=False)}, each head",
-            marker={"color": group_colour(group), "size": 8, "opacity": 0.45},
-            hovertemplate="%{x}, %{text}<br>%{y:.2f}<extra></extra>",
-            showlegend=False,
-        )
-        figure.add_scatter(
-            x=[escape(group, quote=False)],
-            y=[float(np.nanmean(values))],
-            mode="markers+text",
-            name=f"{escape(group, quote=False)}, mean",
-            text=[f"  {np.nanmean(values):.2f}"],
-            textposition="middle right",
-            marker={"color": group_colour(group), "size": 15, "symbol": "diamond", "line": {"width": 1}},
-            hovertemplate="%{x}, mean of heads<br>%{y:.2f}<extra></extra>",
-            showlegend=False,
-        )
-    figure.add_hline(y=1, line={"color": _OTHER_COLOUR, "dash": "dot"}, annotation_text="no modules")
-    figure.update_xaxes(type="category", range=[-0.5, len(contrast) - 0.5])
-    figure.update_yaxes(title_text="Attention within / between modules")
-    figure.update_layout(**layout(title, simulated, height=400))
-    return figure
+    frame = {
+        **layout(title, simulated, height=400),
+        "xaxis": {"type": "category", "range": [-0.5, len(contrast) - 0.5]},
+        "yaxis": {"title": {"text": "Attention within / between modules"}},
+        "shapes": [horizontal_line(1, {"color": _OTHER_COLOUR, "dash": "dot"})],
+        "annotations": [note_at_right(1, "no modules")],
+    }
+    return go.Figure([trace for group in contrast for trace in _contrast_of(group, contrast[group])], frame)
+
+
+def _contrast_of(group: str, values: NDArray[np.float32]) -> list[Trace]:
+    """A group's heads as points, and their mean with its number beside it."""
+    shown, colour = escape(group, quote=False), group_colour(group)
+    layers, heads = values.shape
+    each = {
+        "type": "scatter",
+        "x": [shown] * values.size,
+        "y": values.ravel().astype(float),
+        "text": [f"layer {layer + 1}, head {head + 1}" for layer in range(layers) for head in range(heads)],
+        "mode": "markers",
+        "name": f"{shown}, each head",
+        "marker": {"color": colour, "size": 8, "opacity": 0.45},
+        "hovertemplate": "%{x}, %{text}<br>%{y:.2f}<extra></extra>",
+        "showlegend": False,
+    }
+    mean = {
+        "type": "scatter",
+        "x": [shown],
+        "y": [float(np.nanmean(values))],
+        "mode": "markers+text",
+        "name": f"{shown}, mean",
+        "text": [f"  {np.nanmean(values):.2f}"],
+        "textposition": "middle right",
+        "marker": {"color": colour, "size": 15, "symbol": "diamond", "line": {"width": 1}},
+        "hovertemplate": "%{x}, mean of heads<br>%{y:.2f}<extra></extra>",
+        "showlegend": False,
+    }
+    return [each, mean]
 
 
 def block_colours(order: RegionOrder) -> list[str]:
@@ -195,28 +225,25 @@ def block_colours(order: RegionOrder) -> list[str]:
     return [colours.get(name, _UNNAMED_COLOUR) for name, _, _ in order.blocks]
 
 
-def _frame_panel(figure: go.Figure, order: RegionOrder, names: Sequence[str], column: int, *, panels: int = 1) -> None:
-    """Square axes, lines between blocks, and beside the first panel their names with coloured brackets."""
-    suffix = "" if column == 1 else str(column)
-    axis: dict[str, Any] = {"type": "category", "showgrid": False, "zeroline": False, "constrain": "domain"}
-    figure.update_xaxes(**axis, tickvals=[], row=1, col=column)
-    ticks = _names_apart(order, names, panels) if column == 1 else {"tickvals": []}
-    anchor = {"scaleanchor": f"x{suffix}", "scaleratio": 1, "constraintoward": "top"}
-    figure.update_yaxes(**axis, **ticks, **anchor, autorange="reversed", row=1, col=column)
-    for line in block_lines(order, both_ways=True):
-        figure.add_shape(line, row=1, col=column)
-    for (_, start, end), colour in zip(order.blocks, block_colours(order), strict=True):
-        figure.add_shape(
-            type="rect",
-            xref=f"x{suffix} domain",  # beside the matrix wherever its square shape puts its edge
-            yref=f"y{suffix}",
-            x0=-0.022,
-            x1=-0.008,
-            y0=start - 0.3,
-            y1=end - 0.7,
-            fillcolor=colour,
-            line={"width": 0},
-        )
+def _square_axes(order: RegionOrder, names: Sequence[str], *, panels: int = 1) -> Axes:
+    """Axes of square panels side by side, with the names of blocks beside the first."""
+    axes = side_by_side_axes(panels, gap=PANEL_GAP)
+    axis = {"type": "category", "showgrid": False, "zeroline": False, "constrain": "domain"}
+    for panel in range(panels):
+        suffix = axis_suffix(panel)
+        ticks = {"tickvals": []} if panel else _names_apart(order, names, panels)
+        anchor = {"scaleanchor": f"x{suffix}", "scaleratio": 1, "constraintoward": "top"}
+        axes[f"xaxis{suffix}"] |= {**axis, "tickvals": []}
+        axes[f"yaxis{suffix}"] |= {**axis, **ticks, **anchor, "autorange": "reversed"}
+    return axes
+
+
+def _block_shapes(order: RegionOrder, panel: int) -> list[dict[str, Any]]:
+    """Lines between the blocks of a panel, and coloured brackets beside it."""
+    x, y = f"x{axis_suffix(panel)}", f"y{axis_suffix(panel)}"
+    lines = [{**line, "xref": x, "yref": y} for line in block_lines(order, both_ways=True)]
+    brackets = block_brackets(order, block_colours(order))
+    return lines + [{**bracket, "xref": f"{x} domain", "yref": y} for bracket in brackets]
 
 
 def _names_apart(order: RegionOrder, names: Sequence[str], panels: int) -> dict[str, Any]:
@@ -232,6 +259,20 @@ def _names_apart(order: RegionOrder, names: Sequence[str], panels: int) -> dict[
         "ticks": "",
         "ticklabelstandoff": 8,
         "tickfont": {"size": 11 if panels < 3 else 10},
+    }
+
+
+def _bar_above(quantity: str, height: int) -> dict[str, object]:
+    """A colour bar below the title: square maps shrink on a narrow page, away from what is below them."""
+    return {
+        "orientation": "h",
+        "thickness": 10,
+        "len": 0.6,
+        "yref": "container",
+        "y": 1 - _BAR_TOP / height,
+        "yanchor": "top",
+        "ypad": 0,
+        "title": {"text": quantity, "side": "top"},
     }
 
 

@@ -6,12 +6,20 @@ from html import escape
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from biobgt.atlas import Atlas
 from biobgt.figures.attention import DIVERGING, PANEL_GAP, Matrix, bar_below, room_below
+from biobgt.figures.frame import axis_suffix, in_panel, order_regions, panel_titles, side_by_side_axes
 
 MARK = "✱"
 _LIMIT_D = 0.5
+
+
+def blocks_in_order(blocks: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
+    """Blocks in the order that functional modules have in the maps of attention."""
+    mapped = order_regions(atlas.n_regions, atlas.labelling(next(iter(atlas.labels)))).blocks
+    place = {module: i for i, (module, _, _) in enumerate(mapped)}
+    return blocks.sort_values(["module", "other_module"], key=lambda names: names.map(place), ignore_index=True)
 
 
 def block_effects(
@@ -33,29 +41,30 @@ def block_effects(
     limit = limit or effect_limit(blocks)
     sides = {"covariates held": "", "unadjusted": "_unadjusted"}
     modules = list(dict.fromkeys([*blocks["module"], *blocks["other_module"]]))
-    figure = make_subplots(
-        rows=1, cols=2, subplot_titles=list(sides), shared_yaxes=True, horizontal_spacing=2 * PANEL_GAP
-    )
     named = [escape(str(module), quote=False) for module in modules]
-    for column, suffix in enumerate(sides.values(), start=1):
+    axes = side_by_side_axes(2, gap=2 * PANEL_GAP, shared=True)
+    traces = []
+    for panel, suffix in enumerate(sides.values()):
         d, q = (block_square(blocks, f"{name}{suffix}", modules) for name in ("d", "q"))
-        heatmap = go.Heatmap(
-            z=d,
-            x=named,
-            y=named,
-            customdata=q,
-            text=block_texts(d, q, fdr),
-            texttemplate="%{text}",
-            coloraxis="coloraxis",
-            hovertemplate="%{y} looks at %{x}<br>d = %{z:.2f}, q = %{customdata:.3f}<extra></extra>",
-        )
-        figure.add_trace(heatmap, row=1, col=column)
-    figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
-    figure.update_xaxes(type="category", showgrid=False, tickangle=-40)
+        heatmap = {
+            "type": "heatmap",
+            "z": d,
+            "x": named,
+            "y": named,
+            "customdata": q,
+            "text": block_texts(d, q, fdr),
+            "texttemplate": "%{text}",
+            "coloraxis": "coloraxis",
+            "hovertemplate": "%{y} looks at %{x}<br>d = %{z:.2f}, q = %{customdata:.3f}<extra></extra>",
+            **in_panel(panel),
+        }
+        traces.append(heatmap)
+        axes[f"xaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "tickangle": -40}
+        axes[f"yaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
     scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_below("effect size d", y=-0.42)}
-    figure.update_layout(coloraxis=scale, **room_below(title, simulated, height=480, bar=150))
-    figure.update_annotations(font_size=13)
-    return figure
+    frame = room_below(title, simulated, height=480, bar=150)
+    titles = panel_titles(list(sides), axes)
+    return go.Figure(traces, {**frame, **axes, "annotations": titles, "coloraxis": scale})
 
 
 def block_texts(d: Matrix, q: Matrix, fdr: float) -> list[list[str]]:

@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.figures.frame import whose
-from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS
+from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, ONE_MEMBER
 from biobgt.model.attention_views import FDR, BlockTests
 from biobgt.wording import counted
 
 # Covariates by the names that biobgt.groups.covariates_of gives them, in words.
 CONFOUNDS = {"mean_fd": "motion", "age": "age", "sex": "sex", "site": "site"}
+_BEYOND = (
+    "1 % of the pairs of regions lie beyond each end of it, and so does most of the diagonal, where a region looks at "
+    "itself"
+)
 
 
 def attention_part(layer: int | None, head: int | None) -> str:
@@ -43,9 +47,9 @@ def attention_caption(
     """
     groups = ", ".join(f"{n:,} {group}" for group, n in sizes.items())
     return (
-        f"{_of(model, simulated)}: group mean attention of {groups}, {part}. Every subject was seen by a member that "
-        f"had not met it. A row is a region that looks, a column one that is looked at; 1 is even attention. Regions "
-        f"are ordered by {order}. One colour scale for all groups, from {limits[0]:.2f} to {limits[1]:.2f}."
+        f"{_of(model, simulated)}: group mean attention of {groups}, {part}. Every subject was seen by {ONE_MEMBER}. A "
+        f"row is a region that looks, a column one that is looked at; 1 is even attention. Regions are ordered by "
+        f"{order}. One colour scale for all groups, from {limits[0]:.2f} to {limits[1]:.2f}: {_BEYOND}."
     )
 
 
@@ -74,7 +78,7 @@ def difference_caption(
     first, second = between
     said = (
         f"{_of(model, simulated)}: attention of {second} minus {first}, {part}. Red is more in {second}, blue less; "
-        f"the scale runs to ±{limit:.2f} times even attention."
+        f"the scale runs to ±{limit:.2f} times even attention, beyond which lie 1 % of the pairs of regions."
     )
     if tests is None:
         return f"{said} {first} and {second} were not compared by permutation, so no block is marked."
@@ -87,20 +91,21 @@ def difference_caption(
 
 
 def comparison_sentence(tests: BlockTests) -> str:
-    """Say how many blocks differ, with covariates held and without, in whom, and what was not held."""
+    """Say how many blocks differ, adjusted for covariates and not, in whom, and what was not adjusted for."""
     n, sizes = len(tests.blocks), ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
     missing = [word for name, word in CONFOUNDS.items() if name not in _covariates(tests)]
-    caution = f" Not held: {_listed(missing)}, so a difference may be one of that." if missing else ""
+    caution = f" Not adjusted for {_listed(missing)}, so a difference may be one of that." if missing else ""
     return (
-        f"Permutation tests of {counted(n, 'module block')} among {sizes}, {held(tests)}: {_number(len(tests.marked))} "
-        f"of them at a false discovery rate of {FDR:.0%}; unadjusted, {_number(tests.n_marked_unadjusted)}.{caution}"
+        f"Permutation tests of {counted(n, 'module block')} among {sizes}, {adjusted(tests)}: "
+        f"{_number(len(tests.marked))} of them at a false discovery rate of {FDR:.0%}; unadjusted, "
+        f"{_number(tests.n_marked_unadjusted)}.{caution}"
     )
 
 
-def held(tests: BlockTests) -> str:
-    """Name the covariates that were held."""
+def adjusted(tests: BlockTests) -> str:
+    """Name the covariates that were adjusted for."""
     names = [CONFOUNDS.get(name, name) for name in _covariates(tests)]
-    return f"with {_listed(names)} held" if names else "with no covariate held"
+    return f"adjusted for {_listed(names)}" if names else "adjusted for no covariate"
 
 
 def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -> str:
@@ -109,8 +114,8 @@ def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -
     return (
         f"{_of(model, simulated)}: difference of {second} and {first} in mean attention from one functional module "
         f"(row) to another (column), in standard deviations (d; positive is more in {second}). An asterisk marks a "
-        f"false discovery rate of at most {FDR:.0%}. {comparison_sentence(tests)} What is marked only unadjusted is "
-        "not told apart from what was held."
+        f"false discovery rate of at most {FDR:.0%}. {comparison_sentence(tests)} What is marked only "
+        "unadjusted may be a difference in what was adjusted for."
     )
 
 
@@ -121,31 +126,65 @@ def contrast_caption(
     *,
     simulated: bool = False,
 ) -> str:
-    """Say in words how closely attention keeps to modules."""
+    """Say in words how closely attention keeps to modules, and that the tests are of other modules than the figure."""
     means = ", ".join(f"{group} {np.nanmean(values):.2f}" for group, values in contrast.items())
     said = (
         f"{_of(model, simulated)}: mean attention within over between each subject's own Louvain modules; a dot a "
         f"head, a diamond their mean: {means}. 1 would mean that modules make no difference."
     )
+    if tests:
+        said += (
+            " Groups were not tested in what the figure shows, but in another ratio, which is not drawn: attention "
+            "within over between the atlas's functional modules, the same modules for every subject, mean over layers "
+            "and heads."
+        )
     for test in tests:
         row = test.contrast.iloc[0]
         said += (
-            f" Between functional modules, {test.between[1]} against {test.between[0]}: d = {row['d']:.2f} "
-            f"[{row['d_low']:.2f}, {row['d_high']:.2f}], p = {row['p']:.3g} "
-            f"{held(test)}; unadjusted d = "
-            f"{row['d_unadjusted']:.2f}, p = {row['p_unadjusted']:.3g}."
+            f" In that ratio, {test.between[1]} against {test.between[0]}: d = {_signed(row['d'])} "
+            f"[{_signed(row['d_low'])}, {_signed(row['d_high'])}], p = {row['p']:.3g}, {adjusted(test)}; unadjusted "
+            f"d = {_signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}."
         )
     return said
 
 
 def received_caption(
-    model: str, whom: str, strongest: Sequence[str], *, part: str, where: str, simulated: bool = False
+    model: str,
+    whom: str,
+    strongest: Sequence[str],
+    *,
+    part: str,
+    where: str,
+    received: NDArray[np.float64] | None = None,
+    simulated: bool = False,
 ) -> str:
-    """Say in words what attention received shows on a brain."""
-    return (
+    """Say in words what attention received shows on a brain, how little it may vary, and that nothing was tested.
+
+    Parameters
+    ----------
+    whom : str
+        Such as "462 NC".
+    strongest : sequence of str
+        Names of the regions with the highest values.
+    part : str
+        Of :func:`attention_part`.
+    where : str
+        On which brain.
+    received : ndarray, shape (n_regions,), optional
+        What is drawn, for its range.
+    simulated : bool
+    """
+    said = (
         f"{_of(model, simulated)}: attention that each region receives from all others in {whom}, {part}, on {where}; "
-        f"colour and size are multiples of even attention. Most is received by {', '.join(strongest)}."
+        "colour and size are multiples of even attention."
     )
+    if received is not None:
+        low, high = float(received.min()), float(received.max())
+        said += (
+            f" Colour and size are stretched over the whole range, {low:.2f} to {high:.2f}, which is "
+            f"{(high - low) / float(received.mean()):.0%} of the mean."
+        )
+    return f"{said} No region was tested; the highest values are those of {', '.join(strongest)}."
 
 
 def own_caption(
@@ -154,13 +193,19 @@ def own_caption(
     """Say in words how a subject's attention compares with a group's mean."""
     badge = " (trained on simulated patients)" if model_simulated else ""
     return (
-        f"{whose(subject, simulated)}: attention by model {model}{badge}, {part}, beside the mean of {group}, on one "
-        f"colour scale. Over all pairs of regions the two correlate with r = {correlation:.2f}. {NOT_A_DIAGNOSIS}"
+        f"{whose(subject, simulated)}: attention by model {model}{badge}, {part}, as the mean of all members (the "
+        f"models that vote), beside the mean of {group}, each of whom was seen by one member. On one colour scale: "
+        f"{_BEYOND}. Over all pairs of regions the two correlate with r = {_signed(correlation)}. {NOT_A_DIAGNOSIS}"
     )
 
 
 def _of(model: str, simulated: bool) -> str:
     return f"Model {model}, with simulated patients" if simulated else f"Model {model}"
+
+
+def _signed(value: float) -> str:
+    """Two decimals, without a minus before zero."""
+    return f"{round(value, 2) or 0.0:.2f}".replace("-", "−")
 
 
 def _number(count: int) -> str:

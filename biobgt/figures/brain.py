@@ -13,7 +13,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from biobgt.figures.brain_nodes import (
+    FIRST_COLOUR,
     GREY,
+    LAST_COLOUR,
     NO_GROUP,
     NO_VALUE,
     Edges,
@@ -23,14 +25,17 @@ from biobgt.figures.brain_nodes import (
     colour_scale,
     node_diameters,
     node_groups,
+    rank_ticks,
 )
-from biobgt.figures.frame import layout, whose
+from biobgt.figures.frame import Trace, layout, whose
 from biobgt.wording import counted
 
 _DIAMETERS = (5.0, 18.0)  # px, of the smallest and the largest node
 _PLAIN_DIAMETER = 8.0
 _EDGE_WIDTHS = (1.0, 2.5, 4.5)
 _CORTEX = {"color": "#A9B2B8", "opacity": 0.1, "hoverinfo": "skip", "showlegend": False, "name": "cortex"}
+_LEGEND = {"orientation": "h", "x": 0, "y": 0, "yanchor": "top", "itemsizing": "constant", "title": {"text": ""}}
+_LETTER = 7  # px, of the widest font a page may have; plotly measures names before the font is there, and they touch
 _LIGHT = {"ambient": 0.75, "diffuse": 0.5, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
 # From the left, the front and above: most of a hemisphere and the depth of the brain are seen at once.
 _CAMERA = {"eye": {"x": -1.13, "y": 0.68, "z": 0.5}, "center": {"x": 0, "y": 0, "z": -0.06}}
@@ -47,6 +52,7 @@ def brain_3d(
     edges: Edges | None = None,
     quantity: str = "",
     limits: tuple[float, float] | None = None,
+    ranked: bool = False,
     title: str = "",
     simulated: bool = False,
 ) -> go.Figure:
@@ -71,6 +77,8 @@ def brain_3d(
         What the values are.
     limits : (float, float), optional
         Ends of the colour scale; where not given, those of the values.
+    ranked : bool
+        The values are ranks: 1 is the strongest and strikes the eye first.
     title : str
     simulated : bool
         Adds the word to the title, so that a saved picture says so too.
@@ -78,19 +86,20 @@ def brain_3d(
     check_nodes(coordinates, regions, sizes=sizes, values=values, groups=groups, edges=edges)
     diameters = node_diameters(len(regions), sizes, *_DIAMETERS, plain=_PLAIN_DIAMETER)
     hover = _hover_texts(regions, values, groups, quantity)
-    figure = go.Figure(_cortex())
-    figure.add_traces(_edge_traces(coordinates, edges or ()))
+    traces = [_cortex(), *_edge_traces(coordinates, edges or ())]
     for group in node_groups(len(regions), groups, group_colours, values):
-        shades = _shades(values, group, quantity, limits) if groups is None and values is not None else {}
-        figure.add_trace(_nodes(coordinates, group, diameters, hover, shades, named=groups is not None))
-    figure.add_trace(_side_names())
-    figure.update_layout(
-        scene=_scene(),
-        legend={"orientation": "h", "x": 0, "y": 0, "yanchor": "top", "itemsizing": "constant", "title": {"text": ""}},
-        uirevision="brain",  # a moved slider does not turn the brain back
+        shades: Mapping[str, object] = {}
+        if groups is None and values is not None and group.name != NO_VALUE:
+            shades = _shades(values, group, quantity, limits, ranked=ranked)
+        traces.append(_nodes(coordinates, group, diameters, hover, shades, named=groups is not None))
+    traces.append(_side_names())
+    frame = {
         **layout(title, simulated, height=560),
-    )
-    return figure
+        "scene": _scene(),
+        "legend": _LEGEND | {"entrywidth": _LETTER * max(len(trace["name"]) for trace in traces)},
+        "uirevision": "brain",  # a moved slider does not turn the brain back
+    }
+    return go.Figure(traces, frame)
 
 
 def brain_caption(
@@ -139,11 +148,11 @@ def cortex_mesh() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
     return vertices, triangles
 
 
-def _cortex() -> go.Mesh3d:
+def _cortex() -> Trace:
     vertices, triangles = cortex_mesh()
     x, y, z = vertices.T
     i, j, k = triangles.T
-    return go.Mesh3d(x=x, y=y, z=z, i=i, j=j, k=k, lighting=_LIGHT, **_CORTEX)
+    return {"type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "lighting": _LIGHT, **_CORTEX}
 
 
 def _hover_texts(
@@ -161,14 +170,16 @@ def _hover_texts(
     return texts
 
 
-def _shades(values: Values, group: NodeGroup, quantity: str, limits: tuple[float, float] | None) -> dict[str, object]:
+def _shades(
+    values: Values, group: NodeGroup, quantity: str, limits: tuple[float, float] | None, *, ranked: bool
+) -> dict[str, object]:
     """Continuous colours, with the bar that explains them."""
-    if group.name == NO_VALUE:
-        return {}
-    scale, low, high = colour_scale(values, limits)
+    named, low, high = colour_scale(values, limits)
+    scale = [[0, FIRST_COLOUR], [1, LAST_COLOUR]] if ranked else named
     bar = {"title": {"text": escape(quantity, quote=False), "side": "right"}, "thickness": 10, "len": 0.7}
+    ticks: dict[str, object] = {"tickvals": rank_ticks(len(values))} if ranked else {}
     shades: dict[str, object] = {"color": values[list(group.members)], "colorscale": scale, "cmin": low, "cmax": high}
-    return shades | {"colorbar": bar | {"outlinewidth": 1, "outlinecolor": GREY}}
+    return shades | {"colorbar": bar | {"outlinewidth": 1, "outlinecolor": GREY} | ticks}
 
 
 def _nodes(
@@ -179,63 +190,66 @@ def _nodes(
     shades: Mapping[str, object],
     *,
     named: bool,
-) -> go.Scatter3d:
+) -> Trace:
     members = list(group.members)
     x, y, z = coordinates[members].T
     marker = {"color": group.colour, "symbol": group.symbol, "size": diameters[members], "opacity": 1}
-    return go.Scatter3d(
-        x=x,
-        y=y,
-        z=z,
-        mode="markers",
-        name=escape(group.name, quote=False),
-        marker=marker | {"line": {"color": "#8A959C", "width": 1}} | dict(shades),
-        text=[hover[i] for i in members],
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=named or group.name == NO_VALUE,
-    )
+    return {
+        "type": "scatter3d",
+        "x": x,
+        "y": y,
+        "z": z,
+        "mode": "markers",
+        "name": escape(group.name, quote=False),
+        "marker": marker | {"line": {"color": "#8A959C", "width": 1}} | dict(shades),
+        "text": [hover[i] for i in members],
+        "hovertemplate": "%{text}<extra></extra>",
+        "showlegend": named or group.name == NO_VALUE,
+    }
 
 
-def _edge_traces(coordinates: Values, edges: Edges) -> list[go.Scatter3d]:
+def _edge_traces(coordinates: Values, edges: Edges) -> list[Trace]:
     """Lines in three widths by strength, because a trace has one width; None parts one line from the next."""
     strongest = max((abs(weight) for _, _, weight in edges), default=0.0)
     classes: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for i, j, weight in sorted(edges, key=lambda edge: abs(edge[2])):
         step = min(int(3 * abs(weight) / strongest), 2) if strongest else 0
         classes.setdefault((step, weight < 0), []).append((i, j))
-    traces: list[go.Scatter3d] = []
+    traces: list[Trace] = []
     for (step, negative), pairs in classes.items():
         points = np.array([[coordinates[i], coordinates[j], [np.nan] * 3] for i, j in pairs]).reshape(-1, 3)
         x, y, z = points.T
         traces.append(
-            go.Scatter3d(
-                x=x,
-                y=y,
-                z=z,
-                mode="lines",
-                name="connections",
-                legendgroup="connections",
-                showlegend=not traces,
-                hoverinfo="skip",
-                connectgaps=False,
-                line={"color": "#7A868C", "width": _EDGE_WIDTHS[step], "dash": "dash" if negative else "solid"},
-            )
+            {
+                "type": "scatter3d",
+                "x": x,
+                "y": y,
+                "z": z,
+                "mode": "lines",
+                "name": "connections",
+                "legendgroup": "connections",
+                "showlegend": not traces,
+                "hoverinfo": "skip",
+                "connectgaps": False,
+                "line": {"color": "#7A868C", "width": _EDGE_WIDTHS[step], "dash": "dash" if negative else "solid"},
+            }
         )
     return traces
 
 
-def _side_names() -> go.Scatter3d:
-    return go.Scatter3d(
-        x=[-62, 0],
-        y=[-18, 82],
-        z=[-62, 0],
-        mode="text",
-        text=["left", "front"],
-        textfont={"color": "#7A868C", "size": 12},
-        name="sides",
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def _side_names() -> Trace:
+    return {
+        "type": "scatter3d",
+        "x": [-62, 0],
+        "y": [-18, 82],
+        "z": [-62, 0],
+        "mode": "text",
+        "text": ["left", "front"],
+        "textfont": {"color": "#7A868C", "size": 12},
+        "name": "sides",
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def _scene() -> dict[str, object]:

@@ -21,6 +21,9 @@ NO_GROUP = "no module"
 NO_VALUE = "no value"
 GREY = "#9AA5AB"
 SYMBOLS = ("circle", "diamond", "square", "cross")
+# Of the first rank and of the last: about as far from a white page as from a black one, so that what the eye finds
+# first on both is the one with colour; blue-grey and orange are safe for the colour-blind.
+FIRST_COLOUR, LAST_COLOUR = "#E4570A", "#8C9BA8"
 SEQUENTIAL, DIVERGING = "Viridis", "RdBu_r"  # both are safe for the colour-blind
 
 
@@ -120,6 +123,12 @@ def node_diameters(n_regions: int, sizes: Values | None, smallest: float, larges
         return np.full(n_regions, plain)
     share = np.where(np.isfinite(sizes), (sizes - known.min()) / (known.max() - known.min()), 0)
     return np.sqrt(smallest**2 + share * (largest**2 - smallest**2))
+
+
+def rank_ticks(n_ranks: int) -> list[int]:
+    """Ranks to name on a colour bar: the first, and up to five round ones."""
+    step = next(size * 10**power for power in range(9) for size in (1, 2, 5) if n_ranks <= 5 * size * 10**power)
+    return sorted({1, *range(step, n_ranks + 1, step)})
 
 
 def colour_scale(values: Values, limits: tuple[float, float] | None = None) -> tuple[str, float, float]:

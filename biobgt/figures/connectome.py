@@ -7,12 +7,13 @@ except where a matrix was brought whose values lie outside it.
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from biobgt.figures.frame import RegionOrder, block_lines, block_ticks, layout, order_regions, whose
+from biobgt.figures.frame import RegionOrder, Trace, block_lines, block_ticks, layout, order_regions, whose
 from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings
 
 # ±limit of the colour scale; partial correlations of many regions are small, Fisher z may pass 1.
@@ -62,24 +63,35 @@ def connectivity_heatmap(
         Adds the word to the title, so that a saved picture says so too.
     """
     order = order or order_regions(len(matrix))
+    heatmap, square = heatmap_parts(matrix, regions, order, limit=limit, quantity=quantity)
+    return go.Figure([heatmap], {**layout(title, simulated, height=520), **square})
+
+
+def heatmap_parts(
+    matrix: NDArray[np.float64], regions: Sequence[str], order: RegionOrder, *, limit: float, quantity: str
+) -> tuple[Trace, dict[str, Any]]:
+    """The trace of a connectivity matrix, and its axes with the lines between blocks; other figures add to them."""
     names = [escape(regions[i], quote=False) for i in order.order]
-    heatmap = go.Heatmap(
-        z=matrix[np.ix_(order.order, order.order)].astype(np.float32),  # half the bytes to the browser
-        x=names,
-        y=names,
-        zmin=-limit,
-        zmax=limit,
-        colorscale=_DIVERGING,
-        hovertemplate=f"%{{y}}<br>%{{x}}<br>{quantity} = %{{z:.3f}}<extra></extra>",
-        colorbar=_colourbar(quantity, y=-0.03 if order.blocks else -0.1),
-    )
-    figure = go.Figure(heatmap)
-    axis = {"type": "category", "showgrid": False, "zeroline": False, **block_ticks(order, names)}
-    figure.update_yaxes(**axis, autorange="reversed", scaleanchor="x", constrain="domain")
-    # The matrix is symmetric: names at the rows serve the columns too, and leave room for the matrix.
-    figure.update_xaxes(**(axis | {"tickvals": [], "title": {"text": ""}}), constrain="domain")
-    figure.update_layout(shapes=block_lines(order, both_ways=True), **layout(title, simulated, height=520))
-    return figure
+    heatmap = {
+        "type": "heatmap",
+        "z": matrix[np.ix_(order.order, order.order)].astype(np.float32),  # half the bytes to the browser
+        "x": names,
+        "y": names,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": _DIVERGING,
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{quantity} = %{{z:.3f}}<extra></extra>",
+        "colorbar": _colourbar(quantity, y=-0.03 if order.blocks else -0.1),
+    }
+    axis = {"type": "category", "showgrid": False, "zeroline": False, "constrain": "domain"}
+    axis |= block_ticks(order, names)
+    square = {
+        # The matrix is symmetric: names at the rows serve the columns too, and leave room for the matrix.
+        "xaxis": axis | {"tickvals": [], "title": {"text": ""}},
+        "yaxis": axis | {"autorange": "reversed", "scaleanchor": "x"},
+        "shapes": block_lines(order, both_ways=True),
+    }
+    return heatmap, square
 
 
 def series_carpet(
@@ -110,21 +122,24 @@ def series_carpet(
     names = [escape(regions[i], quote=False) for i in order.order]
     steps = np.arange(len(series))
     when = "%{x:.0f} s" if tr else "volume %{x}"
-    carpet = go.Heatmap(
-        z=standardised[:, order.order].T.astype(np.float32),
-        x=steps * tr if tr else steps + 1,
-        y=names,
-        zmin=-SERIES_LIMIT_SD,
-        zmax=SERIES_LIMIT_SD,
-        colorscale="gray",
-        hovertemplate=f"%{{y}}<br>{when}<br>%{{z:.2f}} SD<extra></extra>",
-        colorbar=_colourbar("signal (SD)", y=-0.24),
-    )
-    figure = go.Figure(carpet)
-    figure.update_xaxes(title_text="Time (s)" if tr else "Volume", showgrid=False, zeroline=False)
-    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, **block_ticks(order, names))
-    figure.update_layout(shapes=block_lines(order, both_ways=False), **layout(title, simulated, height=440))
-    return figure
+    carpet = {
+        "type": "heatmap",
+        "z": standardised[:, order.order].T.astype(np.float32),
+        "x": steps * tr if tr else steps + 1,
+        "y": names,
+        "zmin": -SERIES_LIMIT_SD,
+        "zmax": SERIES_LIMIT_SD,
+        "colorscale": "gray",
+        "hovertemplate": f"%{{y}}<br>{when}<br>%{{z:.2f}} SD<extra></extra>",
+        "colorbar": _colourbar("signal (SD)", y=-0.24),
+    }
+    frame = {
+        **layout(title, simulated, height=440),
+        "xaxis": {"title": {"text": "Time (s)" if tr else "Volume"}, "showgrid": False, "zeroline": False},
+        "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False, **block_ticks(order, names)},
+        "shapes": block_lines(order, both_ways=False),
+    }
+    return go.Figure([carpet], frame)
 
 
 def connectivity_distribution(
@@ -144,30 +159,63 @@ def connectivity_distribution(
     kept : ndarray of bool, shape (n_regions, n_regions)
         Pairs that are connected in the graph.
     limit : float
-        The axis shows at least −limit to limit, in 50 bins.
+        The axis shows at least −limit to limit, in about 50 bins.
     title, quantity : str
     simulated : bool
     """
     pairs = np.triu_indices(len(matrix), 1)
     values, in_graph = matrix[pairs], kept[pairs]
+    edges = strength_bins(values, in_graph, limit=limit)
+    bars = [
+        {
+            "type": "bar",
+            "x": (edges[:-1] + edges[1:]) / 2,
+            "y": np.histogram(values[chosen], bins=edges)[0],
+            "width": edges[1] - edges[0],
+            "name": f"{name} in the graph" if name == "kept" else name,
+            "marker": {"color": colour, "line": {"width": 0}},
+            "hovertemplate": f"{quantity} about %{{x:.2f}}<br>%{{y:,}} pairs {name}<extra></extra>",
+        }
+        for name, chosen, colour in (("kept", in_graph, _KEPT_COLOUR), ("dropped", ~in_graph, _DROPPED_COLOUR))
+    ]
+    frame = {
+        **layout(title, simulated, height=520, top=84),
+        "xaxis": {"title": {"text": quantity}, "zeroline": False},
+        "yaxis": {"title": {"text": "Pairs of regions"}, "rangemode": "tozero"},
+        "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}},
+        "barmode": "stack",
+        "bargap": 0,
+    }
+    return go.Figure(bars, frame)
+
+
+def strength_bins(values: NDArray[np.float64], kept: NDArray[np.bool_], *, limit: float) -> NDArray[np.float64]:
+    """Edges of about 50 bins from −limit to limit or farther, one of them where the graph's threshold cut.
+
+    A bin that lay across the cut would hold pairs of both kinds, and say that weaker pairs were kept than were.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_pairs,)
+    kept : ndarray of bool, shape (n_pairs,)
+    limit : float
+
+    Returns
+    -------
+    ndarray, shape (n_bins + 1,)
+        Even and the same on both sides of 0.
+    """
     width = limit / _BINS_PER_SIDE
-    n_bins = max(_BINS_PER_SIDE, int(np.ceil(np.abs(values).max() / width)))
-    edges = np.arange(-n_bins, n_bins + 1) * width
-    figure = go.Figure()
-    for name, chosen, colour in (("kept", in_graph, _KEPT_COLOUR), ("dropped", ~in_graph, _DROPPED_COLOUR)):
-        figure.add_bar(
-            x=(edges[:-1] + edges[1:]) / 2,
-            y=np.histogram(values[chosen], bins=edges)[0],
-            width=width,
-            name=f"{name} in the graph" if name == "kept" else name,
-            marker={"color": colour, "line": {"width": 0}},
-            hovertemplate=f"{quantity} about %{{x:.2f}}<br>%{{y:,}} pairs {name}<extra></extra>",
-        )
-    figure.update_xaxes(title_text=quantity, zeroline=False)
-    figure.update_yaxes(title_text="Pairs of regions", rangemode="tozero")
-    legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}}
-    figure.update_layout(barmode="stack", bargap=0, legend=legend, **layout(title, simulated, height=520, top=84))
-    return figure
+    cut = float(np.abs(values[kept]).min(initial=np.inf))
+    per_cut = round(cut / width) if np.isfinite(cut) else 0
+    if per_cut:
+        width = cut / per_cut
+    n_bins = int(np.ceil(max(limit, float(np.abs(values).max())) / width - 1e-9))
+    edges = np.arange(-n_bins, n_bins + 1, dtype=np.float64) * width
+    if per_cut:  # a bin holds its lower edge and not its upper one: the pair at the cut itself was kept
+        edges[n_bins + per_cut] = cut
+        edges[n_bins - per_cut] = np.nextafter(-cut, 0)
+    return edges
 
 
 def connectivity_caption(
@@ -201,7 +249,7 @@ def distribution_caption(graph: BrainGraph, *, mean: float, mean_strength: float
     n_pairs = graph.n_regions * (graph.n_regions - 1) // 2
     return (
         f"{whose(graph.subject, graph.simulated)}: connectivity over {n_pairs:,} pairs of regions. Pearson mean "
-        f"{mean:.2f}, mean strength {mean_strength:.2f}. The graph keeps {graph.n_edges:,} of the pairs "
+        f"{mean:.2f}, mean |r| {mean_strength:.2f}. The graph keeps {graph.n_edges:,} of the pairs "
         f"({graph.density:.1%}), drawn in blue."
     )
 

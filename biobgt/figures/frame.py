@@ -1,12 +1,21 @@
-"""What figures share: the order of regions and its blocks, titles that say when a subject is simulated, margins."""
+"""What figures share: the order of regions, titles that say when a subject is simulated, margins, panels, lines.
 
-from collections.abc import Sequence
+Traces and layouts are plain dictionaries, and a figure is made of them at once: plotly checks a figure whenever it is
+changed, so that one put together piece by piece takes several times as long.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 
+Trace = dict[str, Any]
+Axes = dict[str, dict[str, Any]]
+
 UNLABELLED = "unlabelled"
+TOOLBAR = 26  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
 
 
@@ -56,8 +65,8 @@ def whose(subject: str, simulated: bool) -> str:
     return f"Simulated subject {subject}" if simulated else f"Subject {subject}"
 
 
-def layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[str, object]:
-    """Title, height and margins; a simulated subject's title says so."""
+def layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[str, Any]:
+    """Title, height and margins, below the room for the toolbar; a simulated subject's title says so."""
     text = escape(title, quote=False) + (" · simulated" if simulated else "")
     return {
         "title": {
@@ -65,16 +74,17 @@ def layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[s
             "font": {"size": 15},
             "x": 0,
             "xanchor": "left",
-            "y": 0.98,
+            "y": 1,
             "yanchor": "top",
             "yref": "container",
+            "pad": {"t": TOOLBAR},
         },
-        "height": height,
-        "margin": {"l": 8, "r": 12, "t": top, "b": 8},
+        "height": height + TOOLBAR,
+        "margin": {"l": 8, "r": 12, "t": top + TOOLBAR, "b": 8},
     }
 
 
-def block_ticks(order: RegionOrder, names: Sequence[str]) -> dict[str, object]:
+def block_ticks(order: RegionOrder, names: Sequence[str]) -> dict[str, Any]:
     """One tick a block, named; hundreds of region names would not be readable and show on hover instead."""
     if not order.blocks:
         return {"showticklabels": False, "ticks": "", "title": {"text": f"{len(names)} regions in atlas order"}}
@@ -91,3 +101,103 @@ def block_lines(order: RegionOrder, *, both_ways: bool) -> list[dict[str, object
         down = {"y0": -0.5, "y1": len(order.order) - 0.5}
         lines += [{"type": "line", **down, "x0": end, "x1": end, "line": _BLOCK_LINE} for end in ends]
     return lines
+
+
+def block_brackets(order: RegionOrder, colours: Sequence[str]) -> list[dict[str, Any]]:
+    """A coloured bar beside the rows of each block."""
+    beside = {
+        "type": "rect",
+        "xref": "x domain",  # beside the matrix wherever its square shape puts its edge
+        "x0": -0.022,
+        "x1": -0.008,
+        "line": {"width": 0},
+    }
+    return [
+        {**beside, "y0": start - 0.3, "y1": end - 0.7, "fillcolor": colour}
+        for (_, start, end), colour in zip(order.blocks, colours, strict=True)
+    ]
+
+
+def axis_suffix(panel: int) -> str:
+    """What plotly appends to the names of a panel's axes: nothing for the first, then 2, 3 and so on."""
+    return str(panel + 1) if panel else ""
+
+
+def stacked_axes(n_panels: int, *, gap: float, heights: Sequence[float] | None = None) -> Axes:
+    """Axes of panels from top to bottom, all with the x-axis of the lowest, as plotly's ``make_subplots`` has them.
+
+    Parameters
+    ----------
+    n_panels : int
+    gap : float
+        Between panels, as a share of the figure.
+    heights : sequence of float, length n_panels, optional
+        Relative to one another; by default all alike.
+    """
+    spans = _spans(n_panels, gap, heights and heights[::-1])[::-1]
+    axes: Axes = {}
+    for panel, span in enumerate(spans):
+        suffix, last = axis_suffix(panel), axis_suffix(n_panels - 1)
+        shared = {} if panel == n_panels - 1 else {"matches": f"x{last}", "showticklabels": False}
+        axes[f"xaxis{suffix}"] = {"anchor": f"y{suffix}", "domain": [0.0, 1.0], **shared}
+        axes[f"yaxis{suffix}"] = {"anchor": f"x{suffix}", "domain": span}
+    return axes
+
+
+def side_by_side_axes(n_panels: int, *, gap: float, shared: bool = False) -> Axes:
+    """Axes of panels from left to right, as plotly's ``make_subplots`` has them, with a y-axis each or one for all."""
+    axes: Axes = {}
+    for panel, span in enumerate(_spans(n_panels, gap)):
+        suffix = axis_suffix(panel)
+        first = {"matches": "y", "showticklabels": False} if shared and panel else {}
+        axes[f"xaxis{suffix}"] = {"anchor": f"y{suffix}", "domain": span}
+        axes[f"yaxis{suffix}"] = {"anchor": f"x{suffix}", "domain": [0.0, 1.0], **first}
+    return axes
+
+
+def in_panel(panel: int) -> dict[str, str]:
+    """The axes on which a trace of a panel lies."""
+    return {"xaxis": f"x{axis_suffix(panel)}", "yaxis": f"y{axis_suffix(panel)}"}
+
+
+def panel_titles(titles: Sequence[str], axes: Axes) -> list[dict[str, Any]]:
+    """What stands above each of the panels that are side by side."""
+    above = {"y": 1.0, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+    middles = [sum(axes[f"xaxis{axis_suffix(panel)}"]["domain"]) / 2 for panel in range(len(titles))]
+    return [
+        {**above, "x": middle, "text": title, "font": {"size": 13}}
+        for middle, title in zip(middles, titles, strict=True)
+    ]
+
+
+def vertical_line(x: float, line: Mapping[str, object], *, panel: int = 0) -> dict[str, Any]:
+    """A line from the bottom of a panel to its top."""
+    suffix = axis_suffix(panel)
+    across = {"xref": f"x{suffix}", "x0": x, "x1": x}
+    return {"type": "line", **across, "yref": f"y{suffix} domain", "y0": 0, "y1": 1, "line": dict(line)}
+
+
+def horizontal_line(y: float, line: Mapping[str, object]) -> dict[str, Any]:
+    """A line from one side of the plot to the other."""
+    return {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": y, "y1": y, "line": dict(line)}
+
+
+def note_at_top(x: float, text: str, *, anchor: str, font: Mapping[str, object]) -> dict[str, Any]:
+    """Words beside the upper end of a vertical line."""
+    place = {"x": x, "xref": "x", "xanchor": anchor, "y": 1, "yref": "y domain", "yanchor": "top"}
+    return {**place, "text": text, "font": dict(font), "showarrow": False}
+
+
+def note_at_right(y: float, text: str) -> dict[str, Any]:
+    """Words above the right end of a horizontal line."""
+    place = {"x": 1, "xref": "x domain", "xanchor": "right", "y": y, "yref": "y", "yanchor": "bottom"}
+    return {**place, "text": text, "showarrow": False}
+
+
+def _spans(n_panels: int, gap: float, sizes: Sequence[float] | None = None) -> list[list[float]]:
+    """Start and end of each panel, as shares of the figure."""
+    filled = 1 - gap * (n_panels - 1)
+    whole = float(sum(sizes)) if sizes else 0.0
+    lengths = [filled * (size / whole) for size in sizes] if sizes else [filled / n_panels] * n_panels
+    starts = [sum(lengths[:panel]) + panel * gap for panel in range(n_panels)]
+    return [[start, min(start + length, 1.0)] for start, length in zip(starts, lengths, strict=True)]

@@ -6,15 +6,23 @@ from 0, in ``customdata``.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from biobgt.errors import InputError
-from biobgt.figures.frame import RegionOrder, block_ticks, layout, order_regions
+from biobgt.figures.frame import (
+    RegionOrder,
+    Trace,
+    axis_suffix,
+    block_ticks,
+    in_panel,
+    layout,
+    order_regions,
+    stacked_axes,
+)
 from biobgt.figures.hubs import (
     CHOSEN_COLOUR,
     HUB_COLOUR,
@@ -100,40 +108,38 @@ def hub_curves(
     order = order or order_regions(len(regions))
     names = [escape(regions[i], quote=False) for i in order.order]
     in_panels = scale == "raw" or group is not None
-    n_rows = len(curves) if in_panels else 1
-    figure = make_subplots(rows=n_rows, shared_xaxes=True, vertical_spacing=0.05)
+    traces: list[Trace] = []
     for i, (measure, values) in enumerate(curves.items()):
-        where = {"row": i + 1 if in_panels else 1, "col": 1}
+        drawn = [_curve(measure, names, order, values, scale)]
         if group is not None:
-            figure.add_traces(
-                _group_band(measure, names, order, group[measure], group_name, first=i == 0), **_each(where)
-            )
-        figure.add_trace(_curve(measure, names, order, values, scale), **where)
+            drawn = _group_band(measure, names, order, group[measure], group_name, first=i == 0) + drawn
         if i == 0:
-            marks = _marks(measure, regions, order, values, hubs, picked)
-            figure.add_traces(marks, **_each(where, len(marks)))
-        figure.update_yaxes(title_text=_axis_title(measure, scale, in_panels), zeroline=False, **where)
-    if scale == "rank":
-        figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(type="category", categoryorder="array", categoryarray=names, showgrid=False, zeroline=False)
-    figure.update_xaxes(range=[-1, len(names)])
+            drawn += _marks(measure, regions, order, values, hubs, picked)
+        traces += [trace | in_panel(i if in_panels else 0) for trace in drawn]
+    axis_titles = [_axis_title(measure, scale, in_panels) for measure in curves]
+    axes = _axes(axis_titles if in_panels else axis_titles[:1], names, order, order_title, reverse=scale == "rank")
+    frame = layout(title, simulated, height=640 if in_panels else 460, top=104)
+    dividers = [_divider(end) for _, _, end in order.blocks[:-1]]
+    hovering = {"hovermode": "x unified", "hoversubplots": "axis"}
+    return go.Figure(traces, {**frame, **axes, **hovering, "shapes": dividers, "legend": LEGEND})
+
+
+def _axes(
+    titles: Sequence[str], names: Sequence[str], order: RegionOrder, order_title: str, *, reverse: bool
+) -> dict[str, Any]:
+    """A panel for each title of a y-axis; regions are named below the lowest."""
+    axes = stacked_axes(len(titles), gap=0.05)
+    regions = {"type": "category", "categoryorder": "array", "categoryarray": names, "range": [-1, len(names)]}
+    for panel, title in enumerate(titles):
+        axes[f"xaxis{axis_suffix(panel)}"] |= regions | {"showgrid": False, "zeroline": False}
+        axes[f"yaxis{axis_suffix(panel)}"] |= {"title": {"text": title}, "zeroline": False}
+        if reverse:
+            axes[f"yaxis{axis_suffix(panel)}"]["autorange"] = "reversed"
     ticks = block_ticks(order, names)
     if not order.blocks:
         ticks["title"] = {"text": f"{len(names)} regions {order_title}"}
-    figure.update_xaxes(row=n_rows, col=1, automargin=True, **ticks)
-    figure.update_layout(
-        shapes=[_divider(end) for _, _, end in order.blocks[:-1]],
-        legend=LEGEND,
-        hovermode="x unified",
-        hoversubplots="axis",
-        **layout(title, simulated, height=640 if in_panels else 460, top=104),
-    )
-    return figure
-
-
-def _each(where: Mapping[str, int], n_traces: int = 2) -> dict[str, list[int]]:
-    """The same place for several traces, as plotly wants it."""
-    return {"rows": [where["row"]] * n_traces, "cols": [where["col"]] * n_traces}
+    axes[f"xaxis{axis_suffix(len(titles) - 1)}"] |= {"automargin": True, **ticks}
+    return axes
 
 
 def _axis_title(measure: str, scale: CurveScale, in_panels: bool) -> str:
@@ -142,20 +148,21 @@ def _axis_title(measure: str, scale: CurveScale, in_panels: bool) -> str:
     return f"{SHORT_NAMES[measure]}, {_PANEL_TITLES[scale]}" if in_panels else _SCALE_TITLES[scale]
 
 
-def _curve(measure: str, names: Sequence[str], order: RegionOrder, values: Values, scale: CurveScale) -> go.Scatter:
+def _curve(measure: str, names: Sequence[str], order: RegionOrder, values: Values, scale: CurveScale) -> Trace:
     main = measure == "node_entanglement"
-    return go.Scatter(
-        x=names,
-        y=values[list(order.order)],
+    return {
+        "type": "scatter",
+        "x": names,
+        "y": values[list(order.order)],
         # A line alone cannot be clicked: the points are what picks a region.
-        mode="lines+markers",
-        name=SHORT_NAMES[measure],
-        line={"color": MEASURE_COLOURS[measure], "width": 2.2 if main else 1.4},
-        marker={"color": MEASURE_COLOURS[measure], "size": 4.5 if main else 3},
-        unselected=UNSELECTED,
-        customdata=list(order.order),
-        hovertemplate=f"{SHORT_NAMES[measure]} {_NUMBERS[scale]}<extra></extra>",
-    )
+        "mode": "lines+markers",
+        "name": SHORT_NAMES[measure],
+        "line": {"color": MEASURE_COLOURS[measure], "width": 2.2 if main else 1.4},
+        "marker": {"color": MEASURE_COLOURS[measure], "size": 4.5 if main else 3},
+        "unselected": UNSELECTED,
+        "customdata": list(order.order),
+        "hovertemplate": f"{SHORT_NAMES[measure]} {_NUMBERS[scale]}<extra></extra>",
+    }
 
 
 def _marks(
@@ -165,7 +172,7 @@ def _marks(
     values: Values,
     hubs: NDArray[np.bool_],
     picked: int | None,
-) -> list[go.Scatter]:
+) -> list[Trace]:
     """Diamonds on the hubs, and a ring around the region that was picked."""
     marked = [region for region in order.order if hubs[region]]
     kinds = [
@@ -175,16 +182,17 @@ def _marks(
         ring = {"color": CHOSEN_COLOUR, "symbol": "circle-open", "size": 15, "line": {"width": 3}}
         kinds.append((escape(regions[picked], quote=False), [picked], ring, "picked"))
     return [
-        go.Scatter(
-            x=[escape(regions[i], quote=False) for i in chosen],
-            y=values[chosen],
-            mode="markers",
-            name=name,
-            marker=marker,
-            unselected=UNSELECTED,
-            customdata=chosen,
-            hovertemplate=f"{text}<extra></extra>",
-        )
+        {
+            "type": "scatter",
+            "x": [escape(regions[i], quote=False) for i in chosen],
+            "y": values[chosen],
+            "mode": "markers",
+            "name": name,
+            "marker": marker,
+            "unselected": UNSELECTED,
+            "customdata": chosen,
+            "hovertemplate": f"{text}<extra></extra>",
+        }
         for name, chosen, marker, text in kinds
     ]
 
@@ -197,33 +205,35 @@ def _group_band(
     group_name: str,
     *,
     first: bool,
-) -> list[go.Scatter]:
+) -> list[Trace]:
     """Mean ± 1 SD as one closed outline, and the mean as a dashed line."""
     mean, sd = (values[list(order.order)] for values in mean_and_sd)
     name = escape(group_name, quote=False)
-    band = go.Scatter(
-        x=[*names, *reversed(names)],
-        y=[*(mean + sd), *(mean - sd)[::-1]],
-        fill="toself",
-        fillcolor=MEASURE_COLOURS[measure],
-        opacity=0.2,
-        mode="lines",
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-        legendgroup="group",
-    )
-    middle = go.Scatter(
-        x=names,
-        y=mean,
-        mode="lines",
-        name=f"{name}, mean ± SD",
-        line={"color": "#7A868C", "dash": "dash", "width": 1.3},
-        customdata=sd,
-        hovertemplate=f"{name} %{{y:.3g}} ± %{{customdata:.2g}}<extra></extra>",
-        showlegend=first,
-        legendgroup="group",
-    )
+    band = {
+        "type": "scatter",
+        "x": [*names, *reversed(names)],
+        "y": [*(mean + sd), *(mean - sd)[::-1]],
+        "fill": "toself",
+        "fillcolor": MEASURE_COLOURS[measure],
+        "opacity": 0.2,
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "legendgroup": "group",
+    }
+    middle = {
+        "type": "scatter",
+        "x": names,
+        "y": mean,
+        "mode": "lines",
+        "name": f"{name}, mean ± SD",
+        "line": {"color": "#7A868C", "dash": "dash", "width": 1.3},
+        "customdata": sd,
+        "hovertemplate": f"{name} %{{y:.3g}} ± %{{customdata:.2g}}<extra></extra>",
+        "showlegend": first,
+        "legendgroup": "group",
+    }
     return [band, middle]
 
 

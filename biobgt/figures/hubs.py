@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from biobgt.figures.frame import layout
+from biobgt.figures.frame import Trace, layout
 
 Values = NDArray[np.float64]
 
@@ -72,25 +72,28 @@ def hub_scatter(
     if picked is not None:
         ring = {"color": CHOSEN_COLOUR, "symbol": "circle-open", "size": 15, "line": {"width": 3}}
         kinds.append((names[picked], np.array([picked]), ring))
-    figure = go.Figure()
-    for name, chosen, marker in kinds:
-        figure.add_scatter(
-            x=values[chosen],
-            y=entanglement[chosen],
-            mode="markers",
-            name=name,
-            marker=marker,
-            unselected=UNSELECTED,
-            customdata=chosen,
-            text=names[chosen],
-            hovertemplate=f"%{{text}}<br>{SHORT_NAMES[measure]} %{{x:.3f}}<br>NE %{{y:.3g}} bits<extra></extra>",
-        )
-    figure.update_xaxes(title_text=UNITS[measure], zeroline=False)
-    figure.update_yaxes(title_text=UNITS["node_entanglement"], zeroline=False, automargin=True)
-    frame = layout(f"NE against {SHORT_NAMES[measure]}", simulated, height=440, top=104)
-    figure.update_layout(legend=LEGEND, **frame)
-    figure.update_layout(title_subtitle={"text": subtitle, "font": {"size": 13}})
-    return figure
+    traces = [
+        {
+            "type": "scatter",
+            "x": values[chosen],
+            "y": entanglement[chosen],
+            "mode": "markers",
+            "name": name,
+            "marker": marker,
+            "unselected": UNSELECTED,
+            "customdata": chosen,
+            "text": names[chosen],
+            "hovertemplate": f"%{{text}}<br>{SHORT_NAMES[measure]} %{{x:.3f}}<br>NE %{{y:.3g}} bits<extra></extra>",
+        }
+        for name, chosen, marker in kinds
+    ]
+    frame = layout(f"NE against {SHORT_NAMES[measure]}", simulated, height=440, top=64)
+    frame["title"]["subtitle"] = {"text": subtitle, "font": {"size": 13}}
+    xaxis = {"title": {"text": UNITS[measure]}, "zeroline": False}
+    yaxis = {"title": {"text": UNITS["node_entanglement"]}, "zeroline": False, "automargin": True}
+    # A long name takes a second line of legend, which above the plot would lie on the correlation.
+    legend = LEGEND | {"y": -0.2, "yanchor": "top"}
+    return go.Figure(traces, {**frame, "xaxis": xaxis, "yaxis": yaxis, "legend": legend})
 
 
 def gamma_sweep(
@@ -117,64 +120,72 @@ def gamma_sweep(
     title : str
     simulated : bool
     """
-    figure = go.Figure()
+    traces: list[Trace] = []
     for measure, reference in references.items():
         if study is not None:
-            figure.add_traces(_study_band(measure, study[study["reference"] == reference]))
-    figure.add_scatter(
-        x=[chosen, chosen],
-        y=[-1, 1],
-        mode="lines",
-        name=f"γ = {chosen:g}",
-        line={"color": CHOSEN_COLOUR, "dash": "dot", "width": 2},
-        hoverinfo="skip",
+            traces += _study_band(measure, study[study["reference"] == reference])
+    traces.append(
+        {
+            "type": "scatter",
+            "x": [chosen, chosen],
+            "y": [-1, 1],
+            "mode": "lines",
+            "name": f"γ = {chosen:g}",
+            "line": {"color": CHOSEN_COLOUR, "dash": "dot", "width": 2},
+            "hoverinfo": "skip",
+        }
     )
-    for measure, reference in references.items():
-        figure.add_trace(_sweep_curve(measure, sweep[sweep["reference"] == reference]))
+    traces += [
+        _sweep_curve(measure, sweep[sweep["reference"] == reference]) for measure, reference in references.items()
+    ]
     ticks = [0.1, 0.3, 1, 3, 10, 30, 100]
-    figure.update_xaxes(type="log", tickvals=ticks, title_text="γ (in units of 1/mean(λ))", zeroline=False)
-    figure.update_yaxes(title_text="Spearman's ρ with NE", range=[-1.02, 1.02], zeroline=True)
+    gammas = {"type": "log", "tickvals": ticks, "title": {"text": "γ (in units of 1/mean(λ))"}, "zeroline": False}
+    agreement = {"title": {"text": "Spearman's ρ with NE"}, "range": [-1.02, 1.02], "zeroline": True}
     # Two groups of curves need two lines of legend at 800 px; below the plot they push nothing away.
     legend = LEGEND | {"y": -0.2, "yanchor": "top"}
-    figure.update_layout(legend=legend, **layout(title, simulated, height=500))
-    return figure
+    frame = layout(title, simulated, height=500)
+    return go.Figure(traces, {**frame, "xaxis": gammas, "yaxis": agreement, "legend": legend})
 
 
-def _study_band(measure: str, study: pd.DataFrame) -> list[go.Scatter]:
+def _study_band(measure: str, study: pd.DataFrame) -> list[Trace]:
     """Mean ± 1 SD as one closed outline, and the mean as a dashed line."""
     low, high = study["mean"] - study["sd"], study["mean"] + study["sd"]
-    band = go.Scatter(
-        x=[*study["gamma"], *study["gamma"][::-1]],
-        y=[*high, *low[::-1]],
-        fill="toself",
-        fillcolor=MEASURE_COLOURS[measure],
-        opacity=0.18,
-        mode="lines",
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-        legendgroup=measure,
-    )
-    mean = go.Scatter(
-        x=study["gamma"],
-        y=study["mean"],
-        mode="lines",
-        name=f"{SHORT_NAMES[measure]}, ABIDE mean ± SD",
-        line={"color": MEASURE_COLOURS[measure], "dash": "dash", "width": 1.2},
-        customdata=study["sd"],
-        hovertemplate=f"ABIDE, {SHORT_NAMES[measure]}<br>γ %{{x}}: %{{y:.2f}} ± %{{customdata:.2f}}<extra></extra>",
-        legendgroup=measure,
-    )
+    name = SHORT_NAMES[measure]
+    band = {
+        "type": "scatter",
+        "x": [*study["gamma"], *study["gamma"][::-1]],
+        "y": [*high, *low[::-1]],
+        "fill": "toself",
+        "fillcolor": MEASURE_COLOURS[measure],
+        "opacity": 0.18,
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "legendgroup": measure,
+    }
+    mean = {
+        "type": "scatter",
+        "x": study["gamma"],
+        "y": study["mean"],
+        "mode": "lines",
+        "name": f"{name}, ABIDE mean ± SD",
+        "line": {"color": MEASURE_COLOURS[measure], "dash": "dash", "width": 1.2},
+        "customdata": study["sd"],
+        "hovertemplate": f"ABIDE, {name}<br>γ %{{x}}: %{{y:.2f}} ± %{{customdata:.2f}}<extra></extra>",
+        "legendgroup": measure,
+    }
     return [band, mean]
 
 
-def _sweep_curve(measure: str, sweep: pd.DataFrame) -> go.Scatter:
-    return go.Scatter(
-        x=sweep["gamma"],
-        y=sweep["spearman"],
-        mode="lines+markers",
-        name=f"{SHORT_NAMES[measure]}, this subject",
-        line={"color": MEASURE_COLOURS[measure], "width": 2.2},
-        marker={"symbol": _SYMBOLS[measure], "size": 6},
-        hovertemplate=f"This subject, {SHORT_NAMES[measure]}<br>γ %{{x}}: ρ = %{{y:.2f}}<extra></extra>",
-    )
+def _sweep_curve(measure: str, sweep: pd.DataFrame) -> Trace:
+    return {
+        "type": "scatter",
+        "x": sweep["gamma"],
+        "y": sweep["spearman"],
+        "mode": "lines+markers",
+        "name": f"{SHORT_NAMES[measure]}, this subject",
+        "line": {"color": MEASURE_COLOURS[measure], "width": 2.2},
+        "marker": {"symbol": _SYMBOLS[measure], "size": 6},
+        "hovertemplate": f"This subject, {SHORT_NAMES[measure]}<br>γ %{{x}}: ρ = %{{y:.2f}}<extra></extra>",
+    }

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from biobgt.figures.frame import layout, whose
+from biobgt.figures.frame import layout, note_at_top, vertical_line, whose
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # it brings scikit-learn, which the start of the app does without
@@ -22,26 +22,27 @@ def modularity_against_chance(test: "ModularityTest", *, title: str = "", simula
     title : str
     simulated : bool
     """
-    figure = go.Figure(
-        go.Histogram(
-            x=test.null.tolist(),
-            nbinsx=20,
-            name="null graphs",
-            marker={"color": _NULL},
-            hovertemplate="Q %{x}: %{y} null graphs<extra></extra>",
-        )
-    )
-    figure.add_vline(
-        x=test.q,
-        line={"color": _OWN, "width": 3},
-        annotation={"text": f"this subject, Q = {test.q:.3f}", "xanchor": "right", "font": {"color": _OWN}},
-    )
+    histogram = {
+        "type": "histogram",
+        "x": test.null.tolist(),
+        "nbinsx": 20,
+        "name": "null graphs",
+        "marker": {"color": _NULL},
+        "hovertemplate": "Q %{x}: %{y} null graphs<extra></extra>",
+    }
+    note = note_at_top(test.q, f"this subject, Q = {test.q:.3f}", anchor="right", font={"color": _OWN})
     low, high = min([*test.null.tolist(), test.q]), max([*test.null.tolist(), test.q])
     room = 0.08 * (high - low) or 0.01
-    figure.update_xaxes(title="Modularity Q", range=[low - room, high + room])
-    figure.update_yaxes(title="Null graphs")
-    figure.update_layout(showlegend=False, bargap=0.05, **layout(title, simulated, height=320))
-    return figure
+    frame = {
+        **layout(title, simulated, height=320),
+        "xaxis": {"title": {"text": "Modularity Q"}, "range": [low - room, high + room]},
+        "yaxis": {"title": {"text": "Null graphs"}},
+        "shapes": [vertical_line(test.q, {"color": _OWN, "width": 3})],
+        "annotations": [note],
+        "showlegend": False,
+        "bargap": 0.05,
+    }
+    return go.Figure([histogram], frame)
 
 
 def chance_caption(subject: str, test: "ModularityTest", *, simulated: bool) -> str:

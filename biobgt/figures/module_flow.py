@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
-from biobgt.figures.frame import layout, whose
+from biobgt.figures.frame import Trace, layout, whose
 from biobgt.figures.modules import module_colours
 from biobgt.wording import counted
 
@@ -64,35 +64,40 @@ def module_flow(
     pad = 2 + _LINE * max(_in_lines(name).count("<br>") + 1 for side in called for name in side)
     height = _TOP + _BOTTOM + (pad + 18) * max(len(modules), len(columns), 4)
     heights = _node_places(counts, height - _TOP - _BOTTOM, pad)
-    figure = go.Figure(
-        go.Sankey(
-            arrangement="fixed",
-            node={
-                "label": [escape(name, quote=False) for side in called for name in side],
-                "color": [*left, *right],
-                "x": [0.001] * len(modules) + [0.999] * len(columns),
-                "y": [*heights[0], *heights[1]],
-                "pad": pad,
-                "thickness": 16,
-                "line": {"width": 0},
-                "hovertemplate": "%{label}<br>%{value} regions<extra></extra>",
-            },
-            link={
-                "source": [flow[0] for flow in flows],
-                "target": [flow[1] for flow in flows],
-                "value": [flow[2] for flow in flows],
-                "color": [_faded(left[flow[0]]) for flow in flows],
-                "hovertemplate": "%{source.label} → %{target.label}<br>%{value} regions<extra></extra>",
-            },
-            valueformat="d",
-            # plotly writes names onto the flows; they stand beside the nodes instead.
-            textfont={"color": "rgba(0, 0, 0, 0)", "size": 1, "shadow": "none"},
-        )
-    )
+    nodes = {
+        "label": [escape(name, quote=False) for side in called for name in side],
+        "color": [*left, *right],
+        "x": [0.001] * len(modules) + [0.999] * len(columns),
+        "y": [*heights[0], *heights[1]],
+        "pad": pad,
+    }
     frame = layout(title, simulated, height=height, top=_TOP)
-    frame["margin"] = {"l": _room(called[0]), "r": _room(called[1]), "t": _TOP, "b": _BOTTOM}
-    figure.update_layout(annotations=_side_names(called, heights, sides), **frame)
-    return figure
+    frame["margin"] |= {"l": _room(called[0]), "r": _room(called[1]), "b": _BOTTOM}
+    return go.Figure([_sankey(nodes, flows)], {**frame, "annotations": _side_names(called, heights, sides)})
+
+
+def _sankey(nodes: Mapping[str, Any], flows: Sequence[tuple[int, int, int]]) -> Trace:
+    """Nodes, and flows of so many regions from one to another, each in the colour of where it comes from."""
+    return {
+        "type": "sankey",
+        "arrangement": "fixed",
+        "node": {
+            **nodes,
+            "thickness": 16,
+            "line": {"width": 0},
+            "hovertemplate": "%{label}<br>%{value} regions<extra></extra>",
+        },
+        "link": {
+            "source": [flow[0] for flow in flows],
+            "target": [flow[1] for flow in flows],
+            "value": [flow[2] for flow in flows],
+            "color": [_faded(nodes["color"][flow[0]]) for flow in flows],
+            "hovertemplate": "%{source.label} → %{target.label}<br>%{value} regions<extra></extra>",
+        },
+        "valueformat": "d",
+        # plotly writes names onto the flows; they stand beside the nodes instead.
+        "textfont": {"color": "rgba(0, 0, 0, 0)", "size": 1, "shadow": "none"},
+    }
 
 
 def _node_places(counts: NDArray[np.int64], height: float, pad: float) -> tuple[list[float], list[float]]:

@@ -5,9 +5,8 @@ from html import escape
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from biobgt.figures.frame import layout, whose
+from biobgt.figures.frame import in_panel, layout, stacked_axes, vertical_line, whose
 
 _COUNT, _QUALITY, _STABLE = "#0072B2", "#D55E00", "#009E73"
 _LABELLINGS = ("#CC79A7", "#56B4E9", "#E69F00")
@@ -35,31 +34,32 @@ def resolution_curves(
     title : str
     simulated : bool
     """
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.4, 0.6], vertical_spacing=0.06)
     sweep = sweep.sort_values("resolution")
-    curves = [("n_modules", "Number of modules", _COUNT, 1), ("q", "Modularity Q", _QUALITY, 2)]
-    curves.append(("stability", "Stability: AMI between runs", _STABLE, 2))
+    curves = [("n_modules", "Number of modules", _COUNT, 0), ("q", "Modularity Q", _QUALITY, 1)]
+    curves.append(("stability", "Stability: AMI between runs", _STABLE, 1))
     for i, (name, label) in enumerate(labellings.items()):
-        curves.append((f"ami {name}", f"AMI with {label}", _LABELLINGS[i % len(_LABELLINGS)], 2))
-    for column, name, colour, row in curves:
-        number = "%{y}" if column == "n_modules" else "%{y:.2f}"
-        trace = go.Scatter(
-            x=sweep["resolution"].to_list(),
-            y=sweep[column].to_list(),
-            mode="lines+markers",
-            name=escape(name, quote=False),
-            line={"color": colour, "dash": "dot" if column.startswith("ami ") else "solid"},
-            hovertemplate=f"resolution %{{x:g}}: {number}",
-        )
-        figure.add_trace(trace, row=row, col=1)
-    for row in (1, 2):
-        figure.add_vline(x=chosen, line={"dash": "dot", "color": _MARK}, row=row, col=1)
-    figure.update_xaxes(title="Resolution", row=2, col=1)
-    figure.update_yaxes(title="Modules", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title="Q, AMI", range=[-0.03, 1.03], row=2, col=1)
+        curves.append((f"ami {name}", f"AMI with {label}", _LABELLINGS[i % len(_LABELLINGS)], 1))
+    traces = [
+        {
+            "type": "scatter",
+            "x": sweep["resolution"].to_list(),
+            "y": sweep[column].to_list(),
+            "mode": "lines+markers",
+            "name": escape(name, quote=False),
+            "line": {"color": colour, "dash": "dot" if column.startswith("ami ") else "solid"},
+            "hovertemplate": f"resolution %{{x:g}}: {'%{y}' if column == 'n_modules' else '%{y:.2f}'}",
+            **in_panel(panel),
+        }
+        for column, name, colour, panel in curves
+    ]
+    axes = stacked_axes(2, gap=0.06, heights=[0.4, 0.6])
+    axes["xaxis2"] |= {"title": {"text": "Resolution"}}
+    axes["yaxis"] |= {"title": {"text": "Modules"}, "rangemode": "tozero"}
+    axes["yaxis2"] |= {"title": {"text": "Q, AMI"}, "range": [-0.03, 1.03]}
+    marks = [vertical_line(chosen, {"dash": "dot", "color": _MARK}, panel=panel) for panel in (0, 1)]
     legend = {"orientation": "h", "yanchor": "top", "y": -0.16, "x": 0, "title": {"text": ""}}
-    figure.update_layout(legend=legend, **layout(title, simulated, height=560))
-    return figure
+    frame = layout(title, simulated, height=560)
+    return go.Figure(traces, {**frame, **axes, "shapes": marks, "legend": legend})
 
 
 def resolution_caption(

@@ -11,8 +11,16 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from biobgt.figures.connectome import connectivity_heatmap
-from biobgt.figures.frame import RegionOrder, layout, order_regions, whose
+from biobgt.figures.connectome import heatmap_parts
+from biobgt.figures.frame import (
+    RegionOrder,
+    block_brackets,
+    horizontal_line,
+    layout,
+    note_at_right,
+    order_regions,
+    whose,
+)
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # it brings scikit-learn, which the start of the app does without
@@ -58,34 +66,22 @@ def module_heatmap(
     """
     numbers = {names[number]: number for number in sorted(set(modules) - {0})}
     order = order_regions(len(matrix), [names[module] if module else None for module in modules], first=list(numbers))
-    figure = connectivity_heatmap(
-        matrix, regions, order=order, limit=limit, title=title, quantity=quantity, simulated=simulated
-    )
+    heatmap, square = heatmap_parts(matrix, regions, order, limit=limit, quantity=quantity)
     colours = module_colours(range(max(modules, default=0) + 1))
     block_colours = [colours[numbers.get(name, 0)] for name, _, _ in order.blocks]
-    for (_, start, end), colour in zip(order.blocks, block_colours, strict=True):
-        figure.add_shape(
-            type="rect",
-            xref="x domain",  # beside the matrix wherever its square shape puts its edge
-            x0=-0.022,
-            x1=-0.008,
-            y0=start - 0.3,
-            y1=end - 0.7,
-            fillcolor=colour,
-            line={"width": 0},
-        )
+    square["shapes"] += block_brackets(order, block_colours)
     lines = 2 if len(order.blocks) <= _MOST_TWO_LINED else 1
-    figure.update_yaxes(
-        tickvals=[figure.data[0].y[row] for row in label_rows(order, _LABEL_SHARE[lines])],
-        ticktext=[
+    square["yaxis"] |= {
+        "tickvals": [heatmap["y"][row] for row in label_rows(order, _LABEL_SHARE[lines])],
+        "ticktext": [
             f'<span style="color:{colour}">■</span> {_bracket_name(name if name in numbers else "no module", lines)}'
             for (name, _, _), colour in zip(order.blocks, block_colours, strict=True)
         ],
-        ticklabelstandoff=14,
-        tickfont={"size": 11},
-        ticks="",
-    )
-    return figure
+        "ticklabelstandoff": 14,
+        "tickfont": {"size": 11},
+        "ticks": "",
+    }
+    return go.Figure([heatmap], {**layout(title, simulated, height=520), **square})
 
 
 def _bracket_name(name: str, lines: int) -> str:
@@ -133,29 +129,30 @@ def role_map(
     """
     labels = np.asarray(modules)
     hover = np.array([escape(name, quote=False) for name in regions], dtype=object)
-    figure = go.Figure()
     present = sorted(set(labels.tolist()) - {0})
-    for module, colour in module_colours(present).items():
-        members = labels == module
-        figure.add_scatter(
-            x=participation[members],
-            y=within_z[members],
-            text=hover[members],
-            mode="markers",
-            name=escape((names or {}).get(module, f"Module {module}"), quote=False),
-            marker={
-                "color": colour,
-                "symbol": _SYMBOLS[((module - 1) // len(MODULE_COLOURS)) % len(_SYMBOLS)],
-                "size": 8,
-            },
-            hovertemplate="%{text}<br>participation %{x:.2f}, z %{y:.2f}",
-        )
-    figure.add_hline(y=hub_z, line={"dash": "dot", "color": "#7A868C"}, annotation_text="hubs above")
-    figure.update_xaxes(title="Participation", range=[-0.03, 1])
-    figure.update_yaxes(title="Within-module z")
-    legend = {"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0}
-    figure.update_layout(legend=legend, **layout(title, simulated, height=520))
-    return figure
+    symbols = {module: _SYMBOLS[((module - 1) // len(MODULE_COLOURS)) % len(_SYMBOLS)] for module in present}
+    traces = [
+        {
+            "type": "scatter",
+            "x": participation[labels == module],
+            "y": within_z[labels == module],
+            "text": hover[labels == module],
+            "mode": "markers",
+            "name": escape((names or {}).get(module, f"Module {module}"), quote=False),
+            "marker": {"color": colour, "symbol": symbols[module], "size": 8},
+            "hovertemplate": "%{text}<br>participation %{x:.2f}, z %{y:.2f}",
+        }
+        for module, colour in module_colours(present).items()
+    ]
+    frame = {
+        **layout(title, simulated, height=520),
+        "xaxis": {"title": {"text": "Participation"}, "range": [-0.03, 1]},
+        "yaxis": {"title": {"text": "Within-module z"}},
+        "shapes": [horizontal_line(hub_z, {"dash": "dot", "color": "#7A868C"})],
+        "annotations": [note_at_right(hub_z, "hubs above")],
+        "legend": {"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
+    }
+    return go.Figure(traces, frame)
 
 
 def module_caption(subject: str, partition: "Partition", *, limit: float, simulated: bool) -> str:

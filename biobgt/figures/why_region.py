@@ -3,15 +3,15 @@
 Arrays in, a plotly figure out. The words that go with them are in :mod:`biobgt.figures.why_captions`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
-from biobgt.figures.frame import layout
+from biobgt.figures.frame import Trace, in_panel, layout, stacked_axes, vertical_line
 from biobgt.figures.hubs import CHOSEN_COLOUR, HUB_COLOUR, LEGEND, MEASURE_COLOURS
 
 Values = NDArray[np.float64]
@@ -42,18 +42,17 @@ def neighbourhood_drawing(
     simulated : bool
     """
     places = _places(len(names) - 1)
-    figure = go.Figure()
-    figure.add_traces(_connections(places, weights, largest, colour=_GREY, of_region=False))
-    figure.add_traces(_connections(places, weights, largest, colour=BEFORE_COLOUR, of_region=True))
-    figure.add_trace(_circles(names, places, weights))
-    figure.update_xaxes(visible=False, range=[-2.5, 2.5], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[-1.25, 1.25], fixedrange=True)
-    figure.update_layout(
-        annotations=[_label(name, place) for name, place in zip(names, places, strict=True)],
-        showlegend=False,
+    traces = _connections(places, weights, largest, colour=_GREY, of_region=False)
+    traces += _connections(places, weights, largest, colour=BEFORE_COLOUR, of_region=True)
+    traces.append(_circles(names, places, weights))
+    frame = {
         **layout(title, simulated, height=380),
-    )
-    return figure
+        "xaxis": {"visible": False, "range": [-2.5, 2.5], "fixedrange": True},
+        "yaxis": {"visible": False, "range": [-1.25, 1.25], "fixedrange": True},
+        "annotations": [_label(name, place) for name, place in zip(names, places, strict=True)],
+        "showlegend": False,
+    }
+    return go.Figure(traces, frame)
 
 
 def spectra_comparison(before: Values, after: Values, *, title: str = "", simulated: bool = False) -> go.Figure:
@@ -65,35 +64,28 @@ def spectra_comparison(before: Values, after: Values, *, title: str = "", simula
         Ascending.
     """
     numbers = np.arange(1, len(before) + 1)
-    figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.08, row_heights=[0.6, 0.4])
-    for name, values, colour, style in (
-        ("as measured", before, BEFORE_COLOUR, {"width": 2.2}),
-        ("perturbed", after, AFTER_COLOUR, {"width": 1.6, "dash": "dash"}),
-    ):
-        figure.add_scatter(
-            x=numbers,
-            y=values,
-            mode="lines",
-            name=name,
-            line={"color": colour, **style},
-            hovertemplate=f"{name}: %{{y:.4g}}<extra></extra>",
-            row=1,
-            col=1,
-        )
-    figure.add_bar(
-        x=numbers,
-        y=after - before,
-        name="change",
-        marker={"color": CHOSEN_COLOUR, "line": {"width": 0}},
-        hovertemplate="change: %{y:.3g}<extra></extra>",
-        row=2,
-        col=1,
-    )
-    figure.update_yaxes(title_text="eigenvalue λ", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title_text="change of λ", row=2, col=1)
-    figure.update_xaxes(title_text="eigenvalues from smallest to largest", row=2, col=1)
-    figure.update_layout(hovermode="x unified", bargap=0, legend=LEGEND, **layout(title, simulated, height=440, top=84))
-    return figure
+    measured = {"color": BEFORE_COLOUR, "width": 2.2}
+    perturbed = {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}
+    change = {
+        "type": "bar",
+        "x": numbers,
+        "y": after - before,
+        "name": "change",
+        "marker": {"color": CHOSEN_COLOUR, "line": {"width": 0}},
+        "hovertemplate": "change: %{y:.3g}<extra></extra>",
+        **in_panel(1),
+    }
+    traces = [
+        _line("as measured", numbers, before, measured, panel=0),
+        _line("perturbed", numbers, after, perturbed, panel=0),
+        change,
+    ]
+    axes = stacked_axes(2, gap=0.08, heights=[0.6, 0.4])
+    axes["yaxis"] |= {"title": {"text": "eigenvalue λ"}, "rangemode": "tozero"}
+    axes["yaxis2"] |= {"title": {"text": "change of λ"}}
+    axes["xaxis2"] |= {"title": {"text": "eigenvalues from smallest to largest"}}
+    frame = layout(title, simulated, height=440, top=84)
+    return go.Figure(traces, {**frame, **axes, "hovermode": "x unified", "bargap": 0, "legend": LEGEND})
 
 
 def entropy_comparison(
@@ -119,25 +111,41 @@ def entropy_comparison(
     chosen : float
         The γ to mark.
     """
-    figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.08)
     lines = (
-        ("S(G), as measured", before, {"color": BEFORE_COLOUR, "width": 2.2}, 1),
-        ("S(Gᵢ), perturbed", after, {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}, 1),
-        ("|ΔS| of this region", np.abs(after - before), {"color": CHOSEN_COLOUR, "width": 2.2}, 2),
-        ("|ΔS|, median region", typical, {"color": _GREY, "width": 1.4, "dash": "dot"}, 2),
+        ("S(G), as measured", before, {"color": BEFORE_COLOUR, "width": 2.2}, 0),
+        ("S(Gᵢ), perturbed", after, {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}, 0),
+        ("|ΔS| of this region", np.abs(after - before), {"color": CHOSEN_COLOUR, "width": 2.2}, 1),
+        ("|ΔS|, median region", typical, {"color": _GREY, "width": 1.4, "dash": "dot"}, 1),
     )
-    for name, values, line, row in lines:
-        hover = f"{name}: %{{y:.4g}} bits<extra></extra>"
-        figure.add_scatter(x=gammas, y=values, mode="lines", name=name, line=line, hovertemplate=hover, row=row, col=1)
-    figure.add_vline(x=chosen, line={"color": _GREY, "dash": "dot", "width": 2})
-    figure.update_yaxes(title_text="entropy (bits)", row=1, col=1)
-    figure.update_yaxes(title_text="|ΔS| (bits)", rangemode="tozero", row=2, col=1)
-    figure.update_xaxes(type="log", tickvals=_GAMMA_TICKS)
-    figure.update_xaxes(title_text="γ (in units of 1/mean(λ))", row=2, col=1)
-    # Four names need two lines at 800 px; below the plot they push nothing away.
-    legend = LEGEND | {"y": -0.2, "yanchor": "top"}
-    figure.update_layout(hovermode="x unified", legend=legend, **layout(title, simulated, height=500))
-    return figure
+    traces = [_line(name, gammas, values, line, panel=panel, unit=" bits") for name, values, line, panel in lines]
+    mark = {"color": _GREY, "dash": "dot", "width": 2}
+    axes = stacked_axes(2, gap=0.08)
+    axes["xaxis"] |= {"type": "log", "tickvals": _GAMMA_TICKS}
+    axes["xaxis2"] |= {"type": "log", "tickvals": _GAMMA_TICKS, "title": {"text": "γ (in units of 1/mean(λ))"}}
+    axes["yaxis"] |= {"title": {"text": "entropy (bits)"}}
+    axes["yaxis2"] |= {"title": {"text": "|ΔS| (bits)"}, "rangemode": "tozero"}
+    frame = {
+        **layout(title, simulated, height=500),
+        **axes,
+        "shapes": [vertical_line(chosen, mark, panel=panel) for panel in (0, 1)],
+        "hovermode": "x unified",
+        # Four names need two lines at 800 px; below the plot they push nothing away.
+        "legend": LEGEND | {"y": -0.2, "yanchor": "top"},
+    }
+    return go.Figure(traces, frame)
+
+
+def _line(name: str, x: NDArray[Any], y: Values, line: Mapping[str, object], *, panel: int, unit: str = "") -> Trace:
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "name": name,
+        "line": line,
+        "hovertemplate": f"{name}: %{{y:.4g}}{unit}<extra></extra>",
+        **in_panel(panel),
+    }
 
 
 def _places(n_neighbours: int) -> Values:
@@ -147,14 +155,14 @@ def _places(n_neighbours: int) -> Values:
     return np.vstack([np.zeros((1, 2)), around])
 
 
-def _connections(places: Values, weights: Values, largest: float, *, colour: str, of_region: bool) -> list[go.Scatter]:
+def _connections(places: Values, weights: Values, largest: float, *, colour: str, of_region: bool) -> list[Trace]:
     """Lines in a few widths, because a trace has one; None parts one line from the next."""
     rows, columns = np.nonzero(np.triu(weights))
     mine = rows == 0
     rows, columns = (rows[mine], columns[mine]) if of_region else (rows[~mine], columns[~mine])
     shares = weights[rows, columns] / largest if largest > 0 else np.zeros(len(rows))
     steps = np.clip((shares * len(_WIDTHS)).astype(int), 0, len(_WIDTHS) - 1)
-    traces = []
+    traces: list[Trace] = []
     for step in np.unique(steps):
         x: list[float | None] = []
         y: list[float | None] = []
@@ -163,22 +171,24 @@ def _connections(places: Values, weights: Values, largest: float, *, colour: str
             y += [float(places[i, 1]), float(places[j, 1]), None]
         line = {"color": colour, "width": _WIDTHS[step]}
         opacity = 0.85 if of_region else 0.4
-        traces.append(go.Scatter(x=x, y=y, mode="lines", line=line, opacity=opacity, hoverinfo="skip"))
+        drawn = {"mode": "lines", "line": line, "opacity": opacity, "hoverinfo": "skip"}
+        traces.append({"type": "scatter", "x": x, "y": y, **drawn})
     return traces
 
 
-def _circles(names: Sequence[str], places: Values, weights: Values) -> go.Scatter:
+def _circles(names: Sequence[str], places: Values, weights: Values) -> Trace:
     colours = [CHOSEN_COLOUR] + [BEFORE_COLOUR] * (len(names) - 1)
     notes = ["the region itself"] + [f"weight {weight:.3g}" for weight in weights[0, 1:]]
-    return go.Scatter(
-        x=places[:, 0],
-        y=places[:, 1],
-        mode="markers",
-        name="regions",
-        marker={"color": colours, "size": [20] + [10] * (len(names) - 1), "opacity": 1, "line": {"width": 1}},
-        text=[f"{escape(name, quote=False)}<br>{note}" for name, note in zip(names, notes, strict=True)],
-        hovertemplate="%{text}<extra></extra>",
-    )
+    return {
+        "type": "scatter",
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "mode": "markers",
+        "name": "regions",
+        "marker": {"color": colours, "size": [20] + [10] * (len(names) - 1), "opacity": 1, "line": {"width": 1}},
+        "text": [f"{escape(name, quote=False)}<br>{note}" for name, note in zip(names, notes, strict=True)],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
 
 
 def _label(name: str, place: Values) -> dict[str, object]:

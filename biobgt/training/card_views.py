@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.training.metrics import reliability_curve, roc_points
+from biobgt.training.metrics import CALIBRATION_BINS, reliability_curve, roc_points
+from biobgt.wording import counted
 
 PAPER = "Paper (BioBGT, its own cohort)"
 METRIC_TITLES: Mapping[str, str] = {
@@ -24,7 +25,28 @@ METRIC_TITLES: Mapping[str, str] = {
     "ece": "Calibration error",
 }
 MOST_PROBABLE = "the most probable group"
-PAPER_NOTE = "The paper's numbers are of its own cohort and runs, and do not compare directly."
+PAPER_NOTE = "The paper's numbers, ± 1 SD over runs, are of its own cohort and splits, and do not compare directly."
+OWN_PRESET = "best"
+# As biobgt.model.baselines.LINEAR_FEATURES names them, which brings torch.
+_LINEAR: Mapping[str, str] = {
+    "linear fisher-z": "ridge on Fisher-z correlations",
+    "linear tangent": "ridge on tangent space (Ledoit-Wolf)",
+    "linear log": "ridge on log-Euclidean connectivity",
+}
+_PROTOCOLS: Mapping[str, str] = {
+    "random": "{n} random 80/10/10 splits",
+    "folds": "{n}-fold cross-validation",
+    "sites": "one site left out, for each of {n} sites",
+    "official": "the cohort's own split",
+}
+_PROTOCOL_NOTES: Mapping[str, str] = {
+    "random": "A random split trains on 80 % of the subjects, validates on 10 % and tests on 10 %.",
+    "folds": "In cross-validation every subject is tested once.",
+    "sites": "Where a site is left out, its subjects are tested by a model that saw nobody of that site.",
+    "official": "The cohort's own split is the one that it was released with.",
+}
+_TITLES = tuple(METRIC_TITLES.items())
+FIXED_SPACE = "\u00a0"  # where a line is not broken
 _PERCENT = re.compile(r"^\s*([0-9.]+)\s*(?:±\s*([0-9.]+))?\s*$")
 
 
@@ -42,33 +64,88 @@ def results_points(card: Mapping[str, Any], metrics: Sequence[str] = ("auc", "ac
         for model, measured in card["results"].items():
             value = measured[metric]
             rows.append((metric, model, value["value"], value["low"], value["high"], "95 % interval"))
-        printed = (card["paper"] or {}).get(metric)
-        if printed is not None and (found := _PERCENT.match(printed)):
-            mean, sd = float(found[1]) / 100, float(found[2] or "nan") / 100
+        if printed := _printed(card).get(metric):
+            mean, sd = printed[0], float("nan") if printed[1] is None else printed[1]
             rows.append((metric, PAPER, mean, mean - sd, mean + sd, "± 1 SD over runs"))
     names = ["metric", "model", "value", "low", "high", "interval"]
     return pd.DataFrame(rows, columns=names).astype({"value": float, "low": float, "high": float})
 
 
 def results_table(card: Mapping[str, Any]) -> pd.DataFrame:
-    """The same as text, one row a model and a column a metric; the paper's as printed, in percent there."""
+    """The same as text, one row a model and a column a metric, all as shares of 1."""
     rows = []
     for model, measured in card["results"].items():
-        rows.append({"Model": model} | {title: _cell(measured[name]) for name, title in METRIC_TITLES.items()})
-    if card["paper"]:
-        printed = {title: card["paper"].get(name) for name, title in METRIC_TITLES.items()}
-        rows.append({"Model": PAPER} | {title: f"{text} %" if text else "–" for title, text in printed.items()})
+        rows.append({"Model": model} | {title: _cell(measured[name]) for name, title in _TITLES})
+    if printed := _printed(card):
+        rows.append({"Model": PAPER} | {title: _plus_minus(*printed.get(m, (None, None))) for m, title in _TITLES})
     return pd.DataFrame(rows)
 
 
 def evaluation_table(card: Mapping[str, Any]) -> pd.DataFrame:
     """Results over repeated splits or sites left out, mean ± SD; no rows where the model was not evaluated so."""
     rows = [
-        {"Protocol": row["protocol"], "Model": row["model"], "Splits": row["splits"]}
-        | {title: _spread(row.get(name)) for name, title in METRIC_TITLES.items()}
+        {"Split": _split_words(row["protocol"], row["splits"]), "Model": model_title(row["model"])}
+        | {title: _plus_minus(*_spread(row.get(name))) for name, title in _TITLES}
         for row in card["evaluation"]
     ]
-    return pd.DataFrame(rows, columns=["Protocol", "Model", "Splits", *METRIC_TITLES.values()])
+    return pd.DataFrame(rows, columns=["Split", "Model", *METRIC_TITLES.values()])
+
+
+def evaluation_words(card: Mapping[str, Any]) -> str:
+    """Say how the table of :func:`evaluation_table` was made, for the kinds of splits that it holds."""
+    rows = card["evaluation"]
+    spread = any(row["splits"] > 1 for row in rows)
+    said = ["A single model was trained for each split, not members that vote."]
+    said += ["Numbers are mean ± SD over splits." if spread else "There is one split, so no SD."]
+    said += [
+        _PROTOCOL_NOTES[name] for name in dict.fromkeys(row["protocol"] for row in rows) if name in _PROTOCOL_NOTES
+    ]
+    return " ".join(said)
+
+
+def model_title(name: str) -> str:
+    """A model of an evaluation in words, such as ``linear log`` or the name of a preset."""
+    if name == OWN_PRESET:
+        return "BioBGT"
+    return "BioBGT as published" if name.startswith("paper-") else _LINEAR.get(name, name)
+
+
+def preset_words(name: str) -> str:
+    """Whose settings a preset's are."""
+    if name == OWN_PRESET:
+        return "BioBGT with this project's settings"
+    return "BioBGT with the paper's settings" if name.startswith("paper-") else f"BioBGT with the settings '{name}'"
+
+
+def members_words(card: Mapping[str, Any]) -> str:
+    """Say what members are, and whose probabilities are whose."""
+    return (
+        f"The model is {counted(len(card['temperatures']), 'member')}: models that vote, each trained with another "
+        "part of the subjects left out. Results are of the one member whose training left a subject out; a new "
+        "subject's probability is made of the mean of all members' logits, of which nothing was measured."
+    )
+
+
+def metrics_words(card: Mapping[str, Any]) -> str:
+    """Say what the less familiar metrics of a table mean, for two groups or more."""
+    n = len(card["groups"])
+    f1 = "F1 is the harmonic mean of sensitivity and of the share of right calls among all calls"
+    bins = f"over {CALIBRATION_BINS} bins; of both, lower is better"
+    if n == 2:
+        patients = card["groups"][1]
+        return (
+            f"Sensitivity is the share of {patients} called {patients}, specificity that of {card['groups'][0]} not "
+            f"called so; {f1} of {patients}. The Brier score is the mean square of the distance between the "
+            f"probability of {patients} and the truth, 1 or 0 (0.25 for whoever always says 50 %), the calibration "
+            f"error the mean distance between claimed probability and observed share of {patients} {bins}."
+        )
+    return (
+        f"Sensitivity, specificity, F1 and AUC are of each group against all others, as a mean over the {n} groups; "
+        f"{f1} of a group. The Brier score is the mean over subjects of the squared distances between probability and "
+        f"truth, summed over groups ({(n - 1) / n:.2f} for whoever gives all groups the same), the calibration error "
+        "the mean distance between the probability of the most probable group and the share in which it was right "
+        f"{bins}."
+    )
 
 
 def chance_level(card: Mapping[str, Any]) -> dict[str, float]:
@@ -83,8 +160,8 @@ def claimed_event(card: Mapping[str, Any]) -> str:
 
 
 def paper_note(card: Mapping[str, Any]) -> str:
-    """What to say of the paper's numbers beside a model's; nothing where the paper has none."""
-    return PAPER_NOTE if card["paper"] else ""
+    """What to say of the paper's numbers beside a model's; nothing where they are not shown."""
+    return PAPER_NOTE if _printed(card) else ""
 
 
 def group_curves(
@@ -102,27 +179,30 @@ def group_curves(
 def observed_share(
     labels: NDArray[np.int64], probabilities: NDArray[np.float64], groups: Sequence[str], claimed: float, group: str
 ) -> str:
-    """Say what became of training subjects to whom the model gave a like probability without having met them.
+    """Say what became of subjects to whom a member that they were left out of gave a like probability.
 
     Parameters
     ----------
     labels : ndarray of int, shape (n_subjects,)
     probabilities : ndarray, shape (n_subjects, n_groups)
-        Out of fold.
+        Out of fold, each of one member.
     claimed : float
-        A subject's probability of ``group``.
+        A new subject's probability of ``group``, by the mean of all members.
     """
     k = list(groups).index(group)
     curve = reliability_curve((labels == k).astype(np.int64), probabilities[:, k])
     rows = curve[(curve["low"] < claimed) & (claimed <= curve["high"])]
-    said = f"The model gives {group} a probability of {claimed:.0%}."
+    said = f"The model gives {group} a probability of {claimed:.0%}, from the mean of all members' logits."
     if rows.empty:
-        return f"{said} No training subject was given one like it, so nothing is known of how often it holds."
+        return (
+            f"{said} No subject left out of a member's training was given one like it by that member, so nothing is "
+            "known of how often it holds."
+        )
     row = rows.iloc[0]
     return (
-        f"{said} Of {row['n']:.0f} training subjects whom it gave {row['low']:.0%} to {row['high']:.0%} without having "
-        f"met them, {row['observed']:.0%} were {group} (95 % interval {row['observed_low']:.0%} to "
-        f"{row['observed_high']:.0%})."
+        f"{said} Of {row['n']:.0f} subjects left out of a member's training whom that one member gave {row['low']:.0%} "
+        f"to {row['high']:.0%}, {row['observed']:.0%} were {group} (95 % interval {row['observed_low']:.0%} to "
+        f"{row['observed_high']:.0%}). How often the mean of all members holds was not measured."
     )
 
 
@@ -133,7 +213,10 @@ def calibration_words(card: Mapping[str, Any]) -> str:
     off = "not known" if error is None else f"{100 * error:.0f} percentage points on average"
     reach = f" (95 % interval {auc['low']:.2f} to {auc['high']:.2f})" if auc["low"] is not None else ""
     ranking = "" if auc["value"] is None else f" AUC {auc['value']:.2f}{reach}, where 0.5 is chance."
-    return f"Claimed probabilities and observed shares differ by {off} in subjects the model never met.{ranking}"
+    return (
+        f"A single member's probabilities and the observed shares differ by {off} in subjects left out of its training."
+        f"{ranking}"
+    )
 
 
 def share_below(labels: NDArray[np.int64], values: NDArray[np.float64], groups: Sequence[str], at: float) -> str:
@@ -144,14 +227,36 @@ def share_below(labels: NDArray[np.int64], values: NDArray[np.float64], groups: 
     return f"{', '.join(parts)} lie below."
 
 
+def _printed(card: Mapping[str, Any]) -> dict[str, tuple[float, float | None]]:
+    """The paper's means and SDs as shares of 1, by metric; none for simulated patients, with whom nothing compares."""
+    if card["simulated"]:
+        return {}
+    found = {metric: _PERCENT.match(text) for metric, text in (card["paper"] or {}).items()}
+    return {
+        metric: (float(match[1]) / 100, float(match[2]) / 100 if match[2] else None)
+        for metric, match in found.items()
+        if match
+    }
+
+
+def _split_words(protocol: str, n_splits: int) -> str:
+    known = _PROTOCOLS.get(protocol)
+    return known.format(n=n_splits) if known else f"{protocol} ({counted(n_splits, 'split')})"
+
+
 def _cell(measured: Mapping[str, float | None]) -> str:
+    """A value, and its interval so that a narrow cell breaks the line before it and nowhere else."""
     value, low, high = (measured[key] for key in ("value", "low", "high"))
     if value is None:
         return "–"
-    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} [{low:.2f},{FIXED_SPACE}{high:.2f}]"
 
 
-def _spread(measured: Mapping[str, float | None] | None) -> str:
-    if not measured or measured["mean"] is None:
+def _spread(measured: Mapping[str, float | None] | None) -> tuple[float | None, float | None]:
+    return (measured["mean"], measured["sd"]) if measured else (None, None)
+
+
+def _plus_minus(mean: float | None, sd: float | None) -> str:
+    if mean is None:
         return "–"
-    return f"{measured['mean']:.3f}" + (f" ± {measured['sd']:.3f}" if measured["sd"] is not None else "")
+    return f"{mean:.3f}" + (f" ±{FIXED_SPACE}{sd:.3f}" if sd is not None else "")

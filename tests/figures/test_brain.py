@@ -4,12 +4,23 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from biobgt import InputError
 from biobgt.figures import brain_3d, brain_caption
 from biobgt.figures.brain import cortex_mesh
-from biobgt.figures.brain_nodes import GREY, colour_scale, natural_key, node_diameters, node_groups
+from biobgt.figures.brain_nodes import (
+    FIRST_COLOUR,
+    GREY,
+    LAST_COLOUR,
+    colour_scale,
+    natural_key,
+    node_diameters,
+    node_groups,
+    rank_ticks,
+)
 from biobgt.figures.modules import MODULE_COLOURS
+from biobgt.figures.paper import glass_brain
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
@@ -55,9 +66,43 @@ def test_values_are_colours_with_a_named_bar():
     assert figure.layout.title.text == "T · simulated"
 
 
+def test_first_rank_strikes_the_eye_on_a_white_page_and_on_a_black_one():
+    ranks = np.array([3.0, 1.0, 4.0, 2.0])
+    marker = named(brain_3d(PLACES, REGIONS, values=ranks, ranked=True))["regions"].marker
+    (first, last) = (to_rgb(colour) for _, colour in marker.colorscale)
+    assert (marker.cmin, marker.cmax) == (1, 4)
+    assert [place for place, _ in marker.colorscale] == [0, 1]
+    assert rgb_to_hsv(first)[1] > 0.9 > 0.3 > rgb_to_hsv(last)[1]
+    for page in ("#FFFFFF", "#0E1117"):
+        assert contrast(first, to_rgb(page)) > 3, "what WCAG asks of graphics"
+    assert list(marker.colorbar.tickvals) == [1, 2, 3, 4]
+    assert rank_ticks(90) == [1, 20, 40, 60, 80]
+    assert rank_ticks(200) == [1, 50, 100, 150, 200]
+
+
+def test_first_rank_has_the_same_colour_on_paper_and_lies_on_top():
+    ranks = np.array([3.0, 1.0, 4.0, 2.0])
+    figure = glass_brain(PLACES, REGIONS, values=ranks, ranked=True, display_mode="ortho")
+    dots = next(view for view in figure.axes if view.collections).collections[-1]
+    assert [to_hex(colour) for colour in dots.get_facecolors()[[0, -1]]] == [LAST_COLOUR.lower(), FIRST_COLOUR.lower()]
+    assert list(figure.axes[-1].get_xticks()) == [1, 2, 3, 4]
+
+
+def contrast(one, other):
+    """Contrast ratio of two colours (WCAG 2)."""
+
+    def luminance(colour):
+        parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+        return np.dot(parts, [0.2126, 0.7152, 0.0722])
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
 def test_groups_have_a_trace_a_colour_and_a_legend_entry_each():
     groups = ["Module 10", "Module 2", None, "Module 2"]
     figure = brain_3d(PLACES, REGIONS, groups=groups, values=VALUES, quantity="NE")
+    assert figure.layout.legend.entrywidth >= 6.5 * len("Module 10"), "names do not touch"
     drawn = named(figure)
     assert [name for name, trace in drawn.items() if trace.showlegend] == ["Module 2", "Module 10", "no module"]
     np.testing.assert_array_equal(places(drawn["Module 2"]), PLACES[[1, 3]])

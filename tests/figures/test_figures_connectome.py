@@ -88,7 +88,38 @@ def test_distribution_counts_each_pair_once() -> None:
     in_graph, dropped = figure.data
     assert (in_graph.y.sum(), dropped.y.sum()) == (1, 2)
     assert in_graph.x[np.argmax(in_graph.y)] == pytest.approx(0.5, abs=0.04)
-    assert len(in_graph.x) == 50
+    assert len(in_graph.x) == 48, "12 bins of the 0.5 that was kept, as near to 50 in all as there is"
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("level", [0.05, 0.3, 0.77])
+def test_no_bin_lies_across_the_threshold(signed, level, rng) -> None:
+    matrix = np.triu(rng.uniform(-1, 1, (60, 60)), 1)
+    matrix[0, 1], matrix[0, 2] = level, -level  # the threshold itself is kept
+    matrix += matrix.T
+    kept = np.abs(matrix) >= level if signed else matrix >= level
+    in_graph, dropped = connectivity_distribution(matrix, kept).data
+    assert in_graph.y.sum() == np.triu(kept, 1).sum()
+    assert in_graph.y.sum() + dropped.y.sum() == 60 * 59 // 2
+    assert not (in_graph.y * dropped.y).any()
+    lowest = np.abs(in_graph.x[in_graph.y > 0]).min() - in_graph.width / 2
+    assert lowest == pytest.approx(level)
+
+
+def test_graph_of_all_pairs_or_of_none_has_the_usual_bins() -> None:
+    matrix = np.array([[0.0, 1e-7], [1e-7, 0.0]])
+    for kept in (matrix > 0, matrix > 1):
+        figure = connectivity_distribution(matrix, kept)
+        assert len(figure.data[0].x) == 50
+        assert figure.data[0].y.sum() == kept[0, 1]
+
+
+def test_title_starts_below_the_toolbar_and_ends_above_the_plot() -> None:
+    for figure in (connectivity_heatmap(MATRIX, REGIONS, title="T"), connectivity_distribution(MATRIX, MATRIX > 0)):
+        title = figure.layout.title
+        assert (title.y, title.yanchor, title.yref) == (1, "top", "container")
+        assert title.pad.t >= 26, "plotly's buttons end there"
+        assert figure.layout.margin.t >= title.pad.t + 1.5 * title.font.size
 
 
 def test_distribution_reaches_values_beyond_the_limit() -> None:
@@ -104,5 +135,5 @@ def test_captions_say_whose_what_and_how_many() -> None:
     assert "at least 0.3" in graph_caption(graph)
     assert connectivity_caption("s1", 3, estimator="partial").startswith("Subject s1: functional connectivity")
     assert "3 pairs" in distribution_caption(graph, mean=0.13, mean_strength=0.27)
-    assert "0.27" in distribution_caption(graph, mean=0.13, mean_strength=0.27)
+    assert "Pearson mean 0.13, mean |r| 0.27." in distribution_caption(graph, mean=0.13, mean_strength=0.27)
     assert "7 time points of 3 regions" in series_caption("s1", 7, 3)

@@ -155,6 +155,9 @@ def test_scatter_has_a_point_a_region_and_tells_hubs():
     assert others.marker.symbol != hubs.marker.symbol
     assert figure.layout.title.text == "NE against FC strength"
     assert figure.layout.title.subtitle.text == "ρ = 0.4"
+    legend = figure.layout.legend
+    assert legend.y < 0, "a long name takes a second line, which must not lie on the correlation"
+    assert legend.yanchor == "top"
 
 
 def test_sweep_holds_the_subject_the_study_and_the_chosen_gamma():

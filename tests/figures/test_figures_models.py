@@ -10,15 +10,23 @@ from matplotlib.patches import Rectangle
 
 from biobgt.figures import attention, attention_blocks, order_regions, performance
 from biobgt.figures.attention_captions import (
+    attention_caption,
     attention_part,
     comparison_sentence,
+    contrast_caption,
     difference_caption,
     effects_caption,
+    received_caption,
 )
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper import attention as paper_attention
 from biobgt.figures.paper import performance as paper_performance
-from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, probabilities_caption
+from biobgt.figures.performance_captions import (
+    NOT_A_DIAGNOSIS,
+    probabilities_caption,
+    reliability_caption,
+    results_caption,
+)
 from biobgt.model.attention_views import BlockTests
 
 STYLE = PaperStyle(dpi=100)
@@ -173,18 +181,54 @@ def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> No
     said = probabilities_caption(
         "m", ("NC", "AD"), group="AD", subject="subject s1", value=0.614, where="All lie below.", warning="short"
     )
-    assert "The line is subject s1, given 61%: All lie below. It is unlike the training data (short)" in said
+    assert (
+        "given 61% by the mean of all members' logits: All lie below. Its probability may mean nothing: short." in said
+    )
     assert said.endswith(NOT_A_DIAGNOSIS)
 
 
-def test_captions_name_what_was_held_and_what_was_not() -> None:
+def test_captions_say_whose_probabilities_they_are() -> None:
+    one = "one member (of the models that vote), from whose training the subject was left out"
+    said = reliability_caption("m", 0.04, RELIABILITY, event="AD")
+    assert one in said
+    assert "mean of all members' logits instead" in said
+    assert "17 subjects" in said
+    assert one in probabilities_caption("m", ("NC", "AD"), group="AD")
+    assert one in attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2))
+    assert "paper" not in results_caption("m", POINTS)
+    assert results_caption("m", POINTS, note="The paper's.").endswith("The paper's.")
+
+
+def test_heatmaps_caption_tells_what_lies_beyond_the_scale() -> None:
+    said = attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2))
+    assert "from 0.50 to 2.00: 1 % of the pairs of regions lie beyond each end" in said
+    assert "diagonal" in said
+
+
+def test_contrast_caption_tells_the_figures_modules_from_the_tests() -> None:
+    row = {"d": -0.004, "d_low": -0.2, "d_high": 0.19, "p": 0.9, "d_unadjusted": 0.1, "p_unadjusted": 0.3}
+    tests = BlockTests(("NC", "AD"), BLOCKS, pd.DataFrame([row]), "age", {"NC": 3, "AD": 2})
+    said = contrast_caption("m", CONTRAST, [tests])
+    assert said.index("own Louvain modules") < said.index("not tested in what the figure shows")
+    assert "AD against NC: d = 0.00 [−0.20, 0.19], p = 0.9, adjusted for age" in said
+    assert "tested" not in contrast_caption("m", CONTRAST)
+
+
+def test_attention_received_gives_its_range_and_claims_nothing() -> None:
+    received = np.array([0.95, 1.0, 1.05])
+    said = received_caption("m", "3 NC", ["A"], part="p", where="a brain", received=received)
+    assert "0.95 to 1.05, which is 10% of the mean" in said
+    assert "No region was tested" in said
+
+
+def test_captions_name_what_was_adjusted_for_and_what_was_not() -> None:
     tests = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "mean_fd, age, sex", {"NC": 3, "AD": 2})
     said = comparison_sentence(tests)
-    assert "4 module blocks among 3 NC, 2 AD, with motion, age and sex held: 1 of them" in said
+    assert "4 module blocks among 3 NC, 2 AD, adjusted for motion, age and sex: 1 of them" in said
     assert "unadjusted, 2." in said
-    assert "Not held: site" in said
+    assert "Not adjusted for site" in said
     bare = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "", {"NC": 3, "AD": 2})
-    assert "with no covariate held" in effects_caption("m", bare)
+    assert "adjusted for no covariate" in effects_caption("m", bare)
     not_compared = difference_caption("m", ("NC", "AD"), None, part="p", limit=1, framed=True, whole=True)
     assert "NC and AD were not compared by permutation" in not_compared
     assert attention_part(None, None) == "mean over layers and heads"

@@ -29,6 +29,7 @@ def glass_brain(
     edges: Edges | None = None,
     quantity: str = "",
     limits: tuple[float, float] | None = None,
+    ranked: bool = False,
     title: str = "",
     simulated: bool = False,
     style: PaperStyle = _PLAIN,
@@ -56,6 +57,8 @@ def glass_brain(
         What the values are.
     limits : (float, float), optional
         Ends of the colour scale; where not given, those of the values.
+    ranked : bool
+        The values are ranks: 1 is the strongest, strikes the eye first and lies on top.
     title : str
     simulated : bool
         Adds the word to the title.
@@ -78,6 +81,7 @@ def glass_brain(
         limits=limits,
         style=style,
         display_mode=display_mode,
+        ranked=ranked,
     )
 
 

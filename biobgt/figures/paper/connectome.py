@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from biobgt.figures.connectome import SERIES_LIMIT_SD
+from biobgt.figures.connectome import SERIES_LIMIT_SD, strength_bins
 from biobgt.figures.frame import RegionOrder, order_regions
 from biobgt.figures.paper.frame import (
     BLOCK_LINE,
@@ -28,7 +28,6 @@ from biobgt.figures.paper.style import PaperStyle, drawing
 _PLAIN = PaperStyle()
 _DIVERGING = "RdBu_r"
 _KEPT_COLOUR, _DROPPED_COLOUR = "#0072B2", "#B8BDC4"
-_BINS_PER_SIDE = 25
 _LARGEST_MATRIX_MM = 110.0
 
 
@@ -149,16 +148,14 @@ def connectivity_distribution(
     kept : ndarray of bool, shape (n_regions, n_regions)
         Pairs that are connected in the graph.
     limit : float
-        The axis shows at least −limit to limit, in 50 bins.
+        The axis shows at least −limit to limit, in about 50 bins.
     title, quantity : str
     simulated : bool
     style : PaperStyle
     """
     pairs = np.triu_indices(len(matrix), 1)
     values, in_graph = matrix[pairs], kept[pairs]
-    width = limit / _BINS_PER_SIDE
-    n_bins = max(_BINS_PER_SIDE, int(np.ceil(np.abs(values).max() / width)))
-    edges = np.arange(-n_bins, n_bins + 1) * width
+    edges = strength_bins(values, in_graph, limit=limit)
     middles = (edges[:-1] + edges[1:]) / 2
     with drawing(style):
         figure = new_figure(style)
@@ -170,7 +167,7 @@ def connectivity_distribution(
             ("dropped", ~in_graph, _DROPPED_COLOUR),
         ):
             counts = np.histogram(values[chosen], bins=edges)[0]
-            axes.bar(middles, counts, width=width, bottom=below, color=colour, label=name)
+            axes.bar(middles, counts, width=edges[1] - edges[0], bottom=below, color=colour, label=name)
             below = below + counts
         axes.set_xlabel(quantity)
         axes.set_ylabel("Pairs of regions")

@@ -10,13 +10,22 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize, to_rgba
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 
 from biobgt.errors import InputError
-from biobgt.figures.brain_nodes import NO_VALUE, NodeGroup, Values, colour_scale, node_diameters
+from biobgt.figures.brain_nodes import (
+    FIRST_COLOUR,
+    LAST_COLOUR,
+    NO_VALUE,
+    NodeGroup,
+    Values,
+    colour_scale,
+    node_diameters,
+    rank_ticks,
+)
 from biobgt.figures.paper.frame import MARKERS, POINTS_PER_MM, add_legend, line_height, new_figure, wrapped
 from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle, drawing
 
@@ -76,6 +85,7 @@ def compose_brains(
     style: PaperStyle,
     display_mode: DisplayMode,
     columns: int = 1,
+    ranked: bool = False,
 ) -> Figure:
     """Draw brains in rows and columns under a heading, with one colour bar and one legend.
 
@@ -91,11 +101,13 @@ def compose_brains(
     style : PaperStyle
     display_mode : {"lyrz", "ortho"}
     columns : int
+    ranked : bool
+        The values are ranks: 1 is the strongest, strikes the eye first and lies on top.
     """
     if display_mode not in get_args(DisplayMode):
         raise InputError(f"There is no view '{display_mode}' of a brain; choose {' or '.join(get_args(DisplayMode))}.")
     known = [panel.values for panel in panels if panel.values is not None]
-    shades = _shades(np.concatenate(known), limits) if known else None
+    shades = _shades(np.concatenate(known), limits, ranked=ranked) if known else None
     width = (style.width_mm - (columns + 1) * _MARGIN_MM) / columns
     with drawing(style):
         figure = new_figure(style)
@@ -116,9 +128,10 @@ def compose_brains(
             down = top + row * (texts_mm + brain_mm)
             _write(figure, text, left, down, style.font_size)
             box = Box(left, _height_mm(figure) - down - texts_mm - brain_mm, width, brain_mm)
-            _draw_brain(figure, box, panel, coordinates, shades, style, display_mode)
+            _draw_brain(figure, box, panel, coordinates, shades, style, display_mode, ranked=ranked)
         if shades:
-            _colour_bar(figure, shades, quantity, style, bottom_mm=_MARGIN_MM + legend_mm)
+            ticks = FixedLocator(rank_ticks(len(coordinates))) if ranked else MaxNLocator(4)
+            _colour_bar(figure, shades, quantity, style, bottom_mm=_MARGIN_MM + legend_mm, ticks=ticks)
         return figure
 
 
@@ -130,6 +143,8 @@ def _draw_brain(
     shades: ScalarMappable | None,
     style: PaperStyle,
     display_mode: DisplayMode,
+    *,
+    ranked: bool,
 ) -> None:
     from nilearn.plotting import plot_glass_brain  # brings pyplot, which nothing else here needs
 
@@ -145,7 +160,8 @@ def _draw_brain(
         members = list(part.members)
         colours = np.array([to_rgba(style.colour(part.colour))] * len(members))
         if shades is not None and panel.values is not None and part.name != NO_VALUE:
-            members.sort(key=lambda region: panel.values[region])  # type: ignore[index] # the highest lie on top
+            # The strongest lie on top: the highest values, the lowest ranks.
+            members.sort(key=lambda region: panel.values[region], reverse=ranked)  # type: ignore[index]
             colours = shades.to_rgba(panel.values[members])
         display.add_markers(
             coordinates[members],
@@ -179,8 +195,11 @@ def _draw_edges(display: Any, coordinates: Values, edges: Sequence[tuple[int, in
         display.add_graph(between, coordinates, node_size=0, edge_kwargs=line)
 
 
-def _shades(values: Values, limits: tuple[float, float] | None) -> ScalarMappable:
+def _shades(values: Values, limits: tuple[float, float] | None, *, ranked: bool) -> ScalarMappable:
     scale, low, high = colour_scale(values, limits)
+    if ranked:
+        ranks = LinearSegmentedColormap.from_list("ranks", [FIRST_COLOUR, LAST_COLOUR])
+        return ScalarMappable(Normalize(low, high), cmap=ranks)
     return ScalarMappable(Normalize(low, high), cmap=scale.lower() if scale == "Viridis" else scale)
 
 
@@ -228,12 +247,14 @@ def _settle_height(
     return brain_mm
 
 
-def _colour_bar(figure: Figure, shades: ScalarMappable, quantity: str, style: PaperStyle, *, bottom_mm: float) -> None:
+def _colour_bar(
+    figure: Figure, shades: ScalarMappable, quantity: str, style: PaperStyle, *, bottom_mm: float, ticks: Locator
+) -> None:
     width, height = style.width_mm, _height_mm(figure)
     length = _bar_length_mm(style)
     bottom = bottom_mm + _bar_room_mm(style, quantity) - _GAP_MM - _BAR_MM
     place = ((width - length) / 2 / width, bottom / height, length / width, _BAR_MM / height)
-    bar = figure.colorbar(shades, cax=figure.add_axes(place), orientation="horizontal", ticks=MaxNLocator(4))
+    bar = figure.colorbar(shades, cax=figure.add_axes(place), orientation="horizontal", ticks=ticks)
     bar.outline.set_linewidth(0.5)
     bar.ax.tick_params(pad=1)
     bar.set_label(quantity, labelpad=1)
