@@ -5,15 +5,16 @@ from typing import Any
 
 import streamlit as st
 from export_list import model_request
+from loaded import View
 from model_results import atlas_of, card_of, groups_of, keep_picture, region_labels
-from state import ATTENTION_GROUPS, RECEIVED_BRAIN, RECEIVED_GROUP, View
+from state import ATTENTION_GROUPS, RECEIVED_BRAIN, RECEIVED_GROUP
 from widgets import as_png, heading, show_figure, show_picture
 
 from biobgt import Atlas
 from biobgt.export import Plain
 from biobgt.figures import brain_3d, order_regions
 from biobgt.figures.attention import RECEIVED, attention_difference, attention_heatmaps, contrast_points
-from biobgt.figures.attention_blocks import block_effects
+from biobgt.figures.attention_blocks import block_effects, blocks_in_order
 from biobgt.figures.attention_captions import (
     attention_caption,
     attention_part,
@@ -166,8 +167,9 @@ def show_difference(shown: AttentionView) -> None:
 
 
 def _show_tests(shown: AttentionView, tests: BlockTests) -> None:
+    blocks = blocks_in_order(tests.blocks, shown.atlas)
     figure = block_effects(
-        tests.blocks,
+        blocks,
         title=f"Module blocks, {tests.between[1]} against {tests.between[0]}",
         simulated=shown.simulated,
     )
@@ -186,7 +188,7 @@ def _show_tests(shown: AttentionView, tests: BlockTests) -> None:
         "q_unadjusted": "FDR q, unadjusted",
     }
     with st.expander("All module blocks, as a table"):
-        table = tests.blocks.sort_values("p")[list(columns)].rename(columns=columns).round(4)
+        table = blocks[list(columns)].rename(columns=columns).round(4)
         st.dataframe(table, hide_index=True, key="block_table", alt="Tests of all module blocks")
 
 
@@ -239,6 +241,7 @@ def show_received(shown: AttentionView, view: View) -> None:
         strongest_regions(received, shown.atlas.regions),
         part=shown.part,
         where=where,
+        received=received,
         simulated=shown.simulated,
     )
     request = model_request(shown.card, "attention_received", group=group, **shown.counted_part)

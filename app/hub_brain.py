@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 from export_list import hub_request
 from hub_results import hub_picture
-from state import BRAIN_SHOWN, View
+from loaded import View
+from state import BRAIN_SHOWN
 from widgets import as_png, heading, show_figure, show_picture
 
 from biobgt.figures import brain_3d, brain_caption, centralities_caption
@@ -62,6 +63,7 @@ def _show_in_3d(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
         sizes=table["node_entanglement"].to_numpy(),
         values=table["node_entanglement_rank"].to_numpy(float),
         quantity="rank by NE",
+        ranked=True,
         title=f"Hubs of {subject.id}",
         simulated=subject.simulated,
     )
@@ -107,6 +109,7 @@ def _draw_glass(view: View, table: pd.DataFrame, coordinates: Matrix) -> bytes:
         sizes=table["node_entanglement"].to_numpy(),
         values=table["node_entanglement_rank"].to_numpy(float),
         quantity="rank by NE",
+        ranked=True,
         title=f"Hubs of {view.subject.id}",
         simulated=view.subject.simulated,
         style=style,

@@ -7,8 +7,9 @@ import pandas as pd
 import streamlit as st
 from export_list import ruled_request
 from hub_results import group_members, keep_curves, kept_curves
+from loaded import View
 from long_work import work_through
-from state import CURVE_ORDER, CURVE_REGIONS, CURVE_SCALE, CURVE_SEED, GROUP_BEHIND, View
+from state import CURVE_ORDER, CURVE_REGIONS, CURVE_SCALE, CURVE_SEED, GROUP_BEHIND
 from widgets import heading, plain, show_figure
 
 from biobgt.atlas import LABELLINGS

@@ -1,12 +1,13 @@
 """The scatters, the γ-sweep and the table of the page of hubs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from export_list import hub_request, ruled_request
-from state import GAMMAS, TABLE_MEASURES, View
+from loaded import View
+from state import GAMMAS, TABLE_MEASURES
 from widgets import heading, plain, show_figure
 
 from biobgt.atlas import LABELLINGS
@@ -26,6 +27,7 @@ from biobgt.studies import study_sweep
 
 NE = "node_entanglement"
 SCATTER_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
+LETTER_WIDTH, FEWEST_LETTERS = 8, 10  # of a column of names, in px, so that "cingulo-opercular" is whole
 
 Pick = Callable[[int], None]
 
@@ -112,7 +114,8 @@ def show_table(view: View, table: pd.DataFrame) -> None:
     )
     shown = table.sort_values(f"{NE}_rank", kind="stable")[["region", *view.atlas.labels, *columns]]
     labels = {
-        name: st.column_config.TextColumn(name.capitalize(), help=LABELLINGS.get(name)) for name in view.atlas.labels
+        name: st.column_config.TextColumn(name.capitalize(), width=_width(names), help=LABELLINGS.get(name))
+        for name, names in view.atlas.labels.items()
     }
     st.dataframe(
         shown.fillna(dict.fromkeys(view.atlas.labels, "")),
@@ -126,6 +129,11 @@ def show_table(view: View, table: pd.DataFrame) -> None:
 
 def _name(measure: str) -> str:
     return SHORT_NAMES.get(measure, HUB_METRICS[measure])
+
+
+def _width(names: Iterable[str | None]) -> int:
+    """The width of a column in which the longest of the names is whole, in px."""
+    return LETTER_WIDTH * max([FEWEST_LETTERS, *(len(name) + 2 for name in names if name)])
 
 
 def _columns(measure: str) -> dict[str, Any]:

@@ -1,23 +1,30 @@
 """A subject's hubs, and the hub curves of its group, measured once for each graph and perturbation.
 
-Any γ is then read off at once. A group is measured subject by subject, and every subject is kept as soon as it is
-done: work that was stopped goes on where it ended.
+Any γ is then read off at once, and kept, too. A group is measured subject by subject, and every subject is kept as soon
+as it is done: work that was stopped goes on where it ended.
 
 Demo subjects are nobody's: their results are shared between sessions. Those of a user's own subjects are kept with
 the subjects, in that user's session and nowhere else.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+import pandas as pd
 import streamlit as st
-from state import GAMMAS, View
+from loaded import View, keep_few
+from numpy.typing import NDArray
+from state import GAMMAS
 
 from biobgt import ConnectomeSettings, Subject
 from biobgt.connectome import subject_connectivity
-from biobgt.hubs import Perturbation
+from biobgt.hubs import HubRule, Perturbation
+from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.group_curves import SubjectCurves, measure_curves
-from biobgt.hubs.sweep import SubjectHubs, measure_hubs
+from biobgt.hubs.rank_correlation import RankCorrelation
+from biobgt.hubs.spectra import Spectra
+from biobgt.hubs.sweep import SubjectHubs, hub_correlations, measure_hubs
 from biobgt.simulate import DEMO_COHORTS
 
 WAITING = "Perturbing every region…"
@@ -25,9 +32,47 @@ DRAWING = "Drawing the brain…"
 KEPT_DEMO, KEPT_OWN = 64, 16  # a third of a megabyte each, at 200 regions
 KEPT_DEMO_CURVES, KEPT_OWN_CURVES = 24, 3  # of all subjects, at as many settings; 50 kB a subject
 KEPT_PICTURES = 32
+KEPT_TABLES = 64  # 50 kB each
 
 
-def subject_hubs(view: View) -> SubjectHubs:
+@dataclass(frozen=True, eq=False)
+class KeptSpectra(Spectra):
+    """Spectra that remember the change of entropy at every γ they were asked for."""
+
+    known: dict[float, NDArray[np.float64]] = field(default_factory=dict)
+
+    def entropy_change(self, gammas: float | NDArray[np.float64], *, mean_field: bool = False) -> NDArray[np.float64]:
+        """ΔS = S(G_i) − S(G) in bits, with its sign, shape (n_gammas, n)."""
+        if mean_field:
+            return super().entropy_change(gammas, mean_field=True)
+        times = check_gammas(gammas).tolist()
+        new = [gamma for gamma in dict.fromkeys(times) if gamma not in self.known]
+        if new:
+            self.known.update(zip(new, super().entropy_change(np.array(new)), strict=True))
+        return np.stack([self.known[gamma] for gamma in times])
+
+
+@dataclass(frozen=True, eq=False)
+class KeptHubs(SubjectHubs):
+    """A subject's hubs that remember their tables and correlations."""
+
+    tables: dict[tuple[float, HubRule, float], pd.DataFrame] = field(default_factory=dict)
+    agreement: dict[float, dict[str, RankCorrelation]] = field(default_factory=dict)
+
+    def table(self, gamma: float, *, rule: HubRule = "top", share: float = 0.1) -> pd.DataFrame:
+        """The table of :func:`biobgt.hubs.hub_table`, with γ in units of 1/mean(λ)."""
+        judge = super().table
+        kept = keep_few(
+            self.tables, (gamma, rule, share), lambda: judge(gamma, rule=rule, share=share), most=KEPT_TABLES
+        )
+        return kept.copy()
+
+    def correlations(self, gamma: float) -> dict[str, RankCorrelation]:
+        """The agreement of node entanglement with the other two at one γ."""
+        return keep_few(self.agreement, gamma, lambda: hub_correlations(self, gamma), most=KEPT_TABLES)
+
+
+def subject_hubs(view: View) -> KeptHubs:
     """The hubs of the view's subject, at any γ."""
     if view.loaded.key in DEMO_COHORTS:
         return _demo_hubs(view, view.loaded.key, view.subject.id, view.settings, view.hubs.perturbation)
@@ -42,18 +87,20 @@ def subject_hubs(view: View) -> SubjectHubs:
     return kept[key]
 
 
-@st.cache_data(show_spinner=WAITING, max_entries=KEPT_DEMO)
+@st.cache_resource(show_spinner=WAITING, max_entries=KEPT_DEMO)  # as it is, not a copy that remembers nothing
 def _demo_hubs(
     _view: View, cohort: str, subject: str, settings: ConnectomeSettings, perturbation: Perturbation
-) -> SubjectHubs:
+) -> KeptHubs:
     """The names after the view, which is not hashed, say all that the result depends on."""
     return _measure(_view)
 
 
-def _measure(view: View) -> SubjectHubs:
+def _measure(view: View) -> KeptHubs:
     # FC strength is on the Pearson matrix, as in the paper and on the command line, whatever the graph is made of.
     graph = view.graph(view.connectivity())
-    return measure_hubs(graph, subject_connectivity(view.subject), perturbation=view.hubs.perturbation)
+    hubs = measure_hubs(graph, subject_connectivity(view.subject), perturbation=view.hubs.perturbation)
+    spectra = KeptSpectra(**vars(hubs.spectra))
+    return KeptHubs(**{**vars(hubs), "spectra": spectra})
 
 
 def group_members(view: View) -> tuple[Subject, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import streamlit as st
+from loaded import FITTING, STRONGEST, HubChoices, ModuleChoices, View
 from state import (
     BACKBONE,
     COHORT,
@@ -17,7 +18,6 @@ from state import (
     DEFAULT_COHORT,
     DEFAULT_LEVELS,
     ESTIMATOR,
-    FITTING,
     GAMMA,
     GAMMAS,
     HUB_RULE,
@@ -36,13 +36,9 @@ from state import (
     SEED,
     SIGN,
     SIGNED,
-    STRONGEST,
     SUBJECT,
     THRESHOLD,
     WHY_REGION,
-    HubChoices,
-    ModuleChoices,
-    View,
 )
 
 from biobgt import Cohort, ConnectomeSettings

@@ -4,9 +4,11 @@ Every step keeps its result, so that work that was stopped, or was interrupted b
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 Step = TypeVar("Step")
 
@@ -53,9 +55,7 @@ def work_through(
                 args=(key, True),
             )
             return False
-        with st.container(horizontal=True, vertical_alignment="center"):
-            bar = st.progress(0.0, width="stretch")
-            st.button("Stop", key=f"{key}_stop", icon=":material/stop:", on_click=_want, args=(key, False))
+        bar = bar_with_stop(key, partial(_want, key, False))
         total = done_before + len(steps)
         for number, step in enumerate(steps, start=done_before):
             bar.progress(number / total, text=f"{doing} {number + 1} of {total}")
@@ -64,6 +64,22 @@ def work_through(
     if not automatic:  # another subject, or other settings, are another question
         st.session_state.pop(_wanted(key), None)
     return True
+
+
+def bar_with_stop(key: str, on_stop: Callable[[], None]) -> DeltaGenerator:
+    """Show a bar to be moved on, and the button beside it that stops the work when the bar is next moved.
+
+    Parameters
+    ----------
+    key : str
+        Unique on the page.
+    on_stop : callable
+        Keeps in the session that the work is not wanted; else the next run would start it again.
+    """
+    with st.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, width="stretch")
+        st.button("Stop", key=f"{key}_stop", icon=":material/stop:", on_click=on_stop)
+    return bar
 
 
 def _wanted(key: str) -> str:

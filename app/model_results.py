@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
-from state import FITTING, View
+from loaded import FITTING, View
+from state import MODELS_FOUND
 from widgets import plain
 
 from biobgt import Atlas, Cohort, InputError, load_atlas
@@ -30,7 +31,13 @@ MOST_KEPT = 600  # predictions are rows, but one subject's attention takes a meg
 MOST_EXPLAINED = 12
 LOUVAIN, ATLAS_ORDER = "louvain", "atlas"
 
+Editions = tuple[tuple[str, int], ...]
 Result = TypeVar("Result")
+
+
+def look_for_models() -> None:
+    """Look at the disk once a run of the page, so that one trained anew while the app runs is read anew."""
+    st.session_state[MODELS_FOUND] = _look()
 
 
 def model_names() -> tuple[str, ...]:
@@ -163,13 +170,18 @@ def _keep(view: View, key: tuple[object, ...], ask: Callable[[], Result], *, mos
     return found
 
 
-def _editions() -> tuple[tuple[str, int], ...]:
-    """Models with the time of their card, so that one trained anew while the app runs is read anew."""
+def _editions() -> Editions:
+    """Models with the time of their card, as this run found them."""
+    found: Editions | None = st.session_state.get(MODELS_FOUND)
+    return _look() if found is None else found
+
+
+def _look() -> Editions:
     return tuple((name, (model_folder(name) / "card.json").stat().st_mtime_ns) for name in pretrained_names())
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _cards(editions: tuple[tuple[str, int], ...]) -> dict[str, dict[str, Any]]:
+def _cards(editions: Editions) -> dict[str, dict[str, Any]]:
     cards = {}
     for name, _ in editions:
         try:

@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 from export_list import named_request
+from loaded import ModuleChoices, View
 from module_results import graph_of_modules, keep
-from state import BRAIN_EDGES, BRAIN_KIND, ModuleChoices, View
+from state import BRAIN_EDGES, BRAIN_KIND
 from widgets import as_png, heading, show_figure, show_picture
 
 from biobgt.analysis import SubjectModules

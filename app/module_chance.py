@@ -3,9 +3,9 @@
 import pandas as pd
 import streamlit as st
 from export_list import module_request
+from loaded import ModuleChoices, View
 from long_work import work_through
 from module_results import kept, null_key, null_modularity, null_small_world, world_key
-from state import ModuleChoices, View
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.figures import chance_caption, modularity_against_chance

@@ -2,19 +2,8 @@
 
 import streamlit as st
 from link import module_choices
-from state import (
-    CONSENSUS,
-    LABELLING,
-    LARGEST_SEED,
-    RESOLUTION,
-    RESOLUTIONS,
-    RUN_NUMBERS,
-    RUNS,
-    SEED,
-    SIGNED,
-    ModuleChoices,
-    View,
-)
+from loaded import ModuleChoices, View
+from state import CONSENSUS, LABELLING, LARGEST_SEED, RESOLUTION, RESOLUTIONS, RUN_NUMBERS, RUNS, SEED, SIGNED
 
 from biobgt.atlas import LABELLINGS
 

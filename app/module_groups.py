@@ -5,11 +5,12 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 from export_list import named_request
+from loaded import ModuleChoices, View
 from long_work import work_through
 from module_brains import draw_modules, pick_brain
 from module_panels import names_of, networks_of
 from module_results import group_difference, kept, labels_key, subject_labels
-from state import BRAIN_KIND, COMPARED_GROUPS, ModuleChoices, View
+from state import BRAIN_KIND, COMPARED_GROUPS
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.export import FigureRequest, Plain

@@ -3,10 +3,11 @@
 import pandas as pd
 import streamlit as st
 from export_list import module_request, named_request
+from loaded import ModuleChoices, View
 from long_work import work_through
 from module_results import kept, resolution_key, sweep_step
 from panels import QUANTITIES
-from state import RESOLUTIONS, ModuleChoices, View
+from state import RESOLUTIONS
 from widgets import heading, show_figure
 
 from biobgt.analysis import SubjectModules
@@ -25,6 +26,7 @@ from biobgt.figures import (
 from biobgt.modules import HUB_Z, module_agreement
 from biobgt.modules.naming import match_labels, module_names
 from biobgt.modules.partition import Labels
+from biobgt.wording import counted
 
 ROLE_COLUMNS = {
     "region": "Region",
@@ -107,12 +109,13 @@ def show_agreement(view: View, choices: ModuleChoices, modules: SubjectModules) 
     )
     st.caption(
         "AMI (adjusted mutual information) and ARI (adjusted Rand index) are 1 for the same division and about 0 by "
-        "chance. VI (variation of information) is a distance: 0 for the same division, larger the more they differ."
+        "chance. VI (variation of information) is a distance: 0 for the same division, larger the more they differ; "
+        "the next column is its share of the largest that so many regions allow, log2 of the regions compared."
     )
 
 
 def show_sweep(view: View, choices: ModuleChoices) -> None:
-    """Show how modules change with the resolution; it is worked out step by step."""
+    """Show how modules change with the resolution, when asked to; it is worked out step by step."""
     subject = view.subject
     heading("Over the resolution", simulated=subject.simulated)
     left = [value for value in RESOLUTIONS if kept(view, "resolution", resolution_key(view, choices, value)) is None]
@@ -120,9 +123,8 @@ def show_sweep(view: View, choices: ModuleChoices) -> None:
         left,
         lambda value: sweep_step(view, choices, value),
         key="sweep",
-        start="Sweep the resolution",
+        start=f"Find the modules at {counted(len(RESOLUTIONS), 'resolution')}",
         doing="Resolution",
-        automatic=True,
         done_before=len(RESOLUTIONS) - len(left),
     )
     done = RESOLUTIONS if whole else [value for value in RESOLUTIONS if value not in left]

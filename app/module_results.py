@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 import streamlit as st
-from state import ModuleChoices, View
+from loaded import ModuleChoices, View
 
 from biobgt import BrainGraph, Subject
 from biobgt.analysis import ModuleOptions, SubjectModules, find_modules, graph_for_modules, measure_modules

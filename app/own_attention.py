@@ -3,8 +3,9 @@
 import streamlit as st
 from attention_panels import AttentionView
 from export_list import subject_model_request
+from loaded import View
 from model_results import explain, refusal
-from state import OWN_ATTENTION, View
+from state import OWN_ATTENTION
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.figures.attention import attention_heatmaps

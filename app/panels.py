@@ -2,7 +2,8 @@
 
 import streamlit as st
 from export_list import request_of
-from state import MATRIX_SHOWN, REGION_ORDER, View
+from loaded import View
+from state import MATRIX_SHOWN, REGION_ORDER
 from widgets import pick_region_order, show_figure
 
 from biobgt import BrainGraph
@@ -18,7 +19,6 @@ from biobgt.figures import (
     series_carpet,
 )
 from biobgt.graph import Matrix
-from biobgt.quality import mean_connectivity
 
 CONNECTIVITY, GRAPH = "Functional connectivity", "Brain graph"
 HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
@@ -115,7 +115,7 @@ def _show_distribution(view: View, connectivity: Matrix, graph: BrainGraph, *, l
         quantity=QUANTITIES[view.settings.estimator],
         simulated=subject.simulated,
     )
-    mean, mean_strength = mean_connectivity(subject)
+    mean, mean_strength = view.mean_connectivity()
     caption = distribution_caption(graph, mean=mean, mean_strength=mean_strength)
     request = request_of(view, "connectivity_distribution")
     show_figure(figure, caption, key="distribution", file_name=f"{subject.id}_connections", export=request)

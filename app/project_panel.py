@@ -8,7 +8,8 @@ from functools import partial
 
 import streamlit as st
 from link import link_of_project, saved_view
-from state import EDITION, NEXT_LINK, OWN, UPLOADERS, View, empty_uploaders, keep_own_cohort
+from loaded import View
+from state import EDITION, NEXT_LINK, OWN, UPLOADERS, empty_uploaders, keep_own_cohort
 from uploads import Upload, open_brought_project
 from widgets import plain
 

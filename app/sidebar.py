@@ -7,13 +7,13 @@ from typing import get_args
 
 import streamlit as st
 from link import Link, keep_module_choices, link_of, read_link, write_address
-from model_results import fitting_model, model_names
+from loaded import FITTING, View
+from model_results import fitting_model, look_for_models, model_names
 from state import (
     BACKBONE,
     COHORT,
     DEFAULT_LEVELS,
     ESTIMATOR,
-    FITTING,
     GAMMA,
     HUB_RULE,
     LEVEL_RANGES,
@@ -29,7 +29,6 @@ from state import (
     THRESHOLD,
     VIEW,
     WHY_REGION,
-    View,
     cohort_titles,
     hub_choices,
     load,
@@ -110,6 +109,7 @@ def _pick_subject(cohort: Cohort) -> str:
 
 def _pick_model(cohort: Cohort) -> str:
     """Ask for the model; which one fits a cohort depends on its atlas and groups."""
+    look_for_models()
     names = model_names()
     if st.session_state.get(MODEL, FITTING) not in names:
         st.session_state[MODEL] = FITTING

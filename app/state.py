@@ -5,25 +5,20 @@ and nowhere else: nothing here is cached across sessions that was read from a fi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
+from loaded import STRONGEST
+from loaded import HubChoices as HubChoices
+from loaded import LoadedCohort as LoadedCohort
+from loaded import View as View
 from threadpoolctl import threadpool_limits
 
-from biobgt import Atlas, BrainGraph, Cohort, ConnectomeSettings, Subject
-from biobgt.connectome import TangentSpace, graph_from_connectivity, subject_connectivity
-from biobgt.export import cohort_sha256
-from biobgt.graph import Matrix
-from biobgt.quality import quality_table
+from biobgt import Cohort
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
-if TYPE_CHECKING:  # they bring SciPy's statistics, a second of start that only the pages of hubs and modules need
+if TYPE_CHECKING:  # it brings SciPy's statistics, a second of start that only the pages of hubs and modules need
     from biobgt.hubs import HubRule, Perturbation
-    from biobgt.hubs.group_curves import SubjectCurves
-    from biobgt.hubs.sweep import SubjectHubs
 
 # A few hundred regions are small matrices: several BLAS threads a session only wait for one another.
 threadpool_limits(1, user_api="blas")
@@ -37,7 +32,6 @@ THRESHOLD = "threshold"
 LEVELS: Mapping[str, str] = {"absolute": "absolute_level", "proportional": "proportional_level"}
 BACKBONE = "backbone"
 MODEL = "model"
-FITTING = ""  # the value of the last: whichever model fits the cohort
 # Values of widgets that pages share.
 REGION_ORDER = "region_order"
 MATRIX_SHOWN = "matrix_shown"
@@ -58,7 +52,6 @@ EXPORT_LIST = "export_list"
 EXPORT_FILES = "export_files"
 EXPORT_PREVIEWS = "export_previews"
 EXPORT_MEASURED = "export_measured"
-STRONGEST = ""  # the value of the last: whichever region has the highest NE
 # On the page of modules; the first six are in the link.
 RESOLUTION = "resolution"
 CONSENSUS = "consensus"
@@ -86,15 +79,19 @@ LARGEST_SEED = 9999
 OWN_COHORT = "own_cohort"
 NEXT_COHORT = "next_cohort"
 VIEW = "view"
+MODELS_FOUND = "models_found"
 LINK_PROBLEMS = "link_problems"
 LINK_OPENED = "link_opened"
 NEXT_LINK = "next_link"
 # On the page of subjects: a number that grows with every change of the user's own cohort, so that no edit of a table is
-# taken for one of the next; a number that grows when the uploaders are to be emptied; the last reading; the answers.
+# taken for one of the next; a number that grows when the uploaders are to be emptied; the last reading, and what it
+# brought; the answers; whether further files are added.
 EDITION = "edition"
 UPLOADERS = "uploaders"
 ATTEMPT = "attempt"
+BATCH = "batch"
 ANSWERS = "answers"
+ADDING = "adding"
 
 OWN = "own"
 DEFAULT_COHORT = next(iter(DEMO_COHORTS))
@@ -108,115 +105,6 @@ GAMMAS: tuple[float, ...] = (
 )
 PERTURBATIONS: "tuple[Perturbation, ...]" = ("control", "remove")
 HUB_RULES: "tuple[HubRule, ...]" = ("top", "sd")
-
-
-@dataclass(frozen=True)
-class HubChoices:
-    """How hubs are measured and marked, and which region is asked about; γ is in units of 1/mean(λ)."""
-
-    gamma: float = 0.5
-    perturbation: "Perturbation" = "control"
-    rule: "HubRule" = "top"
-    region: str = STRONGEST
-
-
-@dataclass(frozen=True)
-class ModuleChoices:
-    """How modules are found, and by which functional labels they are named."""
-
-    resolution: float = 1.0
-    consensus: bool = False
-    signed: bool = True
-    runs: int = 10
-    seed: int = 0
-    labelling: str = "dosenbach"
-
-
-@dataclass(eq=False)
-class LoadedCohort:
-    """A cohort with what is worked out once for all of its subjects, when it is first asked for."""
-
-    key: str
-    cohort: Cohort
-    # Hubs of a user's own subjects stay with those subjects, in the session, and go when they go.
-    own_hubs: "dict[tuple[str, ConnectomeSettings, Perturbation], SubjectHubs]" = field(default_factory=dict)
-    own_curves: "dict[tuple[ConnectomeSettings, Perturbation], dict[str, SubjectCurves]]" = field(default_factory=dict)
-    own_pictures: "dict[tuple[object, ...], bytes]" = field(default_factory=dict)
-    # What the page of modules measured, by kind: with a demo for all sessions, with own subjects in this one.
-    module_results: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
-    # What models said of the subjects, in the same way.
-    model_results: "dict[tuple[object, ...], object]" = field(default_factory=dict)
-
-    @cached_property
-    def quality(self) -> pd.DataFrame:
-        """The quality table, one row a subject."""
-        return quality_table(self.cohort)
-
-    @cached_property
-    def sha256(self) -> str:
-        """The SHA-256 of the cohort's numbers, by which an export recognises it."""
-        return cohort_sha256(self.cohort)
-
-    @cached_property
-    def tangent_space(self) -> TangentSpace:
-        """The tangent space at this cohort's mean."""
-        return TangentSpace.fit(self.cohort)
-
-    def changed_to(self, cohort: Cohort) -> "LoadedCohort":
-        """The cohort after a change: what was measured is kept only where no subject's numbers and no region changed.
-
-        Groups may have. Nothing that is kept depends on them but through the ids of a group's members.
-        """
-        if not _same_measurements(self.cohort, cohort):
-            return LoadedCohort(self.key, cohort)
-        changed = replace(self, cohort=cohort)
-        if "tangent_space" in self.__dict__:
-            changed.__dict__["tangent_space"] = self.tangent_space
-        return changed
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """What is looked at: one subject of one cohort, how its graph is made, and how its hubs are measured."""
-
-    loaded: LoadedCohort
-    subject: Subject
-    settings: ConnectomeSettings
-    hubs: HubChoices = field(default_factory=HubChoices)
-    modules: ModuleChoices | None = None  # None is what the session says
-    model: str = FITTING
-
-    @property
-    def cohort(self) -> Cohort:
-        """The subject's cohort."""
-        return self.loaded.cohort
-
-    @property
-    def atlas(self) -> Atlas:
-        """The cohort's atlas."""
-        return self.cohort.atlas
-
-    def connectivity(self) -> Matrix:
-        """The subject's connectivity, shape (n_regions, n_regions)."""
-        if self.settings.estimator == "tangent":
-            return self.loaded.tangent_space.transform([self.subject])[0]
-        return subject_connectivity(self.subject, estimator=self.settings.estimator)
-
-    def graph(self, connectivity: Matrix) -> BrainGraph:
-        """The subject's brain graph, from its connectivity."""
-        return graph_from_connectivity(
-            connectivity,
-            self.settings,
-            atlas=self.atlas,
-            subject=self.subject.id,
-            simulated=self.subject.simulated,
-        )
-
-
-def _same_measurements(one: Cohort, other: Cohort) -> bool:
-    return one.atlas is other.atlas and [
-        (subject.id, id(subject.series), id(subject.connectivity)) for subject in one
-    ] == [(subject.id, id(subject.series), id(subject.connectivity)) for subject in other]
 
 
 @st.cache_resource(show_spinner="Drawing the demo cohort…")
@@ -262,7 +150,7 @@ def change_own_cohort(cohort: Cohort) -> None:
 def empty_uploaders() -> None:
     """Let the page of subjects start with nothing dropped and nothing answered."""
     st.session_state[UPLOADERS] = st.session_state.get(UPLOADERS, 0) + 1
-    for key in (ATTEMPT, ANSWERS):
+    for key in (ATTEMPT, BATCH, ANSWERS):
         st.session_state.pop(key, None)
 
 

@@ -1,25 +1,54 @@
-"""The user's own subjects in a table where groups are set and subjects removed, and the choice of their atlas.
+"""The user's own subjects: what was read, a table where groups are set and subjects removed, the choice of atlas.
 
-Nothing changes before a button is pressed: the page would else be drawn anew after every cell.
+Nothing changes before a button is pressed: the page would else be drawn anew after every cell. What is said of files
+and of subjects stands in tables whose lines break, because a sentence that is cut off loses its advice.
 """
 
 from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
-from state import EDITION, change_own_cohort
+from state import EDITION, change_own_cohort, empty_uploaders, forget_own_cohort
 from uploads import Upload, read_brought_atlas
-from widgets import sentences
+from widgets import plain, sentences
 
 from biobgt import Atlas, Cohort, load_atlas
 from biobgt.atlas import BUNDLED, numbered_atlas
 from biobgt.cohort import GROUP_TITLES
 from biobgt.cohort_edits import change_atlas, remove_subjects, set_groups
+from biobgt.wording import counted
 
 TICK, ID, GROUP = "ticked", "subject", "group"
 NO_GROUP = "no group"
 OWN_TABLE, NUMBERED = "own table", "numbered"
 TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
+NAMED_SUBJECTS = 5  # by a remark; of more the number is given
+
+
+def show_reading(cohort: Cohort) -> None:
+    """What was read, what was refused and why, what did not match."""
+    st.subheader("What was read")
+    subjects = counted(len(cohort), "subject")
+    st.success(plain(f"Read {subjects} on {cohort.atlas.title}: {_groups(cohort)}."), icon=":material/check_circle:")
+    for note in cohort.notes:
+        st.caption(plain(note))
+    if cohort.refused:
+        st.warning(f"Refused: {len(cohort.refused)}. The rest was read all the same.", icon=":material/block:")
+        rows = [{"File": refusal.file, "Why it was refused": refusal.reason} for refusal in cohort.refused]
+        _show_sentences(rows, alt="Files that were refused, and why")
+    _show_unmatched("Subjects without a row in the phenotype table", cohort.unmatched_subjects)
+    _show_unmatched("Rows of the phenotype table without a subject", cohort.unmatched_rows)
+    st.button("Forget these subjects", icon=":material/delete:", on_click=_forget)
+
+
+def show_remarks(quality: pd.DataFrame) -> None:
+    """Show each warning and each note of the quality table once, in full, with the subjects it is about."""
+    rows = []
+    for column, level in (("warnings", "Warning"), ("notes", "Note")):
+        for remark, subjects in quality[quality[column] != ""].groupby(column, sort=False)["subject"]:
+            rows.append({"Flag": level, "What it says": str(remark), "Subjects": _named(subjects.tolist())})
+    if rows:
+        _show_sentences(rows, alt="Warnings and notes in full, and the subjects they are about")
 
 
 def show_subject_table(cohort: Cohort) -> None:
@@ -58,7 +87,7 @@ def show_subject_table(cohort: Cohort) -> None:
             removing = st.form_submit_button("Remove the ticked subjects", icon=":material/person_remove:")
     st.caption(
         "Choose a group in its cell, or tick subjects and set one group for all of them; then press a button. "
-        "Bringing other files reads all of them anew, and what was set here is gone: save a project first."
+        "What you set here stays when you bring further files; save a project to keep it when you close the page."
     )
     if setting or removing:
         with sentences():
@@ -93,6 +122,35 @@ def show_atlas(cohort: Cohort) -> None:
                 return
             change_own_cohort(change_atlas(cohort, _find_atlas(chosen, table, cohort.atlas.n_regions)))
             st.rerun()
+
+
+def _groups(cohort: Cohort) -> str:
+    """The size of each group, and how many subjects are in none."""
+    alone = sum(subject.group is None for subject in cohort)
+    sizes = [f"{size} {group}" for group, size in cohort.group_sizes.items()]
+    return ", ".join([*sizes, f"{alone} without a group"] if alone else sizes) if sizes else "no groups"
+
+
+def _show_sentences(rows: list[dict[str, str]], *, alt: str) -> None:
+    """A table whose lines break. It takes its cells for Markdown, and they hold names that came from files."""
+    cells = pd.DataFrame([{title: plain(text) for title, text in row.items()} for row in rows])
+    st.table(cells, hide_index=True, height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "content", alt=alt)
+
+
+def _named(subjects: list[str]) -> str:
+    more = len(subjects) - NAMED_SUBJECTS
+    return counted(len(subjects), "subject") if more > 0 else ", ".join(subjects)
+
+
+def _show_unmatched(what: str, ids: tuple[str, ...]) -> None:
+    if ids:
+        with st.expander(f"{what}: {len(ids)}"):
+            st.text(", ".join(ids))
+
+
+def _forget() -> None:
+    forget_own_cohort()
+    empty_uploaders()
 
 
 def _table(cohort: Cohort) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Uploaded files on their way to the library's readers: written to a folder of their own, read, removed.
 
-A project is opened where it lies in memory, and never written to the disk.
+The files of a folder keep their places in it, for names alone do not always say whose they are. A project is opened
+where it lies in memory, and never written to the disk.
 """
 
 import io
@@ -11,17 +12,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from biobgt import Atlas, Cohort, ImageOptions, ReadOptions, read_cohort
+from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
+from biobgt.cohort_edits import add_subjects, edit_again, hand_edits
 from biobgt.project import Project, open_project
 from biobgt.readers import READABLE_SUFFIXES, read_atlas
 
 # Sidecars of images, and tables that the reader takes for phenotypes by their name.
 _BESIDE_THE_DATA = (".json", ".xlsx")
 _MAX_NAME = 150
+_DEEPEST = 12  # folders above a file that are kept; with names of that length a path stays within what systems allow
 
 
 class Upload(Protocol):
-    """What is used of Streamlit's uploaded file."""
+    """What is used of Streamlit's uploaded file; of a folder's files, browsers send ``study/sub-01/func/x.tsv``."""
 
     file_id: str
     name: str
@@ -46,11 +49,65 @@ class Brought:
     image: ImageOptions = field(default_factory=ImageOptions)
     answers: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def file_ids(self) -> frozenset[str]:
+        """The uploaded files, by the ids that Streamlit gave them."""
+        return frozenset(upload.file_id for upload in self.files)
+
     def signature(self) -> tuple[object, ...]:
         """Equal for the same files, options and answers, so that nothing is read twice."""
         others = (self.phenotypes, self.atlas_table, self.label_image)
         ids = tuple(upload.file_id if upload else None for upload in (*self.files, *others))
         return (ids, self.atlas, self.image, tuple(sorted(self.answers.items())))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The files that lie in the uploaders, once read.
+
+    Attributes
+    ----------
+    file_ids : frozenset of str
+    as_read : Cohort
+        What was made of them, with those they were added to, before anything was changed by hand.
+    earlier : Cohort or None
+        The subjects that were loaded, and perhaps changed, before the first of these files came.
+    """
+
+    file_ids: frozenset[str]
+    as_read: Cohort
+    earlier: Cohort | None = None
+
+
+def earlier_subjects(own: Cohort | None, batch: Batch | None, file_ids: frozenset[str]) -> Cohort | None:
+    """Who was loaded before these files: with some of the last batch among them, it is still that batch."""
+    return batch.earlier if batch is not None and batch.file_ids & file_ids else own
+
+
+def take_in(
+    read: Cohort, own: Cohort | None, batch: Batch | None, *, file_ids: frozenset[str], adding: bool
+) -> tuple[Cohort, Batch]:
+    """Put what was read beside, or in the place of, what is loaded; what was changed by hand is changed again.
+
+    Parameters
+    ----------
+    read : Cohort
+        Everything that lies in the uploaders.
+    own : Cohort or None
+        What is loaded, as it is by now.
+    batch : Batch or None
+        The last reading.
+    file_ids : frozenset of str
+        The files that were read.
+    adding : bool
+        Keep the subjects that were loaded before.
+    """
+    earlier = earlier_subjects(own, batch, file_ids)
+    as_read = read if earlier is None or not adding else add_subjects(earlier, read)
+    taken = Batch(file_ids, as_read, earlier)
+    if own is None or batch is None or not batch.file_ids & file_ids:
+        return as_read, taken
+    return edit_again(as_read, hand_edits(batch.as_read, own)), taken
 
 
 def read_brought(brought: Brought, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:
@@ -86,36 +143,63 @@ def open_brought_project(upload: Upload) -> Project:
 
 def safe_name(name: str) -> str:
     """Keep the last part of a file's name, without what could lead elsewhere or hide the file."""
-    last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    last = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", last).strip().lstrip(".")
-    return last[-_MAX_NAME:] or "file"
+    return _safe_part(name.replace("\\", "/").rsplit("/", 1)[-1])
+
+
+def safe_path(name: str) -> Path | None:
+    """A file's place within the folder that was brought; None where it, or a folder above it, is hidden.
+
+    >>> safe_path("study/sub-01/x.tsv").as_posix(), safe_path("study/.git/config"), safe_path("../x.tsv")
+    ('study/sub-01/x.tsv', None, None)
+    """
+    parts = [part for part in name.replace("\\", "/").split("/") if part.strip()]
+    if len(parts) < 2:
+        return Path(safe_name(name))
+    if any(part.strip().startswith(".") for part in parts):
+        return None
+    return Path(*(_safe_part(part) for part in parts[-_DEEPEST:]))
+
+
+def _safe_part(part: str) -> str:
+    cleaned = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", part).strip()
+    return cleaned[-_MAX_NAME:].lstrip(". ") or "file"
 
 
 def _write_all(uploads: Sequence[Upload], folder: Path) -> list[Path]:
-    """Write files to a folder, which is read as one; archives and what cannot be read are named one by one."""
+    """Write files to a folder, which is read as one; loose archives and what cannot be read are named one by one.
+
+    Of a folder that was brought as one, nobody expects that every file in it can be read: the reader counts the others.
+    """
     folder.mkdir()
-    written = [_write(upload, folder) for upload in uploads]
+    places = [(upload, safe_path(upload.name)) for upload in uploads]
+    written = [_write_at(upload, folder / place) for upload, place in places if place is not None]
     in_folder = (*READABLE_SUFFIXES, *_BESIDE_THE_DATA)
-    alone = [path for path in written if not path.name.lower().endswith(in_folder)]
+    alone = [path for path in written if path.parent == folder and not path.name.lower().endswith(in_folder)]
     for i, path in enumerate(alone):
         # Out of the folder, or it would be met twice.
         aside = folder.parent / f"alone{i}" / path.name
         aside.parent.mkdir()
         alone[i] = path.rename(aside)
-    return [folder, *alone] if len(alone) < len(written) else alone
+    return [folder, *alone] if len(alone) < len(written) or not written else alone
 
 
 def _write(upload: Upload, folder: Path) -> Path:
+    return _write_at(upload, folder / safe_name(upload.name))
+
+
+def _write_at(upload: Upload, place: Path) -> Path:
     """Write one file; a second of the same name gets a number, so that neither is lost."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name = safe_name(upload.name)
-    stem, dot, extensions = name.partition(".")
-    path = folder / name
-    number = 1
-    while path.exists():
-        number += 1
-        path = folder / f"{stem} ({number}){dot}{extensions}"
-    path.write_bytes(upload.getbuffer())
+    stem, dot, extensions = place.name.partition(".")
+    path, number = place, 1
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        while path.exists():
+            number += 1
+            path = place.with_name(f"{stem} ({number}){dot}{extensions}")
+        path.write_bytes(upload.getbuffer())
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"'{place.name}' could not be put aside for reading ({reason}).") from None
     return path
 
 

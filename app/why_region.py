@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 from export_list import hub_request
-from state import GAMMAS, STRONGEST, WHY_REGION, View
+from loaded import STRONGEST, View
+from state import GAMMAS, WHY_REGION
 from widgets import heading, plain, show_figure
 
 from biobgt.figures.why_captions import entropy_caption, neighbourhood_caption, spectra_caption, story_sentences
@@ -14,6 +15,18 @@ from biobgt.hubs.sweep import SubjectHubs
 
 DRAWING_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
 ANCHOR = "why-this-region"
+# What the numbers are in; lengths of connections are 1/weight.
+UNITS = {
+    "node_entanglement": "bits",
+    "vertex_entanglement": "bits; lower is stronger",
+    "node_efficiency": "mean of 1/distance",
+    "local_efficiency": "the same, among neighbours",
+    "fc_strength": "mean connectivity",
+    "degree": "connections",
+    "betweenness": "paths; every pair counts twice",
+    "closeness": "1/mean distance",
+    "eigenvector": "part of a vector of length 1",
+}
 
 
 def picked_region(view: View, table: pd.DataFrame) -> int:
@@ -117,6 +130,7 @@ def _show_standings(story: RegionStory) -> None:
         {
             "Measure": HUB_METRICS[measure].capitalize().replace("Fc ", "FC "),
             "Value": standing.value,
+            "Unit": UNITS[measure],
             "Rank": standing.rank,
             "Hub": standing.hub,
         }
@@ -128,8 +142,16 @@ def _show_standings(story: RegionStory) -> None:
         hide_index=True,
         column_config={
             "Value": st.column_config.NumberColumn(format="%.4g"),
+            "Unit": st.column_config.TextColumn(width=210),
             "Rank": st.column_config.NumberColumn(f"Rank of {story.n_regions}", help="1 is the strongest hub"),
         },
         alt=f"Value, rank and verdict of {story.name} by each hub measure",
     )
-    st.caption(plain(f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions."))
+    st.caption(
+        plain(
+            f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions. High values "
+            "make a hub, but for vertex entanglement, which is the more negative the stronger. Distances are sums of "
+            "1/weight. Betweenness is not normalised: it counts the shortest paths through the region, from every "
+            "region to every other and back, as bctpy does."
+        )
+    )

@@ -76,7 +76,8 @@ def show_figure(
     file_name : str
         Of the picture that the toolbar saves, without its extension.
     on_pick : callable, optional
-        Told the region of a point that is clicked, counted from 0, as the point's ``customdata`` has it.
+        Told the region of a point that is clicked, counted from 0, as the point's ``customdata`` has it. Not of a
+        point in 3-D: plotly selects nothing there, and Streamlit is told of selections only.
     export : FigureRequest, optional
         Makes the figure for the paper; with it comes a button that adds it to the export.
     """

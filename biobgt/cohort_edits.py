@@ -1,18 +1,39 @@
-"""What a user changes in a cohort by hand: groups, the atlas, who is in it.
+"""What a user changes in a cohort by hand: groups, the atlas, who is in it; and how further subjects come to it.
 
-Every change leaves a note in the cohort, so that a project or an export says what did not come from the files.
+Every change leaves a note in the cohort, so that a project or an export says what did not come from the files. Changes
+can be told from what was read, and made again where the files are read again.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from biobgt.atlas import Atlas
-from biobgt.cohort import GROUP_TITLES, Cohort, Subject
+from biobgt.cohort import GROUP_TITLES, Cohort, Refusal, Subject
 from biobgt.errors import InputError
 from biobgt.wording import counted
 
 _LONGEST_GROUP = 60
 _KNOWN_GROUPS = {name.lower(): name for name in GROUP_TITLES}
+
+
+@dataclass(frozen=True, eq=False)
+class HandEdits:
+    """What was changed by hand since a cohort was read.
+
+    Attributes
+    ----------
+    groups : mapping of str to (str or None)
+        The group that was set, by subject.
+    removed : mapping of str to (str or None)
+        The subjects that were removed, with the SHA-256 of their file: another file of that name was not meant.
+    atlas_as_read, atlas : Atlas or None
+        The atlas that was read and the one that was put in its place; None where it was not changed.
+    """
+
+    groups: Mapping[str, str | None] = field(default_factory=dict)
+    removed: Mapping[str, str | None] = field(default_factory=dict)
+    atlas_as_read: Atlas | None = None
+    atlas: Atlas | None = None
 
 
 def group_name(text: str | None) -> str | None:
@@ -66,6 +87,100 @@ def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
         cohort = replace(cohort, subjects=tuple(_reordered(subject, order) for subject in cohort))
         note += ", whose regions stand in another order: the data were put in that order"
     return _noted(cohort.with_atlas(atlas), f"{note}.")
+
+
+def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
+    """Tell what was changed by hand, from the cohort as it was read and as it is now."""
+    left = {subject.id: subject for subject in now}
+    same_atlas = now.atlas is as_read.atlas
+    return HandEdits(
+        groups={
+            subject.id: left[subject.id].group
+            for subject in as_read
+            if subject.id in left and left[subject.id].group != subject.group
+        },
+        removed={subject.id: _sha256(subject) for subject in as_read if subject.id not in left},
+        atlas_as_read=None if same_atlas else as_read.atlas,
+        atlas=None if same_atlas else now.atlas,
+    )
+
+
+def edit_again(cohort: Cohort, edits: HandEdits) -> Cohort:
+    """Make changes again in a cohort whose files were read again; what they no longer fit is left as it was read."""
+    if edits.atlas is not None and edits.atlas_as_read is not None and same_regions(cohort.atlas, edits.atlas_as_read):
+        cohort = change_atlas(cohort, edits.atlas)
+    cohort = set_groups(cohort, {name: group for name, group in edits.groups.items() if name in cohort.ids})
+    gone = [
+        subject.id
+        for subject in cohort
+        if subject.id in edits.removed and edits.removed[subject.id] == _sha256(subject)
+    ]
+    return remove_subjects(cohort, gone) if len(gone) < len(cohort) else cohort
+
+
+def add_subjects(cohort: Cohort, further: Cohort) -> Cohort:
+    """Add the subjects of another cohort on the same atlas; who is in both stays as in the first.
+
+    A subject that comes again from the same file brings its phenotypes, and its group where it had none. One that comes
+    from another file is refused, because two people, or two sessions of one, go by the same name.
+    """
+    further = _on_atlas_of(cohort, further)
+    known = {subject.id: subject for subject in cohort}
+    again = {subject.id: subject for subject in further if _same_file(known.get(subject.id), subject)}
+    new = tuple(subject for subject in further if subject.id not in known)
+    others = [subject for subject in further if subject.id in known and subject.id not in again]
+    ids = {*known, *(subject.id for subject in new)}
+    updated = tuple(_updated(subject, again[subject.id]) if subject.id in again else subject for subject in cohort)
+    unmatched = (*cohort.unmatched_subjects, *further.unmatched_subjects)
+    notes = (*cohort.notes, *further.notes, f"Added: {_whom([subject.id for subject in new])}." if new else "")
+    return replace(
+        cohort,
+        subjects=(*updated, *new),
+        refused=tuple(dict.fromkeys((*cohort.refused, *further.refused, *map(_loaded_already, others)))),
+        notes=tuple(dict.fromkeys(note for note in notes if note)),
+        unmatched_subjects=tuple(dict.fromkeys(name for name in unmatched if name in ids)),
+        unmatched_rows=tuple(
+            dict.fromkeys(name for name in (*cohort.unmatched_rows, *further.unmatched_rows) if name not in ids)
+        ),
+    )
+
+
+def same_regions(one: Atlas, other: Atlas) -> bool:
+    """Tell whether two atlases are the same one, perhaps read twice."""
+    return one is other or (one.name == other.name and one.regions == other.regions)
+
+
+def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
+    """Put further subjects on the atlas of those there are, where their regions are the same."""
+    mine, theirs = cohort.atlas, further.atlas
+    if same_regions(mine, theirs):
+        return replace(further, atlas=mine)
+    if set(mine.regions) == set(theirs.regions):
+        return change_atlas(further, mine)
+    raise InputError(
+        f"The subjects that are loaded are on {mine.title} with {mine.n_regions} regions, and the further ones on "
+        f"{theirs.title} with {theirs.n_regions}. One cohort has one atlas: let the new files take the place of the "
+        "loaded subjects, or name the same atlas for both."
+    )
+
+
+def _updated(subject: Subject, again: Subject) -> Subject:
+    return replace(subject, group=subject.group or again.group, phenotypes={**subject.phenotypes, **again.phenotypes})
+
+
+def _loaded_already(subject: Subject) -> Refusal:
+    return Refusal(
+        subject.source.file if subject.source else subject.id,
+        f"Subject '{subject.id}' is loaded already, from another file. Rename this one, or remove that one first.",
+    )
+
+
+def _same_file(one: Subject | None, other: Subject) -> bool:
+    return one is not None and _sha256(one) is not None and _sha256(one) == _sha256(other)
+
+
+def _sha256(subject: Subject) -> str | None:
+    return None if subject.source is None else subject.source.sha256
 
 
 def _reordered(subject: Subject, order: list[int]) -> Subject:

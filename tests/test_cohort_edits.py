@@ -7,7 +7,16 @@ import pytest
 
 from biobgt import Atlas, Cohort, InputError, Subject, load_atlas
 from biobgt.atlas import numbered_atlas
-from biobgt.cohort_edits import change_atlas, group_name, remove_subjects, set_groups
+from biobgt.cohort import Refusal, Source
+from biobgt.cohort_edits import (
+    add_subjects,
+    change_atlas,
+    edit_again,
+    group_name,
+    hand_edits,
+    remove_subjects,
+    set_groups,
+)
 
 
 @pytest.fixture
@@ -78,3 +87,78 @@ def test_atlas_of_another_size_is_a_sentence(cohort) -> None:
         change_atlas(cohort, load_atlas("cc200"))
     with pytest.raises(InputError, match="3 regions"):
         change_atlas(cohort, replace(cohort.atlas, regions=("only",)))
+
+
+def read(names: str, *, sha256: str = "1", atlas: Atlas | None = None, **of_all: object) -> Cohort:
+    """A cohort as a reader makes it: a letter a subject, each from a file of its own."""
+    subjects = tuple(
+        Subject(
+            name,
+            series=np.full((3, 3), float(ord(name))),
+            source=Source(f"{name}.csv", 9, f"{name}{sha256}", "csv"),
+            **of_all,
+        )
+        for name in names
+    )
+    return Cohort("read", subjects, atlas or numbered_atlas(3, names=["L", "M", "R"]), notes=("Read.",))
+
+
+def test_edits_are_told_from_what_was_read_and_made_again() -> None:
+    as_read = read("abcd", group="NC")
+    now = remove_subjects(set_groups(as_read, {"a": "AD", "b": None}), ["c"])
+    edits = hand_edits(as_read, now)
+    assert edits.groups == {"a": "AD", "b": None}
+    assert edits.removed == {"c": "c1"}
+    assert edits.atlas is None
+    again = edit_again(read("abcde", group="ASD"), edits)
+    assert {subject.id: subject.group for subject in again} == {"a": "AD", "b": None, "d": "ASD", "e": "ASD"}
+    assert again.notes[-1] == "Removed by hand: 1 subject (c)."
+    assert edit_again(as_read, hand_edits(as_read, as_read)) is as_read
+
+
+def test_other_file_of_a_removed_subject_s_name_was_not_removed() -> None:
+    edits = hand_edits(read("ab"), remove_subjects(read("ab"), ["a"]))
+    assert edit_again(read("ab", sha256="2"), edits).ids == ("a", "b")
+    assert edit_again(read("a"), edits).ids == ("a",)  # nobody would be left
+
+
+def test_atlas_set_by_hand_is_set_again_unless_another_was_read() -> None:
+    mine, other = Atlas("mine", "Mine", ("x", "y", "z")), Atlas("other", "Other", ("u", "v", "w"))
+    edits = hand_edits(read("a"), change_atlas(read("a"), mine))
+    assert edit_again(read("ab"), edits).atlas is mine
+    assert edit_again(read("ab", atlas=other), edits).atlas is other
+
+
+def test_further_subjects_are_added_and_nobody_is_lost() -> None:
+    first = set_groups(read("ab"), {"a": "AD"})
+    further = replace(read("bc", group="NC", phenotypes={"age": 7}), refused=(Refusal("x.csv", "Empty."),))
+    both = add_subjects(first, further)
+    assert {subject.id: subject.group for subject in both} == {"a": "AD", "b": "NC", "c": "NC"}
+    assert both["b"].series is first["b"].series
+    assert (both["a"].phenotypes, both["b"].phenotypes) == ({}, {"age": 7})
+    assert both.notes == ("Read.", "Group set by hand: 1 subject (a).", "Added: 1 subject (c).")
+    assert both.refused == (Refusal("x.csv", "Empty."),)
+
+
+def test_other_file_of_a_loaded_subject_s_name_is_refused() -> None:
+    both = add_subjects(read("ab"), read("bc", sha256="2"))
+    assert both.ids == ("a", "b", "c")
+    assert [refusal.file for refusal in both.refused] == ["b.csv"]
+    assert "loaded already, from another file" in both.refused[0].reason
+
+
+def test_unmatched_names_are_those_of_all() -> None:
+    first = replace(read("ab"), unmatched_subjects=("b",), unmatched_rows=("c", "z"))
+    further = replace(read("c"), unmatched_subjects=("c",), unmatched_rows=("a", "y"))
+    both = add_subjects(first, further)
+    assert both.unmatched_subjects == ("b", "c")
+    assert both.unmatched_rows == ("z", "y")
+
+
+def test_regions_in_another_order_are_put_right_and_other_regions_are_a_sentence() -> None:
+    turned = numbered_atlas(3, names=["R", "L", "M"])
+    further = replace(read("c", atlas=turned), subjects=(Subject("c", series=np.array([[3.0, 1, 2], [6, 4, 5]])),))
+    both = add_subjects(read("a"), further)
+    np.testing.assert_array_equal(both["c"].series, [[1, 2, 3], [4, 5, 6]])
+    with pytest.raises(InputError, match="One cohort has one atlas"):
+        add_subjects(read("a"), read("c", atlas=Atlas("mine", "Mine", ("x", "y", "z"))))

@@ -2,9 +2,10 @@
 
 import streamlit as st
 from attention_panels import attention_view, show_contrast, show_difference, show_maps, show_received
+from loaded import View
 from model_results import LOUVAIN, atlas_of, card_of, chosen_model, groups_of, model_names, no_models, show_headline
 from own_attention import show_own
-from state import ATTENTION_HEAD, ATTENTION_LAYER, ATTENTION_ORDER, MODELS_SHOWN, View, current_view
+from state import ATTENTION_HEAD, ATTENTION_LAYER, ATTENTION_ORDER, MODELS_SHOWN, current_view
 from widgets import ATLAS_ORDER, heading, sentences
 
 from biobgt.atlas import LABELLINGS
@@ -19,7 +20,8 @@ def show_page() -> None:
     st.title("Attention")
     st.markdown(
         "The model lets every region look at every other, and learns whom to look at. Shown are group means over "
-        "subjects, each seen by a model that was trained without it: where the groups look alike, and where not."
+        "subjects, each seen by one member (one of the models that vote) whose training left it out: where the groups "
+        "look alike, and where not."
     )
     names = model_names()
     if not names:

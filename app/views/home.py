@@ -2,9 +2,10 @@
 
 import streamlit as st
 from attention_panels import attention_view, show_maps
+from loaded import View
 from model_results import atlas_of, card_of, chosen_model, model_names, show_headline
 from panels import show_connectivity
-from state import View, current_view
+from state import current_view
 from widgets import heading, plain, sentences
 
 import biobgt

@@ -12,7 +12,6 @@ from why_region import pick_region, picked_region, show_hint, show_why
 from widgets import sentences
 
 from biobgt.figures import RULE_TITLES
-from biobgt.hubs.sweep import hub_correlations
 
 
 def show_page() -> None:
@@ -28,7 +27,7 @@ def show_page() -> None:
     with sentences():
         hubs = subject_hubs(view)
         table = hubs.table(view.hubs.gamma, rule=view.hubs.rule)
-        correlations = hub_correlations(hubs, view.hubs.gamma)
+        correlations = hubs.correlations(view.hubs.gamma)
         region = picked_region(view, table)
         on_pick = partial(pick_region, view)
         show_curves(view, table, picked=region, on_pick=on_pick)

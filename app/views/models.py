@@ -5,8 +5,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from export_list import model_request
+from loaded import FITTING
 from model_results import atlas_of, card_of, chosen_model, groups_of, model_names, no_models, show_headline
-from state import FITTING, current_view
+from state import current_view
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.figures.attention import contrast_points
@@ -17,11 +18,16 @@ from biobgt.model.attention_views import all_block_tests
 from biobgt.model.pretrained import GroupResults
 from biobgt.training import reliability_curve
 from biobgt.training.card_views import (
+    FIXED_SPACE,
     chance_level,
     claimed_event,
     evaluation_table,
+    evaluation_words,
     group_curves,
+    members_words,
+    metrics_words,
     paper_note,
+    preset_words,
     results_points,
     results_table,
 )
@@ -35,8 +41,8 @@ def show_page() -> None:
     view = current_view()
     st.title("Models")
     st.markdown(
-        "Every trained model comes with a card: what it was trained on, how well it does in subjects it never met, "
-        "beside linear models on the same subjects and the paper's numbers, and where it must not be used."
+        "Every trained model comes with a card: what it was trained on, how well it does in subjects left out "
+        "of training, beside linear models on the same subjects and the paper's numbers, and where it must not be used."
     )
     names = model_names()
     if not names:
@@ -50,6 +56,7 @@ def show_page() -> None:
     st.divider()
     heading(plain(name), simulated=card["simulated"])
     show_headline(card)
+    st.markdown(members_words(card))
     with sentences():
         _show_results(card)
     with sentences():
@@ -72,7 +79,17 @@ def _show_all(names: tuple[str, ...]) -> None:
             "Atlas": [card["atlas"] for card in cards],
         }
     )
-    st.table(table.map(lambda text: plain(str(text))).set_index("Model"))
+    _show_table(table)
+
+
+def _show_table(table: pd.DataFrame) -> None:
+    """A table whose cells break into lines, so that it is as wide as the page and no column is hidden."""
+    st.table(table.map(_escaped).set_index(table.columns[0]))
+
+
+def _escaped(text: str) -> str:
+    """Plain text that keeps its fixed spaces, which :func:`plain` takes for any other."""
+    return FIXED_SPACE.join(plain(part) for part in text.split(FIXED_SPACE))
 
 
 def _show_results(card: dict[str, Any]) -> None:
@@ -85,16 +102,14 @@ def _show_results(card: dict[str, Any]) -> None:
     caption = results_caption(name, points, note=paper_note(card), simulated=card["simulated"])
     request = model_request(card, "model_results")
     show_figure(figure, caption, key="results", file_name=f"{name}_results", export=request)
-    st.dataframe(results_table(card), hide_index=True, key="results_table", alt="Results with 95 % intervals")
-    st.caption(
-        "In brackets: 95 % bootstrap interval over subjects. A lower Brier score and calibration error is better."
-    )
+    _show_table(results_table(card))
+    st.caption(plain(f"In brackets: 95 % bootstrap interval over subjects. {metrics_words(card)}"))
     evaluated = evaluation_table(card)
     if evaluated.empty:
         return
     st.markdown("**Other ways to split the subjects**")
-    st.dataframe(evaluated, hide_index=True, key="evaluation", alt="Results over repeated splits")
-    st.caption("Mean ± SD over splits; where a site is left out, each site is tested by models that never saw it.")
+    _show_table(evaluated)
+    st.caption(plain(evaluation_words(card)))
 
 
 def _show_curves(card: dict[str, Any], groups: GroupResults) -> None:
@@ -121,7 +136,7 @@ def _show_data(card: dict[str, Any]) -> None:
     data = card["data"]
     subjects = ", ".join(f"{n:,} {group}" for group, n in data["subjects"].items())
     familiar = card["familiarity"]
-    low, high = familiar["mean_correlation"]
+    low, high = (round(end, 2) or 0.0 for end in familiar["mean_correlation"])  # no minus zero
     lengths = familiar["timepoints"]
     rows = {
         "Data": data["title"],
@@ -158,8 +173,9 @@ def _show_making(card: dict[str, Any]) -> None:
     versions = ", ".join(f"{name} {number}" for name, number in training["versions"].items())
     st.caption(
         plain(
-            f"Preset {preset['name']}: {counted(preset['layers'], 'layer')}, {counted(preset['heads'], 'head')}, width "
-            f"{preset['width']}; {card['n_parameters']:,} parameters a member, {len(card['temperatures'])} members. "
+            f"{preset_words(preset['name'])}: {counted(preset['layers'], 'layer')}, "
+            f"{counted(preset['heads'], 'head')}, width {preset['width']}; {card['n_parameters']:,} parameters a "
+            f"member, {counted(len(card['temperatures']), 'member')}. "
             f"Seed {training['seed']}. {training['seconds_an_epoch']:g} s an epoch, {training['peak_memory_mb']:,} MB. "
             f"{versions}."
         )

@@ -2,13 +2,14 @@
 
 import pandas as pd
 import streamlit as st
+from loaded import ModuleChoices, View
 from module_brains import show_brain
 from module_chance import show_chance
 from module_choices import ask_how, sign_note
 from module_groups import show_groups
 from module_panels import names_of, show_agreement, show_matrix, show_roles, show_sweep
 from module_results import subject_modules
-from state import ModuleChoices, View, current_view
+from state import current_view
 from widgets import heading, plain, sentences
 
 from biobgt.analysis import SubjectModules
@@ -52,16 +53,20 @@ def show_page() -> None:
 
 
 def _show_measures(view: View, choices: ModuleChoices, modules: SubjectModules) -> None:
-    heading("Beside real groups", simulated=view.subject.simulated)
+    # The badge would be taken for one of the real groups: the subject's own column says that it is simulated.
+    heading("Beside real groups")
     comparable = not choices.consensus and (choices.signed or view.settings.sign != "signed")
     study = study_modules(view.settings, resolution=choices.resolution) if comparable else None
     own = [modules.measures.get(name) for name in MEASURES]
-    table = pd.DataFrame({"Measure": list(MEASURES.values()), view.subject.id: [_shown(value) for value in own]})
+    subject = f"{view.subject.id}, simulated" if view.subject.simulated else view.subject.id
+    table = pd.DataFrame({"Measure": list(MEASURES.values()), subject: [_shown(value) for value in own]})
     if study is not None:
         known = study.set_index("measure")
         for group in ("NC", "ASD"):
             means, spreads = known[f"{group} mean"], known[f"{group} sd"]
-            table[f"ABIDE {group}"] = [f"{float(means[name]):.3f} ± {float(spreads[name]):.3f}" for name in MEASURES]
+            table[f"ABIDE {group}, real"] = [
+                _spread(name, float(means[name]), float(spreads[name])) for name in MEASURES
+            ]
     st.dataframe(table, hide_index=True, key="measures")
     if study is None:
         note = (
@@ -75,8 +80,8 @@ def _show_measures(view: View, choices: ModuleChoices, modules: SubjectModules) 
             note += f" This subject is on {view.atlas.title}, so the numbers do not compare directly."
     meaning = (
         "AMI is the agreement with Dosenbach's six networks and with the paper's six modules, 0 by chance and 1 for "
-        "the same modules; regions without a label are left out. Segregation is (within − between) / within, in "
-        "Fisher z."
+        "the same modules; regions without a label are left out. Segregation is that of the Louvain modules found "
+        "here, not of the functional networks: (within − between) / within, in Fisher z."
     )
     st.caption(plain(f"{note} {meaning}"))
 
@@ -86,6 +91,11 @@ def _shown(value: float | None) -> str:
     if value is None:
         return "not defined"
     return str(value) if isinstance(value, int) else f"{value:.3f}"
+
+
+def _spread(name: str, mean: float, sd: float) -> str:
+    """Mean ± SD; of a count one decimal, for there are no thousandths of a module."""
+    return f"{mean:.1f} ± {sd:.1f}" if name == "modules" else f"{mean:.3f} ± {sd:.3f}"
 
 
 show_page()

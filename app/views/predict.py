@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 from export_list import subject_model_request
+from loaded import View
 from long_work import work_through
 from model_results import (
     card_of,
@@ -17,12 +18,12 @@ from model_results import (
     refusal,
     show_headline,
 )
-from state import OWN, PROBABILITY_OF, View, current_view
+from state import OWN, PROBABILITY_OF, current_view
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.figures.performance import probabilities_by_group
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, probabilities_caption
-from biobgt.training.card_views import calibration_words, observed_share, share_below
+from biobgt.training.card_views import calibration_words, members_words, observed_share, share_below
 from biobgt.wording import counted
 
 
@@ -51,6 +52,7 @@ def show_page() -> None:
     if said := refusal(view, name):
         st.info(plain(said), icon=":material/info:")
         return
+    st.caption(plain(members_words(card)))
     with sentences():
         _show_subject(view, name, card)
         _show_cohort(view, name)
@@ -72,7 +74,7 @@ def _show_subject(view: View, name: str, card: dict[str, Any]) -> None:
             known = predict(view, name, subject.id)
     if known["warning"]:
         st.warning(
-            plain(f"Unlike the training data: {known['warning']}. The probabilities below may mean nothing."),
+            plain(f"Take care: {known['warning']}. The probabilities below may mean nothing."),
             icon=":material/warning:",
         )
     with st.container(horizontal=True):
@@ -146,7 +148,7 @@ def _show_cohort(view: View, name: str) -> None:
         "subject": "Subject",
         "group": "Group",
         "prediction": "Most probable",
-        "warning": "Unlike the training data",
+        "warning": "Take care",
     }
     columns |= {f"p_{group}": f"P {group}" for group in card_of(name)["groups"]}
     shares = {
@@ -162,8 +164,8 @@ def _show_cohort(view: View, name: str) -> None:
     whose = "simulated subjects" if view.cohort.simulated else "subjects"
     st.caption(
         plain(
-            f"{len(table)} of {len(view.cohort)} {whose} by model {name}. {counted(unlike, 'subject')} unlike the "
-            f"training data. {NOT_A_DIAGNOSIS}"
+            f"{len(table)} of {len(view.cohort)} {whose} by model {name}, {counted(unlike, 'subject')} of them to be "
+            f"taken with care. {NOT_A_DIAGNOSIS}"
         )
     )
     st.download_button(

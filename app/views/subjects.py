@@ -2,32 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
-import pandas as pd
 import streamlit as st
+from loaded import View
+from long_work import bar_with_stop
 from panels import show_connectivity, show_series
 from project_panel import show_project
-from state import (
-    ANSWERS,
-    ATTEMPT,
-    OWN,
-    UPLOADERS,
-    View,
-    current_view,
-    empty_uploaders,
-    forget_own_cohort,
-    keep_own_cohort,
-    own_cohort,
-)
+from state import ADDING, ANSWERS, ATTEMPT, BATCH, OWN, UPLOADERS, current_view, keep_own_cohort, own_cohort
 from streamlit.delta_generator import DeltaGenerator
-from subject_table import show_atlas, show_subject_table
-from uploads import Brought, Upload, read_brought
+from subject_table import show_atlas, show_reading, show_remarks, show_subject_table
+from uploads import Brought, Upload, earlier_subjects, read_brought, take_in
 from widgets import heading, plain, sentences
 
 from biobgt import ChoiceNeeded, Cohort, ImageOptions, InputError
 from biobgt.atlas import BUNDLED
 from biobgt.readers.images import Confounds
+from biobgt.wording import counted
 
 OWN_NAME = "Your files"
 RECOGNISE, OWN_TABLE = "recognise", "own table"
@@ -47,11 +39,12 @@ _CHOICE_TITLES = {
 
 @dataclass(frozen=True)
 class Attempt:
-    """The last reading: of what, and the question or the sentence it ended with, if it did not end well."""
+    """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all."""
 
     signature: tuple[object, ...]
     question: ChoiceNeeded | None = None
     problem: str | None = None
+    stopped: bool = False
 
 
 def show_page() -> None:
@@ -66,7 +59,7 @@ def show_page() -> None:
     show_project(view)
     own = own_cohort()
     if view.loaded.key == OWN and own is not None:
-        _show_reading(own.cohort)
+        show_reading(own.cohort)
         show_subject_table(own.cohort)
         show_atlas(own.cohort)
     _show_cohort(view)
@@ -76,12 +69,23 @@ def show_page() -> None:
 def _ask_for_files() -> Brought | None:
     """Ask for files, phenotypes and the atlas; None while there are no files."""
     uploads = st.session_state.setdefault(UPLOADERS, 0)  # another number empties the uploaders
-    files: Sequence[Upload] = st.file_uploader(
-        "Region time series, connectivity matrices or images, one or many; a folder as a .zip",
+    adding = st.container()
+    loose: Sequence[Upload] = st.file_uploader(
+        "Region time series, connectivity matrices or images, one or many, or a .zip",
         accept_multiple_files=True,
         key=f"files{uploads}",
         help=".1D, .csv, .tsv, .txt, .npy, .npz, .mat, .h5, .nii, .nii.gz, .zip",
     )
+    folder: Sequence[Upload] = st.file_uploader(
+        "Or a folder with its sub-folders, such as fMRIPrep's",
+        accept_multiple_files="directory",
+        key=f"folder{uploads}",
+        help="Choose it with the button: a folder that is dropped comes without the names of its sub-folders. Hidden "
+        "files are left out, and what is no data is left aside.",
+    )
+    files = [*loose, *folder]
+    with adding:
+        _ask_whether_to_add(files)
     phenotypes: Upload | None = st.file_uploader(
         "Phenotype table: subject ids, groups and further columns (optional)",
         type=["csv", "tsv", "xlsx"],
@@ -151,24 +155,59 @@ def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
     )
 
 
+def _ask_whether_to_add(files: Sequence[Upload]) -> None:
+    """Ask what becomes of the subjects that were loaded before these files, if there are any."""
+    own, batch = own_cohort(), st.session_state.get(BATCH)
+    loaded = None if own is None else own.cohort
+    earlier = earlier_subjects(loaded, batch, frozenset(upload.file_id for upload in files))
+    if earlier is None:
+        return
+    st.session_state.setdefault(ADDING, True)
+    titles = {True: f"added to the {counted(len(earlier), 'subject')} loaded", False: "read in their place"}
+    st.radio(
+        "New files are",
+        list(titles),
+        format_func=titles.__getitem__,
+        key=ADDING,
+        horizontal=True,
+        help="Groups that you set and subjects that you removed stay so where the subjects stay.",
+    )
+
+
 def _read_once(brought: Brought) -> None:
     """Read what was brought, unless that was just done; the sidebar shows it from the next run on."""
-    signature = brought.signature()
+    adding = bool(st.session_state.get(ADDING, True))
+    signature = (*brought.signature(), adding)
     attempt: Attempt | None = st.session_state.get(ATTEMPT)
     if attempt is not None and attempt.signature == signature:
         return
-    bar = st.progress(0.0, text="Reading…")
+    place = st.empty()
+    with place.container():
+        bar = bar_with_stop("reading", partial(_stop, signature))
     try:
-        cohort = read_brought(brought, name=OWN_NAME, progress=lambda done, total: _advance(bar, done, total))
+        read = read_brought(brought, name=OWN_NAME, progress=partial(_advance, bar))
+        _keep(read, brought.file_ids, adding=adding)
     except ChoiceNeeded as question:
         st.session_state[ATTEMPT] = Attempt(signature, question=question)
     except InputError as error:
         st.session_state[ATTEMPT] = Attempt(signature, problem=str(error))
     else:
         st.session_state[ATTEMPT] = Attempt(signature)
-        keep_own_cohort(cohort)
         st.rerun()
-    bar.empty()
+    place.empty()
+
+
+def _keep(read: Cohort, file_ids: frozenset[str], *, adding: bool) -> None:
+    """Keep what was read, with those who were there before and with what was changed by hand."""
+    own, batch = own_cohort(), st.session_state.get(BATCH)
+    loaded = None if own is None else own.cohort
+    cohort, taken = take_in(read, loaded, batch, file_ids=file_ids, adding=adding)
+    keep_own_cohort(cohort)
+    st.session_state[BATCH] = taken
+
+
+def _stop(signature: tuple[object, ...]) -> None:
+    st.session_state[ATTEMPT] = Attempt(signature, stopped=True)
 
 
 def _advance(bar: DeltaGenerator, done: int, total: int) -> None:
@@ -178,6 +217,10 @@ def _advance(bar: DeltaGenerator, done: int, total: int) -> None:
 def _show_attempt() -> None:
     """Show the reader's question, or why nothing was read."""
     attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is not None and attempt.stopped:
+        st.info("Reading was stopped, and nothing was taken in.", icon=":material/stop:")
+        again = partial(st.session_state.pop, ATTEMPT)
+        st.button("Read the files", key="reading_start", icon=":material/play_arrow:", on_click=again)
     if attempt is not None and attempt.problem is not None:
         st.error(plain(attempt.problem), icon=":material/error:")
     if attempt is not None and attempt.question is not None:
@@ -205,41 +248,17 @@ def _answer(option: str) -> None:
     st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: st.session_state[ANSWER]}
 
 
-def _forget() -> None:
-    forget_own_cohort()
-    empty_uploaders()
-
-
-def _show_reading(cohort: Cohort) -> None:
-    """What was read, what was refused and why, what did not match."""
-    st.subheader("What was read")
-    groups = ", ".join(f"{size} {group}" for group, size in cohort.group_sizes.items()) or "no groups"
-    subjects = "1 subject" if len(cohort) == 1 else f"{len(cohort)} subjects"
-    st.success(plain(f"Read {subjects} on {cohort.atlas.title}: {groups}."), icon=":material/check_circle:")
-    for note in cohort.notes:
-        st.caption(plain(note))
-    if cohort.refused:
-        st.warning(f"Refused: {len(cohort.refused)}. The rest was read all the same.", icon=":material/block:")
-        rows = [{"file": refusal.file, "why it was refused": refusal.reason} for refusal in cohort.refused]
-        st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Files that were refused, and why")
-    _show_unmatched("Subjects without a row in the phenotype table", cohort.unmatched_subjects)
-    _show_unmatched("Rows of the phenotype table without a subject", cohort.unmatched_rows)
-    st.button("Forget these subjects", icon=":material/delete:", on_click=_forget)
-
-
-def _show_unmatched(what: str, ids: tuple[str, ...]) -> None:
-    if ids:
-        with st.expander(f"{what}: {len(ids)}"):
-            st.text(", ".join(ids))
-
-
 def _show_cohort(view: View) -> None:
     heading("Quality", simulated=view.cohort.simulated)
     table = view.loaded.quality
     flagged = int((table["warnings"] != "").sum())
     st.caption(plain(f"{view.cohort.name}: {len(table)} subjects, {flagged} with a warning. A flag removes nobody."))
+    flags = [
+        "warning" if warning else "note" if note else ""
+        for warning, note in zip(table["warnings"], table["notes"], strict=True)
+    ]
     st.dataframe(
-        table,
+        table.drop(columns=["warnings", "notes"]).assign(flag=flags),
         hide_index=True,
         height=260 if len(table) > 6 else "auto",
         placeholder="–",
@@ -247,8 +266,9 @@ def _show_cohort(view: View) -> None:
             "mean FC": st.column_config.NumberColumn(format="%.3f"),
             "mean |FC|": st.column_config.NumberColumn(format="%.3f"),
         },
-        alt="Quality of each subject: length, silent regions, mean connectivity, warnings and notes",
+        alt="Quality of each subject: length, silent regions, mean connectivity, and whether there is a flag",
     )
+    show_remarks(table)
 
 
 def _show_subject(view: View) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,22 @@ sys.path.insert(0, str(APP))  # as `streamlit run` does
 TIMEOUT_S = 120
 
 
-@pytest.fixture
+def _open(page: str = "home", **parameters: str) -> AppTest:
+    session = AppTest.from_file(str(APP / "Home.py"), default_timeout=TIMEOUT_S)
+    for name, value in parameters.items():
+        session.query_params[name] = value
+    if page != "home":
+        session.switch_page(f"views/{page}.py")  # at once, as a link to the page does
+    return session.run()
+
+
+@pytest.fixture(scope="session")
 def open_page() -> Callable[..., AppTest]:
     """Open a page of the app in a new session, with the parameters of its address."""
+    return _open
 
-    def open_page(page: str = "home", **parameters: str) -> AppTest:
-        session = AppTest.from_file(str(APP / "Home.py"), default_timeout=TIMEOUT_S)
-        for name, value in parameters.items():
-            session.query_params[name] = value
-        session.run()
-        return session if page == "home" else session.switch_page(f"views/{page}.py").run()
 
-    return open_page
+@pytest.fixture(scope="module")
+def look_at() -> Callable[..., AppTest]:
+    """As ``open_page``, but opened once for all tests of a file: for those that only look, and touch nothing."""
+    return cache(_open)

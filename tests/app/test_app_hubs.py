@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import state
+from loaded import HubChoices
 from page_contents import array, as_shown, assert_no_error, captions, figure
 
 from biobgt import ConnectomeSettings, load_atlas
@@ -69,7 +70,7 @@ def upload(page, name, series):
 def test_choices_and_defaults_are_those_of_the_library():
     assert get_args(Perturbation) == state.PERTURBATIONS
     assert get_args(HubRule) == state.HUB_RULES
-    default, options = state.HubChoices(), HubOptions()
+    default, options = HubChoices(), HubOptions()
     assert (default.gamma, default.perturbation, default.rule) == (options.gamma, options.perturbation, options.rule)
     assert default.gamma in state.GAMMAS
     steps = np.diff(np.log10(state.GAMMAS))

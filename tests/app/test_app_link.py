@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from link import Link, link_of, read_link
+from loaded import HubChoices, LoadedCohort, ModuleChoices, View
 from page_contents import as_shown, assert_no_error, figure
-from state import GAMMAS, OWN, HubChoices, LoadedCohort, ModuleChoices, View
+from state import GAMMAS, OWN
 
 from biobgt import ConnectomeSettings, load_atlas
 from biobgt.simulate import demo_cohort

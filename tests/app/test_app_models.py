@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure
 from state import EXPORT_LIST
@@ -46,6 +47,11 @@ def heatmaps(shown) -> list[dict]:
     return [trace for trace in shown["data"] if trace["type"] == "heatmap"]
 
 
+def table_with(page: AppTest, column: str) -> pd.DataFrame:
+    """The table of a page that has this column."""
+    return next(element.value for element in page.table if column in element.value.columns)
+
+
 def in_atlas_order(page: AppTest) -> AppTest:
     return page.selectbox(key="attention_order").select("atlas").run()
 
@@ -75,7 +81,7 @@ def test_layer_and_head_are_those_chosen(open_page, groups) -> None:
     assert "The test is of the mean over layers and heads" not in captions(page)  # no block is framed in this order
 
 
-def test_difference_frames_the_blocks_that_pass_and_says_what_was_held(open_page, groups, folder) -> None:
+def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(open_page, groups, folder) -> None:
     tests = folder / "abide-cc200" / "tests.csv"
     before = tests.read_text(encoding="utf-8")
     table = groups.tests.copy()
@@ -103,11 +109,15 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_held(open_page
     across = [labels[positions[row]] for row in range(200) if frame["x0"] < row < frame["x1"]]
     assert (set(inside), set(across)) == ({"default"}, {"occipital"})
     said = captions(page)
-    assert "with motion and age held: 1 of them" in said
+    assert "adjusted for motion and age: 1 of them" in said
     assert "unadjusted, none" in said
-    assert "Not held: sex and site" in said
-    texts = figure(page, "block_effects")["data"][0]["text"]
-    assert sum("✱" in text for row in texts for text in row) == 1
+    assert "Not adjusted for sex and site" in said
+    effects = figure(page, "block_effects")["data"][0]
+    assert sum("✱" in text for row in effects["text"] for text in row) == 1
+    above = list(dict.fromkeys(label for label in labels if label))
+    assert list(effects["y"]) == above == list(effects["x"]), "modules in the order of the maps above"
+    block_table = next(element.value for element in page.dataframe if "FDR q" in element.value.columns)
+    assert block_table.iloc[0, 0] == f"{above[0]} → {above[0]}"
 
 
 def test_patient_groups_are_compared_with_each_other_either_way(open_page) -> None:
@@ -124,14 +134,15 @@ def test_patient_groups_are_compared_with_each_other_either_way(open_page) -> No
     assert "AD against MCI: d =" in captions(page)
 
 
-def test_contrast_and_attention_received_are_the_folders(open_page, groups) -> None:
-    page = open_page("attention")
+def test_contrast_and_attention_received_are_the_folders(look_at, groups) -> None:
+    page = look_at("attention")
     traces = figure(page, "contrast")["data"]
     np.testing.assert_allclose(array(traces[0]["y"]), groups.contrast["NC"].ravel(), rtol=1e-6)
     assert array(traces[3]["y"])[0] == pytest.approx(float(groups.contrast["ASD"].mean()), rel=1e-6)
     nodes = next(trace for trace in figure(page, "received")["data"] if trace.get("name") == "regions")
     expected = attention_received(select_attention(groups.attention["NC"]))
     np.testing.assert_allclose(array(nodes["marker"]["color"]), expected, rtol=1e-5)
+    assert f"which is {np.ptp(expected) / expected.mean():.0%} of the mean" in captions(page)
 
 
 def test_own_subject_stands_beside_its_group(open_page, groups) -> None:
@@ -170,8 +181,8 @@ def test_predictions_are_the_librarys_and_never_a_diagnosis(open_page) -> None:
     assert badges(page.main) >= 3
 
 
-def test_subject_is_marked_among_out_of_fold_probabilities(open_page, groups) -> None:
-    page = open_page("predict")
+def test_subject_is_marked_among_out_of_fold_probabilities(look_at, groups) -> None:
+    page = look_at("predict")
     shown = figure(page, "place")
     curve = array(shown["data"][1]["y"])[::2]
     own = groups.probabilities[groups.labels == 1, 1]
@@ -187,19 +198,21 @@ def test_unlike_subject_is_warned_of(open_page) -> None:
     assert expected, "the demo ADHD cohort has another length, so it must be told apart"
     warnings = " ".join(as_shown(warning.value) for warning in page.warning)
     assert expected in warnings
-    assert "Unlike the training data" in warnings
+    assert "Take care" in warnings
 
 
-def test_models_page_has_the_card_headline_first(open_page, folder) -> None:
-    page = open_page("models")
+def test_models_page_has_the_card_headline_first(look_at, folder) -> None:
+    page = look_at("models")
     assert_no_error(page)
     card = json.loads((folder / "abide-cc200" / "card.json").read_text(encoding="utf-8"))
     assert as_shown(page.info[0].value) == f"**{card['headline']}**"
     assert page.info[0].icon == ":material/warning:"
-    table = next(element.value for element in page.dataframe if "AUC" in element.value.columns)
+    table = table_with(page, "AUC")
     auc = card["results"]["BioBGT"]["auc"]
-    assert table.iloc[0]["AUC"] == f"{auc['value']:.3f} [{auc['low']:.3f}, {auc['high']:.3f}]"
-    assert table.iloc[-1]["Accuracy"] == "74.00 ± 2.01 %"
+    assert as_shown(table["AUC"].iloc[0]) == f"{auc['value']:.3f} [{auc['low']:.2f},\u00a0{auc['high']:.2f}]"
+    assert as_shown(table["Accuracy"].iloc[-1]) == "0.740 ±\u00a00.020"
+    assert "The model is 2 members: models that vote" in " ".join(element.value for element in page.markdown)
+    assert "0.25 for whoever always says 50 %" in captions(page)
     points = figure(page, "results")["data"][0]
     assert array(points["x"])[0] == pytest.approx(auc["value"])
     codes = [code.value for code in page.code]
@@ -207,8 +220,8 @@ def test_models_page_has_the_card_headline_first(open_page, folder) -> None:
     assert card["sha256"] in codes
 
 
-def test_reliability_and_roc_are_of_out_of_fold_probabilities(open_page, groups) -> None:
-    page = open_page("models")
+def test_reliability_and_roc_are_of_out_of_fold_probabilities(look_at, groups) -> None:
+    page = look_at("models")
     roc = figure(page, "roc")["data"][1]
     area = np.trapezoid(array(roc["y"]), array(roc["x"]))
     asd, nc = (groups.probabilities[groups.labels == k, 1] for k in (1, 0))
@@ -220,15 +233,18 @@ def test_reliability_and_roc_are_of_out_of_fold_probabilities(open_page, groups)
 def test_evaluation_rows_show_where_there_are_any(open_page, folder) -> None:
     file = folder / "abide-cc200" / "card.json"
     before = file.read_text(encoding="utf-8")
-    assert "Protocol" not in " ".join(str(list(element.value.columns)) for element in open_page("models").dataframe)
+    assert "Other ways to split" not in " ".join(element.value for element in open_page("models").markdown)
     card = json.loads(before)
-    row = {"protocol": "site left out", "model": "BioBGT", "splits": 19}
+    row = {"protocol": "sites", "model": "best", "splits": 19}
     card["evaluation"] = [row | {metric: {"mean": 0.61, "sd": 0.05} for metric in ("accuracy", "auc")}]
     file.write_text(json.dumps(card), encoding="utf-8")
     try:
         page = open_page("models")
-        table = next(element.value for element in page.dataframe if "Protocol" in element.value.columns)
-        assert table.iloc[0].tolist()[:5] == ["site left out", "BioBGT", 19, "0.610 ± 0.050", "0.610 ± 0.050"]
+        table = table_with(page, "Model")
+        assert as_shown(table.index[0]) == "one site left out, for each of 19 sites"
+        shown = [as_shown(text) for text in table.iloc[0].tolist()]
+        assert shown[:4] == ["BioBGT", "0.610 ±\u00a00.050", "0.610 ±\u00a00.050", "–"]
+        assert "saw nobody of that site" in captions(page)
     finally:
         file.write_text(before, encoding="utf-8")
 
@@ -268,9 +284,9 @@ def test_pages_say_so_without_any_model(open_page, monkeypatch, tmp_path) -> Non
     assert "No trained model is installed here" in page.info[0].value
 
 
-def test_every_figure_has_its_description_as_a_caption(open_page) -> None:
+def test_every_figure_has_its_description_as_a_caption(look_at) -> None:
     for name in ("attention", "models", "predict"):
-        page = open_page(name)
+        page = look_at(name)
         for element in page.get("plotly_chart"):
             assert element.proto.alt in captions(page)
     assert chart(page, "place").alt.startswith("Model abide-cc200")
@@ -309,8 +325,10 @@ def test_every_figure_of_attention_is_exported_with_the_options_of_the_page(open
         requests[figure] for figure in ("attention_blocks", "attention_received", "subject_attention")
     )
     assert dict(blocks.options) == {"first": "NC", "second": "ASD"}
-    d = array(figure(page, "block_effects")["data"][0]["z"])
-    np.testing.assert_allclose(made(blocks).figure.axes[0].images[0].get_array(), d)
+    effects, printed = figure(page, "block_effects")["data"][0], made(blocks).figure.axes[0]
+    modules = [text.get_text() for text in printed.get_yticklabels()]
+    at = [modules.index(module) for module in effects["y"]]
+    np.testing.assert_allclose(printed.images[0].get_array()[np.ix_(at, at)], array(effects["z"]))
     nodes = next(trace for trace in figure(page, "received")["data"] if trace.get("name") == "regions")
     np.testing.assert_allclose(made(received).numbers["attention received"], array(nodes["marker"]["color"]))
     exported = made(own)
@@ -362,17 +380,17 @@ def test_damaged_weights_are_a_sentence(open_page, folder) -> None:
         weights.write_bytes(whole)
 
 
-@pytest.mark.parametrize("name", ["home", "attention", "models"])
-def test_torch_is_not_imported_where_no_model_runs(folder, name) -> None:
+def test_torch_is_not_imported_where_no_model_runs(folder) -> None:
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
         "from biobgt.model import pretrained; pretrained.pretrained_folder = lambda: Path(sys.argv[2])\n"
         "from streamlit.testing.v1 import AppTest\n"
         "page = AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run()\n"
-        "page = page if sys.argv[3] == 'home' else page.switch_page(f'views/{sys.argv[3]}.py').run()\n"
-        "assert not page.error and page.get('plotly_chart')\n"
-        "print('torch' in sys.modules)"
+        "for name in ('home', 'attention', 'models'):\n"
+        "    page.switch_page(f'views/{name}.py').run()\n"
+        "    assert not page.error and page.get('plotly_chart')\n"
+        "    print(name, 'torch' in sys.modules)"
     )
-    command = [sys.executable, "-c", code, str(APP), str(folder), name]
+    command = [sys.executable, "-c", code, str(APP), str(folder)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"
+    assert ran.stdout.splitlines() == ["home False", "attention False", "models False"]

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from link import Link, link_of, read_link
+from loaded import LoadedCohort, ModuleChoices, View
 from page_contents import as_shown, assert_no_error
-from state import LARGEST_SEED, RESOLUTIONS, RUN_NUMBERS, LoadedCohort, ModuleChoices, View
+from state import LARGEST_SEED, RESOLUTIONS, RUN_NUMBERS
 
 from biobgt import ConnectomeSettings
 from biobgt.simulate import demo_cohort

@@ -3,8 +3,9 @@
 import module_results
 import numpy as np
 import pytest
+from loaded import LoadedCohort
 from page_contents import array, as_shown, assert_no_error, captions, figure
-from state import OWN, LoadedCohort
+from state import OWN
 
 from biobgt.analysis import ModuleOptions, find_modules, measure_modules
 from biobgt.atlas import numbered_atlas
@@ -118,7 +119,9 @@ def test_flow_and_numbers_are_the_agreement(open_modules, cohort, modules):
 
 
 def test_sweep_is_the_library_s(open_modules, graph):
-    curves = {trace["name"]: trace for trace in figure(open_modules(), "resolution_curves")["data"]}
+    page = open_modules()
+    button(page, "sweep_start").click().run()
+    curves = {trace["name"]: trace for trace in figure(page, "resolution_curves")["data"]}
     sweep = resolution_sweep(graph, [0.5, 1.2, 2.0], runs=5, seed=1)
     at = [array(curves["Modularity Q"]["x"]).tolist().index(value) for value in (0.5, 1.2, 2.0)]
     names = {"n_modules": "Number of modules", "q": "Modularity Q", "stability": "Stability: AMI between runs"}
@@ -126,10 +129,12 @@ def test_sweep_is_the_library_s(open_modules, graph):
         np.testing.assert_allclose(array(curves[name]["y"])[at], sweep[column], err_msg=name)
 
 
-def test_sweep_can_be_stopped_and_goes_on(open_modules, counted):
+def test_sweep_waits_until_it_is_asked_for_each_time(open_modules, counted):
     page = open_modules(seed="4")
+    assert "resolution_step" not in counted
+    button(page, "sweep_start").click().run()
+    assert counted["resolution_step"] == 16
     counted.clear()
-    page.session_state["sweep_wanted"] = False  # as the button Stop does
     page.number_input(key="seed").set_value(5).run()
     assert_no_error(page)
     assert "resolution_step" not in counted
@@ -140,6 +145,8 @@ def test_sweep_can_be_stopped_and_goes_on(open_modules, counted):
 
 def test_nothing_is_measured_twice(open_modules, counted):
     page = open_modules(seed="9")
+    assert counted == {"measure_modules": 1}
+    button(page, "sweep_start").click().run()
     assert counted == {"measure_modules": 1, "resolution_step": 16}
     page.switch_page("views/home.py").run()
     page.switch_page("views/modules.py").run()

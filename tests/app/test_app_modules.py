@@ -1,8 +1,10 @@
 """The page of modules: what it shows is what the command line computes."""
 
+import re
+
 import numpy as np
 import pytest
-from page_contents import array, as_shown, assert_no_error, captions, figure
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
 from biobgt.analysis import ModuleOptions, measure_modules
 from biobgt.connectome import brain_graph, functional_connectivity
@@ -25,18 +27,27 @@ def table(page, column):
     return next(element.value for element in page.dataframe if column in element.value.columns)
 
 
-def test_measures_stand_beside_real_groups(open_page, expected):
-    page = open_page("modules")
+def test_measures_stand_beside_real_groups(look_at, expected):
+    page = look_at("modules")
     assert_no_error(page)
     measures = table(page, "Measure").set_index("Measure")
     assert measures.loc["Modularity Q"].iloc[0] == f"{expected.measures['q']:.3f}"
     assert measures.loc["Modules"].iloc[0] == str(expected.measures["modules"])
-    assert measures.loc["Segregation", "ABIDE NC"] == "0.800 ± 0.026"
+    assert measures.loc["Segregation", "ABIDE NC, real"] == "0.800 ± 0.026"
     assert "462 NC and 437 ASD" in captions(page)
+    assert "Segregation is that of the Louvain modules found here" in captions(page)
 
 
-def test_the_heatmap_is_sorted_by_module(open_page, subject, expected):
-    shown = figure(open_page("modules"), "modules")
+def test_measures_say_who_is_simulated_and_who_is_real(look_at, subject):
+    page = look_at("modules")
+    measures = table(page, "Measure").set_index("Measure")
+    assert list(measures.columns) == [f"{subject.id}, simulated", "ABIDE NC, real", "ABIDE ASD, real"]
+    assert re.fullmatch(r"\d\.\d ± \d\.\d", measures.loc["Modules", "ABIDE NC, real"])
+    assert badges(page.main) == len(page.subheader) - 1, "the heading of the real groups has no badge"
+
+
+def test_the_heatmap_is_sorted_by_module(look_at, subject, expected):
+    shown = figure(look_at("modules"), "modules")
     regions = demo_cohort("asd", n_per_group=1).atlas.regions
     positions = [regions.index(name) for name in shown["data"][0]["y"]]
     modules = expected.partition.labels[positions]
@@ -45,8 +56,8 @@ def test_the_heatmap_is_sorted_by_module(open_page, subject, expected):
     np.testing.assert_allclose(array(shown["data"][0]["z"]), fc[np.ix_(positions, positions)], atol=1e-6)
 
 
-def test_roles_are_those_of_the_library(open_page, expected):
-    page = open_page("modules")
+def test_roles_are_those_of_the_library(look_at, expected):
+    page = look_at("modules")
     traces = figure(page, "roles")["data"]
     assert len(traces) == expected.partition.n_modules
     np.testing.assert_allclose(
@@ -64,14 +75,14 @@ def test_another_resolution_finds_other_modules_and_has_no_study(open_page):
     assert_no_error(page)
     after = table(page, "Measure").set_index("Measure")
     assert int(after.loc["Modules"].iloc[0]) > before
-    assert "ABIDE NC" not in after.columns
+    assert "ABIDE NC, real" not in after.columns
     assert "no graphs like these" in captions(page)
 
 
 def test_signed_graphs_have_modules_too(open_page):
     page = open_page("modules", sign="signed", threshold="none")
     assert_no_error(page)
-    assert "ABIDE ASD" in table(page, "Measure").columns
+    assert "ABIDE ASD, real" in table(page, "Measure").columns
 
 
 def test_signed_follows_the_sign_rule_and_says_so(open_page):
@@ -86,7 +97,7 @@ def test_signed_follows_the_sign_rule_and_says_so(open_page):
     assert_no_error(page)
     assert "negative weights of this signed graph are left out" in captions(page)
     assert table(page, "Measure").set_index("Measure").loc["Modularity Q"].iloc[0] != counted
-    assert "ABIDE NC" not in table(page, "Measure").columns
+    assert "ABIDE NC, real" not in table(page, "Measure").columns
     page = open_page("modules", cohort="ad", sign="signed", level="0.85")
     assert "none passed the threshold" in captions(page)
 

@@ -30,8 +30,8 @@ def subject(asd):
 
 
 @pytest.mark.parametrize("name", SUBJECT_PAGES)
-def test_every_page_opens_with_a_badge_wherever_simulated_data_show(open_page, name) -> None:
-    page = open_page(name)
+def test_every_page_opens_with_a_badge_wherever_simulated_data_show(look_at, name) -> None:
+    page = look_at(name)
     assert_no_error(page)
     assert badges(page.sidebar) == 1
     assert badges(page.main) >= 2
@@ -45,8 +45,8 @@ def test_every_page_opens_with_a_badge_wherever_simulated_data_show(open_page, n
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_figure_has_its_description_as_a_caption(open_page, name) -> None:
-    page = open_page(name)
+def test_every_figure_has_its_description_as_a_caption(look_at, name) -> None:
+    page = look_at(name)
     shown = captions(page)
     for element in page.get("plotly_chart"):
         assert element.proto.alt in shown
@@ -149,8 +149,8 @@ def test_another_cohort_starts_at_its_first_subject(open_page) -> None:
     assert len(array(figure(page, "connectivity")["data"][0]["z"])) == 90
 
 
-def test_subjects_page_shows_series_and_quality(open_page, subject) -> None:
-    page = open_page("subjects")
+def test_subjects_page_shows_series_and_quality(look_at, subject) -> None:
+    page = look_at("subjects")
     carpet = figure(page, "series")["data"][0]
     regions = load_atlas("cc200").regions
     i, region = 5, carpet["y"][5]
@@ -162,11 +162,18 @@ def test_subjects_page_shows_series_and_quality(open_page, subject) -> None:
     assert len(table) == 40
 
 
+@pytest.fixture
+def nothing_kept(monkeypatch) -> None:
+    """A demo is shared by all tests: without this, what an earlier one measured would not be measured again."""
+    monkeypatch.setattr("loaded.keep_few", lambda kept, key, make, **_: make())
+
+
+@pytest.mark.usefixtures("nothing_kept")
 def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, monkeypatch) -> None:
     def refuse(*_, **__):
         raise InputError("The *matrix* of ![x](http://example.org/x.png) is odd.")
 
-    monkeypatch.setattr("state.subject_connectivity", refuse)
+    monkeypatch.setattr("loaded.subject_connectivity", refuse)
     page = open_page("subjects")
     (error,) = page.error
     assert as_shown(error.value) == "The *matrix* of ![x](http://example.org/x.png) is odd."
@@ -175,17 +182,18 @@ def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, mon
     assert len(page.dataframe) == 1
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch, caplog) -> None:
     def fail(*_, **__):
         raise ZeroDivisionError("by naught")
 
-    monkeypatch.setattr("state.subject_connectivity", fail)
+    monkeypatch.setattr("loaded.subject_connectivity", fail)
     page = open_page()
     assert not page.exception
     assert "sorry" in page.error[0].value
     report = next(code.value for code in page.code if "ZeroDivisionError" in code.value)
     assert report.startswith("ZeroDivisionError: by naught\nbiobgt ")
-    assert re.search(r"^  state\.py:\d+ in connectivity$", report, re.MULTILINE)
+    assert re.search(r"^  loaded\.py:\d+ in connectivity$", report, re.MULTILINE)
     assert "raise" not in report  # no line of any file
     assert "/" not in report  # no path of this machine
     assert "A page failed" in caplog.text

@@ -3,8 +3,10 @@
 import module_results
 import numpy as np
 import pytest
+from loaded import LoadedCohort
 from page_contents import array, as_shown, assert_no_error, captions, figure
-from state import LoadedCohort
+from uploads import take_in
+from widgets import plain
 
 from biobgt import Cohort, ConnectomeSettings, Subject, functional_connectivity, load_atlas
 from biobgt.atlas import numbered_atlas
@@ -76,6 +78,36 @@ def test_table_shows_groups_and_phenotypes(own) -> None:
     assert table["group"].tolist()[:3] == ["NC", "NC", "ASD"]
     assert table["age"].tolist()[:3] == [20, 21.5, 19]
     assert not table["ticked"].any()
+
+
+def test_subjects_without_a_group_are_counted(own) -> None:
+    assert as_shown(own.success[0].value).endswith(": 2 NC, 1 ASD, 1 without a group.")
+    press(edit(own, {i: {"group": None} for i in range(3)}), "Set the groups")
+    assert as_shown(own.success[0].value).endswith(": no groups.")
+
+
+def test_reasons_and_remarks_are_whole_and_no_markdown(open_page, series) -> None:
+    page = open_page("subjects")
+    name, rows, kind = table_file(series, 0)
+    broken = "![x](example.org).csv"
+    page.file_uploader(key="files0").set_value([(name, rows, kind), (broken, b"1,2\n3,pear\n5,6\n", kind)])
+    page.run()
+    assert_no_error(page)
+    refused, remarks = (table.value for table in page.table)
+    assert refused["File"].tolist() == [plain(broken)]
+    assert "pear" in refused["Why it was refused"][0]
+    quality = page.session_state["own_cohort"].quality
+    sentences = [sentence for column in ("warnings", "notes") for sentence in quality[column] if sentence]
+    assert [as_shown(text) for text in remarks["What it says"]] == sentences
+    assert [as_shown(text) for text in remarks["Subjects"]] == [quality["subject"][0]] * len(sentences)
+
+
+def test_remark_on_many_subjects_is_made_once(open_page) -> None:
+    page = open_page("subjects")
+    (remarks,) = (table.value for table in page.table)
+    flags = page.dataframe[0].value["flag"]
+    assert remarks["Flag"].tolist() == ["Note"]
+    assert remarks["Subjects"].tolist() == [f"{(flags == 'note').sum()} subjects"]
 
 
 def test_demo_has_nothing_to_edit(open_page) -> None:
@@ -190,6 +222,83 @@ def test_bundled_atlas_of_the_same_size_is_offered(open_page, rng) -> None:
     box.set_value("cc200").run()
     press(page, "Change the atlas")
     assert cohort_of(page).atlas is load_atlas("cc200")
+
+
+# Further files.
+
+
+def bring(page, series: np.ndarray, *numbers: int):
+    """Let these files lie in the uploader; their ids are those of their names, as they were not sent anew."""
+    page.file_uploader(key="files0").set_value([table_file(series, i) for i in numbers])
+    return page.run()
+
+
+def adding(page):
+    return page.radio(key="adding")
+
+
+def edit_by_hand(page) -> None:
+    press(edit(page, {0: {"group": "AD"}}), "Set the groups")
+    press(edit(page, {1: {"ticked": True}}), "Remove the ticked subjects")
+    assert {subject.id: subject.group for subject in cohort_of(page)} == EDITED
+
+
+EDITED = {"sub-00": "AD", "sub-02": "ASD", "sub-03": None}
+
+
+def test_further_files_are_added_and_edits_stay(own, series) -> None:
+    edit_by_hand(own)
+    more = np.concatenate([series, series[:1] + 1])
+    bring(own, more, 4)  # in an uploader that lost the others, as when one comes back to the page
+    assert_no_error(own)
+    assert adding(own).options == ["added to the 3 subjects loaded", "read in their place"]
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {**EDITED, "sub-04": None}
+    np.testing.assert_array_equal(cohort_of(own)["sub-04"].series, more[4])
+    assert "Added: 1 subject (sub-04)." in captions(own)
+    press(edit(own, {3: {"group": "MCI"}}), "Set the groups")
+    adding(own).set_value(False).run()
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {"sub-04": "MCI"}
+    adding(own).set_value(True).run()
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {**EDITED, "sub-04": "MCI"}
+
+
+def test_new_files_take_the_place_of_those_loaded_when_asked_to(own, series) -> None:
+    edit_by_hand(own)
+    own.file_uploader(key="files0").set_value([])
+    own.run()
+    adding(own).set_value(False).run()
+    assert cohort_of(own).ids == tuple(EDITED)  # nothing happens before the files come
+    bring(own, series, 1)
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {"sub-01": "NC"}
+
+
+def test_files_of_other_regions_are_a_sentence_and_nobody_is_lost(own, rng) -> None:
+    edit_by_hand(own)
+    rows = [",".join(f"{value:.4f}" for value in row) for row in rng.standard_normal((30, 9))]
+    header = ",".join(f"place{i}" for i in range(9))
+    own.file_uploader(key="files0").set_value([("x.csv", "\n".join([header, *rows]).encode(), "text/csv")])
+    own.run()
+    assert "One cohort has one atlas" in as_shown(own.error[0].value)
+    assert {subject.id: subject.group for subject in cohort_of(own)} == EDITED
+    adding(own).set_value(False).run()
+    assert_no_error(own)
+    assert cohort_of(own).ids == ("x",)
+
+
+def test_batch_that_grows_is_read_again_and_edits_are_made_again(series) -> None:
+    """What an uploader that still holds the first files does: the same files, and one more."""
+    subjects = tuple(Subject(f"s{i}", series=series[i], group="NC") for i in range(4))
+    first = Cohort("x", subjects[:3], numbered_atlas(N_REGIONS))
+    cohort, batch = take_in(first, None, None, file_ids=frozenset("abc"), adding=True)
+    assert cohort is first
+    edited = remove_subjects(set_groups(cohort, {"s0": "AD"}), ["s1"])
+    grown = Cohort("x", subjects, first.atlas)
+    cohort, batch = take_in(grown, edited, batch, file_ids=frozenset("abcd"), adding=True)
+    assert {subject.id: subject.group for subject in cohort} == {"s0": "AD", "s2": "NC", "s3": "NC"}
+    assert batch.earlier is None
+    shrunk = Cohort("x", subjects[2:], first.atlas)  # two files were taken out of the uploader
+    cohort, _ = take_in(shrunk, cohort, batch, file_ids=frozenset("cd"), adding=True)
+    assert cohort.ids == ("s2", "s3")
 
 
 # What was measured.

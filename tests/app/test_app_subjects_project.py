@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from link import link_of_project, saved_view
+from loaded import HubChoices, LoadedCohort, ModuleChoices, View
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 from project_panel import file_name, project_file
-from state import HubChoices, LoadedCohort, ModuleChoices, View
 from uploads import Brought, read_brought
 
 from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, functional_connectivity

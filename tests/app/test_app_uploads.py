@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
-from uploads import Brought, read_brought, safe_name
+from uploads import Brought, read_brought, safe_name, safe_path
 
 from biobgt import ChoiceNeeded, InputError, functional_connectivity
 
@@ -65,7 +65,7 @@ def test_files_become_the_cohort_that_is_shown(open_page, abide, series) -> None
         "Site_0050001 · NC",
         "Site_0050002",
     ]
-    assert as_shown(page.success[0].value) == "Read 3 subjects on Craddock CC200: 1 NC, 1 ASD."
+    assert as_shown(page.success[0].value) == "Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group."
     assert [text.value for text in page.text] == ["Site_0050002", "Site_0059999"]
     assert badges(page) == 0
     page.selectbox(key="region_order").select("atlas")
@@ -104,9 +104,9 @@ def test_two_sessions_never_share_subjects(open_page, abide) -> None:
 def test_broken_file_is_refused_with_its_reason_and_the_rest_is_read(open_page, abide) -> None:
     page = upload(open_page("subjects"), *abide, BROKEN)
     assert_no_error(page)
-    refused = page.dataframe[0].value
+    refused = page.table[0].value.map(as_shown)
     assert refused.to_dict("records") == [
-        {"file": "broken.1D", "why it was refused": "Line 2, column 2 holds 'pear' where a number belongs."}
+        {"File": "broken.1D", "Why it was refused": "Line 2, column 2 holds 'pear' where a number belongs."}
     ]
     assert len(page.selectbox(key="subject").options) == 3
 
@@ -120,9 +120,9 @@ def test_only_broken_files_end_in_a_sentence_and_the_demo_stays(open_page) -> No
 
 def test_unknown_kind_of_file_is_refused_by_name(open_page, abide) -> None:
     page = upload(open_page("subjects"), *abide, Uploaded("notes.pdf", b"%PDF-1.4"))
-    refused = page.dataframe[0].value
-    assert refused["file"].tolist() == ["notes.pdf"]
-    assert "not read" in refused["why it was refused"][0]
+    refused = page.table[0].value.map(as_shown)
+    assert refused["File"].tolist() == ["notes.pdf"]
+    assert "not read" in refused["Why it was refused"][0]
 
 
 def test_question_is_asked_answered_and_asked_again(open_page, rng) -> None:
@@ -179,8 +179,32 @@ def test_zip_and_own_atlas(rng) -> None:
 
 
 def test_files_of_one_name_are_both_read(abide) -> None:
-    twins = [Uploaded("a/rois.1D", abide[0].content), Uploaded("b/rois.1D", abide[1].content)]
+    twins = [Uploaded("rois.1D", abide[0].content), Uploaded("rois.1D", abide[1].content)]
     assert len(read_brought(Brought(twins), name="Your files")) == 2
+
+
+def test_folder_keeps_its_sub_folders(open_page, abide, series) -> None:
+    """As browsers send it: every file by its path from the folder that was chosen, hidden ones and all."""
+    page = open_page("subjects")
+    files = {
+        "study/NC/s1/rois.1D": abide[0].content,
+        "study/NC/s2/rois.1D": abide[1].content,
+        "study/participants.tsv": b"participant_id\tgroup\ns1\tcontrol\ns2\tASD\n",
+        "study/NC/s1/rois.json": b"{}",
+        "study/report.html": b"<html>",
+        "study/.git/config": b"x",
+        "study/.hidden.1D": abide[2].content,
+        "study/../../outside.1D": abide[2].content,
+    }
+    page.file_uploader(key="folder0").set_value([(name, content, "") for name, content in files.items()])
+    page.run()
+    assert_no_error(page)
+    cohort = page.session_state["own_cohort"].cohort
+    assert {subject.id: subject.group for subject in cohort} == {"s1": "NC", "s2": "ASD"}
+    assert [subject.source.file for subject in cohort] == ["study/NC/s1/rois.1D", "study/NC/s2/rois.1D"]
+    np.testing.assert_array_equal(cohort["s2"].series, series[:, 1])
+    assert "Left aside as not data: 1 × .json, 1 × .html." in captions(page)
+    assert cohort.refused == ()
 
 
 @pytest.mark.parametrize("files", [[BROKEN], [], [Uploaded("subject.csv", b"1,2,3\n4,5,7\n8,9,1\n2,2,1\n")]])
@@ -213,3 +237,35 @@ def test_safe_name(name, safe) -> None:
 def test_safe_name_stays_in_its_folder(name) -> None:
     folder = Path("folder").resolve()
     assert (folder / safe_name(name)).resolve().parent == folder
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("study/sub-01/x.tsv", "study/sub-01/x.tsv"),
+        ("a\\b.csv", "a/b.csv"),
+        ("/etc/passwd.csv", "etc/passwd.csv"),
+        ("C:/x/y.csv", "C_/x/y.csv"),
+        ("x.csv", "x.csv"),
+        (".hidden.csv", "hidden.csv"),
+        ("study/.DS_Store", None),
+        ("study/.git/x.csv", None),
+        ("../x.csv", None),
+        ("study/../../x.csv", None),
+        ("a/" * 40 + "x.csv", "a/" * 11 + "x.csv"),
+    ],
+)
+def test_safe_path(name, place) -> None:
+    assert safe_path(name) == (None if place is None else Path(place))
+
+
+@given(name=st.text(alphabet="a./\\ :\x00~-", max_size=30))
+def test_safe_path_stays_in_its_folder(name) -> None:
+    folder = Path("folder").resolve()
+    place = safe_path(name)
+    assert place is None or folder in (folder / place).resolve().parents
+
+
+def test_file_in_the_place_of_a_folder_is_a_sentence(abide) -> None:
+    with pytest.raises(InputError, match=r"'x\.1D' could not be put aside"):
+        read_brought(Brought([Uploaded("a", b"1"), Uploaded("a/x.1D", abide[0].content)]), name="Your files")

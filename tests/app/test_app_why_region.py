@@ -63,6 +63,10 @@ def test_story_is_the_librarys(open_page, cohort, options):
     assert [text.split("<br>")[0] for text in shown] == names
     table = page.dataframe[0].value
     assert list(table["Rank"]) == [story.standings[measure].rank for measure in HUB_METRICS]
+    units = dict(zip(HUB_METRICS, table["Unit"], strict=True))
+    assert units["node_entanglement"] == "bits"
+    assert "lower is stronger" in units["vertex_entanglement"]
+    assert "counts twice" in units["betweenness"]
     assert REGION in captions(page)
 
 
@@ -143,12 +147,12 @@ def test_graph_without_connections_has_a_story_too(open_page):
     assert "nan" not in texts(page)
 
 
-@pytest.mark.parametrize("key", ["hub_curves", "gamma_sweep", "why_spectra"])
-def test_figures_can_be_enlarged(open_page, key):
+def test_figures_can_be_enlarged(open_page):
     page = open_page("hubs", cohort="ad")
-    small = figure(page, key)
-    page.button(key=f"{key}_enlarge").click().run()
-    assert_no_error(page)
-    large = figure(page, f"{key}_large")
-    assert large["data"] == small["data"]
-    assert large["layout"]["height"] > small["layout"]["height"]
+    for key in ("hub_curves", "gamma_sweep", "why_spectra"):
+        small = figure(page, key)
+        page.button(key=f"{key}_enlarge").click().run()
+        assert_no_error(page)
+        large = figure(page, f"{key}_large")
+        assert large["data"] == small["data"]
+        assert large["layout"]["height"] > small["layout"]["height"]

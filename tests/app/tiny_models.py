@@ -1,12 +1,16 @@
 """Small model folders, written by the project's own code: untrained members, random attention, nothing to wait for."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 
+import biobgt.training.cards
 from biobgt.model.presets import preset_named
 from biobgt.model.transformer import BioBGT
 from biobgt.simulate import demo_cohort
@@ -16,6 +20,19 @@ from biobgt.training.ensemble import TrainedEnsemble
 
 LAYERS, HEADS = 2, 2
 PRESET = preset_named("best", layers=LAYERS, heads=HEADS, width=8, ffn=8)
+
+
+@contextmanager
+def few_draws() -> Iterator[None]:
+    """Intervals from 10 resamples: no test looks at their width."""
+    original = biobgt.training.cards.bootstrap_intervals
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            biobgt.training.cards,
+            "bootstrap_intervals",
+            lambda *given, draws, seed: original(*given, draws=10, seed=seed),
+        )
+        yield
 
 
 def write_tiny_model(folder: Path, demo: str, kind: str, *, simulated: bool, n_per_group: int = 3) -> None:
@@ -42,17 +59,18 @@ def write_tiny_model(folder: Path, demo: str, kind: str, *, simulated: bool, n_p
         seconds_an_epoch=1.0,
         peak_memory_mb=100.0,
     )
-    card = write_model(
-        folder,
-        name=folder.name,
-        cohort=cohort,
-        data=data,
-        preset=PRESET,
-        trained=trained,
-        linear={"ridge on Fisher-z correlations": trained.probabilities[::-1]},
-        command=f"biobgt train {kind}",
-        seed=0,
-    )
+    with few_draws():
+        card = write_model(
+            folder,
+            name=folder.name,
+            cohort=cohort,
+            data=data,
+            preset=PRESET,
+            trained=trained,
+            linear={"ridge on Fisher-z correlations": trained.probabilities[::-1]},
+            command=f"biobgt train {kind}",
+            seed=0,
+        )
     if not simulated:  # the demo's subjects are, but these pages are to be tested with both
         card |= {"simulated": False, "headline": "At or near chance: this model does not tell the groups apart."}
         (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")

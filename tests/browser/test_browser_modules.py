@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 expect.set_options(timeout=60_000)
 
 Open = Callable[..., Page]
-FIGURES = ("brain", "modules", "flow", "resolution_curves", "roles")
+FIGURES = ("brain", "modules", "flow", "roles")
 # Few runs and the smaller atlas: what is tested is the page.
 PAGE = "modules?cohort=ad&runs=5"
 NODES = "document.querySelector('.st-key-brain .js-plotly-plot').data.filter(t => t.mode === 'markers').length"
@@ -30,7 +30,7 @@ def test_page_loads_whole(open_app: Open, width: int) -> None:
     wait_until_drawn(page)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    expect(badges(page.get_by_test_id("stMain"))).to_have_count(8)
+    expect(badges(page.get_by_test_id("stMain"))).to_have_count(7)
     assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
     assert clipped_texts(page) == []
 

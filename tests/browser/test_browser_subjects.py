@@ -25,7 +25,7 @@ def bring_subjects(page: Page, folder: Path) -> None:
     page.locator(".st-key-phenotypes0 input[type=file]").set_input_files(groups)
     expect(page.get_by_text("Drop the subjects' files as well")).to_be_visible()
     upload(page, *(write_abide(folder, f"Lab_005000{i}", seed=i) for i in range(3)))
-    expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD.")).to_be_visible()
+    expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group.")).to_be_visible()
     expect(title(page)).to_contain_text("Lab_0050000")
     wait_until_drawn(page)
 
@@ -53,6 +53,30 @@ def test_group_of_any_name_is_set_for_ticked_subjects(open_app: Open, tmp_path: 
     expect(title(page)).to_contain_text("Lab_0050002")
 
 
+def test_folder_is_read_with_its_sub_folders_and_further_files_are_added(open_app: Open, tmp_path: Path) -> None:
+    """What browsers send as the names of a folder's files is known only from a browser."""
+    study = tmp_path / "study"
+    for i in range(2):
+        (study / f"sub-0{i}").mkdir(parents=True)
+        write_abide(tmp_path, f"Lab_005000{i}", seed=i).rename(study / f"sub-0{i}" / "rois.1D")
+    (study / ".git").mkdir()
+    (study / ".git" / "config").write_text("hidden")
+    (study / "participants.tsv").write_text("participant_id\tgroup\nsub-00\tNC\nsub-01\tASD\n")
+    page = open_app("subjects")
+    wait_until_drawn(page)
+    page.locator(".st-key-folder0 input[type=file]").set_input_files(study)
+    expect(page.get_by_text("Read 2 subjects on Craddock CC200: 1 NC, 1 ASD.")).to_be_visible()
+    expect(title(page)).to_contain_text("sub-00")
+    wait_until_drawn(page)
+    page.get_by_test_id("stSidebarNav").get_by_text("Models").click()
+    expect(page.get_by_role("heading", name="Models", exact=True)).to_be_visible()
+    page.get_by_test_id("stSidebarNav").get_by_text("Subjects").click()
+    expect(page.get_by_text("added to the 2 subjects loaded")).to_be_visible()
+    upload(page, write_abide(tmp_path, "Lab_0050002", seed=2))
+    expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group.")).to_be_visible()
+    expect(page.get_by_text("Added: 1 subject (Lab_0050002).")).to_be_visible()
+
+
 def test_project_is_saved_and_opened_by_somebody_else(open_app: Open, tmp_path: Path) -> None:
     mine = open_app("subjects?level=0.45")
     bring_subjects(mine, tmp_path)
@@ -76,7 +100,7 @@ def test_project_is_saved_and_opened_by_somebody_else(open_app: Open, tmp_path: 
     wait_until_drawn(yours)
     yours.get_by_text("Save or open a project").click()
     yours.locator(".st-key-project0 input[type=file]").set_input_files(path)
-    expect(yours.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD.")).to_be_visible()
+    expect(yours.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group.")).to_be_visible()
     expect(title(yours)).to_contain_text("Lab_0050001")
     expect(yours).to_have_url(re.compile("level=0.45"))
     assert "Lab" not in yours.url
