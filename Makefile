@@ -9,8 +9,9 @@ BIN := .venv/bin
 run: .venv/.installed
 	$(BIN)/streamlit run app/Home.py
 
+# Two at a time, a file each; files come in their order, so that the long ones of the app start first.
 test: .venv/.installed-dev .venv/.browser
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -1,10 +1,21 @@
 """What several test modules share."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
+from hypothesis import settings
+
+# One thread a process, in what the tests start too: on matrices of this size several only wait for each other, and
+# tests run side by side. numpy and torch read it when they are imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+
+# No timing in tests: an example may take as long as the machine needs.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

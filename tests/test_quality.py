@@ -65,10 +65,10 @@ def test_table(series):
 
 
 def test_real_cohorts_are_mostly_unsuspicious(shared_data):
-    for name in ("abide_cc200", "cni2019_cc200"):
-        cohort = read_cohort(shared_data / f"{name}.npz")
+    abide, cni = (read_cohort(shared_data / f"{name}.npz") for name in ("abide_cc200", "cni2019_cc200"))
+    for cohort in (abide, cni):
         flagged = [flag.name for subject in cohort.subjects[::5] for flag in quality_flags(subject, cohort.atlas)]
         assert "high mean FC" not in flagged
         assert "no structure" not in flagged
-    silent = [subject.id for subject in read_cohort(shared_data / "abide_cc200.npz") if subject.silent_regions]
+    silent = [subject.id for subject in abide if subject.silent_regions]
     assert 40 <= len(silent) < 60  # as the data's own page says

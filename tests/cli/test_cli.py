@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in a process of its own."""
+"""The command line as a user meets it; in a process of its own where starting and ending one matter."""
 
 from pathlib import Path
 
@@ -29,8 +29,8 @@ def test_help_lists_the_jobs():
         assert job in result.stdout
 
 
-def test_version():
-    assert biobgt("--version").stdout.startswith("biobgt 0.")
+def test_version(run):
+    assert run("--version").out.startswith("biobgt 0.")
 
 
 def test_the_demo_is_read_back_as_it_was_drawn_and_stays_marked(demo):
@@ -42,22 +42,22 @@ def test_the_demo_is_read_back_as_it_was_drawn_and_stays_marked(demo):
     np.testing.assert_allclose(cohort["sim-AD-001"].series, drawn["sim-AD-001"].series, rtol=1e-5)
 
 
-def test_info(demo, tmp_path):
-    result = biobgt("info", demo, "--out", tmp_path / "tables")
-    assert result.returncode == 0
-    assert "6 subjects · AAL-90 (cerebrum) (90 regions) · series" in result.stdout
-    assert "SIMULATED: 6 of the subjects" in result.stdout
-    assert "Groups: 2 NC, 2 MCI, 2 AD" in result.stdout
+def test_info(run, demo, tmp_path):
+    ended = run("info", demo, "--out", tmp_path / "tables")
+    assert ended.code == 0
+    assert "6 subjects · AAL-90 (cerebrum) (90 regions) · series" in ended.out
+    assert "SIMULATED: 6 of the subjects" in ended.out
+    assert "Groups: 2 NC, 2 MCI, 2 AD" in ended.out
     quality = pd.read_csv(tmp_path / "tables" / "quality.csv")
     assert len(quality) == 6
     sources = pd.read_csv(tmp_path / "tables" / "sources.csv")
     assert sources["sha256"].str.len().eq(64).all()
 
 
-def test_connectome_writes_the_graphs(demo, tmp_path):
+def test_connectome_writes_the_graphs(run, demo, tmp_path):
     arguments = ("--sign", "signed", "--threshold", "proportional", "--level", 0.1)
-    result = biobgt("connectome", demo, "--out", tmp_path, *arguments)
-    assert result.returncode == 0, result.stderr
+    ended = run("connectome", demo, "--out", tmp_path, *arguments)
+    assert ended.code == 0, ended.err
     weights = pd.read_csv(tmp_path / "graphs" / "sim-MCI-002.csv", index_col=0)
     subject = read_cohort(demo)["sim-MCI-002"]
     fc = functional_connectivity(subject.series)
@@ -81,27 +81,26 @@ def test_hubs_and_modules_write_tables_of_one_subject_side_by_side(demo, tmp_pat
     assert pd.read_csv(tmp_path / "sources.csv")["sha256"].str.len().tolist() == [64]
 
 
-def test_refused_files_are_said_and_listed(demo, tmp_path):
+def test_refused_files_are_said_and_listed(run, demo, tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "good.tsv").write_text((demo / "sim-NC-001.tsv").read_text())
     (folder / "bad.tsv").write_text("")
-    result = biobgt("connectome", folder, "--out", tmp_path / "out")
-    assert result.returncode == 0
-    assert "Refused: 1 file; refused.csv says why" in result.stdout
+    ended = run("connectome", folder, "--out", tmp_path / "out")
+    assert ended.code == 0
+    assert "Refused: 1 file; refused.csv says why" in ended.out
     assert pd.read_csv(tmp_path / "out" / "refused.csv")["why"].tolist() == ["The file is empty."]
 
 
-def test_atlases():
-    result = biobgt("atlases")
-    assert "cc200" in result.stdout
-    assert "power264" in result.stdout
+def test_atlases(run):
+    listed = run("atlases").out
+    assert "cc200" in listed
+    assert "power264" in listed
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("info", "nowhere"), "There is no file or folder 'nowhere'."),
         (("demo", "cancer", "--out", "x"), "There is no demo cohort 'cancer'."),
         (("info", "{demo}", "--atlas", "cc200"), "the chosen atlas has 200 regions"),
         (("info", "{demo}", "--phenotypes", "none.csv"), "There is no phenotype table 'none.csv'."),
@@ -110,10 +109,18 @@ def test_atlases():
         (("hubs", "{demo}", "--out", "{demo}/h", "--seed", "-1"), "The seed is -1"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(demo, arguments, sentence):
-    result = biobgt(*(str(argument).format(demo=demo) for argument in arguments))
+def test_bad_input_is_one_sentence_and_exit_code_2(run, demo, arguments, sentence):
+    ended = run(*(str(argument).format(demo=demo) for argument in arguments))
+    assert ended.code == 2
+    assert sentence in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+
+
+def test_bad_input_ends_the_process_with_one_sentence_and_exit_code_2():
+    result = biobgt("info", "nowhere")
     assert result.returncode == 2
-    assert sentence in result.stderr
+    assert "There is no file or folder 'nowhere'." in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
 

@@ -6,7 +6,6 @@ import nibabel
 import numpy as np
 import pytest
 import scipy.io
-from cli_process import biobgt
 from nilearn.datasets import load_mni152_template
 from nilearn.image import new_img_like
 
@@ -25,46 +24,46 @@ def image(tmp_path, rng):
     return path
 
 
-def test_a_mat_file(tmp_path, bold):
+def test_a_mat_file(run, tmp_path, bold):
     scipy.io.savemat(tmp_path / "sub-01.mat", {"ROISignals": bold(150, 90)})
-    result = biobgt("info", tmp_path / "sub-01.mat")
-    assert result.returncode == 0, result.stderr
-    assert "1 subject · AAL-90 (cerebrum) (90 regions) · series" in result.stdout
+    ended = run("info", tmp_path / "sub-01.mat")
+    assert ended.code == 0, ended.err
+    assert "1 subject · AAL-90 (cerebrum) (90 regions) · series" in ended.out
 
 
-def test_a_zip(tmp_path, bold):
+def test_a_zip(run, tmp_path, bold):
     with zipfile.ZipFile(tmp_path / "study.zip", "w") as archive:
         for i in range(3):
             rows = "\n".join(",".join(map(str, row)) for row in bold(150, 116))
             archive.writestr(f"study/sub-0{i}.csv", rows)
         archive.writestr("study/participants.tsv", "participant_id\tgroup\nsub-00\tNC\nsub-01\tAD\nsub-02\tAD\n")
-    result = biobgt("info", tmp_path / "study.zip")
-    assert result.returncode == 0, result.stderr
-    assert "3 subjects · AAL-116" in result.stdout
-    assert "Groups: 1 NC, 2 AD" in result.stdout
+    ended = run("info", tmp_path / "study.zip")
+    assert ended.code == 0, ended.err
+    assert "3 subjects · AAL-116" in ended.out
+    assert "Groups: 1 NC, 2 AD" in ended.out
 
 
-def test_an_image_with_an_atlas(image):
-    result = biobgt("info", image, "--atlas", "dosenbach160", "--radius", 8)
-    assert result.returncode == 0, result.stderr
-    assert "1 subject · Dosenbach 160" in result.stdout
+def test_an_image_with_an_atlas(run, image):
+    ended = run("info", image, "--atlas", "dosenbach160", "--radius", 8)
+    assert ended.code == 0, ended.err
+    assert "1 subject · Dosenbach 160" in ended.out
     subject = read_cohort(image, atlas="dosenbach160")["sub-07"]
     assert subject.n_timepoints == 30
     assert subject.source.options["regions"] == "spheres of 5 mm"
 
 
-def test_real_abide_files(shared_data):
-    result = biobgt("info", shared_data / "raw" / "abide" / "NYU_0050952_rois_cc200.1D")
-    assert result.returncode == 0, result.stderr
-    assert "1 subject · Craddock CC200 (200 regions) · series" in result.stdout
+def test_real_abide_files(run, shared_data):
+    ended = run("info", shared_data / "raw" / "abide" / "NYU_0050952_rois_cc200.1D")
+    assert ended.code == 0, ended.err
+    assert "1 subject · Craddock CC200 (200 regions) · series" in ended.out
 
 
-def test_a_real_cni_folder(shared_data):
+def test_a_real_cni_folder(run, shared_data):
     folder = shared_data / "raw" / "cni2019"
-    asked = biobgt("info", folder)
-    assert asked.returncode == 2
-    assert "Choose atlas: aal116 or cc200." in asked.stderr
-    result = biobgt("info", folder, "--atlas", "aal116")
-    assert result.returncode == 0, result.stderr
-    assert "4 subjects · AAL-116" in result.stdout
-    assert "Groups: 2 NC, 2 ADHD" in result.stdout
+    asked = run("info", folder)
+    assert asked.code == 2
+    assert "Choose atlas: aal116 or cc200." in asked.err
+    ended = run("info", folder, "--atlas", "aal116")
+    assert ended.code == 0, ended.err
+    assert "4 subjects · AAL-116" in ended.out
+    assert "Groups: 2 NC, 2 ADHD" in ended.out
