@@ -154,8 +154,8 @@ def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
     monkeypatch.setattr(module_chance, "NULL_GRAPHS", 3)
     monkeypatch.setattr(module_brains, "keep", lambda *_: DOT)
     page = own_page("modules")
-    assert_all_can_be_added(page, 5)
-    for key in ("modularity_test_start", "groups_start"):
+    assert_all_can_be_added(page, 4)
+    for key in ("sweep_start", "modularity_test_start", "groups_start"):
         page.button(key=key).click()
     page.run()
     assert_all_can_be_added(page, 9)
