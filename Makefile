@@ -9,9 +9,11 @@ BIN := .venv/bin
 run: .venv/.installed
 	$(BIN)/streamlit run app/Home.py
 
-# Two at a time, a file each; files come in their order, so that the long ones of the app start first.
+# Two at a time, a file each; files come in their order, so that the long ones of the app start first. Browsers draw brains
+# without a graphics card and need all cores: they come alone.
 test: .venv/.installed-dev .venv/.browser
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
+	$(BIN)/pytest tests/browser
 
 check: .venv/.installed-dev
 	$(BIN)/ruff check .
