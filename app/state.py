@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from loaded import STRONGEST
-from loaded import HubChoices as HubChoices
-from loaded import LoadedCohort as LoadedCohort
-from loaded import View as View
+from loaded import STRONGEST, HubChoices, LoadedCohort, View
 from threadpoolctl import threadpool_limits
 
 from biobgt import Cohort

@@ -129,7 +129,7 @@ def own_page(open_page):
 
     def own_page(name):
         page = open_page("home", runs="2")
-        page.session_state[state.OWN_COHORT] = state.LoadedCohort(state.OWN, demo_cohort("ad", n_per_group=2))
+        page.session_state[state.OWN_COHORT] = LoadedCohort(state.OWN, demo_cohort("ad", n_per_group=2))
         page.session_state["next_cohort"] = state.OWN
         page.run()
         return page if name == "home" else page.switch_page(f"views/{name}.py").run()
@@ -277,12 +277,12 @@ def test_own_subjects_that_are_gone_are_left_out_and_forgotten(open_page, rng):
         FigureRequest("connectivity_distribution", ref, name) for ref, name in ((own, "s1"), (DEMO, "sim-AD-001"))
     ]
     page = open_page()
-    page.session_state[state.OWN_COHORT] = state.LoadedCohort(state.OWN, cohort)
+    page.session_state[state.OWN_COHORT] = LoadedCohort(state.OWN, cohort)
     page = with_list(page, *requests)
     assert_no_error(page)
     assert not page.warning
     assert page.toggle(key="export_data").value is False
-    page.session_state[state.OWN_COHORT] = state.LoadedCohort(state.OWN, cohort.with_groups({"s0": "NC"}))
+    page.session_state[state.OWN_COHORT] = LoadedCohort(state.OWN, cohort.with_groups({"s0": "NC"}))
     page.run()
     assert "no longer loaded as they were" in page.warning[0].value
     assert {request for request, _ in page.session_state[state.EXPORT_PREVIEWS]} == {requests[1]}
