@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.cli import main
+from biobgt.cli import main, screen
 from biobgt.cohort import Cohort
 from biobgt.readers import read_cohort
 from biobgt.readers.layout import SIMULATED_MARK
@@ -30,7 +30,8 @@ Run = Callable[..., Ended]
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a job with arguments, as from a wide terminal."""
-    monkeypatch.setenv("COLUMNS", "200")
+    for console in (screen.out, screen.err):  # made when the module was imported, as wide as the terminal was then
+        monkeypatch.setattr(console, "_width", 200)
 
     def call(*arguments: object) -> Ended:
         capsys.readouterr()
