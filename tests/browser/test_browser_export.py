@@ -15,7 +15,6 @@ from playwright.sync_api import Page, expect
 from test_browser_frame import clipped_texts
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=90_000)
 
 Open = Callable[..., Page]
 BIN = Path(sys.executable).parent

@@ -11,7 +11,6 @@ from playwright.sync_api import Locator, Page, expect
 pytestmark = pytest.mark.browser
 PAGES = ("", "subjects")
 SIMULATED = {"": 3, "subjects": 2}  # badges in a page; Home shows the simulated model too
-expect.set_options(timeout=30_000)
 
 Open = Callable[..., Page]
 

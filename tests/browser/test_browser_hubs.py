@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 from test_browser_frame import badges, choose, clipped_texts
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=30_000)
 
 Open = Callable[..., Page]
 FIGURES = (

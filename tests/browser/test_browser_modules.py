@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from test_browser_frame import badges, clipped_texts
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=60_000)
 
 Open = Callable[..., Page]
 FIGURES = ("brain", "modules", "flow", "roles")

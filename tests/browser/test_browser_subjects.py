@@ -11,7 +11,6 @@ from test_browser_frame import choose, clipped_texts, title, upload, wait_until_
 from biobgt.project import open_project
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=60_000)
 
 Open = Callable[..., Page]
 ROW_PX, TICK_PX = 35, 70
