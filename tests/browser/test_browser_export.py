@@ -34,7 +34,7 @@ def test_figure_is_added_downloaded_in_every_format_and_made_again_by_the_script
     page.get_by_role("link", name="Export").click()
     listed = page.locator(".st-key-export_0")
     expect(listed).to_contain_text("sim-AD-003")
-    expect(listed.get_by_role("img")).to_be_visible()
+    expect(listed.locator("img")).to_be_visible()
     page.get_by_role("button", name="Make the zip of 1 figure").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the zip of 1 figure").click()
@@ -42,7 +42,7 @@ def test_figure_is_added_downloaded_in_every_format_and_made_again_by_the_script
     download.value.save_as(tmp_path / "bundle.zip")
     for width in (1280, 800):
         page.set_viewport_size({"width": width, "height": 900})
-        expect(listed.get_by_role("img")).to_be_visible()
+        expect(listed.locator("img")).to_be_visible()
         assert overflow(page) == 0
         assert clipped_texts(page) == []
     folder = tmp_path / "bundle"
