@@ -10,20 +10,17 @@ the subjects, in that user's session and nowhere else.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from loaded import View, keep_few
-from numpy.typing import NDArray
 from state import GAMMAS
 
 from biobgt import ConnectomeSettings, Subject
 from biobgt.connectome import subject_connectivity
 from biobgt.hubs import HubRule, Perturbation
-from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.group_curves import SubjectCurves, measure_curves
 from biobgt.hubs.rank_correlation import RankCorrelation
-from biobgt.hubs.spectra import Spectra
+from biobgt.hubs.remembered_spectra import RememberedSpectra
 from biobgt.hubs.sweep import SubjectHubs, hub_correlations, measure_hubs
 from biobgt.simulate import DEMO_COHORTS
 
@@ -33,23 +30,6 @@ KEPT_DEMO, KEPT_OWN = 64, 16  # a third of a megabyte each, at 200 regions
 KEPT_DEMO_CURVES, KEPT_OWN_CURVES = 24, 3  # of all subjects, at as many settings; 50 kB a subject
 KEPT_PICTURES = 32
 KEPT_TABLES = 64  # 50 kB each
-
-
-@dataclass(frozen=True, eq=False)
-class KeptSpectra(Spectra):
-    """Spectra that remember the change of entropy at every γ they were asked for."""
-
-    known: dict[float, NDArray[np.float64]] = field(default_factory=dict)
-
-    def entropy_change(self, gammas: float | NDArray[np.float64], *, mean_field: bool = False) -> NDArray[np.float64]:
-        """ΔS = S(G_i) − S(G) in bits, with its sign, shape (n_gammas, n)."""
-        if mean_field:
-            return super().entropy_change(gammas, mean_field=True)
-        times = check_gammas(gammas).tolist()
-        new = [gamma for gamma in dict.fromkeys(times) if gamma not in self.known]
-        if new:
-            self.known.update(zip(new, super().entropy_change(np.array(new)), strict=True))
-        return np.stack([self.known[gamma] for gamma in times])
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +79,7 @@ def _measure(view: View) -> KeptHubs:
     # FC strength is on the Pearson matrix, as in the paper and on the command line, whatever the graph is made of.
     graph = view.graph(view.connectivity())
     hubs = measure_hubs(graph, subject_connectivity(view.subject), perturbation=view.hubs.perturbation)
-    spectra = KeptSpectra(**vars(hubs.spectra))
+    spectra = RememberedSpectra(**vars(hubs.spectra))
     return KeptHubs(**{**vars(hubs), "spectra": spectra})
 
 
