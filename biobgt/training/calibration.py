@@ -1,6 +1,6 @@
 """Probabilities that mean what they say: temperature scaling.
 
-One number T, fitted on validation subjects, divides the logits (Guo et al., ICML 2017). It changes how sure the
+One number T, fitted on subjects who do not test it, divides the logits (Guo et al., ICML 2017). It changes how sure the
 model claims to be, never which group it prefers, so accuracy stays as it was; with two groups AUC does too.
 """
 
@@ -23,7 +23,7 @@ def fit_temperature(logits: ArrayLike, truth: ArrayLike) -> float:
     Parameters
     ----------
     logits : array-like, shape (n_subjects, n_groups)
-        Of validation subjects, never of those who are tested.
+        Of other subjects than those who are tested.
     truth : array-like of int, shape (n_subjects,)
         Columns of the true groups.
 
@@ -49,35 +49,31 @@ def fit_temperature(logits: ArrayLike, truth: ArrayLike) -> float:
 
 
 def fold_temperatures(
-    logits: Sequence[NDArray[np.float64]],
-    validation: Sequence[NDArray[np.int64]],
-    test: Sequence[NDArray[np.int64]],
-    truth: NDArray[np.int64],
+    logits: NDArray[np.float64], test: Sequence[NDArray[np.int64]], truth: NDArray[np.int64]
 ) -> tuple[list[float], float]:
-    """Find a temperature a fold, from the validation subjects of all folds but those the fold tests.
+    """Find a temperature a fold, from what the members of the other folds said of their own test subjects.
 
-    The members of a cross-validation are alike, and a tenth of a small cohort says little about one of them: together
-    their validation subjects say ten times as much.
+    A fold's validation subjects would not do: they have chosen the epoch, so a member is surer and righter about them
+    than about anybody else. scikit-learn's ``CalibratedClassifierCV(ensemble=False)`` fits its calibration the same
+    way, on out-of-fold predictions.
 
     Parameters
     ----------
-    logits : sequence of ndarray, shape (n_validation, n_groups)
-        Of each fold's validation subjects, by its own member.
-    validation, test : sequence of ndarray of int
-        The rows of each fold's subjects.
+    logits : ndarray, shape (n_subjects, n_groups)
+        Of each subject, by the member of the fold that tests it.
+    test : sequence of ndarray of int
+        The rows that each fold tests; every subject is in one of them.
     truth : ndarray of int, shape (n_subjects,)
 
     Returns
     -------
     temperatures : list of float
-        One a fold, for its test subjects.
+        One a fold, for its test subjects, who have no part in it.
     shared : float
-        From all validation subjects, for new subjects.
+        From all subjects, for new ones.
     """
-    values, rows = np.concatenate(logits), np.concatenate(validation)
-    others = [~np.isin(rows, tested) for tested in test]
-    temperatures = [fit_temperature(values[kept], truth[rows[kept]]) for kept in others]
-    return temperatures, fit_temperature(values, truth[rows])
+    temperatures = [fit_temperature(np.delete(logits, rows, axis=0), np.delete(truth, rows)) for rows in test]
+    return temperatures, fit_temperature(logits, truth)
 
 
 def calibrated(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:

@@ -210,7 +210,9 @@ def calibration_words(card: Mapping[str, Any]) -> str:
     """What the card says of the probabilities: how far off they are on average, and how well groups are told apart."""
     measured = card["results"]["BioBGT"]
     error, auc = measured["ece"]["value"], measured["auc"]
-    off = "not known" if error is None else f"{100 * error:.0f} percentage points on average"
+    off = "an amount that is not known" if error is None else f"{100 * error:.0f} percentage points on average"
+    if error is not None and measured["ece"].get("by_chance") is not None:
+        off += f" ({100 * measured['ece']['by_chance']:.0f} would be chance alone, in so many subjects)"
     reach = f" (95 % interval {auc['low']:.2f} to {auc['high']:.2f})" if auc["low"] is not None else ""
     ranking = "" if auc["value"] is None else f" AUC {auc['value']:.2f}{reach}, where 0.5 is chance."
     return (

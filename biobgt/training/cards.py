@@ -27,7 +27,7 @@ from biobgt.training.cohorts import STORIES
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble
 from biobgt.training.evaluation import summarise
-from biobgt.training.metrics import METRICS, bootstrap_intervals, classification_metrics
+from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
 
 FORMAT = 1
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
@@ -85,8 +85,8 @@ def write_model(
         "preset": preset.as_dict(),
         "n_parameters": sum(parameter.numel() for parameter in trained.members[0].parameters()),
         "protocol": f"{len(trained.members)}-fold cross-validation, stratified by site and group; one member a fold; "
-        "epoch and temperature chosen on validation subjects, results on the fold's test subjects, whom neither has "
-        "seen.",
+        "epoch chosen on the fold's validation subjects, temperature on the other folds' test subjects, results on the "
+        "fold's own test subjects, whom neither has seen.",
         "results": results,
         "evaluation": [],
         "paper": story.paper,
@@ -162,10 +162,11 @@ def group_tests(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) 
     -------
     DataFrame
         A row a block and one for the contrast, for every pair of groups: ``between`` names the two, ``n_<group>`` says
-        how many subjects of each were used. Without a row where the atlas has no functional modules.
+        how many subjects of each were used, ``permutations`` how many were drawn. Without a row
+        where the atlas has no functional modules.
     """
     if not cohort.atlas.labels:
-        return pd.DataFrame(columns=["feature", "family", "between", "covariates", "n_subjects"])
+        return pd.DataFrame(columns=["feature", "family", "between", "covariates", "n_subjects", "permutations"])
     labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels)))
     covariates = covariates_of(cohort.table())
     frames = []
@@ -182,6 +183,7 @@ def group_tests(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) 
             frames.append(comparison.table.assign(family=family, between=" - ".join(between)))
             frames[-1]["covariates"] = ", ".join(comparison.covariates)
             frames[-1]["n_subjects"] = sum(comparison.n_subjects.values())
+            frames[-1]["permutations"] = comparison.permutations
             for group, n in comparison.n_subjects.items():
                 frames[-1][f"n_{group}"] = n
     tests = pd.concat(frames, ignore_index=True)
@@ -226,6 +228,7 @@ def _measured(data: LabelledGraphs, probabilities: NDArray[np.float64]) -> dict[
         # Resampled subjects repeat, which makes a calibration error look larger than it is: no interval for it.
         low, high = (None, None) if metric == "ece" else (_number(interval.low), _number(interval.high))
         measured[metric] = {"value": _number(interval.value), "low": low, "high": high}
+    measured["ece"]["by_chance"] = _number(calibration_error_by_chance(probabilities))
     return measured
 
 

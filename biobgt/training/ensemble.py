@@ -23,7 +23,7 @@ from biobgt.training.calibration import calibrated, fold_temperatures
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.distributed import is_first
 from biobgt.training.splits import Split
-from biobgt.training.trainer import Epoch, predict_logits, train_model
+from biobgt.training.trainer import Epoch, train_model
 
 Progress = Callable[[str], None]
 EXPLAINED_AT_ONCE = 16
@@ -37,9 +37,9 @@ class TrainedEnsemble:
     ----------
     members : tuple of BioBGT
     temperatures : tuple of float
-        One a fold, for its test subjects, from the validation subjects of all folds but these.
+        One a fold, for its test subjects, from the test subjects of all other folds.
     temperature : float
-        For new subjects, from the validation subjects of all folds.
+        For new subjects, from the test subjects of all folds.
     logits : ndarray, shape (n_subjects, n_groups)
         Out of fold, each fold calibrated without its test subjects.
     attention : mapping of int to ndarray, shape (n_layers, n_heads, n_regions, n_regions)
@@ -95,7 +95,7 @@ def train_ensemble(
     """
     shape = (preset.layers, preset.heads, *data.graphs.weights.shape[1:])
     out = _Gathered(data, shape)
-    members, validation, seconds = [], [], []
+    members, seconds = [], []
     for number, split in enumerate(splits):
 
         def tell(epoch: Epoch, name: str = split.name) -> None:
@@ -103,13 +103,10 @@ def train_ensemble(
                 progress(f"{name}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
 
         member = _member(data, split, preset, folder / split.name, seed + number, device, resume, tell)
-        validation.append(predict_logits(member, data.part(split.validation)[0], device=device).double().numpy())
         out.explain(member, split.test, device=device)
         members.append(member.cpu())
         seconds += pd.read_csv(folder / split.name / "epochs.csv")["seconds"].tolist()  # of resumed folds too
-    temperatures, shared = fold_temperatures(
-        validation, [split.validation for split in splits], [split.test for split in splits], data.labels
-    )
+    temperatures, shared = fold_temperatures(out.logits, [split.test for split in splits], data.labels)
     for split, temperature in zip(splits, temperatures, strict=True):
         out.logits[split.test] /= temperature
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

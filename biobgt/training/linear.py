@@ -1,4 +1,4 @@
-"""Linear models on the splits of a BioBGT: fitted on its training subjects, calibrated on its validation subjects."""
+"""Linear models on the splits of a BioBGT: fitted on its training subjects, calibrated as it is."""
 
 from collections.abc import Sequence
 
@@ -31,12 +31,11 @@ def linear_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict[st
     """Out-of-fold probabilities of every linear model, shape (n_subjects, n_groups) each, by its name in words."""
     found = {}
     for kind in linear_kinds(data):
-        probabilities = np.full((len(data.labels), len(data.groups)), np.nan)
-        validation, tested = zip(*(linear_margins(data, split, kind) for split in splits), strict=True)
-        temperatures, _ = fold_temperatures(
-            validation, [split.validation for split in splits], [split.test for split in splits], data.labels
-        )
-        for split, margins, temperature in zip(splits, tested, temperatures, strict=True):
-            probabilities[split.test] = calibrated(margins, temperature)
-        found[LINEAR_FEATURES[kind]] = probabilities
+        margins = np.full((len(data.labels), len(data.groups)), np.nan)
+        for split in splits:
+            _, margins[split.test] = linear_margins(data, split, kind)
+        temperatures, _ = fold_temperatures(margins, [split.test for split in splits], data.labels)
+        for split, temperature in zip(splits, temperatures, strict=True):
+            margins[split.test] /= temperature
+        found[LINEAR_FEATURES[kind]] = calibrated(margins, 1.0)
     return found

@@ -75,10 +75,27 @@ def classification_metrics(truth: ArrayLike, probabilities: ArrayLike, groups: S
 
 def calibration_error(truth: ArrayLike, probabilities: ArrayLike, *, bins: int = CALIBRATION_BINS) -> float:
     """Mean distance between claimed and observed frequency over the bins of :func:`reliability_curve`."""
-    curve = reliability_curve(truth, probabilities, bins=bins)
-    n_subjects = curve["n"].sum()
-    distances = (curve["predicted"] - curve["observed"]).abs()
-    return float((curve["n"] * distances).sum() / n_subjects) if n_subjects else float("nan")
+    happened, claimed = _event(truth, probabilities)
+    if not len(claimed):
+        return float("nan")
+    sums = np.bincount(_bin_numbers(claimed, bins), weights=claimed - happened)
+    return float(np.abs(sums).sum() / len(claimed))
+
+
+def calibration_error_by_chance(probabilities: ArrayLike, *, draws: int = 200, seed: int = 0) -> float:
+    """The calibration error that a perfectly calibrated model shows on so many subjects: above 0, and higher in few.
+
+    Parameters
+    ----------
+    probabilities : array-like, shape (n_subjects, n_groups)
+        Groups are drawn from them, so they are right by construction.
+    """
+    values = _checked_probabilities(probabilities)
+    if not len(values):
+        return float("nan")
+    luck = np.random.default_rng(seed).random((draws, len(values), 1))
+    drawn = (luck > values.cumsum(axis=1)[:, :-1]).sum(axis=2)  # the first group whose cumulated probability is reached
+    return float(np.mean([calibration_error(truth, values) for truth in drawn]))
 
 
 def reliability_curve(truth: ArrayLike, probabilities: ArrayLike, *, bins: int = CALIBRATION_BINS) -> pd.DataFrame:
@@ -99,11 +116,8 @@ def reliability_curve(truth: ArrayLike, probabilities: ArrayLike, *, bins: int =
         A row a bin that holds subjects: ``low``, ``high``, ``n``, ``predicted`` (mean), ``observed`` (share), and the
         95 % Wilson interval of the share, ``observed_low`` and ``observed_high``.
     """
-    if bins < 1:
-        raise InputError(f"A reliability curve needs at least one bin, not {bins}.")
     happened, claimed = _event(truth, probabilities)
-    edges = np.linspace(0, 1, bins + 1)
-    number = np.searchsorted(edges[1:-1], claimed, side="left")
+    number, edges = _bin_numbers(claimed, bins), np.linspace(0, 1, bins + 1)
     rows = []
     for i in np.unique(number).tolist():
         here = number == i
@@ -288,6 +302,13 @@ def _percentiles(drawn: NDArray[np.float64], confidence: float) -> tuple[float, 
         return float("nan"), float("nan")
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
+
+
+def _bin_numbers(claimed: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+    """Return which of the bins from 0 to 1 each probability falls into; an edge belongs to the bin below it."""
+    if bins < 1:
+        raise InputError(f"A reliability curve needs at least one bin, not {bins}.")
+    return np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], claimed, side="left")
 
 
 def _event(truth: ArrayLike, probabilities: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:

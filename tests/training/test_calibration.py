@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from biobgt.errors import InputError
-from biobgt.training.calibration import TEMPERATURES, calibrated, fit_temperature
+from biobgt.training.calibration import TEMPERATURES, calibrated, fit_temperature, fold_temperatures
 from biobgt.training.metrics import calibration_error
 
 
@@ -61,6 +61,21 @@ def test_extremes_stay_within_bounds() -> None:
     assert fit_temperature(np.zeros((3, 2)), [0, 1, 1]) == 1.0
     huge = np.array([[1e4, -1e4], [-1e4, 1e4]])
     assert np.isfinite(calibrated(huge, fit_temperature(huge, [0, 1]))).all()
+
+
+def test_a_folds_temperature_is_of_the_other_folds_subjects() -> None:
+    logits, truth = _drawn(3000, 2, seed=3)
+    test = [np.arange(i, 3000, 3) for i in range(3)]
+    logits[test[0]] *= 4.0  # the first fold's member is four times too sure
+    temperatures, shared = fold_temperatures(logits, test, truth)
+    assert temperatures[0] == pytest.approx(1.0, rel=0.1)
+    for fold, rows in enumerate(test):
+        others = np.setdiff1d(np.arange(3000), rows)
+        assert temperatures[fold] == pytest.approx(fit_temperature(logits[others], truth[others]))
+        changed = truth.copy()
+        changed[rows] = 1 - truth[rows]
+        assert fold_temperatures(logits, test, changed)[0][fold] == temperatures[fold]
+    assert temperatures[0] < shared < temperatures[1]
 
 
 def test_bad_input_is_said_in_a_sentence() -> None:

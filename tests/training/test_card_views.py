@@ -103,6 +103,10 @@ def test_words_of_calibration(card) -> None:
     said = calibration_words(card)
     assert "differ by 70 percentage points" in said
     assert "AUC 0.70 (95 % interval 0.60 to 0.80)" in said
+    assert "chance" not in said.split(". AUC")[0]
+    own = card["results"]["BioBGT"]
+    by_chance = card | {"results": {"BioBGT": own | {"ece": own["ece"] | {"by_chance": 0.04}}}}
+    assert "on average (4 would be chance alone, in so many subjects)" in calibration_words(by_chance)
 
 
 def test_probability_is_set_beside_what_became_of_others() -> None:

@@ -11,6 +11,7 @@ from biobgt.training.metrics import (
     METRICS,
     bootstrap_interval,
     calibration_error,
+    calibration_error_by_chance,
     classification_metrics,
     paired_difference,
     reliability_curve,
@@ -222,3 +223,12 @@ def test_paired_difference_where_nothing_can_be_told() -> None:
 def test_bad_input_is_said_in_a_sentence(truth: list[int], p: list[list[float]], message: str) -> None:
     with pytest.raises(InputError, match=message):
         classification_metrics(truth, p, TWO)
+
+
+def test_chance_alone_makes_a_calibration_error() -> None:
+    # Certain predictions cannot miss; a coin is off by E|k/n - 1/2|, about sqrt(1 / (2 pi n)).
+    assert calibration_error_by_chance([[1.0, 0.0], [0.0, 1.0]]) == 0.0
+    coin = calibration_error_by_chance(np.full((200, 2), 0.5), draws=2000)
+    assert coin == pytest.approx(np.sqrt(1 / (2 * np.pi * 200)), rel=0.05)
+    three = calibration_error_by_chance(np.tile([0.5, 0.25, 0.25], (200, 1)), draws=2000)
+    assert three == pytest.approx(coin, rel=0.05)  # the first group is claimed, with 1/2
