@@ -4,6 +4,8 @@ A flag never removes anybody. Its limits are constants of this module, chosen fr
 and otherwise from the two real cohorts the project was built on (899 ABIDE and 240 CNI-2019 subjects).
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,11 +41,12 @@ def quality_flags(subject: Subject, atlas: Atlas) -> tuple[QualityFlag, ...]:
 
 
 def quality_table(cohort: Cohort) -> pd.DataFrame:
-    """One row a subject: mean connectivity, silent regions and its flags in words."""
+    """One row a subject: mean connectivity, silent regions and its flags in words; a scan that occurs twice is one."""
     rows = []
-    for subject in cohort:
-        flags = quality_flags(subject, cohort.atlas)
-        mean, strength = mean_connectivity(subject)
+    means = [mean_connectivity(subject) for subject in cohort]
+    twins = same_scans(cohort, means)
+    for subject, (mean, strength) in zip(cohort, means, strict=True):
+        flags = (*quality_flags(subject, cohort.atlas), *_twin_flags(twins.get(subject.id, ())))
         rows.append(
             {
                 "subject": subject.id,
@@ -57,6 +60,36 @@ def quality_table(cohort: Cohort) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows).astype({"time points": "Int64"})
+
+
+def same_scans(cohort: Cohort, means: Sequence[tuple[float, float]]) -> dict[str, tuple[str, ...]]:
+    """Find subjects who hold the same connectivity under different ids.
+
+    Parameters
+    ----------
+    means : sequence of (float, float), length n_subjects
+        Of :func:`mean_connectivity`; matrices are compared only where both means agree to six digits.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        The ids of the others with the same scan, by id; nothing for a scan that occurs once.
+    """
+    alike: dict[tuple[float, float], list[Subject]] = defaultdict(list)
+    for subject, (mean, strength) in zip(cohort, means, strict=True):
+        if strength > 0:
+            alike[round(mean, 6), round(strength, 6)].append(subject)
+    twins: dict[str, tuple[str, ...]] = {}
+    for subjects in alike.values():
+        if len(subjects) == 1:
+            continue
+        matrices = [subject_connectivity(subject) for subject in subjects]
+        for one, matrix in zip(subjects, matrices, strict=True):
+            others = zip(subjects, matrices, strict=True)
+            same = tuple(other.id for other, values in others if other is not one and np.allclose(values, matrix))
+            if same:
+                twins[one.id] = same
+    return twins
 
 
 def mean_connectivity(subject: Subject) -> tuple[float, float]:
@@ -124,6 +157,13 @@ def _connectivity_flags(subject: Subject) -> list[QualityFlag]:
     if subject.n_timepoints is not None and strength < NOISE_FACTOR * np.sqrt(2 / (np.pi * subject.n_timepoints)):
         return [QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")]
     return []
+
+
+def _twin_flags(twins: Sequence[str]) -> list[QualityFlag]:
+    if not twins:
+        return []
+    who = ", ".join(f"'{name}'" for name in twins)
+    return [QualityFlag("same scan", f"Holds the same scan as {who}: one person counted twice, or a file misnamed.")]
 
 
 def _names(regions: tuple[int, ...], atlas: Atlas) -> str:

@@ -57,6 +57,21 @@ def test_mean_connectivity_leaves_silent_regions_out(series):
     )
 
 
+def test_a_scan_under_two_ids_is_named(rng, series):
+    stored = Subject(id="again", connectivity=np.corrcoef(series.T))  # the same scan, brought as its matrix
+    others = [Subject(id=f"s{i}", series=rng.standard_normal((200, 10)) + series[:, :1]) for i in range(3)]
+    table = quality_table(Cohort("c", (Subject(id="once", series=series), *others, stored), ATLAS)).set_index("subject")
+    assert table.loc["once", "warnings"].startswith("Holds the same scan as 'again'")
+    assert table.loc["again", "warnings"].startswith("Holds the same scan as 'once'")
+    assert not table.loc[["s0", "s1", "s2"], "warnings"].str.contains("same scan").any()
+
+
+def test_equal_means_are_not_enough(series):
+    shuffled = np.corrcoef(series.T)[::-1, ::-1]  # the same means, other regions
+    cohort = Cohort("c", (Subject(id="a", series=series), Subject(id="b", connectivity=shuffled)), ATLAS)
+    assert "same scan" not in " ".join(quality_table(cohort)["warnings"])
+
+
 def test_table(series):
     people = (Subject(id="a", series=series), Subject(id="b", connectivity=np.corrcoef(series.T)))
     table = quality_table(Cohort(name="c", subjects=people, atlas=ATLAS))

@@ -10,6 +10,7 @@ import typer
 from biobgt.cli.arguments import DeviceOption, OutOption
 from biobgt.cli.screen import err, print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
+from biobgt.quality import mean_connectivity, same_scans
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     from biobgt.model.presets import Preset
@@ -139,7 +140,15 @@ def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, see
     from biobgt.training.cohorts import training_cohort
 
     with progress_bar("Reading") as progress:
-        return training_cohort(kind, data, phenotypes=phenotypes, atlas=atlas, seed=seed, progress=progress)
+        cohort = training_cohort(kind, data, phenotypes=phenotypes, atlas=atlas, seed=seed, progress=progress)
+    twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
+    for name, others in twins.items():
+        if name < min(others):
+            _tell(
+                f"Subjects {name} and {', '.join(others)} hold the same scan. Splits take them for different people: "
+                "one may be trained on and another tested. Leave all but one out."
+            )
+    return cohort
 
 
 def _prepare(subjects: Cohort, settings: "Preset", kept: Path) -> "LabelledGraphs":
