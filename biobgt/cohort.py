@@ -5,6 +5,7 @@ A :class:`Subject` holds either region time series or a connectivity matrix, alr
 to be: what was refused and why, which ids did not match, which files were set aside.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,12 @@ GROUP_TITLES: Mapping[str, str] = {
     "MCI": "mild cognitive impairment",
     "AD": "Alzheimer's disease",
 }
+_RECORDING = re.compile(r"_(?:ses-|run-|session_).*")
+
+
+def person_of(subject: str) -> str:
+    """Say whose recording it is: the id without BIDS's session and run, and without ADHD-200's session."""
+    return _RECORDING.sub("", subject)
 
 
 def is_silent(series: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -176,6 +183,11 @@ class Cohort:
     def ids(self) -> tuple[str, ...]:
         """The subjects' ids, in order."""
         return tuple(subject.id for subject in self.subjects)
+
+    @property
+    def persons(self) -> tuple[str, ...]:
+        """Whose recording each subject is, in order: sessions and runs of one person have the same name."""
+        return tuple(person_of(subject.id) for subject in self.subjects)
 
     @property
     def simulated(self) -> bool:

@@ -34,13 +34,12 @@ from biobgt.groups.cohort_features import (
     comparison_rows,
     module_segregation,
     network_connectivity,
-    person_of,
     regional_hubs,
     two_groups,
 )
 from biobgt.groups.covariates import complete_covariates
 from biobgt.hubs import HUB_METRICS
-from biobgt.modules.difference import PERMUTATIONS, ModuleDifference, module_difference
+from biobgt.modules.difference import PERMUTATIONS, UNADJUSTED, ModuleDifference, group_module_difference
 
 Compared = Literal["fc-blocks", "segregation", "hubs", "modules"]
 Groups = tuple[str, str]
@@ -177,22 +176,20 @@ def _compare_modules(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, p
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
     if asked.covariates:
         raise InputError("The test of modules shuffles whole subjects and cannot hold covariates. Leave them out.")
-    if len({person_of(name) for name in cohort.ids}) < len(cohort):
-        raise InputError("Somebody has several recordings; modules are compared between people. Keep one of each.")
     with progress_bar("Modules") as progress:
         modules = analyse_modules(cohort, how.settings, how.modules, progress=progress, **how.where)
-    first, second = ([modules.partitions[name] for name in cohort.group(group).ids] for group in groups)
-    found = module_difference(first, second, n_permutations=asked.permutations or PERMUTATIONS, seed=how.modules.seed)
-    row = {f"n_{groups[0]}": len(first), f"n_{groups[1]}": len(second), **_difference_row(found)}
+    permutations = asked.permutations or PERMUTATIONS
+    found = group_module_difference(
+        cohort, groups, modules.partitions, n_permutations=permutations, seed=how.modules.seed
+    )
+    row = {f"n_{group}": n for group, n in zip(groups, found.n_subjects, strict=True)} | _difference_row(found)
     made = {"covariates": NOTHING, "permutations": found.n_permutations, "seed": found.seed}
     write_table(pd.DataFrame([{**row, **made, "simulated": cohort.simulated}]), path)
     regions = pd.DataFrame({"region": cohort.atlas.regions, groups[0]: found.first, groups[1]: found.second})
     regions["changed"] = np.isin(np.arange(len(regions)), found.changed)
     write_table(regions, path.with_name("compare_modules_regions.csv"))
     print_table(pd.DataFrame([row]), title=f"Modules of {groups[0]} and {groups[1]} (AMI: 1 is the same modules)")
-    print_line(
-        f"Held: nothing; this test knows no covariates. {found.n_permutations:,} permutations, seed {found.seed}."
-    )
+    print_line(f"Held: nothing. {UNADJUSTED} {found.n_permutations:,} permutations, seed {found.seed}.")
 
 
 def _difference_row(found: ModuleDifference) -> dict[str, float]:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from biobgt.cli.arguments import DeviceOption, OutOption
+from biobgt.cli.results import write_reading
 from biobgt.cli.screen import err, print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.quality import mean_connectivity, same_scans
+from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     from biobgt.model.presets import Preset
@@ -60,7 +62,7 @@ def train(
     chosen, folder = choose_device(device), runs or out / "runs"
     _use_threads(threads)
     with process_group():
-        subjects = _read(cohort, data, phenotypes, atlas, seed)
+        subjects = _read(cohort, data, phenotypes, atlas, seed, reading=folder)
         splits = protocol_splits(subjects, "folds", n=folds, seed=seed)  # refuses before the long work
         prepared = _prepare(subjects, settings, folder / "features")
         trained = train_ensemble(
@@ -76,7 +78,7 @@ def train(
             preset=settings,
             trained=trained,
             linear=linear_out_of_fold(prepared, splits),
-            command=_command(),
+            command=typed_command(sys.argv[1:]),
             seed=seed,
         )
     print_line(card["headline"])
@@ -104,22 +106,23 @@ def evaluate(
     """Evaluate a preset beside linear models on the same splits, a line at a time; run again, it goes on."""
     from biobgt.model.device import choose_device
     from biobgt.model.pretrained import load_card
-    from biobgt.training.cards import add_evaluation
+    from biobgt.training.cards import add_evaluation, check_evaluated
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.evaluation import evaluate as run
-    from biobgt.training.evaluation import read_results, summarise
+    from biobgt.training.evaluation import paired_with_linear, read_results, summarise
 
     settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
-    if model is not None:
-        load_card(model)  # its card gets the summary in the end: better refused now
+    card = None if model is None else load_card(model)
     _use_threads(threads)
-    subjects = _read(cohort, data, phenotypes, atlas, seed)
+    subjects = _read(cohort, data, phenotypes, atlas, seed, reading=out)
+    if card is not None:
+        check_evaluated(card, subjects, settings)  # it gets the summary in the end: better refused now
     parts = protocol_splits(subjects, protocol, n=splits, seed=seed)  # refuses before the long work
     prepared = _prepare(subjects, settings, out / "features")
     run(
         prepared,
         parts,
-        [settings],
+        settings,
         protocol=protocol,
         folder=out,
         linear=linear,
@@ -131,16 +134,26 @@ def evaluate(
     shown = summarise(results)
     columns = [f"{metric} {statistic}" for metric in ("auc", "accuracy", "ece") for statistic in ("mean", "std")]
     print_table(shown[["protocol", "model", "splits", *columns]], title="Test results")
+    paired = paired_with_linear(results, settings.name)
+    if len(paired):
+        print_table(paired, title=f"AUC of {settings.name} less that of linear models, split by split")
     if model is not None:
         add_evaluation(model, results)
     print_line(f"Results written to {out}")
 
 
-def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int) -> Cohort:
+def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int, *, reading: Path) -> Cohort:
+    """Read the cohort; say what was left out, and write what was refused to a folder."""
     from biobgt.training.cohorts import training_cohort
 
     with progress_bar("Reading") as progress:
         cohort = training_cohort(kind, data, phenotypes=phenotypes, atlas=atlas, seed=seed, progress=progress)
+    groups = ", ".join(f"{n} {group}" for group, n in cohort.group_sizes.items())
+    _tell(f"{counted(len(cohort), 'subject')} on {cohort.atlas.title}: {groups}.")
+    for note in cohort.notes:
+        _tell(note)
+    reading.mkdir(parents=True, exist_ok=True)
+    write_reading(cohort, reading)
     twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
     for name, others in twins.items():
         if name < min(others):
@@ -175,10 +188,10 @@ def _tell(sentence: str) -> None:
     err.print(sentence, markup=False, highlight=False)
 
 
-def _command() -> str:
-    """What was typed, without what belongs to this machine or changes no number: the folders and threads."""
-    words = iter(sys.argv[1:])
+def typed_command(arguments: list[str]) -> str:
+    """What was typed, without what belongs to a machine or changes no number: folders of data and runs, threads."""
     kept = ["biobgt"]
+    words = iter([part for word in arguments for part in (word.split("=", 1) if word.startswith("--") else [word])])
     for word in words:
         if word in ("--runs", "--threads", "--device"):
             next(words, None)
@@ -186,5 +199,5 @@ def _command() -> str:
             next(words, None)
             kept += [word, "DATA"]
         elif word != "--resume":
-            kept.append(word)
+            kept.append(Path(word).name if Path(word).is_absolute() else word)
     return shlex.join(kept)

@@ -6,7 +6,6 @@ know. Several recordings of one person are averaged before the test.
 """
 
 import math
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +26,6 @@ from biobgt.modules import segregation
 FEWEST = 2
 # Two-sided p of 0.05 needs 40 ways of sharing subjects out over two groups.
 _FEWEST_WAYS = 40
-_RECORDING = re.compile(r"_(?:ses-|run-|session_).*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +46,6 @@ class CohortFeatures:
     measured: str
 
 
-def person_of(subject: str) -> str:
-    """Say whose recording it is: the id without BIDS's session and run, and without ADHD-200's session."""
-    return _RECORDING.sub("", subject)
-
-
 def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
     """Return the subjects of two groups, or say why they cannot be compared."""
     sizes = cohort.group_sizes
@@ -65,7 +58,7 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
         raise InputError(f"A group cannot be compared with itself; {between[0]} was named twice.")
     chosen = cohort.select(lambda subject: subject.group in between)
     for name in between:
-        n_persons = len({person_of(subject) for subject in chosen.group(name).ids})
+        n_persons = len(set(chosen.group(name).persons))
         if n_persons < FEWEST:
             raise InputError(f"Group '{name}' has {n_persons} subject; a comparison needs {FEWEST} in each group.")
     return chosen
@@ -141,7 +134,7 @@ def compare_features(
     found = compare_groups(
         features.values,
         [subject.group for subject in cohort],
-        subjects=[person_of(name) for name in cohort.ids],
+        subjects=cohort.persons,
         between=between,
         covariates=covariates,
         features=features.names,

@@ -3,15 +3,17 @@
 The consensus of each group is compared with :func:`biobgt.modules.compare_modules`. Whether the groups differ by more
 than two random groups would is asked of the subjects (Alexander-Bloch et al. 2012): the mean similarity (adjusted
 mutual information) of subjects of the same group minus that of subjects of different groups, against the same
-difference after the groups were shuffled.
+difference after the groups were shuffled. Several recordings of one person count as one subject. The test holds no
+covariates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.modules.agreement import ModuleAgreement, compare_modules
 from biobgt.modules.consensus import combine_partitions
@@ -21,6 +23,7 @@ from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_lab
 from biobgt.nulls import check_seed
 
 PERMUTATIONS = 10_000
+UNADJUSTED = "The test is not adjusted for motion, age, sex or site, so a difference may be one of those."
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,8 @@ class ModuleDifference:
         Regions (counted from 0) in modules of different numbers.
     within, between : float
         Mean similarity of two subjects of the same group, and of different groups; NaN without such pairs.
+    n_subjects : (int, int)
+        People of each group, however many recordings they have.
     p : float
         Share of ``n_permutations`` shuffled groups, and the groups as they are, whose (within − between) is at least
         as large. NaN when no similarity is defined.
@@ -50,19 +55,57 @@ class ModuleDifference:
     within: float
     between: float
     p: float
+    n_subjects: tuple[int, int]
     n_permutations: int
     seed: int
 
 
+def group_module_difference(
+    cohort: Cohort,
+    groups: tuple[str, str],
+    partitions: Mapping[str, Labels],
+    *,
+    n_permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> ModuleDifference:
+    """Compare the modules of two groups of a cohort, person by person.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    groups : (str, str)
+    partitions : mapping of str to Partition or to labels, length n_regions
+        By the subjects' ids; those of other groups are not looked at.
+    n_permutations, seed : int
+        As for :func:`module_difference`.
+    """
+    first, second = (cohort.group(group) for group in groups)
+    return module_difference(
+        [partitions[name] for name in first.ids],
+        [partitions[name] for name in second.ids],
+        persons=(first.persons, second.persons),
+        n_permutations=n_permutations,
+        seed=seed,
+    )
+
+
 def module_difference(
-    first: Sequence[Labels], second: Sequence[Labels], *, n_permutations: int = PERMUTATIONS, seed: int = 0
+    first: Sequence[Labels],
+    second: Sequence[Labels],
+    *,
+    persons: tuple[Sequence[str], Sequence[str]] | None = None,
+    n_permutations: int = PERMUTATIONS,
+    seed: int = 0,
 ) -> ModuleDifference:
     """Compare the modules of two groups.
 
     Parameters
     ----------
     first, second : sequence of Partition or of labels, length n_regions
-        One partition a subject, at least 2 in each group.
+        One partition a recording, of at least 2 people in each group.
+    persons : two sequences of str, optional
+        Whose recording each is; by default everybody has one. The similarity of two people is the mean over their
+        recordings, whole people are shuffled, and each has one voice in the group's consensus.
     n_permutations : int
         How often groups are shuffled.
     seed : int
@@ -74,12 +117,12 @@ def module_difference(
     """
     check_seed(seed)
     check_count("permutations", n_permutations, least=1)
-    for group in (first, second):
-        check_count("subjects of a group", len(group), least=2)
-    one = combine_partitions(first, seed=seed)
-    other = match_modules(combine_partitions(second, seed=seed), one)
-    similarity = partition_similarity([*first, *second])
-    within, between, p = _permutation_test(similarity, len(first), n_permutations, seed)
+    named = persons or ([f"1-{i}" for i in range(len(first))], [f"2-{i}" for i in range(len(second))])
+    n_subjects = _count_people(named)
+    one = combine_partitions(_one_a_person(first, named[0], seed), seed=seed)
+    other = match_modules(combine_partitions(_one_a_person(second, named[1], seed), seed=seed), one)
+    similarity = _person_similarity(partition_similarity([*first, *second]), [*named[0], *named[1]])
+    within, between, p = _permutation_test(similarity, n_subjects[0], n_permutations, seed)
     assigned = (one.labels != UNASSIGNED) & (other != UNASSIGNED)
     return ModuleDifference(
         first=one.labels,
@@ -89,6 +132,7 @@ def module_difference(
         within=within,
         between=between,
         p=p,
+        n_subjects=n_subjects,
         n_permutations=n_permutations,
         seed=seed,
     )
@@ -110,6 +154,36 @@ def partition_similarity(partitions: Sequence[Labels]) -> NDArray[np.float64]:
     if len({len(one) for one in labels}) > 1:
         raise InputError("Partitions of different numbers of regions cannot be compared.")
     return pairwise_mutual_information(np.stack(labels))
+
+
+def _count_people(persons: tuple[Sequence[str], Sequence[str]]) -> tuple[int, int]:
+    """How many people each group has; nobody may be in both, for whole people are shuffled."""
+    first, second = set(persons[0]), set(persons[1])
+    for group in (first, second):
+        check_count("subjects of a group", len(group), least=2)
+    if both := sorted(first & second):
+        raise InputError(
+            f"Subject '{both[0]}' has recordings in both groups. This test compares groups of different people: keep "
+            "one group of each person."
+        )
+    return len(first), len(second)
+
+
+def _one_a_person(partitions: Sequence[Labels], persons: Sequence[str], seed: int) -> list[Labels]:
+    """What a person's recordings agree on, person by person in the order of their first recordings."""
+    recordings: dict[str, list[Labels]] = {}
+    for partition, person in zip(partitions, persons, strict=True):
+        recordings.setdefault(person, []).append(partition)
+    return [own[0] if len(own) == 1 else combine_partitions(own, seed=seed) for own in recordings.values()]
+
+
+def _person_similarity(similarity: NDArray[np.float64], persons: Sequence[str]) -> NDArray[np.float64]:
+    """Mean similarity over the recordings of any two people, in the order of their first ones; NaN if none is known."""
+    of_person = np.array([[one == person for one in persons] for person in dict.fromkeys(persons)], dtype=float)
+    known = np.isfinite(similarity)
+    counts = of_person @ known @ of_person.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(of_person @ np.where(known, similarity, 0) @ of_person.T / counts, dtype=np.float64)
 
 
 def _permutation_test(

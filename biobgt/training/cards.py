@@ -7,7 +7,6 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,21 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from biobgt.cohort import Cohort
-from biobgt.groups import compare_attention, covariates_of
+from biobgt.errors import InputError
 from biobgt.model.ensemble import ensemble_tensors, familiarity_of
 from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, sha256
 from biobgt.output import make_folder
-from biobgt.training.cohorts import STORIES
+from biobgt.training.cohorts import STORIES, strata_words
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble
 from biobgt.training.evaluation import summarise
+from biobgt.training.group_tests import group_tests
 from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
 
 FORMAT = 1
+CALIBRATED = 0.05
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 
 
@@ -64,53 +65,70 @@ def write_model(
     tests = group_tests(cohort, data, trained)
     tests.to_csv(folder / TESTS, index=False, float_format="%.6g")
     probabilities = {"BioBGT": trained.probabilities, **linear}
-    results = {model: _measured(data, values) for model, values in probabilities.items()}
-    story = STORIES[cohort.name]
-    familiar = familiarity_of(cohort.subjects, data.graphs, trained.members[0])
+    results = {model: _measured(data, values, cohort.persons) for model, values in probabilities.items()}
     card = {
         "format": FORMAT,
         "name": name,
         "headline": headline(results, data.groups, simulated=cohort.simulated),
         "simulated": cohort.simulated,
-        "data": {
-            "cohort": cohort.name,
-            "title": story.title,
-            "terms": story.terms,
-            "citation": story.citation,
-            "subjects": dict(cohort.group_sizes),
-        },
+        "data": _data_words(cohort),
         "atlas": cohort.atlas.name,
         "n_regions": cohort.atlas.n_regions,
         "groups": list(data.groups),
         "preset": preset.as_dict(),
         "n_parameters": sum(parameter.numel() for parameter in trained.members[0].parameters()),
-        "protocol": f"{len(trained.members)}-fold cross-validation, stratified by site and group; one member a fold; "
-        "epoch chosen on the fold's validation subjects, temperature on the other folds' test subjects, results on the "
-        "fold's own test subjects, whom neither has seen.",
+        "protocol": f"{len(trained.members)}-fold cross-validation, stratified {strata_words(cohort)}; one member a "
+        "fold; epoch chosen on the fold's validation subjects, temperature on the other folds' test subjects, results "
+        "on the fold's own test subjects, whom neither has seen.",
         "results": results,
         "evaluation": [],
-        "paper": story.paper,
+        "paper": STORIES[cohort.name].paper,
         "attention": {
             group: float(np.nanmean(trained.contrast[data.labels == label])) for label, group in enumerate(data.groups)
         },
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
-        "familiarity": {
-            "mean_correlation": list(familiar.mean_correlation),
-            "distance": list(familiar.distance),
-            "timepoints": list(familiar.timepoints) if familiar.timepoints else None,
-        },
-        "limits": ["Research use only, not a diagnostic device.", *story.limits],
-        "training": {
-            "command": command,
-            "seed": seed,
-            "seconds_an_epoch": round(trained.seconds_an_epoch, 2),
-            "peak_memory_mb": round(trained.peak_memory_mb),
-            "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
-        },
+        "familiarity": _familiarity(cohort, data, trained),
+        "limits": limits(cohort, preset, results["BioBGT"]["ece"]),
+        "training": _training(trained, command=command, seed=seed),
         "sha256": sha256(folder / WEIGHTS),
     }
     write_card(folder, card)
     return card
+
+
+def limits(cohort: Cohort, preset: Preset, calibration: Mapping[str, float | None]) -> list[str]:
+    """What a user must know before believing the model: its purpose, its cohort, its attention, its probabilities."""
+    found = ["Research use only, not a diagnostic device.", *STORIES[cohort.name].limits]
+    if preset.start_contrast:
+        found.append(
+            "How sharp attention is was set on training subjects: queries are scaled until attention within modules is "
+            f"{preset.start_contrast:g} times that between them. That the ratio is near that is a choice; that it "
+            "holds in held-out subjects is a result."
+        )
+    error, by_chance = calibration["value"], calibration["by_chance"]
+    if error is not None and by_chance is not None and error > CALIBRATED:
+        found.append(
+            f"Its probabilities are off by {error:.2f} on average in held-out subjects, where {by_chance:.2f} would be "
+            "chance alone: take them for an order of subjects, not for frequencies."
+        )
+    return found
+
+
+def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:
+    """Refuse to put the evaluation of other subjects, or of other settings under the same name, on a card."""
+    same = {
+        "cohort": (card["data"]["cohort"], cohort.name),
+        "numbers of subjects": (dict(card["data"]["subjects"]), dict(cohort.group_sizes)),
+        "atlas": (card["atlas"], cohort.atlas.name),
+    }
+    if preset.name == card["preset"]["name"]:
+        same["preset's settings"] = (card["preset"], preset.as_dict())
+    for what, (of_card, given) in same.items():
+        if of_card != given:
+            raise InputError(
+                f"The {what} of '{card['name']}' and of this evaluation differ, so that its card cannot take the "
+                "results. Evaluate without --model, or name the model that was trained on these subjects."
+            )
 
 
 def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
@@ -155,42 +173,6 @@ def _beside_linear(results: Mapping[str, Mapping[str, Any]]) -> str:
     return f"a linear model is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
 
 
-def group_tests(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> pd.DataFrame:
-    """Compare attention between every two groups, block by block, with covariates held.
-
-    Returns
-    -------
-    DataFrame
-        A row a block and one for the contrast, for every pair of groups: ``between`` names the two, ``n_<group>`` says
-        how many subjects of each were used, ``permutations`` how many were drawn. Without a row
-        where the atlas has no functional modules.
-    """
-    if not cohort.atlas.labels:
-        return pd.DataFrame(columns=["feature", "family", "between", "covariates", "n_subjects", "permutations"])
-    labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels)))
-    covariates = covariates_of(cohort.table())
-    frames = []
-    for between in combinations(data.groups, 2):
-        found = compare_attention(
-            trained.mean_attention,
-            labels,
-            [data.groups[label] for label in data.labels],
-            subjects=data.subjects,
-            between=between,
-            covariates=covariates.table,
-        )
-        for family, comparison in (("block", found.blocks), ("contrast", found.contrast)):
-            frames.append(comparison.table.assign(family=family, between=" - ".join(between)))
-            frames[-1]["covariates"] = ", ".join(comparison.covariates)
-            frames[-1]["n_subjects"] = sum(comparison.n_subjects.values())
-            frames[-1]["permutations"] = comparison.permutations
-            for group, n in comparison.n_subjects.items():
-                frames[-1][f"n_{group}"] = n
-    tests = pd.concat(frames, ignore_index=True)
-    counts = [f"n_{group}" for group in data.groups]
-    return tests.astype(dict.fromkeys(counts, "Int64"))  # empty, and no decimals, where a group was not compared
-
-
 def readme(card: Mapping[str, Any]) -> str:
     """The card in words."""
     subjects = ", ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
@@ -208,6 +190,36 @@ def readme(card: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _data_words(cohort: Cohort) -> dict[str, Any]:
+    story = STORIES[cohort.name]
+    return {
+        "cohort": cohort.name,
+        "title": story.title,
+        "terms": story.terms,
+        "citation": story.citation,
+        "subjects": dict(cohort.group_sizes),
+    }
+
+
+def _familiarity(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> dict[str, list[float] | None]:
+    familiar = familiarity_of(cohort.subjects, data.graphs, trained.members[0])
+    return {
+        "mean_correlation": list(familiar.mean_correlation),
+        "distance": list(familiar.distance),
+        "timepoints": list(familiar.timepoints) if familiar.timepoints else None,
+    }
+
+
+def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str, Any]:
+    return {
+        "command": command,
+        "seed": seed,
+        "seconds_an_epoch": round(trained.seconds_an_epoch, 2),
+        "peak_memory_mb": round(trained.peak_memory_mb),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
+    }
+
+
 def _cell(measured: Mapping[str, float | None]) -> str:
     value, low, high = (measured[key] for key in ("value", "low", "high"))
     if value is None:
@@ -215,11 +227,14 @@ def _cell(measured: Mapping[str, float | None]) -> str:
     return f"{value:.3f}" if low is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def _measured(data: LabelledGraphs, probabilities: NDArray[np.float64]) -> dict[str, dict[str, float | None]]:
+def _measured(
+    data: LabelledGraphs, probabilities: NDArray[np.float64], persons: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
     found = bootstrap_intervals(
         lambda truth, values: classification_metrics(truth, values, data.groups),
         data.labels,
         probabilities,
+        subjects=persons,
         draws=300,
         seed=0,
     )

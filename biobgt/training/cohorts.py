@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from biobgt.atlas import load_atlas
 from biobgt.cohort import Cohort, Subject
@@ -20,6 +21,7 @@ from biobgt.graph import check_choice
 from biobgt.readers import read_cohort
 from biobgt.simulate import simulate_progression, vulnerability
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
+from biobgt.wording import counted
 
 Progress = Callable[[int, int], None]
 SIMULATED_GROUPS = ("NC", "MCI", "AD")
@@ -47,24 +49,25 @@ class CohortStory:
 
 STORIES: dict[str, CohortStory] = {
     "abide": CohortStory(
-        title="ABIDE I, Preprocessed Connectomes Project, CC200, band-passed, global signal removed",
+        title="ABIDE I, Preprocessed Connectomes Project",
         terms="Non-commercial research use (ABIDE / Preprocessed Connectomes Project).",
         citation="Di Martino et al., Mol. Psychiatry 19:659, 2014; Craddock et al., Front. Neuroinform. 7, 2013",
         paper={"accuracy": "74.00 ± 2.01", "auc": "73.33 ± 2.37"},
         limits=(
-            "Trained on 19 sites with global signal regression; other preprocessing shifts correlations.",
-            "Subjects with autism move more (r = 0.19 with mean framewise displacement), and part of what separates "
-            "the groups may be motion.",
+            "Preprocessing shifts correlations: subjects to predict must be preprocessed as those it was trained on. "
+            "The files that this project's own model was trained on are band-passed, with the global signal removed.",
+            "In ABIDE subjects with autism move more (r = 0.19 with mean framewise displacement in 899 subjects), and "
+            "part of what separates the groups may be motion.",
             "Mostly boys and young men; how well it holds for women and older adults is not known.",
         ),
     ),
     "cni-adhd": CohortStory(
-        title="CNI-TLC 2019 (ADHD and controls, one site, TR 2.5 s, CompCor), CC200",
+        title="CNI-TLC 2019 (ADHD and controls, one site, TR 2.5 s, CompCor)",
         terms="Research use, as released for the CNI Transfer Learning Challenge.",
         citation="Schirmer et al., Med. Image Anal. 70:101972, 2021",
         paper={"accuracy": "71.06 ± 0.08", "auc": "71.64 ± 1.14"},
         limits=(
-            "240 children of one site; the challenge's own entries were weak too.",
+            "Children of one site; the challenge's own entries were weak too.",
             "The paper's numbers are on ADHD-200 (190 regions), another cohort.",
         ),
     ),
@@ -139,7 +142,9 @@ def training_cohort(
             f"Training needs at least two groups, and the subjects of '{data}' have {len(known.group_sizes)}. "
             "Name a table of groups with --phenotypes."
         )
-    return replace(known, name=kind)
+    left = len(cohort) - len(known)
+    notes = (*known.notes, f"{counted(left, 'subject')} without a group left out.") if left else known.notes
+    return replace(known, name=kind, notes=notes)
 
 
 def simulated_progression(cohort: Cohort, *, seed: int) -> Cohort:
@@ -162,10 +167,19 @@ def simulated_progression(cohort: Cohort, *, seed: int) -> Cohort:
     return Cohort("adsim", tuple(subjects), atlas)
 
 
-def sites_of(cohort: Cohort) -> list[str] | None:
-    """Each subject's site, or None where the phenotypes name none."""
+def sites_of(cohort: Cohort) -> list[str | None] | None:
+    """Each subject's site, None for one whose site is not known; None where the phenotypes name no site at all."""
     sites: list[Any] = [subject.phenotypes.get("site") for subject in cohort]
-    return None if any(site is None for site in sites) else [str(site) for site in sites]
+    known = [None if pd.isna(site) else str(site) for site in sites]
+    return known if any(known) else None
+
+
+def strata_words(cohort: Cohort) -> str:
+    """What the splits of a cohort are stratified by."""
+    sites = sites_of(cohort)
+    if sites is None:
+        return "by group (no site is known)"
+    return "by site and group" + (" (a site is not known of everybody)" if None in sites else "")
 
 
 def protocol_splits(cohort: Cohort, protocol: str, *, n: int = 10, seed: int = 0) -> tuple[Split, ...]:
@@ -175,18 +189,18 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = 10, seed: int = 0
     ----------
     protocol : {"random", "folds", "sites", "official"}
         ``n`` random 80/10/10 splits, ``n`` folds, every site left out once, or the split that the cohort's phenotypes
-        name (column ``split``: train, and validation or val).
+        name (column ``split``: train, and validation or val). Recordings of one person are never parted.
     """
     check_choice("protocol", protocol, ("random", "folds", "sites", "official"))
     groups, sites = [str(subject.group) for subject in cohort], sites_of(cohort)
     if protocol == "random":
-        return random_splits(groups, sites, subjects=cohort.ids, n=n, seed=seed)
+        return random_splits(groups, sites, subjects=cohort.persons, n=n, seed=seed)
     if protocol == "folds":
-        return cross_validation(groups, sites, subjects=cohort.ids, folds=n, seed=seed)
+        return cross_validation(groups, sites, subjects=cohort.persons, folds=n, seed=seed)
     if protocol == "sites":
         if sites is None:
-            raise InputError("No site can be left out: the phenotypes have no complete column 'site'.")
-        return leave_one_site_out(groups, sites, subjects=cohort.ids, seed=seed)
+            raise InputError("No site can be left out: the phenotypes have no column 'site'.")
+        return leave_one_site_out(groups, sites, subjects=cohort.persons, seed=seed)
     return (_official_split(cohort, groups, seed=seed),)
 
 
@@ -197,7 +211,16 @@ def _official_split(cohort: Cohort, groups: list[str], *, seed: int) -> Split:
     own = np.flatnonzero(named == "train")
     if not tested.any() or tested.sum() + len(own) != len(named) or not len(own):
         raise InputError("The phenotypes have no complete column 'split' with values train and validation (or val).")
-    inner = cross_validation([groups[row] for row in own], folds=10, seed=seed)[0]
+    persons = cohort.persons
+    both = {persons[row] for row in own} & {persons[row] for row in np.flatnonzero(tested)}
+    if both:
+        raise InputError(
+            f"In the column 'split' recordings of '{min(both)}' stand both under train and under validation. Keep one "
+            "person's recordings together."
+        )
+    inner = cross_validation([groups[row] for row in own], subjects=[persons[row] for row in own], folds=10, seed=seed)[
+        0
+    ]
     return Split(
         name="official",
         train=own[np.concatenate([inner.train, inner.validation])],

@@ -22,6 +22,7 @@ from biobgt.model.transformer import BioBGT
 from biobgt.training.calibration import calibrated, fold_temperatures
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.distributed import is_first
+from biobgt.training.identity import open_run, run_identity
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, train_model
 
@@ -91,7 +92,7 @@ def train_ensemble(
     folder : Path
         Members, logs and checkpoints go to one folder a fold in it.
     resume : bool
-        Keep finished folds and go on with the unfinished one.
+        Keep finished folds and go on with the unfinished one; refused where they are of another run.
     """
     shape = (preset.layers, preset.heads, *data.graphs.weights.shape[1:])
     out = _Gathered(data, shape)
@@ -137,6 +138,7 @@ def _member(
     tell: Callable[[Epoch], None],
 ) -> BioBGT:
     finished = folder / "member.safetensors"
+    open_run(folder, run_identity(data, split, {"preset": preset.as_dict(), "seed": seed}), resume=resume)
     if resume and finished.exists():
         member = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=len(data.groups))
         member.load_state_dict(load_file(finished))

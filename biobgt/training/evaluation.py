@@ -5,7 +5,7 @@ the choice of the epoch. Results are written as they come, and a run that was st
 done.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +13,18 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from biobgt.errors import InputError
 from biobgt.model.presets import Preset
 from biobgt.training.calibration import calibrated, fit_temperature
 from biobgt.training.data import LabelledGraphs
+from biobgt.training.identity import run_identity
 from biobgt.training.linear import linear_kinds, linear_margins
-from biobgt.training.metrics import METRICS, classification_metrics
+from biobgt.training.metrics import METRICS, classification_metrics, paired_difference
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model
 
 Progress = Callable[[str], None]
+_LINE = ("protocol", "split", "model")
 
 
 class ResultFiles:
@@ -30,12 +33,26 @@ class ResultFiles:
     def __init__(self, folder: Path) -> None:
         self.results, self.predictions = folder / "results.csv", folder / "predictions.csv"
 
-    def done(self) -> set[tuple[str, str, str]]:
-        """What is written already: protocol, split and model."""
+    def holds(self, where: dict[str, str]) -> bool:
+        """Whether a line is written already: of this protocol, split, model and run.
+
+        Raises
+        ------
+        InputError
+            Where the line is of another run.
+        """
         if not self.results.exists():
-            return set()
-        table = pd.read_csv(self.results, dtype=str)
-        return set(table[["protocol", "split", "model"]].itertuples(index=False, name=None))
+            return False
+        table = pd.read_csv(self.results, dtype=str, keep_default_na=False)
+        of_model = table[(table[list(_LINE)] == [where[name] for name in _LINE]).all(axis=1)]
+        if of_model.empty:
+            return False
+        if list(of_model.get("run", [])) != [where["run"]]:
+            raise InputError(
+                f"'{self.results}' holds {where['model']} on {where['split']} from other subjects, settings or another "
+                "seed. Name another folder with --out."
+            )
+        return True
 
     def write(
         self,
@@ -52,7 +69,8 @@ class ResultFiles:
         for column, group in enumerate(data.groups):
             tested[f"p_{group}"] = probabilities[:, column]
             tested[f"logit_{group}"] = logits[:, column]
-        _drop(where, self.predictions)  # of a run that was stopped between the two files
+        # What a run that was stopped between the two files has left.
+        _drop({name: where[name] for name in _LINE}, self.predictions)
         _append(tested, self.predictions)
         metrics = classification_metrics(data.labels[rows], probabilities, data.groups)
         line = {**where, "n": len(rows), "temperature": temperature, **{name: metrics[name] for name in METRICS}}
@@ -62,7 +80,7 @@ class ResultFiles:
 def evaluate(
     data: LabelledGraphs,
     splits: Iterable[Split],
-    presets: Sequence[Preset],
+    preset: Preset,
     *,
     protocol: str,
     folder: Path,
@@ -71,14 +89,14 @@ def evaluate(
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Train and test every model on every split; what the folder's results hold already is not done again.
+    """Train and test on every split; what the folder's results hold already is not done again.
 
     Parameters
     ----------
     data : LabelledGraphs
-        Prepared for the first preset; further presets must take the same inputs.
+        Prepared for the preset.
     splits : iterable of Split
-    presets : sequence of Preset
+    preset : Preset
     protocol : str
         Name of the kind of splits, for the table.
     folder : Path
@@ -95,17 +113,18 @@ def evaluate(
     folder.mkdir(parents=True, exist_ok=True)
     files = ResultFiles(folder)
     for number, split in enumerate(splits):
-        where = {"protocol": protocol, "split": split.name}
         for features in linear_kinds(data) if linear else ():
-            if (protocol, split.name, f"linear {features}") not in files.done():
+            run = run_identity(data, split, {"features": features, "shrinkage": data.shrinkage})
+            where = {"protocol": protocol, "split": split.name, "model": f"linear {features}", "run": run}
+            if not files.holds(where):
                 validation, test = linear_margins(data, split, features)
                 temperature = fit_temperature(validation, data.labels[split.validation])
-                files.write({**where, "model": f"linear {features}"}, data, split.test, test, temperature)
-        for preset in presets:
-            if (protocol, split.name, preset.name) in files.done():
-                continue
+                files.write(where, data, split.test, test, temperature)
+        run = run_identity(data, split, {"preset": preset.as_dict(), "seed": seed + number})
+        where = {"protocol": protocol, "split": split.name, "model": preset.name, "run": run}
+        if not files.holds(where):
             test, temperature = _biobgt(data, split, preset, seed=seed + number, device=device, progress=progress)
-            files.write({**where, "model": preset.name}, data, split.test, test, temperature)
+            files.write(where, data, split.test, test, temperature)
         if progress is not None:
             progress(f"{protocol}: {split.name} done")
     table = read_results(folder)
@@ -123,6 +142,33 @@ def summarise(results: pd.DataFrame) -> pd.DataFrame:
     table = grouped.agg(["mean", "std"])
     table.columns = pd.Index([" ".join(pair) for pair in table.columns.to_list()])
     return table.assign(splits=grouped.size()).reset_index()
+
+
+def paired_with_linear(results: pd.DataFrame, model: str, metric: str = "auc") -> pd.DataFrame:
+    """A model less every linear one, split by split: see :func:`biobgt.training.metrics.paired_difference`.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Lines of ``results.csv``.
+    model : str
+
+    Returns
+    -------
+    DataFrame
+        A row a protocol and linear model: ``protocol``, ``less``, ``splits``, the mean ``difference`` and its interval,
+        ``low`` and ``high``, corrected for training sets that overlap where splits are random. Without rows where the
+        model and a linear one have no two splits in common.
+    """
+    rows = []
+    for protocol, lines in results.groupby("protocol", sort=False):
+        by_model = lines.pivot_table(index="split", columns="model", values=metric)
+        for other in [name for name in by_model.columns if name.startswith("linear ") and model in by_model]:
+            found = paired_difference(by_model[model], by_model[other])
+            low, high = ("corrected_low", "corrected_high") if protocol == "random" else ("low", "high")
+            rows.append((protocol, other, int(found["n"]), found["mean"], found[low], found[high]))
+    table = pd.DataFrame(rows, columns=["protocol", "less", "splits", "difference", "low", "high"])
+    return table[table["splits"] > 1].reset_index(drop=True)
 
 
 def _biobgt(

@@ -65,7 +65,7 @@ class _Persons:
 
 def random_splits(
     groups: Sequence[str],
-    sites: Sequence[str] | None = None,
+    sites: Sequence[str | None] | None = None,
     *,
     subjects: Sequence[str] | None = None,
     n: int = 10,
@@ -76,7 +76,8 @@ def random_splits(
     Parameters
     ----------
     groups : sequence of str, length n_rows
-    sites : sequence of str, length n_rows, or None
+    sites : sequence of str or None, length n_rows, or None
+        None for a row whose site is not known.
     subjects : sequence of str, length n_rows, or None
         Whose row each is. All rows of a person fall into the same part. None: each row is a person.
     n : int
@@ -100,7 +101,7 @@ def random_splits(
 
 def cross_validation(
     groups: Sequence[str],
-    sites: Sequence[str] | None = None,
+    sites: Sequence[str | None] | None = None,
     *,
     subjects: Sequence[str] | None = None,
     folds: int = 10,
@@ -132,7 +133,7 @@ def cross_validation(
 
 
 def leave_one_site_out(
-    groups: Sequence[str], sites: Sequence[str], *, subjects: Sequence[str] | None = None, seed: int = 0
+    groups: Sequence[str], sites: Sequence[str | None], *, subjects: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Split, ...]:
     """Test on each site in turn, as on a hospital the model has never seen.
 
@@ -171,7 +172,7 @@ def leave_one_site_out(
     return tuple(splits)
 
 
-def _gather(groups: Sequence[str], sites: Sequence[str] | None, subjects: Sequence[str] | None) -> _Persons:
+def _gather(groups: Sequence[str], sites: Sequence[str | None] | None, subjects: Sequence[str] | None) -> _Persons:
     """Gather rows by person; someone with rows in several groups (simulated copies) is a stratum of that mix."""
     row_groups = _words(groups, len(groups), "group")
     if pd.isna(row_groups).any():
@@ -192,7 +193,7 @@ def _gather(groups: Sequence[str], sites: Sequence[str] | None, subjects: Sequen
     return _Persons(np.asarray(row_person, dtype=np.int64), strata, row_groups.astype(str))
 
 
-def _words(values: Sequence[str], n_rows: int, what: str) -> NDArray[np.object_]:
+def _words(values: Sequence[str | None], n_rows: int, what: str) -> NDArray[np.object_]:
     if len(values) != n_rows:
         raise InputError(f"There are {n_rows} groups and {len(values)} {what}s; give one {what} a row.")
     return np.array(list(values), dtype=object)

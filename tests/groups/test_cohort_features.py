@@ -16,7 +16,6 @@ from biobgt.groups.cohort_features import (
     comparison_rows,
     module_segregation,
     network_connectivity,
-    person_of,
     two_groups,
 )
 from biobgt.groups.covariates import complete_covariates
@@ -87,8 +86,8 @@ def test_rows_say_all_that_a_reader_must_know(cohort):
 
 def test_recordings_of_one_person_count_once(cohort):
     names = ["sub-01_ses-1", "sub-01_ses-2", "sub-02", "7_session_1_rest_2", "sub-03_run-1", "s5", "s6", "s7"]
-    assert [person_of(name) for name in names[:5]] == ["sub-01", "sub-01", "sub-02", "7", "sub-03"]
     renamed = replace(cohort, subjects=tuple(replace(one, id=name) for one, name in zip(cohort, names, strict=True)))
+    assert renamed.persons[:5] == ("sub-01", "sub-01", "sub-02", "7", "sub-03")
     found = compare_features(renamed, network_connectivity(renamed), ("NC", "ASD"), permutations=10)
     assert found.n_subjects == {"NC": 3, "ASD": 4}
     assert found.n_repeated == 1

@@ -17,15 +17,17 @@ import biobgt.training.cards
 from biobgt.assets import asset
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort
+from biobgt.errors import InputError
 from biobgt.model.attention_views import all_block_tests
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
 from biobgt.simulate import demo_cohort
 from biobgt.training.calibration import calibrated
-from biobgt.training.cards import add_evaluation, group_tests, headline, write_model
+from biobgt.training.cards import add_evaluation, check_evaluated, headline, limits, write_model
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
 from biobgt.training.evaluation import evaluate
+from biobgt.training.group_tests import group_tests
 from biobgt.training.linear import linear_out_of_fold
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split, cross_validation
@@ -42,7 +44,7 @@ def few_draws() -> Iterator[None]:
         patch.setattr(
             biobgt.training.cards,
             "bootstrap_intervals",
-            lambda *given, draws, seed: original(*given, draws=10, seed=seed),
+            lambda *given, draws, **options: original(*given, draws=10, **options),
         )
         yield
 
@@ -152,12 +154,32 @@ def test_group_results_come_back(folder: Path, data: LabelledGraphs, trained: Tr
 def test_an_evaluation_goes_on_the_card(
     folder: Path, data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path
 ) -> None:
-    results = evaluate(data, splits[:2], [PRESET], protocol="random", folder=tmp_path)
+    results = evaluate(data, splits[:2], PRESET, protocol="random", folder=tmp_path)
     add_evaluation(folder, results)
     rows = {row["model"]: row for row in load_card(folder)["evaluation"]}
     assert rows["best"]["splits"] == 2
     own = results.loc[results["model"] == "best", "auc"]
     assert rows["best"]["auc"] == pytest.approx({"mean": own.mean(), "sd": own.std()}, abs=1e-4)
+
+
+def test_a_card_takes_only_the_evaluation_of_its_own_subjects(folder: Path, cohort: Cohort) -> None:
+    card = load_card(folder)
+    check_evaluated(card, cohort, PRESET)
+    check_evaluated(card, cohort, small("paper-abide"))  # another preset may stand beside
+    with pytest.raises(InputError, match="preset's settings of 'planted'"):
+        check_evaluated(card, cohort, replace(PRESET, shrinkage=0.2))
+    with pytest.raises(InputError, match="numbers of subjects of 'planted'"):
+        check_evaluated(card, cohort.select(lambda subject: subject.id != cohort.ids[0]), PRESET)
+
+
+def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:
+    off = {"value": 0.11, "low": None, "high": None, "by_chance": 0.046}
+    said = " ".join(limits(cohort, replace(PRESET, start_contrast=3.0), off))
+    assert "attention within modules is 3 times that between" in said
+    assert "off by 0.11 on average in held-out subjects, where 0.05 would be chance alone" in said
+    plain = " ".join(limits(cohort, replace(PRESET, start_contrast=0.0), off | {"value": 0.05}))
+    assert "set on training subjects" not in plain
+    assert "off by" not in plain
 
 
 def test_an_atlas_without_modules_makes_a_model_too(
@@ -223,5 +245,20 @@ def test_every_two_groups_are_compared_over_the_subjects_whose_covariates_are_kn
         row = one.blocks.set_index("feature").loc["occipital → occipital"]
         first, second = (row[f"mean_{group}"] for group in one.between)
         assert second - first == pytest.approx(expected, abs=0.1)
+    assert (read["permutations"] == 5000).all()
     text = (tmp_path / "tests.csv").read_text(encoding="utf-8")
-    assert ",7,4,3," in text, "whole numbers, and nothing for the group that was not compared"
+    assert ",7,5000,4,3," in text, "whole numbers, and nothing for the group that was not compared"
+
+
+def test_persons_are_compared_and_nobody_with_himself() -> None:
+    drawn = demo_cohort("ad", n_per_group=4)
+    names = ["a_ses-1", "a_ses-2", "b", "c", *"defg", "h", "i", "j", "d_ses-2"]  # d was MCI and is AD now
+    cohort = replace(drawn, subjects=tuple(replace(one, id=name) for one, name in zip(drawn, names, strict=True)))
+    groups = ("NC", "MCI", "AD")
+    labels = np.array([groups.index(str(subject.group)) for subject in cohort])
+    attention = np.random.default_rng(0).random((12, 90, 90)).astype(np.float32)
+    data = cast("LabelledGraphs", SimpleNamespace(groups=groups, labels=labels, subjects=cohort.ids))
+    found = group_tests(cohort, data, cast("TrainedEnsemble", SimpleNamespace(mean_attention=attention)))
+    counts = found.groupby("between", sort=False)[["n_NC", "n_MCI", "n_AD"]].first().astype("Int64")
+    assert counts.loc["NC - MCI"].tolist()[:2] == [3, 4]
+    assert counts.loc["MCI - AD"].tolist()[1:] == [3, 3]

@@ -1,5 +1,6 @@
 """Ensembles: everyone is described by the member that never met them, and a killed run goes on."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from planted_cohort import small
 from safetensors.torch import load_file
 
 import biobgt.training.ensemble
+from biobgt.errors import InputError
 from biobgt.groups import module_contrast
 from biobgt.training.calibration import fit_temperature
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
+from biobgt.training.identity import open_run
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.trainer import predict_logits
 
@@ -55,24 +58,18 @@ def test_group_means_of_attention_are_those_of_subjects_never_met(
         )
 
 
-def test_probabilities_are_out_of_fold_and_calibrated_on_validation(
+def test_probabilities_are_out_of_fold_and_calibrated_on_the_other_folds(
     data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble
 ) -> None:
     assert np.isfinite(trained.logits).all()
-    validation = [
-        (row, logits)
-        for member, split in zip(trained.members, splits, strict=True)
-        for row, logits in zip(
-            split.validation, predict_logits(member, data.part(split.validation)[0]).double().numpy(), strict=True
-        )
-    ]
-    for member, split, temperature in zip(trained.members, splits, trained.temperatures, strict=True):
-        kept = [(row, logits) for row, logits in validation if row not in split.test]
-        assert len(kept) < len(validation)
-        expected = fit_temperature([logits for _, logits in kept], data.labels[[row for row, _ in kept]])
-        assert temperature == pytest.approx(expected, rel=1e-3)
-        test = predict_logits(member, data.part(split.test)[0]).double().numpy()
-        np.testing.assert_allclose(trained.logits[split.test], test / temperature, rtol=1e-3, atol=1e-4)
+    said = np.full_like(trained.logits, np.nan)
+    for member, split in zip(trained.members, splits, strict=True):
+        said[split.test] = predict_logits(member, data.part(split.test)[0]).double().numpy()
+    for split, temperature in zip(splits, trained.temperatures, strict=True):
+        others = np.setdiff1d(np.arange(len(said)), split.test)
+        assert temperature == pytest.approx(fit_temperature(said[others], data.labels[others]), rel=1e-3)
+        np.testing.assert_allclose(trained.logits[split.test], said[split.test] / temperature, rtol=1e-3, atol=1e-4)
+    assert trained.temperature == pytest.approx(fit_temperature(said, data.labels), rel=1e-3)
     np.testing.assert_allclose(trained.probabilities.sum(axis=1), 1)
 
 
@@ -119,6 +116,33 @@ def test_finished_folds_are_kept_and_the_unfinished_one_goes_on(
     assert again.seconds_an_epoch > 0
 
 
+def test_another_runs_members_are_never_taken_up(
+    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble, folder: Path, tmp_path: Path
+) -> None:
+    """A member of another seed has other test subjects: it may have been trained on those of this one."""
+    runs = shutil.copytree(folder, tmp_path / "runs")
+    told = "trained on other subjects or splits, or with other settings"
+    others = [
+        (data, splits, PRESET, 6),
+        (data, splits[::-1], PRESET, 5),
+        (data, splits, replace(PRESET, shrinkage=0.2), 5),
+        (replace(data, labels=1 - data.labels), splits, PRESET, 5),
+    ]
+    for given, parts, preset, seed in others:
+        with pytest.raises(InputError, match=told):
+            train_ensemble(given, parts, preset, folder=runs, seed=seed, resume=True)
+    (runs / "fold 1" / "run.json").write_text("{")
+    with pytest.raises(InputError, match=told):
+        train_ensemble(data, splits, PRESET, folder=runs, seed=5, resume=True)
+
+
+def test_a_run_that_starts_anew_leaves_nothing_of_the_old_one(folder: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(folder / "fold 1", tmp_path / "fold 1")
+    open_run(run, "another", resume=False)
+    assert not list(run.glob("*.safetensors"))
+    open_run(run, "another", resume=True)  # killed before its first epoch, it may go on
+
+
 def test_members_on_disk_are_the_members(trained: TrainedEnsemble, folder: Path) -> None:
     for number, member in enumerate(trained.members, start=1):
         stored = load_file(folder / f"fold {number}" / "member.safetensors")
@@ -130,6 +154,6 @@ def test_test_subjects_do_not_move_their_own_member(
 ) -> None:
     labels = data.labels.copy()
     labels[splits[0].test] = 1 - labels[splits[0].test]
-    other = train_ensemble(replace(data, labels=labels), splits[:1], PRESET, folder=tmp_path, seed=5)
+    other = train_ensemble(replace(data, labels=labels), splits, PRESET, folder=tmp_path, seed=5)
     for name, value in trained.members[0].state_dict().items():
         assert torch.equal(other.members[0].state_dict()[name], value), name

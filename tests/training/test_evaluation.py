@@ -10,10 +10,11 @@ import torch
 from planted_cohort import small
 
 import biobgt.training.evaluation
+from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
 from biobgt.training.calibration import calibrated
 from biobgt.training.data import LabelledGraphs
-from biobgt.training.evaluation import evaluate, read_results, summarise
+from biobgt.training.evaluation import evaluate, paired_with_linear, read_results, summarise
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split, cross_validation
 
@@ -40,7 +41,7 @@ def trainings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def _evaluate(data: LabelledGraphs, splits: tuple[Split, ...], folder: Path, **options: object) -> pd.DataFrame:
-    return evaluate(data, splits, [PRESET], protocol="folds", folder=folder, seed=10, **options)
+    return evaluate(data, splits, PRESET, protocol="folds", folder=folder, seed=10, **options)
 
 
 def _texts(folder: Path) -> list[list[str]]:
@@ -82,9 +83,31 @@ def test_a_run_stopped_between_its_two_files_leaves_no_line_twice(
 
 def test_another_protocol_stands_beside(data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path) -> None:
     _evaluate(data, splits[:1], tmp_path)
-    other = evaluate(data, splits[:1], [PRESET], protocol="sites", folder=tmp_path, linear=False)
+    other = evaluate(data, splits[:1], PRESET, protocol="sites", folder=tmp_path, linear=False)
     assert other["protocol"].tolist() == ["sites"]
     assert len(read_results(tmp_path)) == 5
+
+
+def test_lines_of_another_run_are_not_taken_for_this_ones(
+    data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    _evaluate(data, splits[:1], tmp_path)
+    before = _texts(tmp_path)
+    with pytest.raises(InputError, match="holds best on fold 1 from other subjects, settings or another seed"):
+        evaluate(data, splits[:1], PRESET, protocol="folds", folder=tmp_path, seed=11)
+    with pytest.raises(InputError, match="holds linear fisher-z on fold 1"):
+        _evaluate(replace(data, labels=1 - data.labels), splits[:1], tmp_path)
+    assert _texts(tmp_path) == before
+
+
+def test_models_are_compared_split_by_split() -> None:
+    aucs = {"best": 0.7, "linear log": 0.6}
+    lines = [("random", f"split {i}", model, auc + 0.1 * i) for i in range(3) for model, auc in aucs.items()]
+    lines += [("sites", "A", "best", 0.5), ("sites", "A", "linear log", 0.9)]  # one split says nothing of its spread
+    table = paired_with_linear(pd.DataFrame(lines, columns=["protocol", "split", "model", "auc"]), "best")
+    assert table[["protocol", "less", "splits"]].to_numpy().tolist() == [["random", "linear log", 3]]
+    assert table[["difference", "low", "high"]].to_numpy()[0] == pytest.approx([0.1, 0.1, 0.1])
+    assert paired_with_linear(pd.DataFrame(lines, columns=["protocol", "split", "model", "auc"]), "other").empty
 
 
 def test_metrics_are_those_of_the_predictions_written(

@@ -197,6 +197,7 @@ def test_two_processes_train_one_model_and_write_one_set_of_files(tmp_path: Path
             "checkpoint.safetensors",
             "epochs.csv",
             "member.safetensors",
+            "run.json",
         ]
         assert len(_lines(run / fold)) == 2
     first, second = (load_file(run / f"rank{rank}.safetensors") for rank in (0, 1))

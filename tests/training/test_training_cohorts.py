@@ -1,5 +1,6 @@
 """The cohorts that models are trained on: the simulated progression, splits by name, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,14 @@ from planted_cohort import planted_cohort
 from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
-from biobgt.training.cohorts import STORIES, protocol_splits, simulated_progression, sites_of, training_cohort
+from biobgt.training.cohorts import (
+    STORIES,
+    protocol_splits,
+    simulated_progression,
+    sites_of,
+    strata_words,
+    training_cohort,
+)
 
 HEADER = ",".join(f"R{i}" for i in range(16))
 
@@ -96,6 +104,46 @@ def test_splits_by_the_name_of_a_protocol() -> None:
     assert len(protocol_splits(cohort, "random", n=3)) == 3
     with pytest.raises(InputError, match="no complete column 'split'"):
         protocol_splits(cohort, "official")
+
+
+def _two_sessions(cohort: Cohort) -> Cohort:
+    """Every second subject becomes another session of the one before."""
+    ids = [f"sub-{i // 4}{'ab'[i % 2]}_ses-{i // 2 % 2}" for i in range(len(cohort))]
+    return replace(cohort, subjects=tuple(replace(one, id=name) for one, name in zip(cohort, ids, strict=True)))
+
+
+@pytest.mark.parametrize("protocol", ["folds", "random"])
+def test_recordings_of_one_person_are_never_parted(protocol: str) -> None:
+    cohort = _two_sessions(planted_cohort(20))
+    persons = np.array(cohort.persons)
+    assert len(set(persons)) == 20
+    for split in protocol_splits(cohort, protocol, n=5):
+        parts = [set(persons[rows]) for rows in (split.train, split.validation, split.test)]
+        assert sum(map(len, parts)) == len(set.union(*parts)) == 20
+
+
+def test_an_official_split_through_a_person_is_refused() -> None:
+    cohort = _two_sessions(planted_cohort(20))
+    parted = tuple(
+        replace(one, phenotypes={"split": "validation" if one.id == "sub-0a_ses-1" else "train"}) for one in cohort
+    )
+    with pytest.raises(InputError, match="recordings of 'sub-0a' stand both"):
+        protocol_splits(replace(cohort, subjects=parted), "official")
+
+
+def test_a_missing_site_does_not_lose_the_others() -> None:
+    cohort = planted_cohort(20)
+    assert strata_words(cohort) == "by site and group"
+    one, *others = cohort.subjects
+    gap = replace(cohort, subjects=(replace(one, phenotypes={}), *others))
+    assert sites_of(gap) == [None, *["B", *["A", "B"] * 19]]
+    assert strata_words(gap) == "by site and group (a site is not known of everybody)"
+    assert sum(len(split.test) for split in protocol_splits(gap, "folds", n=4)) == 40
+    with pytest.raises(InputError, match="Row 1 has no site"):
+        protocol_splits(gap, "sites")
+    none = replace(cohort, subjects=tuple(replace(subject, phenotypes={}) for subject in cohort))
+    assert sites_of(none) is None
+    assert strata_words(none) == "by group (no site is known)"
 
 
 def test_the_cohorts_own_split_keeps_its_test_subjects_out() -> None:
