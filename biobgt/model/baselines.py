@@ -2,8 +2,8 @@
 
 Three sets of features: Fisher z of the correlations, the tangent space at the training subjects' mean (from shrunk
 correlations, Ledoit-Wolf's strength), and the log-Euclidean connectivity that the ``best`` preset reads. The penalty
-is chosen on the training subjects by leave-one-out; probabilities come from a temperature fitted on validation
-subjects, as the model's do.
+is chosen on the training subjects by leave-one-out; probabilities come from a temperature fitted on other subjects than
+those tested, as the model's do.
 """
 
 from typing import Literal

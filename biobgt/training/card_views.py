@@ -25,7 +25,10 @@ METRIC_TITLES: Mapping[str, str] = {
     "ece": "Calibration error",
 }
 MOST_PROBABLE = "the most probable group"
-PAPER_NOTE = "The paper's numbers, ± 1 SD over runs, are of its own cohort and splits, and do not compare directly."
+PAPER_NOTE = (
+    "The paper's numbers, ± what its text calls the SD over ten runs and its table a margin of error, are of its own "
+    "cohort and splits, and do not compare directly."
+)
 OWN_PRESET = "best"
 # As biobgt.model.baselines.LINEAR_FEATURES names them, which brings torch.
 _LINEAR: Mapping[str, str] = {
@@ -56,8 +59,8 @@ def results_points(card: Mapping[str, Any], metrics: Sequence[str] = ("auc", "ac
     Returns
     -------
     DataFrame
-        ``metric``, ``model``, ``value``, ``low`` and ``high``, as shares of 1. The paper's interval is its ± 1 SD over
-        runs, the others' a 95 % bootstrap over subjects; ``interval`` says which.
+        ``metric``, ``model``, ``value``, ``low`` and ``high``, as shares of 1. The paper's interval is the ± it
+        prints, the others' a 95 % bootstrap over subjects; ``interval`` says which.
     """
     rows = []
     for metric in metrics:
@@ -66,7 +69,7 @@ def results_points(card: Mapping[str, Any], metrics: Sequence[str] = ("auc", "ac
             rows.append((metric, model, value["value"], value["low"], value["high"], "95 % interval"))
         if printed := _printed(card).get(metric):
             mean, sd = printed[0], float("nan") if printed[1] is None else printed[1]
-            rows.append((metric, PAPER, mean, mean - sd, mean + sd, "± 1 SD over runs"))
+            rows.append((metric, PAPER, mean, mean - sd, mean + sd, "± as the paper prints it"))
     names = ["metric", "model", "value", "low", "high", "interval"]
     return pd.DataFrame(rows, columns=names).astype({"value": float, "low": float, "high": float})
 
