@@ -43,7 +43,8 @@ def sharpen_attention(model: BioBGT, graphs: GraphBatch, *, device: torch.device
     """Scale W_Q so that training subjects attend within their modules as much more as the preset asks for.
 
     The direction of attention is ψ's; how sharp the kernel is, a random W leaves to chance and to how alike a cohort's
-    regions are. The first 32 training subjects are asked. Where no scale gives the contrast, as with embeddings that know no modules, W_Q stays as it was drawn.
+    regions are. The first 32 training subjects are asked. Where no scale gives the contrast, as with embeddings that
+    know no modules, W_Q stays as it was drawn.
     """
     model.eval()
     asked = graphs[slice(0, _ASKED)]
