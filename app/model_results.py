@@ -27,8 +27,9 @@ from biobgt.model.pretrained import (
 if TYPE_CHECKING:
     from biobgt.model.ensemble import Ensemble, SubjectExplanation
 
-MOST_KEPT = 600  # predictions are rows, but one subject's attention takes a megabyte
+MOST_KEPT = 600  # predictions are rows, but one subject's attention and embeddings take megabytes
 MOST_EXPLAINED = 12
+ROW, REFUSED = "row", "refused"  # a prediction, and a subject without one: figures are made of the former only
 LOUVAIN, ATLAS_ORDER = "louvain", "atlas"
 
 Editions = tuple[tuple[str, int], ...]
@@ -43,6 +44,11 @@ def look_for_models() -> None:
 def model_names() -> tuple[str, ...]:
     """Models whose cards can be read."""
     return tuple(_cards(_editions()))
+
+
+def unusable_models() -> dict[str, str]:
+    """Folders with a card that cannot be used, and why."""
+    return _read_cards(_editions())[1]
 
 
 def card_of(name: str) -> dict[str, Any]:
@@ -103,23 +109,35 @@ def region_labels(name: str, order: str) -> list[str | None] | None:
 
 def predicted(view: View, name: str, subject: str) -> dict[str, Any] | None:
     """What a model said of a subject before, as a row of its table, or None."""
-    return cast("dict[str, Any] | None", view.loaded.model_results.get(_row_key(name, subject)))
+    results = view.loaded.model_results
+    found = results.get(_row_key(name, subject)) or results.get(_row_key(name, subject, kind=REFUSED))
+    return cast("dict[str, Any] | None", found)
 
 
 def predict(view: View, name: str, subject: str) -> dict[str, Any]:
-    """What a model says of a subject: a row of the table of :meth:`biobgt.model.ensemble.Ensemble.predict`."""
+    """What a model says of a subject: a row of the table of :meth:`biobgt.model.ensemble.Ensemble.predict`.
+
+    Where it cannot be asked about the subject, the prediction is empty and the warning says why. That is kept too, so
+    that one subject does not stop the work on all.
+    """
+    model = ensemble_of(name)  # what is wrong with a model is no subject's fault, and not kept
 
     def ask() -> dict[str, Any]:
         alone = view.cohort.select(lambda one: one.id == subject)
-        return cast("dict[str, Any]", ensemble_of(name).predict(alone).iloc[0].to_dict())
+        return cast("dict[str, Any]", model.predict(alone).iloc[0].to_dict())
 
-    return _keep(view, _row_key(name, subject), ask, most=MOST_KEPT)
+    try:
+        return _keep(view, _row_key(name, subject), ask, most=MOST_KEPT)
+    except InputError as error:
+        row = {"subject": subject, "prediction": "", "warning": str(error)}
+        return _keep(view, _row_key(name, subject, kind=REFUSED), lambda: row, most=MOST_KEPT)
 
 
 def predictions(view: View, name: str) -> pd.DataFrame:
     """All rows so far, in the cohort's order."""
     rows = [predicted(view, name, subject) for subject in view.cohort.ids]
-    return pd.DataFrame([row for row in rows if row is not None])
+    columns = ["subject", *(f"p_{group}" for group in card_of(name)["groups"]), "prediction", "warning"]
+    return pd.DataFrame([row for row in rows if row is not None], columns=columns)
 
 
 def explain(view: View, name: str) -> "SubjectExplanation":
@@ -153,8 +171,8 @@ def show_headline(card: Mapping[str, Any]) -> None:
     st.info(f"**{plain(card['headline'])}**", icon=":material/warning:" if doubtful else ":material/fact_check:")
 
 
-def _row_key(name: str, subject: str) -> tuple[object, ...]:
-    return ("row", name, card_of(name)["sha256"], subject)
+def _row_key(name: str, subject: str, *, kind: str = ROW) -> tuple[object, ...]:
+    return (kind, name, card_of(name)["sha256"], subject)
 
 
 def _keep(view: View, key: tuple[object, ...], ask: Callable[[], Result], *, most: int) -> Result:
@@ -180,17 +198,23 @@ def _look() -> Editions:
     return tuple((name, (model_folder(name) / "card.json").stat().st_mtime_ns) for name in pretrained_names())
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
 def _cards(editions: Editions) -> dict[str, dict[str, Any]]:
-    cards = {}
+    return _read_cards(editions)[0]
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _read_cards(editions: Editions) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """The cards that can be used, and why the others cannot."""
+    cards, problems = {}, {}
     for name, _ in editions:
         try:
             card = load_card(name)
             load_atlas(card["atlas"])
-        except InputError:
-            continue  # a folder that cannot be read is no model; `biobgt` says why when it is named
-        cards[name] = card
-    return cards
+        except InputError as error:
+            problems[name] = str(error)
+        else:
+            cards[name] = card
+    return cards, problems
 
 
 @st.cache_resource(show_spinner="Reading the group results…", max_entries=8)

@@ -21,6 +21,7 @@ from model_results import (
 from state import OWN, PROBABILITY_OF, current_view
 from widgets import heading, plain, sentences, show_figure
 
+from biobgt import InputError
 from biobgt.figures.performance import probabilities_by_group
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, probabilities_caption
 from biobgt.training.card_views import calibration_words, members_words, observed_share, share_below
@@ -55,13 +56,14 @@ def show_page() -> None:
     st.caption(plain(members_words(card)))
     with sentences():
         _show_subject(view, name, card)
-        _show_cohort(view, name)
+    with sentences():
+        _show_cohort(view, name, card)
 
 
 def _show_subject(view: View, name: str, card: dict[str, Any]) -> None:
     """One subject: probabilities, how sure, and where among the training subjects."""
     subject = view.subject
-    heading(plain(subject.id), simulated=subject.simulated)
+    _heading(subject.id, card, simulated=subject.simulated)
     known = predicted(view, name, subject.id)
     if (
         known is None
@@ -72,6 +74,8 @@ def _show_subject(view: View, name: str, card: dict[str, Any]) -> None:
     if known is None:
         with st.spinner("Running the model…"):
             known = predict(view, name, subject.id)
+    if not known["prediction"]:
+        raise InputError(known["warning"])
     if known["warning"]:
         st.warning(
             plain(f"Take care: {known['warning']}. The probabilities below may mean nothing."),
@@ -126,9 +130,9 @@ def _pick_group(groups: list[str]) -> str:
     return picked or groups[-1]
 
 
-def _show_cohort(view: View, name: str) -> None:
+def _show_cohort(view: View, name: str, card: dict[str, Any]) -> None:
     """All subjects of the cohort: one by one, to be stopped at any time."""
-    heading("All subjects", simulated=view.cohort.simulated)
+    _heading("All subjects", card, simulated=view.cohort.simulated)
     left = [subject for subject in view.cohort.ids if predicted(view, name, subject) is None]
     work_through(
         left,
@@ -143,14 +147,15 @@ def _show_cohort(view: View, name: str) -> None:
         return
     groups = {subject.id: subject.group or "" for subject in view.cohort}
     table.insert(1, "group", [groups[subject] for subject in table["subject"]])
-    unlike = int((table["warning"] != "").sum())
+    refused = int((table["prediction"] == "").sum())
+    unlike = int((table["warning"] != "").sum()) - refused
     columns = {
         "subject": "Subject",
         "group": "Group",
         "prediction": "Most probable",
         "warning": "Take care",
     }
-    columns |= {f"p_{group}": f"P {group}" for group in card_of(name)["groups"]}
+    columns |= {f"p_{group}": f"P {group}" for group in card["groups"]}
     shares = {
         title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
     }
@@ -162,15 +167,17 @@ def _show_cohort(view: View, name: str) -> None:
         alt="Predicted probabilities of the cohort's subjects",
     )
     whose = "simulated subjects" if view.cohort.simulated else "subjects"
+    by = f"model {name}, trained on simulated patients" if card["simulated"] else f"model {name}"
+    without = f" Without a prediction: {counted(refused, 'subject')}; the table says why." if refused else ""
     st.caption(
         plain(
-            f"{len(table)} of {len(view.cohort)} {whose} by model {name}, {counted(unlike, 'subject')} of them to be "
-            f"taken with care. {NOT_A_DIAGNOSIS}"
+            f"{len(table) - refused} of {len(view.cohort)} {whose} by {by}; to be taken with care: {unlike}.{without} "
+            f"{NOT_A_DIAGNOSIS}"
         )
     )
     st.download_button(
         "Download as CSV",
-        table.assign(model=name, note=_note(view)).to_csv(index=False),
+        table.assign(model=name, note=_note(view, card)).to_csv(index=False),
         file_name=f"predictions_{name}.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -178,9 +185,16 @@ def _show_cohort(view: View, name: str) -> None:
     )
 
 
-def _note(view: View) -> str:
-    simulated = "Simulated subjects. " if view.cohort.simulated else ""
-    return f"{simulated}{NOT_A_DIAGNOSIS}"
+def _heading(text: str, card: dict[str, Any], *, simulated: bool) -> None:
+    """A section's title; what a simulated model says of real subjects is marked too, and not for simulated subjects."""
+    by = ", by a model of simulated patients" if card["simulated"] and not simulated else ""
+    heading(plain(f"{text}{by}"), simulated=simulated or card["simulated"])
+
+
+def _note(view: View, card: dict[str, Any]) -> str:
+    model = "Simulated: the model was trained on simulated patients. " if card["simulated"] else ""
+    subjects = "Simulated subjects. " if view.cohort.simulated else ""
+    return f"{model}{subjects}{NOT_A_DIAGNOSIS}"
 
 
 show_page()

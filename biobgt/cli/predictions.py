@@ -1,6 +1,7 @@
 """Jobs that ask a trained model: which group a subject looks like, and where its attention goes.
 
-Subjects go through the model a few at a time, so that memory does not grow with the cohort beyond its own data.
+Subjects go through the model a few at a time, so that memory does not grow with the cohort beyond its own data. One
+that the model cannot be asked about is named with the reason, and the others are asked about.
 """
 
 from collections.abc import Sequence
@@ -14,18 +15,17 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.cli.arguments import DeviceOption, OutOption, reads_cohort
-from biobgt.cli.results import file_names, print_simulated, results_file, results_folder, write_reading
+from biobgt.cli.results import file_names, print_simulated, results_file, results_folder, write_model, write_reading
 from biobgt.cli.screen import print_line, print_table, progress_bar
-from biobgt.cohort import Cohort
+from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import InputError
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
-    from biobgt.model.ensemble import Ensemble
+    from biobgt.model.ensemble import Ensemble, SubjectExplanation
 
 ModelOption = Annotated[str, typer.Option(help="A shipped model's name, or the folder of your own.")]
 RESEARCH = "Research use only, not a diagnostic device."
-AT_ONCE = 16  # subjects predicted together: the bar moves, and few of their graphs are in memory
 
 
 @reads_cohort
@@ -35,7 +35,10 @@ def predict(
     out: Annotated[Path, typer.Option(help="Table of predictions, a .csv file.")],
     device: DeviceOption = "auto",
 ) -> None:
-    """Write each subject's probability of every group, and a warning where it should not be believed."""
+    """Write each subject's probability of every group, and a warning where it should not be believed.
+
+    Beside it, NAME_model.json says which model it was and whether it is simulated.
+    """
     from biobgt.model.pretrained import load_card, load_pretrained
 
     if out.suffix != ".csv":
@@ -43,12 +46,17 @@ def predict(
     card, ensemble = load_card(model), load_pretrained(model, device)
     ensemble.check(cohort)
     with results_file(out) as file:
-        table = _predict_in_parts(cohort, ensemble)
+        with progress_bar("Predicting") as progress:
+            table = ensemble.predict(cohort, progress=progress)
         table.to_csv(file, index=False, float_format="%.6f")
+        write_model(card, file.with_name(f"{out.stem}_model.json"))
     print_line(card["headline"])
     print_simulated(cohort)
     print_table(table, title=f"Predictions of {ensemble.name}")
-    warned = int((table["warning"] != "").sum())
+    refused = int((table["prediction"] == "").sum())
+    if refused:
+        print_line(f"Not predicted: {counted(refused, 'subject')}; the column 'warning' says why.")
+    warned = int((table["warning"] != "").sum()) - refused
     if warned:
         print_line(f"To be taken with care: {counted(warned, 'subject')}; the column 'warning' says why.")
     print_line(f"{RESEARCH} Written to {out}")
@@ -56,26 +64,26 @@ def predict(
 
 @reads_cohort
 def attention(cohort: Cohort, model: ModelOption, out: OutOption, device: DeviceOption = "auto") -> None:
-    """Write each subject's attention, what each region receives, and the means over functional modules."""
+    """Write each subject's attention, what each region receives, and the means over functional modules.
+
+    attention_received.csv: mean from the other regions; 1 is even, 2 twice that.
+    module_blocks.csv: mean weights, where all weights of a region sum to 1.
+    module_contrast.csv: attention within over between the subject's own modules.
+    model.json: which model it was, and whether its patients are simulated.
+    """
     from biobgt.model.pretrained import load_card, load_pretrained
 
     card, ensemble = load_card(model), load_pretrained(model, device)
     ensemble.check(cohort)
     with results_folder(out) as folder:
-        (folder / "attention").mkdir()
         seen = _Seen(cohort.atlas.labelling(next(iter(cohort.atlas.labels))) if cohort.atlas.labels else None)
-        files = file_names(cohort.ids)
-        with progress_bar("Attention") as progress:
-            for number, subject in enumerate(cohort, start=1):
-                own = ensemble.explain([subject])
-                np.savez_compressed(folder / "attention" / f"{files[subject.id]}.npz", attention=own.attention[0])
-                seen.add(own.attention[0].mean(axis=(0, 1)), own.modules)
-                progress(number, len(cohort))
-        seen.write(cohort, folder)
-        write_reading(cohort, folder)
+        used = _look_at_each(cohort, ensemble, seen, folder)
+        seen.write(used, folder)
+        write_reading(used, folder)
+        write_model(card, folder / "model.json")
     print_line(card["headline"])
-    print_simulated(cohort)
-    print_line(f"Attention of {counted(len(cohort), 'subject')} written to {out}. {RESEARCH}")
+    print_simulated(used)
+    print_line(f"Attention of {counted(len(used), 'subject')} written to {out}. {RESEARCH}")
 
 
 @dataclass
@@ -83,17 +91,19 @@ class _Seen:
     """What is kept of each subject's attention: a few numbers a region or module, not the matrices."""
 
     labels: Sequence[str | None] | None
-    received: list[NDArray[np.float32]] = field(default_factory=list)
+    received: list[NDArray[np.float64]] = field(default_factory=list)
     contrasts: list[float] = field(default_factory=list)
     blocks: list[NDArray[np.float64]] = field(default_factory=list)
     modules: tuple[str, ...] = ()
 
-    def add(self, mean: NDArray[np.float32], own_modules: NDArray[np.int64]) -> None:
-        """Take a subject's mean over layers and heads, shape (n_regions, n_regions)."""
+    def add(self, own: "SubjectExplanation") -> None:
+        """Take what a model saw in one subject."""
         from biobgt.groups import module_blocks, module_contrast
+        from biobgt.model.attention_views import attention_received, select_attention
 
-        self.received.append(mean.mean(axis=0))
-        self.contrasts.append(float(module_contrast(mean[None], own_modules)[0]))
+        mean = own.attention[0].mean(axis=(0, 1))
+        self.received.append(attention_received(select_attention(own.attention[0])))
+        self.contrasts.append(float(module_contrast(mean[None], own.modules)[0]))
         if self.labels is not None:
             blocks = module_blocks(mean[None], self.labels)
             self.blocks.append(blocks.values[0].ravel())
@@ -111,12 +121,23 @@ class _Seen:
             pd.concat([who, values], axis=1).to_csv(folder / "module_blocks.csv", index=False)
 
 
-def _predict_in_parts(cohort: Cohort, ensemble: "Ensemble") -> pd.DataFrame:
-    """Predict a few subjects at a time; each is predicted by itself, so parts change nothing."""
-    tables = []
-    with progress_bar("Predicting") as progress:
-        for start in range(0, len(cohort), AT_ONCE):
-            part = replace(cohort, subjects=cohort.subjects[start : start + AT_ONCE])
-            tables.append(ensemble.predict(part))
-            progress(start + len(part), len(cohort))
-    return pd.concat(tables, ignore_index=True)
+def _look_at_each(cohort: Cohort, ensemble: "Ensemble", seen: _Seen, folder: Path) -> Cohort:
+    """Write each subject's attention and return the cohort of those that have one, the others among its refusals."""
+    files = file_names(cohort.ids)
+    kept: list[Subject] = []
+    refused: list[Refusal] = []
+    (folder / "attention").mkdir()
+    with progress_bar("Attention") as progress:
+        for number, subject in enumerate(cohort, start=1):
+            try:
+                own = ensemble.explain([subject])
+            except InputError as error:
+                refused.append(Refusal(subject.source.file if subject.source else subject.id, str(error)))
+            else:
+                np.savez_compressed(folder / "attention" / f"{files[subject.id]}.npz", attention=own.attention[0])
+                seen.add(own)
+                kept.append(subject)
+            progress(number, len(cohort))
+    if not kept:
+        raise InputError(refused[0].reason)
+    return replace(cohort, subjects=tuple(kept), refused=(*cohort.refused, *refused))

@@ -1,6 +1,7 @@
 """What jobs write: results that appear whole or not at all, and beside them how the subjects were read."""
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from biobgt import __version__
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
@@ -60,6 +62,19 @@ def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[s
         **options,
     }
     write_table(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)
+
+
+def write_model(card: Mapping[str, Any], path: Path) -> None:
+    """Write which model made a result, from its card, so that the result can be told from another model's."""
+    said = {
+        "model": card["name"],
+        "weights_sha256": card["sha256"],
+        "simulated": card["simulated"],
+        "atlas": card["atlas"],
+        "headline": card["headline"],
+        "version": __version__,
+    }
+    path.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def file_names(subjects: Iterable[str]) -> dict[str, str]:

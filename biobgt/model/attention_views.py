@@ -69,17 +69,22 @@ def select_attention(attention: NDArray[np.float32], *, layer: int | None = None
     """
     if attention.ndim != 4:
         raise InputError(f"Attention has layers, heads, and rows and columns of regions, not shape {attention.shape}.")
-    for what, number, there in (("layer", layer, attention.shape[0]), ("head", head, attention.shape[1])):
-        if number is not None and not 0 <= number < there:
-            raise InputError(f"There is no {what} {number + 1}; this model has {there}.")
+    check_layer_and_head(layer, head, n_layers=attention.shape[0], n_heads=attention.shape[1])
     chosen = attention.astype(np.float64)
     chosen = chosen.mean(axis=0) if layer is None else chosen[layer]
     chosen = chosen.mean(axis=0) if head is None else chosen[head]
     return np.asarray(chosen * chosen.shape[-1])
 
 
+def check_layer_and_head(layer: int | None, head: int | None, *, n_layers: int, n_heads: int) -> None:
+    """Refuse a layer or head, counted from 0, that a model does not have; None is the mean over all."""
+    for what, number, there in (("layer", layer, n_layers), ("head", head, n_heads)):
+        if number is not None and not 0 <= number < there:
+            raise InputError(f"There is no {what} {number + 1}; this model has {there}.")
+
+
 def attention_received(matrix: Matrix) -> Matrix:
-    """Mean attention that each region receives from the others, shape (n_regions,)."""
+    """Mean attention that each region receives from the others, in the unit of the matrix, shape (n_regions,)."""
     off = np.array(matrix, dtype=np.float64)
     np.fill_diagonal(off, 0)
     return np.asarray(off.sum(axis=0) / (len(off) - 1))

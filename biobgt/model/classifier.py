@@ -111,7 +111,7 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def explain(self, X: Brains) -> SubjectExplanation:
-        """Probabilities with the attention of every layer and head, NE and modules."""
+        """Probabilities with the attention of every layer and head, embeddings, NE and modules."""
         return self.ensemble_.explain(self._fitting(X))
 
     def _preset(self) -> Preset:

@@ -119,7 +119,12 @@ def prepare(
 ) -> GraphBatch:
     """Make the model's input of subjects on one atlas."""
     return prepare_matrices(
-        [correlations(one) for one in subjects], preset, store=store, workers=workers, progress=progress
+        [correlations(one) for one in subjects],
+        preset,
+        names=[f"Subject '{one.id}'" for one in subjects],
+        store=store,
+        workers=workers,
+        progress=progress,
     )
 
 
@@ -127,12 +132,18 @@ def prepare_matrices(
     matrices: Iterable[NDArray[np.float64]],
     preset: Preset,
     *,
+    names: Sequence[str] | None = None,
     store: FeatureStore | None = None,
     workers: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> GraphBatch:
-    """Make the model's input of correlation matrices, shape (n_regions, n_regions) each."""
+    """Make the model's input of correlation matrices, shape (n_regions, n_regions) each.
+
+    Sentences about a matrix call it by its name, or else by its number.
+    """
     matrices, store = list(matrices), store or FeatureStore()
+    weights = _stacked(_graph_weights(matrix, preset) for matrix in matrices)
+    _check_edges(weights, names or [f"Matrix {number}" for number in range(1, len(matrices) + 1)], preset)
     keys = [_key(matrix, preset) for matrix in matrices]
     missing = {key: matrix for key, matrix in zip(keys, matrices, strict=True) if store.find(key) is None}
     found = map_subjects(
@@ -147,7 +158,7 @@ def prepare_matrices(
         values=_stacked(log_connectivity(matrix, shrinkage=preset.shrinkage) for matrix in matrices)
         if preset.values == "log"
         else features,
-        weights=_stacked(_graph_weights(matrix, preset) for matrix in matrices),
+        weights=weights,
         entanglement=torch.from_numpy(np.stack([one.entanglement for one in network if one is not None])),
         modules=torch.from_numpy(np.stack([one.modules for one in network if one is not None])),
         mask=torch.ones(len(matrices), len(matrices[0]), dtype=torch.bool),
@@ -165,13 +176,17 @@ def _key(matrix: NDArray[np.float64], preset: Preset) -> str:
     return content.hexdigest()[:32]
 
 
+def _check_edges(weights: torch.Tensor, names: Sequence[str], preset: Preset) -> None:
+    for graph, name in zip(weights, names, strict=True):
+        if not graph.any():
+            raise InputError(
+                f"{name} has no correlation of at least {preset.threshold:g}, so its brain graph has no edge; "
+                "check that its series are signals of regions."
+            )
+
+
 def _network_features(matrix: NDArray[np.float64], *, preset: Preset) -> NetworkFeatures:
     weights = _graph_weights(matrix, preset)
-    if not weights.any():
-        raise InputError(
-            f"A subject has no correlation of at least {preset.threshold:g}, so its brain graph has no edge; "
-            "check that its series are signals of regions."
-        )
     entanglement = node_entanglement(weights, gamma=GAMMA * gamma_unit(weights), method="first-order")
     modules = louvain_modules(weights, seed=LOUVAIN_SEED).labels
     return NetworkFeatures(entanglement.astype(np.float32), modules.astype(np.int64))

@@ -180,6 +180,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
             tuple(familiar["timepoints"]) if familiar["timepoints"] else None,
         ),
         trained_on=tensors.get(FINGERPRINTS),
+        simulated=card["simulated"],
         device=chosen,
     )
 

@@ -17,11 +17,12 @@ from biobgt import ConnectomeSettings
 from biobgt.export import FigureRequest
 from biobgt.export.recipes import make_figure
 from biobgt.model import pretrained
-from biobgt.model.attention_views import attention_received, select_attention
+from biobgt.model.attention_views import attention_received, colour_limits, select_attention
 from biobgt.model.pretrained import load_groups, load_pretrained
 from biobgt.simulate import demo_cohort
 
 APP = Path(__file__).resolve().parents[2] / "app"
+MODELS = ("abide-cc200", "adsim-aal90")
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 
 
@@ -64,7 +65,17 @@ def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:
     assert [panel["coloraxis"] for panel in panels] == ["coloraxis"] * 2
     for panel, group in zip(panels, ("NC", "ASD"), strict=True):
         np.testing.assert_allclose(array(panel["z"]), select_attention(groups.attention[group]), rtol=1e-5)
-    assert len(heatmaps(figure(page, "attention_adsim-aal90"))) == 3
+    other = figure(page, "attention_adsim-aal90")
+    assert len(heatmaps(other)) == 3
+    scales = [{end: one["layout"]["coloraxis"][end] for end in ("cmin", "cmax")} for one in (shown, other)]
+    maps = [select_attention(one) for name in MODELS for one in load_groups(name).attention.values()]
+    assert scales[0] == scales[1]  # one scale for models, too: 1 is even attention in all of them
+    assert tuple(scales[0].values()) == pytest.approx(colour_limits(maps), abs=1e-4)
+    assert "One colour scale for all groups of all models shown" in captions(page)
+    page.multiselect(key="models_shown").set_value(["adsim-aal90"]).run()
+    alone = figure(page, "attention_adsim-aal90")["layout"]["coloraxis"]
+    assert (alone["cmin"], alone["cmax"]) == pytest.approx(colour_limits(maps[-3:]), abs=1e-4)
+    assert "of all models shown" not in captions(page)
     assert shown["layout"]["title"]["text"] == "Attention of abide-cc200"
     assert figure(page, "attention_adsim-aal90")["layout"]["title"]["text"].endswith("simulated")
     assert badges(page.main) >= 2

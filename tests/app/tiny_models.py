@@ -30,7 +30,7 @@ def few_draws() -> Iterator[None]:
         patch.setattr(
             biobgt.training.cards,
             "bootstrap_intervals",
-            lambda *given, draws, seed: original(*given, draws=10, seed=seed),
+            lambda *given, draws, **options: original(*given, draws=10, **options),
         )
         yield
 

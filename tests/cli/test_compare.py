@@ -193,7 +193,7 @@ def test_modules_are_those_of_the_app_whatever_is_chosen(run, simulated, simulat
 def test_many_subjects_are_predicted_in_parts_with_the_same_numbers(
     run, simulated, simulated_cohort, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("biobgt.cli.predictions.AT_ONCE", 2)  # 3 subjects: a whole part and one left over
+    monkeypatch.setattr("biobgt.model.ensemble.AT_ONCE", 2)  # 3 subjects: a whole part and one left over
     asked = ("predict", simulated, "--pattern", "*MCI*", "--model", "adsim-aal90")
     ended = run(*asked, "--out", tmp_path / "new" / "p.csv")
     assert ended.code == 0, ended.err
@@ -204,7 +204,7 @@ def test_many_subjects_are_predicted_in_parts_with_the_same_numbers(
     for group in ("NC", "MCI", "AD"):
         np.testing.assert_allclose(found[f"p_{group}"], expected[f"p_{group}"], atol=2e-6)
     assert found["warning"].tolist() == expected["warning"].tolist()
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["p.csv"]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["p.csv", "p_model.json"]
 
 
 def test_attention_in_tables(run, simulated, simulated_cohort, tmp_path):
@@ -214,8 +214,8 @@ def test_attention_in_tables(run, simulated, simulated_cohort, tmp_path):
     with np.load(tmp_path / "attention" / "sim-AD-001.npz") as stored:
         np.testing.assert_allclose(stored["attention"], seen.attention[0], atol=1e-6)
     received = pd.read_csv(tmp_path / "attention_received.csv")
-    np.testing.assert_allclose(
-        received[list(simulated_cohort.atlas.regions)].to_numpy()[0], seen.attention[0].mean(axis=(0, 1, 2)), rtol=1e-4
-    )
+    mean = 90 * seen.attention[0].mean(axis=(0, 1))  # 1 is even attention
+    expected = [np.delete(mean[:, region], region).mean() for region in range(90)]
+    np.testing.assert_allclose(received[list(simulated_cohort.atlas.regions)].to_numpy()[0], expected, rtol=1e-4)
     blocks = pd.read_csv(tmp_path / "module_blocks.csv")
     assert len(blocks.columns) == 2 + 36

@@ -93,6 +93,8 @@ def test_explain_gives_attention_of_every_head(fitted: BioBGTClassifier, matrice
     seen = fitted.explain(matrices[:3])
     assert seen.attention.shape == (3, 1, 2, 16, 16)
     np.testing.assert_allclose(seen.attention.sum(axis=-1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(seen.attention_map(layer=0, head=1).weights, seen.attention[:, 0, 1])
+    assert seen.embeddings.shape == (1, 3, 16, PRESET.width)
     np.testing.assert_allclose(seen.probabilities, fitted.predict_proba(matrices[:3]), atol=1e-6)
 
 

@@ -76,8 +76,11 @@ def test_fisher_z_is_refused() -> None:
         correlations(Subject("z", connectivity=matrix))
 
 
-def test_a_subject_without_edges_is_refused() -> None:
-    with pytest.raises(InputError, match=r"no correlation of at least 0\.3"):
+def test_a_subject_without_edges_is_refused_by_its_name(cohort: Cohort) -> None:
+    flat = Subject("flat", connectivity=np.eye(N_REGIONS))
+    with pytest.raises(InputError, match=r"^Subject 'flat' has no correlation of at least 0\.3"):
+        prepare([cohort.subjects[0], flat], PRESET)
+    with pytest.raises(InputError, match=r"^Matrix 1 has no correlation of at least 0\.3"):
         prepare_matrices([np.eye(5)], PRESET)
 
 

@@ -1,12 +1,15 @@
 """The models that come with the project: they load, say what they are worth, and say what they said when made."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from shipped_predictions import STORED, predictions
+from shipped_predictions import STORED, demo_subjects, predictions
 
 from biobgt.atlas import load_atlas
+from biobgt.cohort import Subject
+from biobgt.connectome import functional_connectivity
 from biobgt.model import load_card, load_groups, load_pretrained, pretrained_names
 from biobgt.model.pretrained import pretrained_folder
 
@@ -43,8 +46,21 @@ def test_its_card_fits_what_it_is(name: str) -> None:
     assert card["n_parameters"] == sum(parameter.numel() for parameter in ensemble.members[0].parameters())
     assert len(ensemble.members) == len(card["temperatures"]) >= 5
     assert card["simulated"] == (name == "adsim-aal90") == card["headline"].startswith("Simulated")
+    assert ensemble.simulated == card["simulated"]
     if card["results"]["BioBGT"]["auc"]["low"] <= 0.5:
         assert card["headline"].startswith("At or near chance")
+
+
+def test_missing_signal_and_shrinking_are_warned_of() -> None:
+    loaded, cohort = load_pretrained("abide-cc200", "cpu"), demo_subjects("cc200")
+    series = cohort.subjects[0].series
+    silent = series * (np.arange(200) >= 20)
+    shrunk = 0.5 * functional_connectivity(series) + 0.5 * np.eye(200)
+    asked = (Subject("whole", series=series), Subject("silent", series=silent), Subject("shrunk", connectivity=shrunk))
+    whole, without, nearer = loaded.predict(replace(cohort, subjects=asked))["warning"]
+    assert whole == ""
+    assert without == "20 of 200 regions without signal, more than 5 % of them"
+    assert nearer.startswith("its connectivity pattern is closer to the training mean than that of 99.5 %")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,138 @@
+"""Members that vote: whom they cannot be asked about, of whom to beware, and what they show of what they saw."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from planted_cohort import ATLAS, N_REGIONS, small
+
+import biobgt.model.ensemble
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import functional_connectivity
+from biobgt.errors import InputError
+from biobgt.model.batch import GraphBatch
+from biobgt.model.ensemble import OF_SIMULATED, Ensemble, Familiarity, familiarity_of
+from biobgt.model.transformer import BioBGT
+
+PRESET = small("best", layers=2)
+TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
+
+
+@pytest.fixture(scope="module")
+def ensemble(cohort: Cohort, graphs: GraphBatch) -> Ensemble:
+    members = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        member = BioBGT(PRESET, n_regions=N_REGIONS, n_groups=2)
+        member.standardise(graphs)
+        torch.nn.init.normal_(member.readout.classify.weight, std=0.05)
+        members.append(member.eval())
+    familiarity = familiarity_of(cohort.subjects, graphs, members[0])
+    return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), familiarity=familiarity)
+
+
+def _z_matrix(name: str) -> Subject:
+    """A matrix as many bring it: Fisher z, with values beyond 1."""
+    return Subject(name, connectivity=np.full((N_REGIONS, N_REGIONS), 1.5))
+
+
+@pytest.fixture
+def familiarity() -> Familiarity:
+    return Familiarity(mean_correlation=(0.0, 0.2), distance=(0.8, 1.2))
+
+
+@pytest.mark.parametrize(("n_silent", "said"), [(0, []), (10, []), (11, ["11 of 200"]), (150, ["150 of 200"])])
+@pytest.mark.parametrize("kind", ["series", "connectivity"])
+def test_silent_regions_are_warned_of(familiarity: Familiarity, n_silent: int, said: list[str], kind: str) -> None:
+    values = np.random.default_rng(0).standard_normal((200, 200))
+    values[:, :n_silent] = 0
+    values[:n_silent] *= kind == "series"  # a silent region has no connection, neither row nor column
+    found = familiarity.warnings(Subject("s", **{kind: values}), **TYPICAL)
+    assert found == [f"{words} regions without signal, more than 5 % of them" for words in said]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"distance": 0.8}, None),
+        ({"distance": 1.2}, None),
+        ({"distance": 0.79}, "is closer to the training mean than that of 99.5 % of training subjects (0.79; theirs"),
+        ({"distance": 1.21}, "is farther from the training mean than that of 99.5 % of training subjects (1.21; thei"),
+        ({"mean_correlation": 0.0}, None),
+        ({"mean_correlation": -0.004}, "mean correlation -0.004 is outside 0.000 to 0.200"),
+        ({"mean_correlation": 0.2004}, "mean correlation 0.200 is outside 0.000 to 0.200"),
+    ],
+)
+def test_both_ends_of_a_range_count(familiarity: Familiarity, changes: dict[str, float], words: str | None) -> None:
+    subject = Subject("s", series=np.random.default_rng(0).standard_normal((50, 20)))
+    found = familiarity.warnings(subject, **{**TYPICAL, **changes})
+    assert len(found) == (words is not None)
+    assert words is None or words in found[0]
+
+
+def test_a_mean_of_people_is_nearer_to_the_mean_than_anybody(ensemble: Ensemble, cohort: Cohort) -> None:
+    matrices = [functional_connectivity(one.series) for one in cohort]
+    asked = (Subject("one", connectivity=matrices[0]), Subject("mean", connectivity=np.mean(matrices, axis=0)))
+    one, mean = ensemble.predict(Cohort("c", asked, ATLAS))["warning"]
+    assert "closer" not in one
+    assert "its connectivity pattern is closer to the training mean" in mean
+
+
+def test_a_bad_subject_does_not_keep_the_others_from_their_prediction(
+    ensemble: Ensemble, cohort: Cohort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(biobgt.model.ensemble, "AT_ONCE", 2)  # the first part has nobody to predict
+    edgeless = Subject("edgeless", connectivity=np.eye(N_REGIONS))
+    mixed = (_z_matrix("z"), edgeless, cohort.subjects[0], _z_matrix("z2"), cohort.subjects[9])
+    told: list[tuple[int, int]] = []
+    table = ensemble.predict(Cohort("mixed", mixed, ATLAS), progress=lambda done, total: told.append((done, total)))
+    assert table["subject"].tolist() == ["z", "edgeless", "NC-0", "z2", "ASD-1"]
+    alone = ensemble.predict(Cohort("alone", (mixed[2], mixed[4]), ATLAS))
+    good = table.iloc[[2, 4]].reset_index(drop=True)
+    np.testing.assert_allclose(good[["p_NC", "p_ASD"]], alone[["p_NC", "p_ASD"]], atol=1e-6)
+    assert good[["prediction", "warning"]].equals(alone[["prediction", "warning"]])
+    bad = table.iloc[[0, 1, 3]]
+    assert bad[["p_NC", "p_ASD"]].isna().all(axis=None)
+    assert bad["prediction"].tolist() == ["", "", ""]
+    assert [words.split(" has no ")[0].split(" was brought")[0] for words in bad["warning"]] == [
+        "Subject 'z'",
+        "Subject 'edgeless'",
+        "Subject 'z2'",
+    ]
+    assert told == [(2, 5), (4, 5), (5, 5)]
+
+
+def test_nobody_to_predict_is_refused(ensemble: Ensemble) -> None:
+    with pytest.raises(InputError, match="Subject 'z' was brought as a matrix with values beyond ±1"):
+        ensemble.predict(Cohort("bad", (_z_matrix("z"), _z_matrix("z2")), ATLAS))
+
+
+def test_a_simulated_model_says_so_of_everyone(ensemble: Ensemble, cohort: Cohort) -> None:
+    short = Subject("short", series=cohort.subjects[0].series[:40])
+    asked = Cohort("c", (*cohort.subjects[:4], short), ATLAS)
+    before = ensemble.predict(asked)["warning"]
+    assert before[4].startswith("mean correlation") or "40 time points" in before[4]
+    expected = [f"{OF_SIMULATED}; {own}" if own else OF_SIMULATED for own in before]
+    assert replace(ensemble, simulated=True).predict(asked)["warning"].tolist() == expected
+
+
+def test_explain_gives_maps_and_each_members_embeddings(ensemble: Ensemble, cohort: Cohort, graphs: GraphBatch) -> None:
+    seen = ensemble.explain(cohort.subjects[:3])
+    with torch.no_grad():
+        own = [member.explain(graphs[:3]) for member in ensemble.members]
+    assert seen.embeddings.shape == (2, 3, N_REGIONS, PRESET.width)
+    for found, member in zip(seen.embeddings, own, strict=True):
+        np.testing.assert_allclose(found, member.embeddings, atol=1e-5)
+    assert not np.allclose(seen.embeddings[0], seen.embeddings[1]), "spaces of their own"
+    assert [(one.layer, one.head) for one in seen.attention_maps] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for number, one in enumerate(seen.attention_maps):
+        mean = sum(member.attention[number].weights for member in own) / 2
+        np.testing.assert_allclose(one.weights, mean, atol=1e-6)
+    whole, layer, head = (seen.attention_map(**part) for part in ({}, {"layer": 1}, {"head": 0}))
+    assert [(one.layer, one.head) for one in (whole, layer, head)] == [(None, None), (1, None), (None, 0)]
+    np.testing.assert_allclose(whole.weights, seen.attention.mean(axis=(1, 2)), atol=1e-6)
+    np.testing.assert_allclose(layer.weights, seen.attention[:, 1].mean(axis=1), atol=1e-6)
+    np.testing.assert_allclose(head.weights, seen.attention[:, :, 0].mean(axis=1), atol=1e-6)
+    with pytest.raises(InputError, match="There is no layer 3; this model has 2"):
+        seen.attention_map(layer=2)
