@@ -1,14 +1,11 @@
 """Training and evaluation: splits, metrics, calibration."""
 
 from biobgt.training.calibration import calibrated, fit_temperature
+from biobgt.training.intervals import Interval, bootstrap_intervals, paired_difference
 from biobgt.training.metrics import (
     METRICS,
-    Interval,
-    bootstrap_interval,
-    bootstrap_intervals,
     calibration_error,
     classification_metrics,
-    paired_difference,
     reliability_curve,
     roc_points,
 )
@@ -18,7 +15,6 @@ __all__ = [
     "METRICS",
     "Interval",
     "Split",
-    "bootstrap_interval",
     "bootstrap_intervals",
     "calibrated",
     "calibration_error",

@@ -27,7 +27,8 @@ from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble
 from biobgt.training.evaluation import summarise
 from biobgt.training.group_tests import group_tests
-from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
+from biobgt.training.intervals import bootstrap_intervals
+from biobgt.training.metrics import METRICS, calibration_error_by_chance, classification_metrics
 
 FORMAT = 1
 CALIBRATED = 0.05

@@ -18,8 +18,9 @@ from biobgt.model.presets import Preset
 from biobgt.training.calibration import calibrated, fit_temperature
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.identity import run_identity
+from biobgt.training.intervals import paired_difference
 from biobgt.training.linear import linear_kinds, linear_margins
-from biobgt.training.metrics import METRICS, classification_metrics, paired_difference
+from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model
 
@@ -145,7 +146,7 @@ def summarise(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def paired_with_linear(results: pd.DataFrame, model: str, metric: str = "auc") -> pd.DataFrame:
-    """A model less every linear one, split by split: see :func:`biobgt.training.metrics.paired_difference`.
+    """A model less every linear one, split by split: see :func:`biobgt.training.intervals.paired_difference`.
 
     Parameters
     ----------
