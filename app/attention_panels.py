@@ -1,5 +1,6 @@
 """Attention of a model's groups, panel by panel: side by side, their difference, the contrast, in the brain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,13 +8,13 @@ import streamlit as st
 from export_list import model_request
 from loaded import View
 from model_results import atlas_of, card_of, groups_of, keep_picture, region_labels
-from state import ATTENTION_GROUPS, RECEIVED_BRAIN, RECEIVED_GROUP
+from state import ATTENTION_GROUPS, BRAIN_KINDS, RECEIVED_BRAIN, RECEIVED_GROUP
 from widgets import as_png, heading, show_figure, show_picture
 
 from biobgt import Atlas
 from biobgt.export import Plain
 from biobgt.figures import brain_3d, order_regions
-from biobgt.figures.attention import RECEIVED, attention_difference, attention_heatmaps, contrast_points
+from biobgt.figures.attention import PAGE_WIDTH, RECEIVED, attention_difference, attention_heatmaps, contrast_points
 from biobgt.figures.attention_blocks import block_effects, blocks_in_order
 from biobgt.figures.attention_captions import (
     attention_caption,
@@ -37,7 +38,7 @@ from biobgt.model.attention_views import (
 )
 from biobgt.model.pretrained import GroupResults
 
-THREE_D, GLASS = "3-D, to turn", "Glass brain"
+THREE_D, GLASS = BRAIN_KINDS
 PICTURE_MM = 174.0
 
 
@@ -106,10 +107,16 @@ def attention_view(
     )
 
 
-def show_maps(shown: AttentionView) -> None:
-    """Show all groups of a model side by side on one colour scale."""
+def shared_limits(views: Sequence[AttentionView]) -> tuple[float, float]:
+    """Ends of one colour scale for all groups of these models: 1 is even attention in each, whatever its atlas."""
+    low, high = colour_limits([shown.map(group) for shown in views for group in shown.groups.n])
+    return round(low, 4), round(high, 4)
+
+
+def show_maps(shown: AttentionView, limits: tuple[float, float] | None = None) -> None:
+    """Show all groups of a model side by side on one colour scale: the model's own, or one that models share."""
     maps = {group: shown.map(group) for group in shown.groups.n}
-    limits = colour_limits(list(maps.values()))
+    shared, limits = limits is not None, limits or shared_limits([shown])
     figure = attention_heatmaps(
         {f"{group} (n = {shown.groups.n[group]:,})": matrix for group, matrix in maps.items()},
         shown.atlas.regions,
@@ -124,10 +131,12 @@ def show_maps(shown: AttentionView) -> None:
         part=shown.part,
         order=shown.order_words,
         limits=limits,
+        shared=shared,
         simulated=shown.simulated,
     )
-    request = model_request(shown.card, "attention_maps", **shown.how)
-    show_figure(figure, caption, key=f"attention_{shown.name}", file_name=f"{shown.name}_attention", export=request)
+    request = model_request(shown.card, "attention_maps", limits=limits if shared else (), **shown.how)
+    with st.container(width=PAGE_WIDTH):
+        show_figure(figure, caption, key=f"attention_{shown.name}", file_name=f"{shown.name}_attention", export=request)
 
 
 def show_difference(shown: AttentionView) -> None:
@@ -214,7 +223,10 @@ def show_contrast(shown: AttentionView) -> None:
     figure = contrast_points(
         shown.groups.contrast, title=f"Module contrast of attention, {shown.name}", simulated=shown.simulated
     )
-    caption = contrast_caption(shown.name, shown.groups.contrast, tests, simulated=shown.simulated)
+    sharpness = shown.card["preset"].get("start_contrast", 0.0)
+    caption = contrast_caption(
+        shown.name, shown.groups.contrast, tests, start_contrast=sharpness, simulated=shown.simulated
+    )
     request = model_request(shown.card, "attention_contrast")
     show_figure(figure, caption, key="contrast", file_name=f"{shown.name}_contrast", export=request)
 

@@ -7,13 +7,14 @@ import streamlit as st
 from export_list import hub_request
 from hub_results import hub_picture
 from loaded import View
-from state import BRAIN_SHOWN
+from state import BRAIN_SHOWN, HUB_BRAINS
 from widgets import as_png, heading, show_figure, show_picture
 
 from biobgt.figures import brain_3d, brain_caption, centralities_caption
+from biobgt.figures.brain import CORTEX, GLASS_BRAIN
 from biobgt.graph import Matrix
 
-IN_3D, GLASS, FIVE = "3d", "glass", "five"
+IN_3D, GLASS, FIVE = HUB_BRAINS
 TITLES = {IN_3D: "Interactive, 3-D", GLASS: "Glass brain", FIVE: "Five measures"}
 # The paper's five, by their names there and in the hub table, with what they are.
 MEASURES = {
@@ -73,7 +74,7 @@ def _show_in_3d(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
 
 def _show_glass(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
     png = hub_picture(view, GLASS, partial(_draw_glass, view, table, coordinates))
-    caption = _caption(view, "nilearn's glass brain, seen from four sides")
+    caption = _caption(view, GLASS_BRAIN)
     show_picture(png, caption, "hub_glass", export=hub_request(view, GLASS_RECIPE))
 
 
@@ -89,14 +90,17 @@ def _show_five(view: View, table: pd.DataFrame, coordinates: Matrix) -> None:
     show_picture(png, caption, "hub_five", export=hub_request(view, "five_brains"))
 
 
-def _caption(view: View, where: str = "the fsaverage5 cortex") -> str:
+def _caption(view: View, where: str = CORTEX) -> str:
     gamma = f"at γ = {view.hubs.gamma:g}/mean(λ)"
     quantity = f"the rank by NE {gamma} (1 is the strongest hub)"
-    simulated = view.subject.simulated
-    caption = brain_caption(
-        view.subject.id, view.atlas.n_regions, quantity=quantity, size="NE itself", simulated=simulated
+    return brain_caption(
+        view.subject.id,
+        view.atlas.n_regions,
+        quantity=quantity,
+        size="NE itself",
+        where=where,
+        simulated=view.subject.simulated,
     )
-    return caption.replace("the fsaverage5 cortex", where)
 
 
 def _draw_glass(view: View, table: pd.DataFrame, coordinates: Matrix) -> bytes:

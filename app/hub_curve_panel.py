@@ -9,7 +9,16 @@ from export_list import ruled_request
 from hub_results import group_members, keep_curves, kept_curves
 from loaded import View
 from long_work import work_through
-from state import CURVE_ORDER, CURVE_REGIONS, CURVE_SCALE, CURVE_SEED, GROUP_BEHIND
+from state import (
+    CURVE_ORDER,
+    CURVE_ORDERS,
+    CURVE_REGION_CHOICES,
+    CURVE_REGIONS,
+    CURVE_SCALE,
+    CURVE_SEED,
+    GROUP_BEHIND,
+    LARGEST_SEED,
+)
 from widgets import heading, plain, show_figure
 
 from biobgt.atlas import LABELLINGS
@@ -29,9 +38,9 @@ from biobgt.wording import counted
 
 NE = "node_entanglement"
 SCALE_TITLES: dict[CurveScale, str] = {"z": "z-score", "rank": "Rank", "raw": "Raw"}
-BY_NE, ATLAS_ORDER = "by NE", "atlas order"
+ATLAS_ORDER, BY_NE = CURVE_ORDERS
 ORDER_NAMES = {ATLAS_ORDER: "atlas"}  # as the export calls them, where that differs
-ALL, SOME = "all", "random"
+ALL, SOME = CURVE_REGION_CHOICES
 N_RANDOM = 50
 
 Pick = Callable[[int], None]
@@ -136,7 +145,7 @@ def _pick_regions(order: RegionOrder) -> tuple[RegionOrder, int | None]:
     seed = st.number_input(
         "Seed",
         min_value=0,
-        max_value=9999,
+        max_value=LARGEST_SEED,
         key=CURVE_SEED,
         persist_state="session",
         width=140,

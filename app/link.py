@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import streamlit as st
+from link_values import LINKS, PROJECTS, Value, as_text, instead, read_choices, read_seed
 from loaded import FITTING, STRONGEST, HubChoices, ModuleChoices, View
+from page_choices import PAGE_CHOICES, link_of_pages, read_pages
 from state import (
     BACKBONE,
     COHORT,
@@ -49,7 +51,6 @@ from biobgt.project import Project
 from biobgt.simulate import DEMO_COHORTS
 
 LEVEL = "level"
-_LINKS, _PROJECTS = "The link's", "The project's"
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     ESTIMATOR: get_args(Estimator),
     SIGN: get_args(SignRule),
@@ -68,17 +69,23 @@ class Link:
     modules: ModuleChoices = field(default_factory=ModuleChoices)
     problems: tuple[str, ...] = ()
     model: str = FITTING
+    asked: Mapping[str, str] = field(default_factory=dict)  # of pages; what they offer depends on cohort and model
+    pages: Mapping[str, Value | list[str]] = field(default_factory=dict)
 
     def checked(self, cohort: Cohort) -> "Link":
-        """Make sure that the subject is in the cohort, and the region in its atlas."""
+        """Make sure that the subject is in the cohort, the region in its atlas, and that pages offer what is asked."""
+        if self.asked:
+            problems = list(self.problems)
+            pages = read_pages(self.asked, cohort, self.model, problems)
+            return replace(self, asked={}, pages=pages, problems=tuple(problems)).checked(cohort)
         region = self.hubs.region
         if region != STRONGEST and region not in cohort.atlas.regions:
-            problem = _instead(WHY_REGION, region, "the strongest hub")
+            problem = instead(WHY_REGION, region, "the strongest hub")
             link = replace(self, hubs=replace(self.hubs, region=STRONGEST), problems=(*self.problems, problem))
             return link.checked(cohort)
         if self.subject is None or self.subject in cohort.ids:
             return replace(self, subject=self.subject or cohort.ids[0])
-        problem = _instead(SUBJECT, self.subject, cohort.ids[0])
+        problem = instead(SUBJECT, self.subject, cohort.ids[0])
         return replace(self, subject=cohort.ids[0], problems=(*self.problems, problem))
 
 
@@ -87,28 +94,29 @@ def read_link(params: Mapping[str, str]) -> Link:
     problems: list[str] = []
     cohort = params.get(COHORT, DEFAULT_COHORT)
     if cohort not in DEMO_COHORTS:
-        problems.append(_instead(COHORT, cohort, DEMO_COHORTS[DEFAULT_COHORT]))
+        problems.append(instead(COHORT, cohort, DEMO_COHORTS[DEFAULT_COHORT]))
         cohort = DEFAULT_COHORT
     default = ConnectomeSettings()
     values: dict[str, Any] = {}
     for name, allowed in _CHOICES.items():
         values[name] = params.get(name, getattr(default, name))
         if values[name] not in allowed:
-            problems.append(_instead(name, values[name], getattr(default, name)))
+            problems.append(instead(name, values[name], getattr(default, name)))
             values[name] = getattr(default, name)
     values[LEVEL] = _read_level(params.get(LEVEL), values[THRESHOLD], problems)
     values[BACKBONE] = _read_switch(params.get(BACKBONE), problems)
     hubs = _read_hubs(params, problems)
     modules = _read_modules(params, problems)
     model = _read_model(params.get(MODEL, FITTING), problems)
-    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), hubs, modules, tuple(problems), model)
+    asked = {name: params[name] for name in PAGE_CHOICES if name in params}
+    return Link(cohort, params.get(SUBJECT), ConnectomeSettings(**values), hubs, modules, tuple(problems), model, asked)
 
 
 def link_of(view: View) -> dict[str, str]:
     """Write a view as the parameters of an address."""
     modules = _module_values(view.modules or module_choices())
     values = view.settings.as_dict() | _hub_values(view.hubs) | modules
-    settings = {name: _as_text(value) for name, value in values.items()}
+    settings = {name: as_text(value) for name, value in values.items()}
     if settings[LABELLING] not in LABELLINGS:
         del settings[LABELLING]  # of a user's own atlas: nobody else has it
     if view.model != FITTING:
@@ -116,7 +124,7 @@ def link_of(view: View) -> dict[str, str]:
     if view.loaded.key == OWN:
         return settings
     region = {WHY_REGION: view.hubs.region} if view.hubs.region in view.atlas.regions else {}
-    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **settings, **region}
+    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **settings, **region, **link_of_pages(view)}
 
 
 def saved_view(view: View) -> dict[str, str]:
@@ -124,13 +132,13 @@ def saved_view(view: View) -> dict[str, str]:
     values = _hub_values(view.hubs) | _module_values(view.modules or module_choices())
     model = {} if view.model == FITTING else {MODEL: view.model}
     return {SUBJECT: view.subject.id, WHY_REGION: view.hubs.region, **model} | {
-        name: _as_text(value) for name, value in values.items()
+        name: as_text(value) for name, value in values.items()
     }
 
 
 def link_of_project(project: Project) -> Link:
     """The view that a project was saved with; what cannot be used in it is replaced, and named."""
-    said = {name: _as_text(value) for name, value in {**project.view, **project.settings.as_dict()}.items()}
+    said = {name: as_text(value) for name, value in {**project.view, **project.settings.as_dict()}.items()}
     said.pop(COHORT, None)
     labelling = said.get(LABELLING, "")
     own_labelling = labelling in project.cohort.atlas.labels and labelling not in LABELLINGS
@@ -138,7 +146,7 @@ def link_of_project(project: Project) -> Link:
         del said[LABELLING]
     link = read_link(said).checked(project.cohort)
     modules = replace(link.modules, labelling=labelling) if own_labelling else link.modules
-    problems = tuple(problem.replace(_LINKS, _PROJECTS, 1) for problem in link.problems)
+    problems = tuple(problem.replace(LINKS, PROJECTS, 1) for problem in link.problems)
     return replace(link, cohort=OWN, modules=modules, problems=problems)
 
 
@@ -156,7 +164,7 @@ def module_choices() -> ModuleChoices:
 
 def write_address(link: Mapping[str, str]) -> None:
     """Show the view in the address bar; parameters that are not of the view are left alone."""
-    for name in (COHORT, SUBJECT, WHY_REGION, LABELLING, MODEL):
+    for name in (COHORT, SUBJECT, WHY_REGION, LABELLING, MODEL, *PAGE_CHOICES):
         if name not in link and name in st.query_params:
             del st.query_params[name]
     if any(st.query_params.get(name) != value for name, value in link.items()):
@@ -175,28 +183,28 @@ def _read_level(text: str | None, rule: str, problems: list[str]) -> float:
         level = math.nan
     if low <= level <= high:
         return level
-    problems.append(_instead(LEVEL, text, f"{DEFAULT_LEVELS[rule]:g}"))
+    problems.append(instead(LEVEL, text, f"{DEFAULT_LEVELS[rule]:g}"))
     return DEFAULT_LEVELS[rule]
 
 
 def _read_model(name: str, problems: list[str]) -> str:
     if name == FITTING or name in pretrained_names():
         return name
-    problems.append(_instead(MODEL, name, "the one that fits the cohort"))
+    problems.append(instead(MODEL, name, "the one that fits the cohort"))
     return FITTING
 
 
 def _read_switch(text: str | None, problems: list[str]) -> bool:
     if text not in (None, "true", "false"):
-        problems.append(_instead(BACKBONE, str(text), "false"))
+        problems.append(instead(BACKBONE, str(text), "false"))
     return text == "true"
 
 
-def _hub_values(hubs: HubChoices) -> dict[str, str | float | bool]:
+def _hub_values(hubs: HubChoices) -> dict[str, Value]:
     return {GAMMA: hubs.gamma, PERTURBATION: hubs.perturbation, HUB_RULE: hubs.rule}
 
 
-def _module_values(modules: ModuleChoices) -> dict[str, str | float | bool]:
+def _module_values(modules: ModuleChoices) -> dict[str, Value]:
     return {
         RESOLUTION: modules.resolution,
         CONSENSUS: modules.consensus,
@@ -209,47 +217,20 @@ def _module_values(modules: ModuleChoices) -> dict[str, str | float | bool]:
 
 def _read_hubs(params: Mapping[str, str], problems: list[str]) -> HubChoices:
     """Read how hubs are measured; links from before the page of hubs do not say, and mean the defaults."""
-    allowed: dict[str, Sequence[str | float]] = {GAMMA: GAMMAS, PERTURBATION: PERTURBATIONS, HUB_RULE: HUB_RULES}
-    values = _read_choices(params, _hub_values(HubChoices()), allowed, problems)
+    allowed: dict[str, Sequence[Value]] = {GAMMA: GAMMAS, PERTURBATION: PERTURBATIONS, HUB_RULE: HUB_RULES}
+    values = read_choices(params, _hub_values(HubChoices()), allowed, problems)
     return replace(HubChoices(*values), region=params.get(WHY_REGION, STRONGEST))
 
 
 def _read_modules(params: Mapping[str, str], problems: list[str]) -> ModuleChoices:
     """Read how modules are found; what the link does not say is the default."""
     seed = params.get(SEED, "0")
-    allowed: dict[str, Sequence[str | float]] = {
+    allowed: dict[str, Sequence[Value]] = {
         RESOLUTION: RESOLUTIONS,
         CONSENSUS: (True, False),
         SIGNED: (True, False),
         RUNS: RUN_NUMBERS,
-        SEED: [int(seed)] if seed.isascii() and seed.isdecimal() and len(seed) <= len(str(LARGEST_SEED)) else [],
+        SEED: read_seed(seed, LARGEST_SEED),
         LABELLING: tuple(LABELLINGS),
     }
-    return ModuleChoices(*_read_choices(params, _module_values(ModuleChoices()), allowed, problems))
-
-
-def _read_choices(
-    params: Mapping[str, str],
-    defaults: Mapping[str, str | float | bool],
-    allowed: Mapping[str, Sequence[str | float]],
-    problems: list[str],
-) -> list[Any]:
-    """Read values of which there is a list, in the order of their defaults."""
-    values: list[Any] = []
-    for name, default in defaults.items():
-        named = {_as_text(value): value for value in allowed[name]}
-        text = params.get(name, _as_text(default))
-        if text not in named:
-            problems.append(_instead(name, text, _as_text(default)))
-        values.append(named.get(text, default))
-    return values
-
-
-def _as_text(value: str | float | bool) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def _instead(what: str, found: str, used: str) -> str:
-    return f"{_LINKS} {what} '{found[:40]}' does not exist here, so {used} is shown instead."
+    return ModuleChoices(*read_choices(params, _module_values(ModuleChoices()), allowed, problems))

@@ -1,22 +1,23 @@
 """Modules in the brain: to turn on the screen, or as nilearn's glass brain."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 from export_list import named_request
 from loaded import ModuleChoices, View
 from module_results import graph_of_modules, keep
-from state import BRAIN_EDGES, BRAIN_KIND
+from state import BRAIN_EDGES, BRAIN_KIND, BRAIN_KINDS, EDGE_NUMBERS
 from widgets import as_png, heading, show_figure, show_picture
 
 from biobgt.analysis import SubjectModules
 from biobgt.export import FigureRequest
 from biobgt.figures import brain_3d, brain_caption, module_colours
+from biobgt.figures.brain import CORTEX, GLASS_BRAIN
 from biobgt.modules.connections import strongest_within_modules
 
-THREE_D, GLASS = "3-D, to turn", "Glass brain"
-MOST_EDGES = 300
+THREE_D, GLASS = BRAIN_KINDS
 GLASS_WIDTHS_MM = {False: 140.0, True: 85.0}
 FARTHER = 1.3
 _NO_PLACES = "The coordinates of this atlas are not known, so its regions cannot be drawn on a brain."
@@ -34,9 +35,9 @@ def show_brain(view: View, choices: ModuleChoices, modules: SubjectModules, name
         st.session_state.setdefault(BRAIN_EDGES, 0)
         most = st.slider(
             "Strongest connections within modules",
-            0,
-            MOST_EDGES,
-            step=10,
+            EDGE_NUMBERS[0],
+            EDGE_NUMBERS[-1],
+            step=EDGE_NUMBERS[1],
             key=BRAIN_EDGES,
             persist_state="session",
             width=330,
@@ -48,7 +49,8 @@ def show_brain(view: View, choices: ModuleChoices, modules: SubjectModules, name
         names,
         kind=kind,
         edges=edges,
-        caption=brain_caption(
+        caption=partial(
+            brain_caption,
             subject.id,
             view.atlas.n_regions,
             n_groups=modules.partition.n_modules,
@@ -75,7 +77,7 @@ def draw_modules(
     names: Mapping[int, str],
     *,
     kind: str,
-    caption: str,
+    caption: Callable[..., str],
     key: str,
     title: str,
     simulated: bool,
@@ -93,8 +95,8 @@ def draw_modules(
     names : mapping of int to str
     kind : str
         :data:`THREE_D` or :data:`GLASS`.
-    caption : str
-        What is said of the brain in 3-D; of the glass brain the same is, but for its name.
+    caption : callable
+        What is said of a brain, when told which (``where``).
     key : str
         Unique on the page.
     title : str
@@ -122,7 +124,7 @@ def draw_modules(
         if narrow:
             eye = figure.layout.scene.camera.eye
             figure.update_scenes(camera_eye={axis: FARTHER * eye[axis] for axis in ("x", "y", "z")})
-        show_figure(figure, caption, key=key, file_name=title, export=export)
+        show_figure(figure, caption(where=CORTEX), key=key, file_name=title, export=export)
         return
     from biobgt.figures.paper.brain import glass_brain  # they bring matplotlib, which only this picture needs
     from biobgt.figures.paper.style import PaperStyle
@@ -133,5 +135,4 @@ def draw_modules(
             return as_png(glass_brain(coordinates, regions, style=style, **drawn))
 
     picture = keep(view, "picture", (groups, tuple(edges), title, narrow), draw)
-    text = caption.replace("the fsaverage5 cortex", "nilearn's glass brain, seen from four sides")
-    show_picture(picture, text, f"{key}_glass", export=export)
+    show_picture(picture, caption(where=GLASS_BRAIN), f"{key}_glass", export=export)

@@ -1,6 +1,7 @@
 """The modules of two groups side by side: what each group's subjects agree on, in the same colours, and a test."""
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -10,24 +11,22 @@ from long_work import work_through
 from module_brains import draw_modules, pick_brain
 from module_panels import names_of, networks_of
 from module_results import group_difference, kept, labels_key, subject_labels
-from state import BRAIN_KIND, COMPARED_GROUPS
+from state import COMPARED_GROUPS, FEWEST_COMPARED, GROUP_BRAIN
 from widgets import heading, plain, sentences, show_figure
 
 from biobgt.export import FigureRequest, Plain
 from biobgt.figures import group_flow_caption, module_flow
 from biobgt.figures.module_captions import group_brain_caption
-from biobgt.modules.difference import ModuleDifference
+from biobgt.modules.difference import UNADJUSTED, ModuleDifference
 from biobgt.wording import counted
 
-GROUP_BRAIN = f"group_{BRAIN_KIND}"
 BRAIN_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
-FEWEST = 2
 
 
 def show_groups(view: View, choices: ModuleChoices) -> None:
     """Compare two groups of the cohort, when asked to."""
     heading("Between two groups", simulated=view.cohort.simulated)
-    sizes = {group: size for group, size in view.cohort.group_sizes.items() if size >= FEWEST}
+    sizes = {group: size for group, size in view.cohort.group_sizes.items() if size >= FEWEST_COMPARED}
     if len(sizes) < 2:
         st.info(
             "Two groups of at least two subjects each are needed for this; the page Subjects is where groups are set."
@@ -105,9 +104,19 @@ def _show_numbers(view: View, groups: tuple[str, str], found: ModuleDifference) 
         plain(
             f"{whom} that the subjects of each group agree on, {groups[0]} beside {groups[1]}. The test asks whether "
             f"subjects are more alike within their group (mean AMI {found.within:.3f}) than between groups "
-            f"({found.between:.3f}), against {found.n_permutations:,} shuffled groups (seed {found.seed})."
+            f"({found.between:.3f}), against {found.n_permutations:,} shuffled groups (seed {found.seed}). "
+            f"{UNADJUSTED}{_recordings(view, groups, found)}"
         )
     )
+
+
+def _recordings(view: View, groups: tuple[str, str], found: ModuleDifference) -> str:
+    """Say how many people there are where somebody has several recordings."""
+    n_recordings = sum(len(view.cohort.group(group)) for group in groups)
+    n_people = sum(found.n_subjects)
+    if n_recordings == n_people:
+        return ""
+    return f" {n_recordings} recordings are of {n_people} people; whole people were shuffled."
 
 
 def _request(
@@ -131,11 +140,12 @@ def _show_brain(
     if view.atlas.coordinates is None:
         st.info("The coordinates of this atlas are not known, so its regions cannot be drawn on a brain.")
         return
-    caption = group_brain_caption(
+    caption = partial(
+        group_brain_caption,
         group,
         groups[1] if group == groups[0] else groups[0],
         n_modules=len(names),
-        n_subjects=view.cohort.group_sizes[group],
+        n_subjects=len(set(view.cohort.group(group).persons)),
         n_regions=view.atlas.n_regions,
         simulated=view.cohort.simulated,
     )

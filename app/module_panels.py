@@ -169,7 +169,12 @@ def show_roles(view: View, choices: ModuleChoices, modules: SubjectModules) -> N
     show_figure(figure, caption, key="roles", file_name=f"{subject.id}_roles", export=request)
     number = st.column_config.NumberColumn(format="%.2f")
     table = roles[list(ROLE_COLUMNS)].rename(columns=ROLE_COLUMNS)
-    st.dataframe(table, key="role_table", column_config={"Participation": number, "Within-module z": number})
+    st.dataframe(
+        table,
+        key="role_table",
+        column_config={"Participation": number, "Within-module z": number},
+        alt="Every region's module, participation, within-module z and role",
+    )
 
 
 def _capital(text: str) -> str:

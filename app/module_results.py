@@ -15,7 +15,7 @@ from biobgt import BrainGraph, Subject
 from biobgt.analysis import ModuleOptions, SubjectModules, find_modules, graph_for_modules, measure_modules
 from biobgt.connectome import subject_connectivity
 from biobgt.modules import ModularityTest, SmallWorld, modularity_test, small_world
-from biobgt.modules.difference import ModuleDifference, module_difference
+from biobgt.modules.difference import ModuleDifference, group_module_difference
 from biobgt.modules.resolution import resolution_step
 
 WAITING = "Looking for modules…"
@@ -147,11 +147,10 @@ def group_difference(view: View, choices: ModuleChoices, groups: tuple[str, str]
     """The modules of two groups, compared; those of their subjects were found before."""
 
     def compare() -> ModuleDifference:
-        first, second = (
-            [subject_labels(view, choices, name) for name in view.cohort.group(group).ids] for group in groups
-        )
+        members = [name for group in groups for name in view.cohort.group(group).ids]
+        labels = {name: subject_labels(view, choices, name) for name in members}
         with st.spinner("Comparing the groups…"):
-            return module_difference(first, second, seed=choices.seed)
+            return group_module_difference(view.cohort, groups, labels, seed=choices.seed)
 
     members = tuple(view.cohort.group(group).ids for group in groups)
     return keep(view, "difference", (*groups, members, view.settings, options_of(choices)), compare)

@@ -8,7 +8,7 @@ from model_results import explain, refusal
 from state import OWN_ATTENTION
 from widgets import heading, plain, sentences, show_figure
 
-from biobgt.figures.attention import attention_heatmaps
+from biobgt.figures.attention import PAGE_WIDTH, attention_heatmaps
 from biobgt.figures.attention_captions import own_caption
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS
 from biobgt.model.attention_views import colour_limits, group_beside, map_correlation, select_attention
@@ -17,7 +17,7 @@ from biobgt.model.attention_views import colour_limits, group_beside, map_correl
 def show_own(shown: AttentionView, view: View) -> None:
     """Show the current subject's attention beside a group's, when asked to; this runs the model."""
     subject = view.subject
-    heading("One subject beside its group", simulated=subject.simulated)
+    heading("One subject beside its group", simulated=subject.simulated or shown.simulated)
     if said := refusal(view, shown.name):
         st.info(plain(said), icon=":material/info:")
         return
@@ -56,4 +56,5 @@ def show_own(shown: AttentionView, view: View) -> None:
             model_simulated=shown.simulated,
         )
         request = subject_model_request(view, shown.card, "subject_attention", group=group, **shown.how)
-        show_figure(figure, caption, key="own_attention_map", file_name=f"{subject.id}_attention", export=request)
+        with st.container(width=PAGE_WIDTH):
+            show_figure(figure, caption, key="own_attention_map", file_name=f"{subject.id}_attention", export=request)

@@ -3,7 +3,7 @@
 import streamlit as st
 from export_list import request_of
 from loaded import View
-from state import MATRIX_SHOWN, REGION_ORDER
+from state import MATRICES, MATRIX_SHOWN, REGION_ORDER
 from widgets import pick_region_order, show_figure
 
 from biobgt import BrainGraph
@@ -20,7 +20,7 @@ from biobgt.figures import (
 )
 from biobgt.graph import Matrix
 
-CONNECTIVITY, GRAPH = "Functional connectivity", "Brain graph"
+CONNECTIVITY, GRAPH = MATRICES
 HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
 QUANTITIES = {
     "pearson": "r",

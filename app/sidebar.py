@@ -53,7 +53,15 @@ def show_sidebar() -> View:
     _open_link()
     with st.sidebar:
         titles = cohort_titles()
-        key = st.selectbox("Cohort", list(titles), format_func=titles.__getitem__, key=COHORT, persist_state="session")
+        key = st.selectbox(
+            "Cohort",
+            list(titles),
+            format_func=titles.__getitem__,
+            key=COHORT,
+            persist_state="session",
+            help="Simulated demo cohorts, and yours: on the page Subjects you bring your files, fetch a public cohort "
+            "or open a saved project.",
+        )
         loaded = load(key)
         if loaded.cohort.simulated:
             simulated_badge()
@@ -89,6 +97,7 @@ def _follow(link: Link) -> None:
         {ESTIMATOR: settings.estimator, SIGN: settings.sign, THRESHOLD: settings.threshold}
         | {BACKBONE: settings.backbone, MODEL: link.model}
         | {GAMMA: link.hubs.gamma, PERTURBATION: link.hubs.perturbation, HUB_RULE: link.hubs.rule}
+        | dict(link.pages)
     )
     for rule, level in LEVELS.items():
         st.session_state[level] = settings.level if rule == settings.threshold else DEFAULT_LEVELS[rule]

@@ -32,7 +32,8 @@ MODEL = "model"
 # Values of widgets that pages share.
 REGION_ORDER = "region_order"
 MATRIX_SHOWN = "matrix_shown"
-# Values of widgets on the page of hubs; the first three are in the link.
+MATRICES = ("Functional connectivity", "Brain graph")
+# Values of widgets on the page of hubs; all but the table's are in the link.
 GAMMA = "gamma"
 PERTURBATION = "perturbation"
 HUB_RULE = "hub_rule"
@@ -43,13 +44,17 @@ CURVE_REGIONS = "curve_regions"
 CURVE_SEED = "curve_seed"
 GROUP_BEHIND = "group_behind"
 BRAIN_SHOWN = "brain_shown"
-WHY_REGION = "region"  # in the link, too
+WHY_REGION = "region"
+CURVE_SCALES = ("z", "rank", "raw")
+CURVE_ORDERS = ("atlas order", "by NE")  # and the atlas's labellings
+CURVE_REGION_CHOICES = ("all", "random")
+HUB_BRAINS = ("3d", "glass", "five")
 # On the page of exports, and no widget's value: the list, and what was made of it.
 EXPORT_LIST = "export_list"
 EXPORT_FILES = "export_files"
 EXPORT_PREVIEWS = "export_previews"
 EXPORT_MEASURED = "export_measured"
-# On the page of modules; the first six are in the link.
+# On the page of modules; all are in the link.
 RESOLUTION = "resolution"
 CONSENSUS = "consensus"
 SIGNED = "signed"
@@ -58,8 +63,12 @@ SEED = "seed"
 LABELLING = "labelling"
 BRAIN_KIND = "brain_kind"
 BRAIN_EDGES = "brain_edges"
+GROUP_BRAIN = f"group_{BRAIN_KIND}"
 COMPARED_GROUPS = ("first_group", "second_group")
-# On the page of attention.
+BRAIN_KINDS = ("3-D, to turn", "Glass brain")
+EDGE_NUMBERS = tuple(range(0, 301, 10))
+FEWEST_COMPARED = 2
+# On the page of attention; all are in the link.
 MODELS_SHOWN = "models_shown"
 ATTENTION_ORDER = "attention_order"
 ATTENTION_LAYER, ATTENTION_HEAD = "attention_layer", "attention_head"
@@ -67,7 +76,7 @@ ATTENTION_GROUPS = ("attention_first_group", "attention_second_group")
 RECEIVED_GROUP = "received_group"
 RECEIVED_BRAIN = "received_brain"
 OWN_ATTENTION = "own_attention"
-# On the page of predictions.
+# On the page of predictions; in the link.
 PROBABILITY_OF = "probability_of"
 RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
 RUN_NUMBERS = (5, 10, 20, 50, 100)
@@ -89,6 +98,9 @@ ATTEMPT = "attempt"
 BATCH = "batch"
 ANSWERS = "answers"
 ADDING = "adding"
+# A public cohort that is being fetched (what was asked for), and why the last one was not.
+FETCHING = "fetching"
+FETCH_PROBLEM = "fetch_problem"
 
 OWN = "own"
 DEFAULT_COHORT = next(iter(DEMO_COHORTS))

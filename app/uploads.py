@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
-from biobgt.cohort_edits import add_subjects, edit_again, hand_edits
+from biobgt.cohort_edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
 from biobgt.project import Project, open_project
 from biobgt.readers import READABLE_SUFFIXES, read_atlas
 
@@ -72,11 +72,14 @@ class Batch:
         What was made of them, with those they were added to, before anything was changed by hand.
     earlier : Cohort or None
         The subjects that were loaded, and perhaps changed, before the first of these files came.
+    edits : HandEdits
+        What was changed by hand since these files came, also in subjects that ``as_read`` does not have.
     """
 
     file_ids: frozenset[str]
     as_read: Cohort
     earlier: Cohort | None = None
+    edits: HandEdits = field(default_factory=HandEdits)
 
 
 def earlier_subjects(own: Cohort | None, batch: Batch | None, file_ids: frozenset[str]) -> Cohort | None:
@@ -104,10 +107,24 @@ def take_in(
     """
     earlier = earlier_subjects(own, batch, file_ids)
     as_read = read if earlier is None or not adding else add_subjects(earlier, read)
-    taken = Batch(file_ids, as_read, earlier)
     if own is None or batch is None or not batch.file_ids & file_ids:
-        return as_read, taken
-    return edit_again(as_read, hand_edits(batch.as_read, own)), taken
+        return as_read, Batch(file_ids, as_read, earlier)
+    edits = _all_edits(batch, own)
+    return edit_again(as_read, edits), Batch(file_ids, as_read, earlier, edits)
+
+
+def _all_edits(batch: Batch, own: Cohort) -> HandEdits:
+    """What was changed by hand: in the subjects there are as they show it, in the others as it was when they went."""
+    now, before, here = hand_edits(batch.as_read, own), batch.edits, batch.as_read.ids
+    old_atlas = before.atlas_as_read
+    elsewhere = old_atlas is not None and not same_regions(batch.as_read.atlas, old_atlas)
+    of_atlas = before if now.atlas is None and elsewhere else now
+    return HandEdits(
+        groups={name: group for name, group in before.groups.items() if name not in here} | dict(now.groups),
+        removed={name: file for name, file in before.removed.items() if name not in here} | dict(now.removed),
+        atlas_as_read=of_atlas.atlas_as_read,
+        atlas=of_atlas.atlas,
+    )
 
 
 def read_brought(brought: Brought, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ATLAS_ORDER = "atlas"
 LARGE_HEIGHT = 680
+ORDER_WIDTH = 300  # a labelling by its whole name, below what is beside it where that leaves less
 SCREEN_DPI = 220
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
 # Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
@@ -174,7 +175,12 @@ def pick_region_order(atlas: Atlas) -> RegionOrder:
         st.session_state[REGION_ORDER] = options[0]
     titles = {name: f"By {LABELLINGS.get(name, name)}" for name in atlas.labels} | {ATLAS_ORDER: "Atlas order"}
     chosen = st.selectbox(
-        "Order of regions", options, format_func=titles.__getitem__, key=REGION_ORDER, persist_state="session"
+        "Order of regions",
+        options,
+        format_func=titles.__getitem__,
+        key=REGION_ORDER,
+        persist_state="session",
+        width=ORDER_WIDTH,
     )
     return order_regions(atlas.n_regions, None if chosen == ATLAS_ORDER else atlas.labelling(chosen))
 

@@ -3,18 +3,22 @@
 Nothing is fetched unless asked for; files that are already in the folder are kept and not fetched again.
 """
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.output import make_folder
+from biobgt.readers import read_cohort
 
 ABIDE_TERMS = (
     "ABIDE / Preprocessed Connectomes Project: non-commercial research use; cite Craddock et al. 2013 and "
     "Di Martino et al. 2014."
 )
+_ABIDE, _PHENOTYPES = "ABIDE_pcp", "Phenotypic_V1_0b_preprocessed1.csv"  # nilearn's names
 Progress = Callable[[int, int], None]
 Pipeline = Literal["cpac", "css", "dparsf", "niak"]
 
@@ -47,7 +51,47 @@ def fetch_abide(folder: Path, options: FetchOptions | None = None, *, progress: 
     Path
         The folder to read.
     """
+    _fetch_subjects(folder, options or FetchOptions(), progress)
+    return folder / _ABIDE
+
+
+def abide_cohort(
+    folder: Path,
+    options: FetchOptions | None = None,
+    *,
+    name: str = "ABIDE",
+    progress: Progress | None = None,
+    reading: Progress | None = None,
+) -> Cohort:
+    """Fetch subjects of ABIDE and read exactly those, whatever else was fetched into the folder before.
+
+    Parameters
+    ----------
+    folder : Path
+    options : FetchOptions, optional
+    name : str
+        The cohort's.
+    progress, reading : callable, optional
+        Told (done, total) after each subject that was fetched, and after each that was read.
+    """
     options = options or FetchOptions()
+    ids = _fetch_subjects(folder, options, progress)
+    files = [file for subject in ids for file in _files_of(folder, options, subject)]
+    if not files:
+        raise InputError("ABIDE's server gave no region series of these subjects.")
+    table = folder / _ABIDE / _PHENOTYPES
+    cohort = read_cohort(files, atlas="cc200", phenotypes=table, name=name, progress=reading)
+    return replace(cohort, unmatched_rows=())  # the table is of all ABIDE, and most were not asked for
+
+
+def data_folder() -> Path:
+    """Where nilearn keeps public data on this machine, so that what other work fetched is not fetched again."""
+    named = os.environ.get("NILEARN_DATA")
+    return Path(named) if named else Path.home() / "nilearn_data"
+
+
+def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | None) -> list[int]:
+    """Fetch what is missing, subject by subject; return their numbers."""
     if options.n_subjects is not None and options.n_subjects < 1:
         raise InputError(f"The number of subjects to fetch is {options.n_subjects}; at least 1 is needed.")
     make_folder(folder)
@@ -59,7 +103,7 @@ def fetch_abide(folder: Path, options: FetchOptions | None = None, *, progress: 
             _fetch(folder, options, derivatives=["rois_cc200"], SUB_ID=[subject])
         if progress is not None:
             progress(i, len(ids))
-    return folder / "ABIDE_pcp"
+    return ids
 
 
 def _fetch(folder: Path, options: FetchOptions, **which: Any) -> Any:
@@ -81,13 +125,18 @@ def _fetch(folder: Path, options: FetchOptions, **which: Any) -> Any:
     except OSError as error:  # requests' errors are OSErrors
         raise InputError(
             f"ABIDE could not be fetched: its server was not reached ({type(error).__name__}). Check the network and "
-            "run the same command again; what is already in the folder is kept."
+            "try again; what is already in the folder is kept."
         ) from None
 
 
 def _has_subject(folder: Path, options: FetchOptions, subject: int) -> bool:
+    return bool(_files_of(folder, options, subject))
+
+
+def _files_of(folder: Path, options: FetchOptions, subject: int) -> list[Path]:
+    """A subject's series in the folder; what an interrupted run left empty does not count."""
     strategy = (
         f"{'' if options.band_pass_filtering else 'no'}filt_{'' if options.global_signal_regression else 'no'}global"
     )
-    files = (folder / "ABIDE_pcp" / options.pipeline / strategy).glob(f"*_{subject:07d}_rois_cc200.1D")
-    return any(file.stat().st_size > 0 for file in files)
+    files = (folder / _ABIDE / options.pipeline / strategy).glob(f"*_{subject:07d}_rois_cc200.1D")
+    return [file for file in sorted(files) if file.stat().st_size > 0]

@@ -1,10 +1,18 @@
 """Attention: where the trained models look, group by group, and where groups differ."""
 
 import streamlit as st
-from attention_panels import attention_view, show_contrast, show_difference, show_maps, show_received
+from attention_panels import (
+    attention_view,
+    shared_limits,
+    show_contrast,
+    show_difference,
+    show_maps,
+    show_received,
+)
 from loaded import View
 from model_results import LOUVAIN, atlas_of, card_of, chosen_model, groups_of, model_names, no_models, show_headline
 from own_attention import show_own
+from page_choices import models_in_order
 from state import ATTENTION_HEAD, ATTENTION_LAYER, ATTENTION_ORDER, MODELS_SHOWN, current_view
 from widgets import ATLAS_ORDER, heading, sentences
 
@@ -85,9 +93,9 @@ def _pick_number(title: str, count: int, key: str) -> int | None:
 def _show_rows(
     view: View, names: tuple[str, ...], chosen: str, order: str, layer: int | None, head: int | None
 ) -> None:
-    """One row a model: groups of different atlases cannot share an order of regions, nor different models a scale."""
+    """One row a model, for groups of different atlases cannot share an order of regions; one colour scale for all."""
     if MODELS_SHOWN not in st.session_state:
-        st.session_state[MODELS_SHOWN] = [chosen, *(name for name in names if name != chosen)]
+        st.session_state[MODELS_SHOWN] = models_in_order(chosen)
     st.session_state[MODELS_SHOWN] = [name for name in st.session_state[MODELS_SHOWN] if name in names]
     models = st.multiselect(
         "Models",
@@ -98,11 +106,21 @@ def _show_rows(
     )
     if not models:
         st.info("Choose a model to see its groups.")
+    views = []
     for name in models:
-        heading(name, simulated=card_of(name)["simulated"])
-        show_headline(card_of(name))
         with sentences():
-            show_maps(attention_view(name, order, _words(name, order), layer=layer, head=head))
+            views.append(attention_view(name, order, _words(name, order), layer=layer, head=head))
+    limits = shared_limits(views) if len(views) > 1 else None
+    if limits is not None:
+        st.caption(
+            f"All maps have one colour scale, {limits[0]:.2f} to {limits[1]:.2f} times even attention, so that groups "
+            "and models can be compared by eye."
+        )
+    for shown in views:
+        heading(shown.name, simulated=shown.simulated)
+        show_headline(shown.card)
+        with sentences():
+            show_maps(shown, limits)
 
 
 def _words(name: str, order: str) -> str:

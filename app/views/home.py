@@ -11,6 +11,7 @@ from widgets import heading, plain, sentences
 import biobgt
 from biobgt.atlas import LABELLINGS
 from biobgt.cohort import GROUP_TITLES
+from biobgt.figures.attention_captions import CONFOUNDS, adjusted_for
 
 PAPER = """@inproceedings{peng2025biobgt,
   title     = {Biologically Plausible Brain Graph Transformer},
@@ -44,8 +45,8 @@ DESTINATIONS = (
         "Attention",
         "visibility",
         "Where the trained models look in controls, ADHD, autism and a simulated Alzheimer's progression, side by "
-        "side; which module blocks differ once what is known of age, sex, motion and site is held; your subject "
-        "beside its group.",
+        f"side; which module blocks differ, {adjusted_for(', '.join(CONFOUNDS))}, as far as these are known; your "
+        "subject beside its group.",
     ),
     (
         "Predict",

@@ -6,7 +6,16 @@ import pandas as pd
 import streamlit as st
 from export_list import model_request
 from loaded import FITTING
-from model_results import atlas_of, card_of, chosen_model, groups_of, model_names, no_models, show_headline
+from model_results import (
+    atlas_of,
+    card_of,
+    chosen_model,
+    groups_of,
+    model_names,
+    no_models,
+    show_headline,
+    unusable_models,
+)
 from state import current_view
 from widgets import heading, plain, sentences, show_figure
 
@@ -45,6 +54,7 @@ def show_page() -> None:
         "of training, beside linear models on the same subjects and the paper's numbers, and where it must not be used."
     )
     names = model_names()
+    _show_unusable()
     if not names:
         no_models()
         return
@@ -68,6 +78,12 @@ def show_page() -> None:
     _show_making(card)
 
 
+def _show_unusable() -> None:
+    """Name the folders that hold a model which cannot be used, and say why."""
+    for name, reason in unusable_models().items():
+        st.warning(plain(f"The folder {name} of the trained models is left out. {reason}"), icon=":material/warning:")
+
+
 def _show_all(names: tuple[str, ...]) -> None:
     """All models with their headlines."""
     cards = [card_of(name) for name in names]
@@ -79,12 +95,12 @@ def _show_all(names: tuple[str, ...]) -> None:
             "Atlas": [card["atlas"] for card in cards],
         }
     )
-    _show_table(table)
+    _show_table(table, alt="All models: what each is worth, its groups and its atlas")
 
 
-def _show_table(table: pd.DataFrame) -> None:
+def _show_table(table: pd.DataFrame, *, alt: str) -> None:
     """A table whose cells break into lines, so that it is as wide as the page and no column is hidden."""
-    st.table(table.map(_escaped).set_index(table.columns[0]))
+    st.table(table.map(_escaped).set_index(table.columns[0]), alt=alt)
 
 
 def _escaped(text: str) -> str:
@@ -102,13 +118,13 @@ def _show_results(card: dict[str, Any]) -> None:
     caption = results_caption(name, points, note=paper_note(card), simulated=card["simulated"])
     request = model_request(card, "model_results")
     show_figure(figure, caption, key="results", file_name=f"{name}_results", export=request)
-    _show_table(results_table(card))
+    _show_table(results_table(card), alt="Results of the model, of linear models and of the paper")
     st.caption(plain(f"In brackets: 95 % bootstrap interval over subjects. {metrics_words(card)}"))
     evaluated = evaluation_table(card)
     if evaluated.empty:
         return
     st.markdown("**Other ways to split the subjects**")
-    _show_table(evaluated)
+    _show_table(evaluated, alt="Results with other ways to split the subjects")
     st.caption(plain(evaluation_words(card)))
 
 
@@ -156,7 +172,13 @@ def _show_contrast(card: dict[str, Any], groups: GroupResults) -> None:
     name, simulated = card["name"], card["simulated"]
     heading("Does attention keep to modules?", simulated=simulated)
     figure = contrast_points(groups.contrast, title=f"Module contrast of attention, {name}", simulated=simulated)
-    caption = contrast_caption(name, groups.contrast, all_block_tests(groups.tests, groups.n), simulated=simulated)
+    caption = contrast_caption(
+        name,
+        groups.contrast,
+        all_block_tests(groups.tests, groups.n),
+        start_contrast=card["preset"].get("start_contrast", 0.0),
+        simulated=simulated,
+    )
     request = model_request(card, "attention_contrast")
     show_figure(figure, caption, key="contrast", file_name=f"{name}_contrast", export=request)
 

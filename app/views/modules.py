@@ -67,7 +67,7 @@ def _show_measures(view: View, choices: ModuleChoices, modules: SubjectModules) 
             table[f"ABIDE {group}, real"] = [
                 _spread(name, float(means[name]), float(spreads[name])) for name in MEASURES
             ]
-    st.dataframe(table, hide_index=True, key="measures")
+    st.dataframe(table, hide_index=True, key="measures", alt="Measures of the modules beside those of real groups")
     if study is None:
         note = (
             "The ABIDE study has no graphs like these, so no real groups stand beside: it has Pearson correlation at "

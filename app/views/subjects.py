@@ -6,6 +6,7 @@ from functools import partial
 from typing import get_args
 
 import streamlit as st
+from fetch_panel import show_fetching
 from loaded import View
 from long_work import bar_with_stop
 from panels import show_connectivity, show_series
@@ -56,6 +57,7 @@ def show_page() -> None:
         if brought is not None:
             _read_once(brought)
         _show_attempt()
+    show_fetching()
     show_project(view)
     own = own_cohort()
     if view.loaded.key == OWN and own is not None:
@@ -257,8 +259,10 @@ def _show_cohort(view: View) -> None:
         "warning" if warning else "note" if note else ""
         for warning, note in zip(table["warnings"], table["notes"], strict=True)
     ]
+    shown = table.drop(columns=["warnings", "notes"]).assign(flag=flags)
+    shown["mean FC"] = shown["mean FC"].round(3) + 0.0  # a small negative mean is no minus zero
     st.dataframe(
-        table.drop(columns=["warnings", "notes"]).assign(flag=flags),
+        shown,
         hide_index=True,
         height=260 if len(table) > 6 else "auto",
         placeholder="–",

@@ -11,9 +11,10 @@ from biobgt.export.making import MadeFigure, Order, Recipe
 from biobgt.export.module_recipes import HOW_TO_NAME, called_modules, module_options, module_words
 from biobgt.export.requests import Plain
 from biobgt.figures import group_flow_caption, module_colours, paper
+from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.module_captions import group_brain_caption
 from biobgt.figures.paper.style import PaperStyle
-from biobgt.modules.difference import ModuleDifference, module_difference
+from biobgt.modules.difference import UNADJUSTED, ModuleDifference, group_module_difference
 
 _TWO_GROUPS: Mapping[str, Plain] = {**HOW_TO_NAME, "first": "", "second": ""}
 
@@ -26,11 +27,9 @@ def _difference(order: Order) -> tuple[tuple[str, str], ModuleDifference]:
         raise InputError("A comparison needs two different groups: name the first and the second.")
 
     def compare() -> ModuleDifference:
-        first, second = (
-            [order.measured.labels(subject, settings, module_options(order)) for subject in cohort.group(group)]
-            for group in groups
-        )
-        return module_difference(first, second, seed=options["seed"])
+        members = [subject for group in groups for subject in cohort.group(group)]
+        labels = {one.id: order.measured.labels(one, settings, module_options(order)) for one in members}
+        return group_module_difference(cohort, groups, labels, seed=options["seed"])
 
     return groups, order.measured.keep(("difference", groups, settings, module_options(order)), compare)
 
@@ -42,7 +41,8 @@ def _words(order: Order, groups: tuple[str, str], found: ModuleDifference) -> di
         f"The modules of {groups[0]} and {groups[1]} are the consensus over each group's subjects (Lancichinetti and "
         "Fortunato 2012). The mean adjusted mutual information (AMI; Vinh et al. 2010) of two subjects is "
         f"{found.within:.3f} within a group and {found.between:.3f} between groups; that difference has a permutation "
-        f"p of {found.p:.3g} ({found.n_permutations:,} shuffles, seed {found.seed}; Alexander-Bloch et al. 2012).",
+        f"p of {found.p:.3g} ({found.n_permutations:,} shuffles, seed {found.seed}; Alexander-Bloch et al. 2012). "
+        f"Several recordings of one person count as one subject. {UNADJUSTED}",
     )
     words["citations"] = (*words["citations"], "lancichinetti2012", "vinh2010", "alexanderbloch2012")
     return words
@@ -92,10 +92,11 @@ def _brain(order: Order, style: PaperStyle) -> MadeFigure:
         group,
         groups[1] if group == groups[0] else groups[0],
         n_modules=len(names),
-        n_subjects=cohort.group_sizes[group],
+        n_subjects=found.n_subjects[groups.index(group)],
         n_regions=atlas.n_regions,
+        where=GLASS_BRAIN,
         simulated=cohort.simulated,
-    ).replace("the fsaverage5 cortex", "nilearn's glass brain, seen from four sides")
+    )
     return MadeFigure(figure, numbers, caption, **_words(order, groups, found))
 
 

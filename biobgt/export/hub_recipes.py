@@ -29,6 +29,7 @@ from biobgt.figures import (
     scatter_caption,
     sweep_caption,
 )
+from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.graph import Matrix, check_choice
 from biobgt.hubs.group_curves import CurveScale, GroupCurves, group_curves
@@ -217,8 +218,13 @@ def _brain(order: Order, style: PaperStyle) -> MadeFigure:
     )
     quantity = f"the rank by NE at γ = {options['gamma']:g}/mean(λ) (1 is the strongest hub)"
     caption = brain_caption(
-        subject.id, atlas.n_regions, quantity=quantity, size="NE itself", simulated=subject.simulated
-    ).replace("the fsaverage5 cortex", "nilearn's glass brain, seen from four sides")
+        subject.id,
+        atlas.n_regions,
+        quantity=quantity,
+        size="NE itself",
+        where=GLASS_BRAIN,
+        simulated=subject.simulated,
+    )
     return MadeFigure(figure, table[["region", "x", "y", "z", NE, f"{NE}_rank"]], caption, **hub_words(order))
 
 

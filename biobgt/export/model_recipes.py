@@ -142,7 +142,7 @@ def _maps(order: Order, style: PaperStyle) -> MadeFigure:
     maps: dict[str, Matrix] = {
         group: select_attention(model.groups.attention[group], layer=layer, head=head) for group in model.groups.n
     }
-    limits = colour_limits(list(maps.values()))
+    limits = _limits(order, list(maps.values()))
     figure = attention_heatmaps(
         {f"{group} (n = {model.groups.n[group]:,})": matrix for group, matrix in maps.items()},
         atlas.regions,
@@ -163,9 +163,20 @@ def _maps(order: Order, style: PaperStyle) -> MadeFigure:
         part=attention_part(layer, head),
         order=words,
         limits=limits,
+        shared=bool(order.options["limits"]),
         simulated=model.simulated,
     )
     return MadeFigure(figure, pd.concat(frames, ignore_index=True), caption, **model_words(order, model))
+
+
+def _limits(order: Order, maps: list[Matrix]) -> tuple[float, float]:
+    """Ends of the colour scale: those asked for, which other models' maps share, or the maps' own."""
+    asked = order.options["limits"]
+    if not asked:
+        return colour_limits(maps)
+    if len(asked) != 2 or not asked[0] < asked[1]:
+        raise InputError("The limits of the colour scale are two numbers, the lower one first.")
+    return float(asked[0]), float(asked[1])
 
 
 def _difference(order: Order, style: PaperStyle) -> MadeFigure:
@@ -214,7 +225,8 @@ def _contrast(order: Order, style: PaperStyle) -> MadeFigure:
         for group, ratios in contrast.items()
         for (layer, head), ratio in np.ndenumerate(ratios)
     ]
-    caption = contrast_caption(model.name, contrast, tests, simulated=model.simulated)
+    sharpness = model.card["preset"].get("start_contrast", 0.0)
+    caption = contrast_caption(model.name, contrast, tests, start_contrast=sharpness, simulated=model.simulated)
     words = _tested(order, model, blocks=False) if tests else model_words(order, model)
     return MadeFigure(figure, pd.DataFrame(rows), caption, **words)
 
@@ -243,7 +255,7 @@ def _blocks(order: Order, style: PaperStyle) -> MadeFigure:
 _SHOWN: Mapping[str, Plain] = {"order": "dosenbach", "layer": 0, "head": 0}
 _BETWEEN: Mapping[str, Plain] = {"first": "", "second": ""}
 MODEL_FIGURES: Mapping[str, Recipe] = {
-    "attention_maps": Recipe("Attention of groups", _maps, _SHOWN, of_subject=False),
+    "attention_maps": Recipe("Attention of groups", _maps, {**_SHOWN, "limits": ()}, of_subject=False),
     "attention_difference": Recipe("Difference of attention", _difference, {**_SHOWN, **_BETWEEN}, of_subject=False),
     "attention_contrast": Recipe("Attention within and between modules", _contrast, {}, of_subject=False),
     "attention_blocks": Recipe("Attention between modules, tested", _blocks, _BETWEEN, of_subject=False),

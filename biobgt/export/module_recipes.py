@@ -23,6 +23,7 @@ from biobgt.figures import (
     resolution_caption,
     role_caption,
 )
+from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.paper.module_flow import module_flow
 from biobgt.figures.paper.module_heatmap import module_heatmap, module_order
 from biobgt.figures.paper.module_sweep import resolution_curves
@@ -118,8 +119,13 @@ def _brain(order: Order, style: PaperStyle) -> MadeFigure:
     numbers = pd.DataFrame({"region": atlas.regions}).assign(module=labels, name=[name or "" for name in called])
     numbers[["x", "y", "z"]] = places
     caption = brain_caption(
-        subject.id, atlas.n_regions, n_groups=len(names), n_edges=len(edges), simulated=subject.simulated
-    ).replace("the fsaverage5 cortex", "nilearn's glass brain, seen from four sides")
+        subject.id,
+        atlas.n_regions,
+        n_groups=len(names),
+        n_edges=len(edges),
+        where=GLASS_BRAIN,
+        simulated=subject.simulated,
+    )
     return MadeFigure(figure, numbers, caption, **module_words(order))
 
 

@@ -14,11 +14,13 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from biobgt.figures.frame import (
+    BAR_BOTTOM,
     UNLABELLED,
     Axes,
     RegionOrder,
     Trace,
     axis_suffix,
+    bar_above,
     block_brackets,
     block_lines,
     block_ticks,
@@ -46,7 +48,10 @@ _OTHER_COLOUR = "#7A868C"
 _UNNAMED_COLOUR = "#9AA5AB"
 _MARK_LINE = {"color": "#111111", "width": 2.5}
 PANEL_GAP = 0.03
-_BAR_TOP, _BAR_HEIGHT = 42, 46  # of a colour bar with its numbers, in pixels from the figure's upper edge
+# Square maps are as high as they are wide, and a figure's height has to be given: it fits this width, that of a page in
+# a window of 1280 px. What is wider would only part the maps, and what is narrower leaves room below them.
+PAGE_WIDTH = 820
+_NAMES_WIDTH, _LARGEST_MAP = 130, 408
 _NAME_SHARE = {1: 1 / 19, 2: 1 / 10}  # of a panel's height on a narrow page, for a name
 
 
@@ -95,17 +100,24 @@ def attention_heatmaps(
         for panel, (name, matrix) in enumerate(maps.items())
     ]
     axes = _square_axes(order, names, panels=len(maps))
-    height = 526 if len(maps) < 3 else 446
-    bar = _bar_above(quantity, height)
+    top = BAR_BOTTOM + 22
+    height = top + 8 + _map_side(len(maps))
+    bar = bar_above(quantity, height)
     scale = {"colorscale": _SEQUENTIAL, "cmin": limits[0], "cmax": limits[1], "colorbar": bar}
     frame = {
-        **layout(title, simulated, height=height, top=_BAR_TOP + _BAR_HEIGHT + 22),
+        **layout(title, simulated, height=height, top=top),
         **axes,
         "shapes": [shape for panel in range(len(maps)) for shape in _block_shapes(order, panel)],
         "annotations": panel_titles([escape(name, quote=False) for name in maps], axes),
         "coloraxis": scale,
     }
     return go.Figure(traces, frame)
+
+
+def _map_side(panels: int) -> int:
+    """How wide square maps side by side are on a page, in pixels."""
+    beside = (PAGE_WIDTH - _NAMES_WIDTH) * (1 - PANEL_GAP * (panels - 1)) / panels
+    return min(_LARGEST_MAP, round(beside))
 
 
 def attention_difference(
@@ -143,11 +155,11 @@ def attention_difference(
         "zmax": limit,
         "colorscale": DIVERGING,
         "hovertemplate": "%{y} looks at<br>%{x}<br>%{z:+.3f} × even<extra></extra>",
-        "colorbar": _bar_above("difference (× even attention)", height),
+        "colorbar": bar_above("difference (× even attention)", height),
         **in_panel(0),
     }
     frame = {
-        **layout(title, simulated, height=height, top=_BAR_TOP + _BAR_HEIGHT + 6),
+        **layout(title, simulated, height=height, top=BAR_BOTTOM + 6),
         **_square_axes(order, names),
         "shapes": [*_block_shapes(order, 0), *_marks(order, marked)],
     }
@@ -259,37 +271,4 @@ def _names_apart(order: RegionOrder, names: Sequence[str], panels: int) -> dict[
         "ticks": "",
         "ticklabelstandoff": 8,
         "tickfont": {"size": 11 if panels < 3 else 10},
-    }
-
-
-def _bar_above(quantity: str, height: int) -> dict[str, object]:
-    """A colour bar below the title: square maps shrink on a narrow page, away from what is below them."""
-    return {
-        "orientation": "h",
-        "thickness": 10,
-        "len": 0.6,
-        "yref": "container",
-        "y": 1 - _BAR_TOP / height,
-        "yanchor": "top",
-        "ypad": 0,
-        "title": {"text": quantity, "side": "top"},
-    }
-
-
-def room_below(title: str, simulated: bool, *, height: int, bar: int, top: int = 74) -> dict[str, Any]:
-    """Title, height and margins, with room for the colour bar below."""
-    shared: dict[str, Any] = layout(title, simulated, height=height, top=top)
-    shared["margin"] = {**shared["margin"], "b": bar}
-    return shared
-
-
-def bar_below(quantity: str, *, y: float = -0.04) -> dict[str, object]:
-    """A colour bar below the panels."""
-    return {
-        "orientation": "h",
-        "thickness": 10,
-        "len": 0.6,
-        "y": y,
-        "yanchor": "top",
-        "title": {"text": quantity, "side": "bottom"},
     }

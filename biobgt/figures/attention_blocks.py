@@ -2,17 +2,30 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from biobgt.atlas import Atlas
-from biobgt.figures.attention import DIVERGING, PANEL_GAP, Matrix, bar_below, room_below
-from biobgt.figures.frame import axis_suffix, in_panel, order_regions, panel_titles, side_by_side_axes
+from biobgt.figures.attention import DIVERGING, Matrix
+from biobgt.figures.attention_captions import adjusted_for
+from biobgt.figures.frame import (
+    BAR_BOTTOM,
+    Axes,
+    axis_suffix,
+    bar_above,
+    in_panel,
+    layout,
+    order_regions,
+    stacked_axes,
+)
 
 MARK = "✱"
+UNADJUSTED = "unadjusted"
 _LIMIT_D = 0.5
+_HEIGHT = 600
 
 
 def blocks_in_order(blocks: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
@@ -25,12 +38,13 @@ def blocks_in_order(blocks: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
 def block_effects(
     blocks: pd.DataFrame, *, fdr: float = 0.05, title: str = "", simulated: bool = False, limit: float | None = None
 ) -> go.Figure:
-    """Draw the effect size of every pair of modules, with covariates held and without, marked where FDR passes.
+    """Draw the effect size of every pair of modules, adjusted and unadjusted, marked where FDR passes.
 
     Parameters
     ----------
     blocks : DataFrame
-        ``module`` (looks), ``other_module`` (looked at), ``d`` and ``q``, and both with ``_unadjusted``.
+        ``module`` (looks), ``other_module`` (looked at), ``d`` and ``q``, and both with ``_unadjusted``;
+        ``covariates`` names what was adjusted for.
     fdr : float
         Blocks with a q of at most this are marked.
     title : str
@@ -39,10 +53,10 @@ def block_effects(
         The colours run from −limit to limit; by default to half a standard deviation, or to the largest effect.
     """
     limit = limit or effect_limit(blocks)
-    sides = {"covariates held": "", "unadjusted": "_unadjusted"}
+    sides = {adjustment(blocks): "", UNADJUSTED: "_unadjusted"}
     modules = list(dict.fromkeys([*blocks["module"], *blocks["other_module"]]))
     named = [escape(str(module), quote=False) for module in modules]
-    axes = side_by_side_axes(2, gap=2 * PANEL_GAP, shared=True)
+    axes = stacked_axes(2, gap=0.1)  # side by side, a narrow page would leave no room for the numbers
     traces = []
     for panel, suffix in enumerate(sides.values()):
         d, q = (block_square(blocks, f"{name}{suffix}", modules) for name in ("d", "q"))
@@ -59,12 +73,21 @@ def block_effects(
             **in_panel(panel),
         }
         traces.append(heatmap)
-        axes[f"xaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "tickangle": -40}
+        across = {"type": "category", "showgrid": False, "tickangle": -40, "automargin": True}
+        axes[f"xaxis{axis_suffix(panel)}"] |= across
         axes[f"yaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
-    scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_below("effect size d", y=-0.42)}
-    frame = room_below(title, simulated, height=480, bar=150)
-    titles = panel_titles(list(sides), axes)
+    scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_above("effect size d", _HEIGHT)}
+    frame = layout(title, simulated, height=_HEIGHT, top=BAR_BOTTOM + 22)
+    titles = _titles_above([escape(side, quote=False) for side in sides], axes)
     return go.Figure(traces, {**frame, **axes, "annotations": titles, "coloraxis": scale})
+
+
+def adjustment(blocks: pd.DataFrame) -> str:
+    """What stands above the adjusted effects: what was adjusted for, where the table says it."""
+    if "covariates" not in blocks:
+        return "adjusted"
+    named = blocks["covariates"].dropna()
+    return adjusted_for(str(named.iloc[0]) if len(named) else "")
 
 
 def block_texts(d: Matrix, q: Matrix, fdr: float) -> list[list[str]]:
@@ -91,3 +114,10 @@ def block_square(blocks: pd.DataFrame, column: str, modules: Sequence[str]) -> M
     rows, columns = ([at[name] for name in blocks[side]] for side in ("module", "other_module"))
     square[rows, columns] = blocks[column].to_numpy(dtype=float)
     return square
+
+
+def _titles_above(titles: Sequence[str], axes: Axes) -> list[dict[str, Any]]:
+    """What stands above each of the panels that are one above the other."""
+    above = {"x": 0.5, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+    tops = [axes[f"yaxis{axis_suffix(panel)}"]["domain"][1] for panel in range(len(titles))]
+    return [{**above, "y": top, "text": title, "font": {"size": 13}} for top, title in zip(tops, titles, strict=True)]

@@ -16,6 +16,7 @@ _BEYOND = (
     "1 % of the pairs of regions lie beyond each end of it, and so does most of the diagonal, where a region looks at "
     "itself"
 )
+_BEYOND_SHARED = f"taking all their maps together, {_BEYOND}"
 
 
 def attention_part(layer: int | None, head: int | None) -> str:
@@ -28,7 +29,14 @@ def attention_part(layer: int | None, head: int | None) -> str:
 
 
 def attention_caption(
-    model: str, sizes: Mapping[str, int], *, part: str, order: str, limits: tuple[float, float], simulated: bool = False
+    model: str,
+    sizes: Mapping[str, int],
+    *,
+    part: str,
+    order: str,
+    limits: tuple[float, float],
+    shared: bool = False,
+    simulated: bool = False,
 ) -> str:
     """Say in words what the groups' heatmaps show.
 
@@ -42,6 +50,8 @@ def attention_caption(
     order : str
         How regions are ordered, after "by".
     limits : (float, float)
+    shared : bool
+        The scale is that of other models' maps, too.
     simulated : bool
         Some of the subjects are.
     """
@@ -49,7 +59,8 @@ def attention_caption(
     return (
         f"{_of(model, simulated)}: group mean attention of {groups}, {part}. Every subject was seen by {ONE_MEMBER}. A "
         f"row is a region that looks, a column one that is looked at; 1 is even attention. Regions are ordered by "
-        f"{order}. One colour scale for all groups, from {limits[0]:.2f} to {limits[1]:.2f}: {_BEYOND}."
+        f"{order}. One colour scale for all groups{' of all models shown' if shared else ''}, from {limits[0]:.2f} to "
+        f"{limits[1]:.2f}: {_BEYOND_SHARED if shared else _BEYOND}."
     )
 
 
@@ -93,18 +104,26 @@ def difference_caption(
 def comparison_sentence(tests: BlockTests) -> str:
     """Say how many blocks differ, adjusted for covariates and not, in whom, and what was not adjusted for."""
     n, sizes = len(tests.blocks), ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
-    missing = [word for name, word in CONFOUNDS.items() if name not in _covariates(tests)]
-    caution = f" Not adjusted for {_listed(missing)}, so a difference may be one of that." if missing else ""
     return (
-        f"Permutation tests of {counted(n, 'module block')} among {sizes}, {adjusted(tests)}: "
+        f"Permutation tests of {counted(n, 'module block')} among {sizes}, {adjusted_for(tests.covariates)}: "
         f"{_number(len(tests.marked))} of them at a false discovery rate of {FDR:.0%}; unadjusted, "
-        f"{_number(tests.n_marked_unadjusted)}.{caution}"
+        f"{_number(tests.n_marked_unadjusted)}.{_caution(tests.covariates)}"
     )
 
 
-def adjusted(tests: BlockTests) -> str:
-    """Name the covariates that were adjusted for."""
-    names = [CONFOUNDS.get(name, name) for name in _covariates(tests)]
+def _caution(covariates: str) -> str:
+    """Say what was not adjusted for, or nothing where all was."""
+    missing = [word for name, word in CONFOUNDS.items() if name not in _names(covariates)]
+    return f" Not adjusted for {_listed(missing)}, so a difference may be one of that." if missing else ""
+
+
+def adjusted_for(covariates: str) -> str:
+    """Say what was adjusted for, from the names of covariates with commas between them.
+
+    >>> adjusted_for("mean_fd, age, sex"), adjusted_for("")
+    ('adjusted for motion, age and sex', 'adjusted for no covariate')
+    """
+    names = [CONFOUNDS.get(name, name) for name in _names(covariates)]
     return f"adjusted for {_listed(names)}" if names else "adjusted for no covariate"
 
 
@@ -124,14 +143,31 @@ def contrast_caption(
     contrast: Mapping[str, NDArray[np.float32]],
     tests: Sequence[BlockTests] = (),
     *,
+    start_contrast: float = 0.0,
     simulated: bool = False,
 ) -> str:
-    """Say in words how closely attention keeps to modules, and that the tests are of other modules than the figure."""
+    """Say in words how closely attention keeps to modules, and that the tests are of other modules than the figure.
+
+    Parameters
+    ----------
+    model : str
+    contrast : mapping of str to ndarray, shape (n_layers, n_heads)
+        Of each group.
+    tests : sequence of BlockTests
+    start_contrast : float
+        The preset's: to which ratio the sharpness of attention was set before training; 0 where it was left as drawn.
+    simulated : bool
+    """
     means = ", ".join(f"{group} {np.nanmean(values):.2f}" for group, values in contrast.items())
     said = (
         f"{_of(model, simulated)}: mean attention within over between each subject's own Louvain modules; a dot a "
         f"head, a diamond their mean: {means}. 1 would mean that modules make no difference."
     )
+    if start_contrast:
+        said += (
+            f" How sharp attention is was set on training subjects, without their groups, so that this ratio is about "
+            f"{start_contrast:g}: its size is a choice, that it holds in held-out subjects is the result."
+        )
     if tests:
         said += (
             " Groups were not tested in what the figure shows, but in another ratio, which is not drawn: attention "
@@ -142,8 +178,10 @@ def contrast_caption(
         row = test.contrast.iloc[0]
         said += (
             f" In that ratio, {test.between[1]} against {test.between[0]}: d = {_signed(row['d'])} "
-            f"[{_signed(row['d_low'])}, {_signed(row['d_high'])}], p = {row['p']:.3g}, {adjusted(test)}; unadjusted "
-            f"d = {_signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}."
+            f"[{_signed(row['d_low'])}, {_signed(row['d_high'])}], p = {row['p']:.3g}, "
+            f"{adjusted_for(test.covariates)}; unadjusted d = {_signed(row['d_unadjusted'])}, "
+            f"p = {row['p_unadjusted']:.3g}."
+            f"{_caution(test.covariates)}"
         )
     return said
 
@@ -212,8 +250,8 @@ def _number(count: int) -> str:
     return "none" if count == 0 else str(count)
 
 
-def _covariates(tests: BlockTests) -> list[str]:
-    return [name.strip() for name in tests.covariates.split(",") if name.strip()]
+def _names(covariates: str) -> list[str]:
+    return [name.strip() for name in covariates.split(",") if name.strip()]
 
 
 def _listed(names: Sequence[str]) -> str:

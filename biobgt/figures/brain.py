@@ -27,9 +27,12 @@ from biobgt.figures.brain_nodes import (
     node_groups,
     rank_ticks,
 )
-from biobgt.figures.frame import Trace, layout, whose
+from biobgt.figures.frame import BAR_BOTTOM, Trace, bar_above, layout, whose
 from biobgt.wording import counted
 
+# In which brain regions are drawn, as captions say it.
+CORTEX, GLASS_BRAIN = "the fsaverage5 cortex", "nilearn's glass brain, seen from four sides"
+_HEIGHT = 560
 _DIAMETERS = (5.0, 18.0)  # px, of the smallest and the largest node
 _PLAIN_DIAMETER = 8.0
 _EDGE_WIDTHS = (1.0, 2.5, 4.5)
@@ -87,14 +90,15 @@ def brain_3d(
     diameters = node_diameters(len(regions), sizes, *_DIAMETERS, plain=_PLAIN_DIAMETER)
     hover = _hover_texts(regions, values, groups, quantity)
     traces = [_cortex(), *_edge_traces(coordinates, edges or ())]
+    shaded = groups is None and values is not None
     for group in node_groups(len(regions), groups, group_colours, values):
         shades: Mapping[str, object] = {}
-        if groups is None and values is not None and group.name != NO_VALUE:
+        if shaded and values is not None and group.name != NO_VALUE:
             shades = _shades(values, group, quantity, limits, ranked=ranked)
         traces.append(_nodes(coordinates, group, diameters, hover, shades, named=groups is not None))
     traces.append(_side_names())
     frame = {
-        **layout(title, simulated, height=560),
+        **layout(title, simulated, height=_HEIGHT, top=BAR_BOTTOM if shaded else 48),
         "scene": _scene(),
         "legend": _LEGEND | {"entrywidth": _LETTER * max(len(trace["name"]) for trace in traces)},
         "uirevision": "brain",  # a moved slider does not turn the brain back
@@ -110,6 +114,7 @@ def brain_caption(
     size: str = "",
     n_groups: int | None = None,
     n_edges: int = 0,
+    where: str = CORTEX,
     simulated: bool = False,
 ) -> str:
     """Say in words what regions in a brain show.
@@ -124,6 +129,8 @@ def brain_caption(
         Number of modules, where the colours stand for those.
     n_edges : int
         Number of connections that are drawn.
+    where : str
+        In which brain: :data:`CORTEX` or :data:`GLASS_BRAIN`.
     simulated : bool
     """
     colour = f"the colour is {quantity}" if quantity else "all have one colour"
@@ -131,8 +138,8 @@ def brain_caption(
         colour = f"the colour is the module, of {n_groups}; grey regions are in none"
     drawn = f" {counted(n_edges, 'connection')} drawn, thicker where stronger." if n_edges else ""
     return (
-        f"{whose(subject, simulated)}: {counted(n_regions, 'region')} at their MNI coordinates inside the fsaverage5 "
-        f"cortex; {colour}{f', and the size is {size}' if size else ''}.{drawn}"
+        f"{whose(subject, simulated)}: {counted(n_regions, 'region')} at their MNI coordinates inside {where}; "
+        f"{colour}{f', and the size is {size}' if size else ''}.{drawn}"
     )
 
 
@@ -176,7 +183,7 @@ def _shades(
     """Continuous colours, with the bar that explains them."""
     named, low, high = colour_scale(values, limits)
     scale = [[0, FIRST_COLOUR], [1, LAST_COLOUR]] if ranked else named
-    bar = {"title": {"text": escape(quantity, quote=False), "side": "right"}, "thickness": 10, "len": 0.7}
+    bar = bar_above(escape(quantity, quote=False), _HEIGHT)
     ticks: dict[str, object] = {"tickvals": rank_ticks(len(values))} if ranked else {}
     shades: dict[str, object] = {"color": values[list(group.members)], "colorscale": scale, "cmin": low, "cmax": high}
     return shades | {"colorbar": bar | {"outlinewidth": 1, "outlinecolor": GREY} | ticks}

@@ -16,6 +16,8 @@ Axes = dict[str, dict[str, Any]]
 
 UNLABELLED = "unlabelled"
 TOOLBAR = 26  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
+BAR_BOTTOM = 88  # px below the toolbar, of a colour bar under the title with its numbers
+_BAR_TOP = 42
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
 
 
@@ -81,6 +83,27 @@ def layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[s
         },
         "height": height + TOOLBAR,
         "margin": {"l": 8, "r": 12, "t": top + TOOLBAR, "b": 8},
+    }
+
+
+def bar_above(quantity: str, height: int) -> dict[str, Any]:
+    """A colour bar below the title, where it takes no width from what is drawn and no square shrinks away from it.
+
+    Parameters
+    ----------
+    quantity : str
+    height : int
+        Of the figure, as :func:`layout` is given it.
+    """
+    return {
+        "orientation": "h",
+        "thickness": 10,
+        "len": 0.6,
+        "yref": "container",
+        "y": 1 - _BAR_TOP / height,
+        "yanchor": "top",
+        "ypad": 0,
+        "title": {"text": quantity, "side": "top"},
     }
 
 

@@ -163,7 +163,8 @@ def group_flow_caption(
     return (
         f"Consensus modules of the {whom} of {groups[0]} (left) and {groups[1]} (right), numbered and coloured alike "
         f"where they share the most regions. {n_changed} of {counted(agreement.n_compared, 'region')} are in another "
-        f"module; AMI = {agreement.ami:.2f}."
+        f"module; AMI = {agreement.ami:.2f}. The groups are compared as they are, not adjusted for motion, age, sex or "
+        "site."
     )
 
 

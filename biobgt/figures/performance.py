@@ -116,7 +116,7 @@ def results_beside(
     traces = [_results(points[points["metric"] == metric], metric) | in_panel(i) for i, metric in enumerate(metrics)]
     axes = side_by_side_axes(len(metrics), gap=0.05, shared=True)
     for panel in range(len(metrics)):
-        axes[f"xaxis{axis_suffix(panel)}"] |= {"tickformat": ".2f", "nticks": 6}
+        axes[f"xaxis{axis_suffix(panel)}"] |= {"tickformat": ".2f", "nticks": 4}
         axes[f"yaxis{axis_suffix(panel)}"] |= {"type": "category", "autorange": "reversed", "showgrid": False}
     guesses = [(i, chance[metric]) for i, metric in enumerate(metrics) if metric in chance]
     frame = {

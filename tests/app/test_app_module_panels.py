@@ -175,6 +175,7 @@ def test_groups_are_compared_on_request(open_modules, cohort, counted):
     assert metrics["AMI"] == f"{expected.agreement.ami:.2f}"
     assert metrics["Regions that change"] == f"{len(expected.changed)} of {expected.agreement.n_compared}"
     assert metrics["Permutation p"] == f"{expected.p:.3g}"
+    assert "The test is not adjusted for motion, age, sex or site" in captions(page)
     changed = next(element.value for element in page.dataframe if "Module in MCI" in element.value.columns)
     assert changed["Region"].tolist() == [cohort.atlas.regions[region] for region in expected.changed]
     assert changed["Module in MCI"].tolist() == expected.second[list(expected.changed)].tolist()

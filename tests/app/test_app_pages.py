@@ -50,6 +50,8 @@ def test_every_figure_has_its_description_as_a_caption(look_at, name) -> None:
     shown = captions(page)
     for element in page.get("plotly_chart"):
         assert element.proto.alt in shown
+    for table in (*page.dataframe, *page.table):
+        assert table.proto.alt, f"a table of the page {name} has no name for a screen reader"
 
 
 def test_home_shows_the_subjects_connectivity_in_atlas_order(open_page, subject) -> None:
@@ -59,6 +61,11 @@ def test_home_shows_the_subjects_connectivity_in_atlas_order(open_page, subject)
     np.testing.assert_allclose(array(heatmap["z"]), functional_connectivity(subject.series), atol=1e-6)
     assert tuple(heatmap["x"]) == tuple(heatmap["y"]) == load_atlas("cc200").regions
     assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
+
+
+def test_home_says_what_groups_are_adjusted_for(look_at) -> None:
+    (said,) = [text.value for text in look_at("home").markdown if "module blocks differ" in text.value]
+    assert "differ, adjusted for motion, age, sex and site, as far as these are known" in said
 
 
 def test_home_shows_the_subjects_connectivity_by_functional_label(open_page, subject) -> None:
@@ -160,6 +167,9 @@ def test_subjects_page_shows_series_and_quality(look_at, subject) -> None:
     table = page.dataframe[0].value
     assert list(table["subject"])[:1] == [subject.id]
     assert len(table) == 40
+    shown = [f"{mean:.3f}" for mean in table["mean FC"]]
+    assert "0.000" in shown
+    assert "-0.000" not in shown
 
 
 @pytest.fixture

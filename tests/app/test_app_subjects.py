@@ -262,6 +262,24 @@ def test_further_files_are_added_and_edits_stay(own, series) -> None:
     assert {subject.id: subject.group for subject in cohort_of(own)} == {**EDITED, "sub-04": "MCI"}
 
 
+def test_edits_made_after_further_files_came_outlast_a_change_of_mind(series) -> None:
+    """Edits of the subjects loaded before, who are away while the new files stand in their place."""
+    subjects = tuple(Subject(f"s{i}", series=series[i], group="NC") for i in range(4))
+    loaded, new = (Cohort("x", some, numbered_atlas(N_REGIONS)) for some in (subjects[:3], subjects[3:]))
+    files = frozenset("d")
+    cohort, batch = take_in(new, loaded, None, file_ids=files, adding=True)
+    cohort = remove_subjects(set_groups(cohort, {"s0": "AD", "s3": "MCI"}), ["s1"])
+    cohort, batch = take_in(new, cohort, batch, file_ids=files, adding=False)
+    assert {subject.id: subject.group for subject in cohort} == {"s3": "MCI"}
+    cohort = set_groups(cohort, {"s3": "NC"})  # what is undone stays undone
+    cohort, batch = take_in(new, cohort, batch, file_ids=files, adding=True)
+    assert {subject.id: subject.group for subject in cohort} == {"s0": "AD", "s2": "NC", "s3": "NC"}
+    cohort = set_groups(cohort, {"s0": "NC"})
+    for adding in (False, True):
+        cohort, batch = take_in(new, cohort, batch, file_ids=files, adding=adding)
+    assert {subject.id: subject.group for subject in cohort} == {"s0": "NC", "s2": "NC", "s3": "NC"}
+
+
 def test_new_files_take_the_place_of_those_loaded_when_asked_to(own, series) -> None:
     edit_by_hand(own)
     own.file_uploader(key="files0").set_value([])

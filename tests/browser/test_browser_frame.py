@@ -75,6 +75,18 @@ def test_page_of_models_loads_without_an_alarm(open_app: Open, path: str) -> Non
     expect(alarms(page)).to_have_count(0)
 
 
+def test_page_of_predictions_shows_probabilities_and_says_what_they_are_not(open_app: Open) -> None:
+    page = open_app("predict", width=800)
+    expect(page.locator(".st-key-place .js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_text("Research use only, not a diagnostic device").first).to_be_visible()
+    shares = page.get_by_test_id("stMetricValue").all_inner_texts()
+    assert len(shares) == 2
+    assert sum(int(share.removesuffix("%")) for share in shares) in (99, 100, 101)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
+    assert clipped_texts(page) == []
+
+
 @pytest.mark.parametrize("width", [1280, 800])
 @pytest.mark.parametrize("path", PAGES)
 def test_page_loads_whole(open_app: Open, path: str, width: int) -> None:

@@ -8,7 +8,7 @@ from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from biobgt import InputError
 from biobgt.figures import brain_3d, brain_caption
-from biobgt.figures.brain import cortex_mesh
+from biobgt.figures.brain import GLASS_BRAIN, cortex_mesh
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
     GREY,
@@ -54,7 +54,9 @@ def test_values_are_colours_with_a_named_bar():
     np.testing.assert_array_equal(places(nodes), PLACES[[0, 1, 3]])
     np.testing.assert_array_equal(nodes.marker.color, [1, 2, 4])
     assert (nodes.marker.cmin, nodes.marker.cmax) == (1, 4)
-    assert nodes.marker.colorbar.title.text == "NE (bits)"
+    bar, above = nodes.marker.colorbar, figure.layout.margin.t / figure.layout.height
+    assert (bar.title.text, bar.orientation, bar.yref) == ("NE (bits)", "h", "container")
+    assert bar.y > 1 - above, "it takes no width from the brain, which a narrow page would cut off"
     assert list(nodes.text) == [
         "<b>A</b><br>NE (bits): 1",
         "<b>&lt;b&gt;B&lt;/b&gt;</b><br>NE (bits): 2",
@@ -195,4 +197,5 @@ def test_captions_say_what_colours_and_sizes_are():
         "Simulated subject S1: 200 regions at their MNI coordinates inside the fsaverage5 cortex; the colour is rank, "
         "and the size is NE. 1 connection drawn, thicker where stronger."
     )
+    assert "inside nilearn's glass brain, seen from four sides; all" in brain_caption("S1", 2, where=GLASS_BRAIN)
     assert "the module, of 5; grey regions are in none." in brain_caption("S1", 200, n_groups=5)

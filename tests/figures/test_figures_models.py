@@ -101,6 +101,16 @@ def test_heatmaps_share_order_and_scale() -> None:
     assert [axes.get_title() for axes in printed.axes[:2]] == list(MAPS)
 
 
+@pytest.mark.parametrize(("groups", "names"), [(2, 117), (3, 108)])
+def test_square_maps_fill_the_height_they_are_given(groups: int, names: int) -> None:
+    """``names`` is what the longest functional module took beside the maps in a browser, with the brackets."""
+    maps = {f"group {i}": MAPS["AD (n = 2)"] for i in range(groups)}
+    layout = attention.attention_heatmaps(maps, REGIONS, order=ORDER, limits=(0, 9)).layout
+    start, end = layout.xaxis2.domain
+    wide = (attention.PAGE_WIDTH - names - layout.margin.r) * (end - start)
+    assert layout.height - layout.margin.t - layout.margin.b == pytest.approx(wide, abs=10)
+
+
 def test_difference_frames_the_block_that_looks_and_the_one_looked_at() -> None:
     matrix = MAPS["NC (n = 3)"] - 7
     marked = [("x", "y"), ("nothing", "x")]
@@ -122,6 +132,19 @@ def test_blocks_are_marked_where_their_q_passes() -> None:
     assert figure.layout.coloraxis.cmax == pytest.approx(0.7)
     printed = paper_attention.block_effects(BLOCKS, style=STYLE)
     assert [text.get_text() for text in printed.axes[0].texts] == ["0.10", "−0.60*", "0.30", ""]
+
+
+def test_blocks_say_what_they_are_adjusted_for_and_have_room_for_their_numbers() -> None:
+    named = BLOCKS.assign(covariates="age, sex")
+    figure = attention_blocks.block_effects(named)
+    assert [note.text for note in figure.layout.annotations] == ["adjusted for age and sex", "unadjusted"]
+    assert figure.layout.xaxis.domain == figure.layout.xaxis2.domain == (0, 1)
+    assert figure.layout.annotations[1].y == figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]
+    printed = paper_attention.block_effects(named, style=STYLE)
+    assert [axes.get_title() for axes in printed.axes[:2]] == ["adjusted for age and sex", "unadjusted"]
+    assert attention_blocks.block_effects(BLOCKS).layout.annotations[0].text == "adjusted"
+    none = attention_blocks.block_effects(BLOCKS.assign(covariates=np.nan))
+    assert none.layout.annotations[0].text == "adjusted for no covariate"
 
 
 def test_contrast_has_a_point_a_head_and_their_mean() -> None:
@@ -152,6 +175,8 @@ def test_results_stand_beside_each_other_and_beside_chance() -> None:
     np.testing.assert_allclose(auc.error_x.array[0], 0.1)
     np.testing.assert_array_equal(accuracy.x, [0.6])
     assert [shape.x0 for shape in figure.layout.shapes] == [0.5]
+    # On a page 800 px wide a panel has about 125 px, and a number with the room beside it takes 30.
+    assert max(figure.layout.xaxis.nticks, figure.layout.xaxis2.nticks) <= 125 / 30
     printed = paper_performance.results_beside(POINTS, chance={"auc": 0.5}, style=STYLE).axes[0]
     assert [line.get_xdata()[0] for line in printed.lines if len(line.get_xdata()) == 1] == [0.7, 0.65]
 
@@ -203,15 +228,29 @@ def test_heatmaps_caption_tells_what_lies_beyond_the_scale() -> None:
     said = attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2))
     assert "from 0.50 to 2.00: 1 % of the pairs of regions lie beyond each end" in said
     assert "diagonal" in said
+    shared = attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2), shared=True)
+    assert "for all groups of all models shown, from 0.50 to 2.00: taking all their maps together, 1 % of" in shared
+
+
+ROW = {"d": -0.004, "d_low": -0.2, "d_high": 0.19, "p": 0.9, "d_unadjusted": 0.1, "p_unadjusted": 0.3}
 
 
 def test_contrast_caption_tells_the_figures_modules_from_the_tests() -> None:
-    row = {"d": -0.004, "d_low": -0.2, "d_high": 0.19, "p": 0.9, "d_unadjusted": 0.1, "p_unadjusted": 0.3}
-    tests = BlockTests(("NC", "AD"), BLOCKS, pd.DataFrame([row]), "age", {"NC": 3, "AD": 2})
+    tests = BlockTests(("NC", "AD"), BLOCKS, pd.DataFrame([ROW]), "age", {"NC": 3, "AD": 2})
     said = contrast_caption("m", CONTRAST, [tests])
     assert said.index("own Louvain modules") < said.index("not tested in what the figure shows")
     assert "AD against NC: d = 0.00 [−0.20, 0.19], p = 0.9, adjusted for age" in said
+    assert "p = 0.3. Not adjusted for motion, sex and site, so a difference may be one of that." in said
     assert "tested" not in contrast_caption("m", CONTRAST)
+
+
+def test_contrast_caption_tells_what_was_set_from_what_was_found() -> None:
+    everything = BlockTests(("NC", "AD"), BLOCKS, pd.DataFrame([ROW]), "mean_fd, age, sex, site", {"NC": 3, "AD": 2})
+    said = contrast_caption("m", CONTRAST, [everything], start_contrast=2.5)
+    assert "was set on training subjects, without their groups, so that this ratio is about 2.5" in said
+    assert "its size is a choice, that it holds in held-out subjects is the result" in said
+    assert "Not adjusted" not in said
+    assert "choice" not in contrast_caption("m", CONTRAST)
 
 
 def test_attention_received_gives_its_range_and_claims_nothing() -> None:

@@ -154,6 +154,7 @@ def test_flow_captions_name_the_numbers():
     between = group_flow_caption(("NC", "AD"), agreement, 3, simulated=True)
     assert "simulated subjects of NC (left) and AD (right)" in between
     assert "3 of 4 regions are in another module" in between
+    assert "not adjusted for motion, age, sex or site" in between
 
 
 def test_modularity_lies_beside_the_null():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score
 
+from biobgt import Atlas, Cohort, Subject
 from biobgt.errors import InputError
-from biobgt.modules.difference import module_difference, partition_similarity
+from biobgt.modules.difference import group_module_difference, module_difference, partition_similarity
 
 HALVES = [1] * 10 + [2] * 10
 SHIFTED = [1] * 7 + [2] * 13
@@ -52,6 +53,74 @@ def test_difference_is_that_of_an_obvious_loop():
         (within if (i < 4) == (j < 4) else between).append(adjusted_mutual_info_score(subjects[i], subjects[j]))
     assert found.within == pytest.approx(np.mean(within))
     assert found.between == pytest.approx(np.mean(between))
+
+
+def repeated_scans(seed, n_people=8):
+    """Two scans a person, of modules all their own: people are alike in nothing but themselves, whatever the group."""
+    rng = np.random.default_rng(seed)
+    people = [rng.permutation(HALVES) for _ in range(n_people)]
+    return [own for own in people for _ in range(2)]
+
+
+def test_two_scans_of_a_person_are_no_two_subjects():
+    persons = [f"p{i}" for i in range(8) for _ in range(2)]
+    as_people, as_scans = [], []
+    for seed in range(6):
+        scans = repeated_scans(seed)
+        named = persons[:8], persons[8:]
+        as_people.append(module_difference(scans[:8], scans[8:], persons=named, n_permutations=199, seed=seed).p)
+        as_scans.append(module_difference(scans[:8], scans[8:], n_permutations=199, seed=seed).p)
+    assert max(as_scans) < 0.05  # what counting scans would claim of nothing
+    assert min(as_people) > 0.05
+    assert 0.25 < np.mean(as_people) < 0.8
+
+
+def test_people_are_compared_by_the_mean_over_their_scans():
+    scans = [*noisy(HALVES, 0, 4), *noisy(SHIFTED, 1, 3)]
+    persons = ["a", "b", "a", "c"], ["d", "e", "e"]
+    found = module_difference(scans[:4], scans[4:], persons=persons, n_permutations=10)
+    named, pairs = [*persons[0], *persons[1]], {True: [], False: []}
+    for one, other in combinations("abcde", 2):
+        alike = [
+            adjusted_mutual_info_score(scans[i], scans[j])
+            for i in range(7)
+            for j in range(7)
+            if (named[i], named[j]) == (one, other)
+        ]
+        pairs[(one in "abc") == (other in "abc")].append(np.mean(alike))
+    assert (found.within, found.between) == (pytest.approx(np.mean(pairs[True])), pytest.approx(np.mean(pairs[False])))
+    assert found.n_subjects == (3, 2)
+
+
+def test_a_person_has_one_voice_in_the_consensus():
+    # By scans the one with five of them outvotes three; by people it is one of four.
+    scans = [*[SHIFTED] * 5, HALVES, HALVES, HALVES]
+    persons = ["a"] * 5 + ["b", "c", "d"], ["e", "f"]
+    assert module_difference(scans, [HALVES] * 2, n_permutations=1).first.tolist() == [3 - label for label in SHIFTED]
+    assert module_difference(scans, [HALVES] * 2, persons=persons, n_permutations=1).first.tolist() == HALVES
+
+
+def cohort_of(ids, groups):
+    subjects = tuple(
+        Subject(id=name, group=group, connectivity=np.eye(20)) for name, group in zip(ids, groups, strict=True)
+    )
+    atlas = Atlas(name="a", title="A", regions=tuple(f"r{i}" for i in range(20)))
+    return Cohort(name="c", subjects=subjects, atlas=atlas)
+
+
+def test_a_cohorts_groups_are_compared_person_by_person():
+    ids = ["sub-1_ses-1", "sub-1_ses-2", "sub-2", "sub-3_run-1", "sub-4", "sub-5"]
+    labels = dict(zip(ids, [*noisy(HALVES, 0, 3), *noisy(SHIFTED, 1, 3)], strict=True))
+    cohort = cohort_of(ids, ["NC"] * 3 + ["AD"] * 3)
+    found = group_module_difference(cohort, ("NC", "AD"), labels, n_permutations=50, seed=3)
+    persons = ["sub-1", "sub-1", "sub-2"], ["sub-3", "sub-4", "sub-5"]
+    values = list(labels.values())
+    expected = module_difference(values[:3], values[3:], persons=persons, n_permutations=50, seed=3)
+    assert (found.within, found.between, found.p) == (expected.within, expected.between, expected.p)
+    assert found.n_subjects == (2, 3)
+    both = cohort_of(ids, ["NC", "AD", "NC", "AD", "AD", "NC"])
+    with pytest.raises(InputError, match="Subject 'sub-1' has recordings in both groups"):
+        group_module_difference(both, ("NC", "AD"), labels)
 
 
 def test_alike_groups_are_not_told_apart_and_different_ones_are():

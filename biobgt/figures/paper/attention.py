@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from biobgt.figures.attention import QUANTITY, Matrix, group_colour
-from biobgt.figures.attention_blocks import MARK, block_square, block_texts, effect_limit
+from biobgt.figures.attention_blocks import MARK, UNADJUSTED, adjustment, block_square, block_texts, effect_limit
 from biobgt.figures.frame import RegionOrder
 from biobgt.figures.paper.frame import (
     BLOCK_LINE,
@@ -140,12 +140,13 @@ def block_effects(
     limit: float | None = None,
     style: PaperStyle = _PLAIN,
 ) -> Figure:
-    """Draw the effect size of every pair of modules, with covariates held and without, marked where FDR passes.
+    """Draw the effect size of every pair of modules, adjusted and unadjusted, marked where FDR passes.
 
     Parameters
     ----------
     blocks : DataFrame
-        ``module``, ``other_module``, ``d`` and ``q``, and the last two with ``_unadjusted``.
+        ``module``, ``other_module``, ``d`` and ``q``, and the last two with ``_unadjusted``; ``covariates`` names what
+        was adjusted for.
     fdr : float
     title : str
     simulated : bool
@@ -160,7 +161,8 @@ def block_effects(
         set_title(figure, title, simulated, style)
         rows, columns = (1, 2) if beside else (2, 1)
         panels = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel())
-        for axes, name, suffix in zip(panels, ("covariates held", "unadjusted"), ("", "_unadjusted"), strict=True):
+        names = (adjustment(blocks), UNADJUSTED)
+        for axes, name, suffix in zip(panels, names, ("", "_unadjusted"), strict=True):
             d, q = (block_square(blocks, f"{column}{suffix}", modules) for column in ("d", "q"))
             picture = axes.imshow(d, cmap=_DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
             _write_effects(axes, d, block_texts(d, q, fdr), limit)
