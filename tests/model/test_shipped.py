@@ -60,7 +60,8 @@ def test_its_card_holds_the_evaluation_that_lies_beside_it(name: str) -> None:
         assert rows == []
         return
     means = pd.read_csv(file).groupby(["protocol", "model"])["auc"].mean()
-    assert {(row["protocol"], row["model"]): row["auc"]["mean"] for row in rows} == pytest.approx(means.to_dict(), abs=1e-4)
+    on_card = {(row["protocol"], row["model"]): row["auc"]["mean"] for row in rows}
+    assert on_card == pytest.approx(means.to_dict(), abs=1e-4)
 
 
 def test_missing_signal_and_shrinking_are_warned_of() -> None:
