@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import streamlit as st
 from hub_results import kept_curves, subject_hubs
 from loaded import HubChoices, LoadedCohort, View
+from model_results import ROW, SEEN
 from state import EXPORT_FILES, EXPORT_MEASURED, EXPORT_PREVIEWS, load, own_cohort
 from streamlit.delta_generator import DeltaGenerator
 
@@ -87,9 +88,9 @@ def measured_before(loaded: LoadedCohort, key: tuple[object, ...]) -> object | N
             curves = kept_curves(_view(loaded, subject, settings, perturbation)).get(subject)
             return curves if curves is not None and gamma in curves.gammas else None
         case ("prediction", *of):
-            return said.get(("row", *of))
+            return said.get(ROW, {}).get(tuple(of))
         case ("attention", *of):
-            seen = cast("SubjectExplanation | None", said.get(("seen", *of)))
+            seen = cast("SubjectExplanation | None", said.get(SEEN, {}).get(tuple(of)))
             return None if seen is None else seen.attention[0]
     return None
 

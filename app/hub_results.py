@@ -58,13 +58,12 @@ def subject_hubs(view: View) -> KeptHubs:
         return _demo_hubs(view, view.loaded.key, view.subject.id, view.settings, view.hubs.perturbation)
     kept = view.loaded.own_hubs
     key = (view.subject.id, view.settings, view.hubs.perturbation)
-    if key not in kept:
+
+    def measure() -> KeptHubs:
         with st.spinner(WAITING):
-            measured = _measure(view)
-        while len(kept) >= KEPT_OWN:
-            del kept[next(iter(kept))]
-        kept[key] = measured
-    return kept[key]
+            return _measure(view)
+
+    return keep_few(kept, key, measure, most=KEPT_OWN)
 
 
 @st.cache_resource(show_spinner=WAITING, max_entries=KEPT_DEMO)  # as it is, not a copy that remembers nothing
@@ -94,12 +93,7 @@ def kept_curves(view: View) -> dict[str, SubjectCurves]:
     if view.loaded.key in DEMO_COHORTS:
         return _demo_curves(view.loaded.key, view.settings, view.hubs.perturbation)
     kept = view.loaded.own_curves
-    key = (view.settings, view.hubs.perturbation)
-    if key not in kept:
-        while len(kept) >= KEPT_OWN_CURVES:
-            del kept[next(iter(kept))]
-        kept[key] = {}
-    return kept[key]
+    return keep_few(kept, (view.settings, view.hubs.perturbation), dict, most=KEPT_OWN_CURVES)
 
 
 def keep_curves(view: View, subject: Subject) -> None:
@@ -112,14 +106,12 @@ def hub_picture(view: View, kind: str, draw: Callable[[], bytes]) -> bytes:
     name = (kind, view.subject.id, view.settings, view.hubs.gamma, view.hubs.perturbation)
     if view.loaded.key in DEMO_COHORTS:
         return _demo_picture(draw, (view.loaded.key, *name))
-    kept = view.loaded.own_pictures
-    if name not in kept:
+
+    def draw_in_sight() -> bytes:
         with st.spinner(DRAWING):
-            picture = draw()
-        while len(kept) >= KEPT_PICTURES:
-            del kept[next(iter(kept))]
-        kept[name] = picture
-    return kept[name]
+            return draw()
+
+    return keep_few(view.loaded.own_pictures, name, draw_in_sight, most=KEPT_PICTURES)
 
 
 @st.cache_resource(show_spinner=False, max_entries=KEPT_DEMO_CURVES)

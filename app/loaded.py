@@ -66,7 +66,7 @@ class LoadedCohort:
     # What the page of modules measured, by kind: with a demo for all sessions, with own subjects in this one.
     module_results: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
     # What models said of the subjects, in the same way.
-    model_results: "dict[tuple[object, ...], object]" = field(default_factory=dict)
+    model_results: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
     # The connectivity of the last few subjects, and graphs of it.
     matrices: "dict[tuple[str, Estimator], Matrix]" = field(default_factory=dict)
     graphs: "dict[tuple[str, ConnectomeSettings], BrainGraph]" = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
-from loaded import FITTING, View
+from loaded import FITTING, View, keep_few
 from state import MODELS_FOUND
 from widgets import plain
 
@@ -27,9 +27,10 @@ from biobgt.model.pretrained import (
 if TYPE_CHECKING:
     from biobgt.model.ensemble import Ensemble, SubjectExplanation
 
-MOST_KEPT = 600  # predictions are rows, but one subject's attention and embeddings take megabytes
-MOST_EXPLAINED = 12
-ROW, REFUSED = "row", "refused"  # a prediction, and a subject without one: figures are made of the former only
+# A prediction, and a subject without one: figures are made of the former only. What a model sees, and a picture.
+ROW, REFUSED, SEEN, PICTURE = "row", "refused", "seen", "picture"
+# Predictions are rows, but one subject's attention and embeddings take megabytes.
+MOST_KEPT = {ROW: 600, REFUSED: 600, SEEN: 12, PICTURE: 24}
 LOUVAIN, ATLAS_ORDER = "louvain", "atlas"
 
 Editions = tuple[tuple[str, int], ...]
@@ -109,8 +110,8 @@ def region_labels(name: str, order: str) -> list[str | None] | None:
 
 def predicted(view: View, name: str, subject: str) -> dict[str, Any] | None:
     """What a model said of a subject before, as a row of its table, or None."""
-    results = view.loaded.model_results
-    found = results.get(_row_key(name, subject)) or results.get(_row_key(name, subject, kind=REFUSED))
+    results, key = view.loaded.model_results, _key(name, subject)
+    found = results.get(ROW, {}).get(key) or results.get(REFUSED, {}).get(key)
     return cast("dict[str, Any] | None", found)
 
 
@@ -127,10 +128,10 @@ def predict(view: View, name: str, subject: str) -> dict[str, Any]:
         return cast("dict[str, Any]", model.predict(alone).iloc[0].to_dict())
 
     try:
-        return _keep(view, _row_key(name, subject), ask, most=MOST_KEPT)
+        return _keep(view, ROW, _key(name, subject), ask)
     except InputError as error:
         row = {"subject": subject, "prediction": "", "warning": str(error)}
-        return _keep(view, _row_key(name, subject, kind=REFUSED), lambda: row, most=MOST_KEPT)
+        return _keep(view, REFUSED, _key(name, subject), lambda: row)
 
 
 def predictions(view: View, name: str) -> pd.DataFrame:
@@ -148,12 +149,12 @@ def explain(view: View, name: str) -> "SubjectExplanation":
         model.check(view.cohort)
         return model.explain([view.subject])
 
-    return _keep(view, ("seen", *_row_key(name, view.subject.id)[1:]), ask, most=MOST_EXPLAINED)
+    return _keep(view, SEEN, _key(name, view.subject.id), ask)
 
 
 def keep_picture(view: View, key: tuple[object, ...], draw: Callable[[], bytes]) -> bytes:
     """A picture of a model's results, drawn once."""
-    return _keep(view, ("picture", *key), draw, most=24)
+    return _keep(view, PICTURE, key, draw)
 
 
 def no_models() -> None:
@@ -171,21 +172,14 @@ def show_headline(card: Mapping[str, Any]) -> None:
     st.info(f"**{plain(card['headline'])}**", icon=":material/warning:" if doubtful else ":material/fact_check:")
 
 
-def _row_key(name: str, subject: str, *, kind: str = ROW) -> tuple[object, ...]:
-    return (kind, name, card_of(name)["sha256"], subject)
+def _key(name: str, subject: str) -> tuple[object, ...]:
+    return (name, card_of(name)["sha256"], subject)
 
 
-def _keep(view: View, key: tuple[object, ...], ask: Callable[[], Result], *, most: int) -> Result:
+def _keep(view: View, kind: str, key: tuple[object, ...], ask: Callable[[], Result]) -> Result:
     """Ask for what is not known yet, and keep it in place of the oldest of its kind."""
-    results = view.loaded.model_results
-    found = cast("Result | None", results.get(key))
-    if found is None:
-        found = ask()
-        alike = [other for other in list(results) if other[0] == key[0]]
-        for old in alike[: max(0, len(alike) - most + 1)]:
-            results.pop(old, None)
-        results[key] = found
-    return found
+    results = cast("dict[tuple[object, ...], Result]", view.loaded.model_results.setdefault(kind, {}))
+    return keep_few(results, key, ask, most=MOST_KEPT[kind])
 
 
 def _editions() -> Editions:

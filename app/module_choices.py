@@ -33,24 +33,7 @@ def ask_how(view: View) -> ModuleChoices:
             help="Louvain finds other modules with every run. The best run is the one of the highest modularity; the "
             "consensus is what the runs agree on (Lancichinetti and Fortunato 2012).",
         )
-        st.select_slider(
-            "Runs",
-            RUN_NUMBERS,
-            key=RUNS,
-            persist_state="session",
-            width=160,
-            help="How often Louvain is run.",
-        )
-        st.number_input(
-            "Seed",
-            min_value=0,
-            max_value=LARGEST_SEED,
-            step=1,
-            key=SEED,
-            persist_state="session",
-            width=130,
-            help="The start of the random numbers: the same seed finds the same modules.",
-        )
+        _ask_runs()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _ask_labelling(view)
         st.toggle(
@@ -61,6 +44,27 @@ def ask_how(view: View) -> ModuleChoices:
             help="Negative connections count against a module (Rubinov and Sporns 2011). Off, they are left out.",
         )
     return module_choices()
+
+
+def _ask_runs() -> None:
+    st.select_slider(
+        "Runs",
+        RUN_NUMBERS,
+        key=RUNS,
+        persist_state="session",
+        width=160,
+        help="How often Louvain is run.",
+    )
+    st.number_input(
+        "Seed",
+        min_value=0,
+        max_value=LARGEST_SEED,
+        step=1,
+        key=SEED,
+        persist_state="session",
+        width=130,
+        help="The start of the random numbers: the same seed finds the same modules.",
+    )
 
 
 def sign_note(view: View, choices: ModuleChoices, *, has_negative: bool) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 import streamlit as st
-from loaded import ModuleChoices, View
+from loaded import ModuleChoices, View, keep_few
 
 from biobgt import BrainGraph, Subject
 from biobgt.analysis import ModuleOptions, SubjectModules, find_modules, graph_for_modules, measure_modules
@@ -51,14 +51,8 @@ def kept(view: View, kind: str, key: tuple[object, ...]) -> object | None:
 
 def keep(view: View, kind: str, key: tuple[object, ...], measure: Callable[[], Result]) -> Result:
     """Measure what was not measured before, and keep it in place of the oldest."""
-    results = view.loaded.module_results.setdefault(kind, {})
-    found = cast("Result | None", results.get(key))  # in one step: another session may drop it
-    if found is None:
-        found = measure()
-        while len(results) >= KEPT[kind]:
-            results.pop(next(iter(results)), None)
-        results[key] = found
-    return found
+    results = cast("dict[tuple[object, ...], Result]", view.loaded.module_results.setdefault(kind, {}))
+    return keep_few(results, key, measure, most=KEPT[kind])
 
 
 def subject_modules(view: View, choices: ModuleChoices) -> SubjectModules:

@@ -85,16 +85,7 @@ def _show_ways_on() -> None:
 
 def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
     """Ask how figures look, and in which formats they are written."""
-    defaults = {
-        EXPORT_WIDTH: PaperStyle.width_mm,
-        EXPORT_FONT: PaperStyle.font,
-        EXPORT_FONT_SIZE: PaperStyle.font_size,
-        EXPORT_DPI: PaperStyle.dpi,
-        EXPORT_PALETTE: PaperStyle.palette,
-        EXPORT_FORMATS: list(FORMATS),
-    }
-    for key, value in defaults.items():
-        st.session_state.setdefault(key, value)
+    _set_defaults()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         width = st.segmented_control(
             "Width",
@@ -105,17 +96,7 @@ def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
             persist_state="session",
             help="; ".join(f"{mm:g} mm: {name}" for name, mm in JOURNAL_WIDTHS_MM.items()),
         )
-        font = st.selectbox("Font", installed_fonts(), key=EXPORT_FONT, persist_state="session", width=180)
-        size = st.number_input(
-            "Size (points)",
-            5.0,
-            24.0,
-            step=0.5,
-            format="%.1f",
-            key=EXPORT_FONT_SIZE,
-            persist_state="session",
-            width=150,
-        )
+        font, size = _ask_for_font()
         dpi = st.selectbox(
             "Dots per inch",
             DENSITIES,
@@ -133,18 +114,49 @@ def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
             width=180,
             help="Each is safe for the colour-blind.",
         )
-        chosen = st.segmented_control(
-            "Formats",
-            FORMATS,
-            format_func=str.upper,
-            selection_mode="multi",
-            key=EXPORT_FORMATS,
-            persist_state="session",
-        )
-    style = PaperStyle(
-        width_mm=width or PaperStyle.width_mm, font=font, font_size=float(size), dpi=int(dpi), palette=palette
+        formats = _ask_for_formats()
+    style = PaperStyle(width_mm=width or PaperStyle.width_mm, font=font, font_size=size, dpi=int(dpi), palette=palette)
+    return style, formats
+
+
+def _set_defaults() -> None:
+    defaults = {
+        EXPORT_WIDTH: PaperStyle.width_mm,
+        EXPORT_FONT: PaperStyle.font,
+        EXPORT_FONT_SIZE: PaperStyle.font_size,
+        EXPORT_DPI: PaperStyle.dpi,
+        EXPORT_PALETTE: PaperStyle.palette,
+        EXPORT_FORMATS: list(FORMATS),
+    }
+    for key, value in defaults.items():
+        st.session_state.setdefault(key, value)
+
+
+def _ask_for_font() -> tuple[str, float]:
+    font = st.selectbox("Font", installed_fonts(), key=EXPORT_FONT, persist_state="session", width=180)
+    size = st.number_input(
+        "Size (points)",
+        5.0,
+        24.0,
+        step=0.5,
+        format="%.1f",
+        key=EXPORT_FONT_SIZE,
+        persist_state="session",
+        width=150,
     )
-    return style, tuple(format for format in FORMATS if format in chosen)
+    return font, float(size)
+
+
+def _ask_for_formats() -> tuple[FileFormat, ...]:
+    chosen = st.segmented_control(
+        "Formats",
+        FORMATS,
+        format_func=str.upper,
+        selection_mode="multi",
+        key=EXPORT_FORMATS,
+        persist_state="session",
+    )
+    return tuple(format for format in FORMATS if format in chosen)
 
 
 def _show_bundle(usable: list[FigureRequest], style: PaperStyle, formats: tuple[FileFormat, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from export_list import subject_model_request
 from loaded import View
@@ -143,18 +144,17 @@ def _show_cohort(view: View, name: str, card: dict[str, Any]) -> None:
         done_before=len(view.cohort) - len(left),
     )
     table = predictions(view, name)
-    if table.empty:
-        return
+    if not table.empty:
+        _show_table(view, name, card, table)
+
+
+def _show_table(view: View, name: str, card: dict[str, Any], table: pd.DataFrame) -> None:
+    """The predictions so far, to read and to take along."""
     groups = {subject.id: subject.group or "" for subject in view.cohort}
     table.insert(1, "group", [groups[subject] for subject in table["subject"]])
     refused = int((table["prediction"] == "").sum())
     unlike = int((table["warning"] != "").sum()) - refused
-    columns = {
-        "subject": "Subject",
-        "group": "Group",
-        "prediction": "Most probable",
-        "warning": "Take care",
-    }
+    columns = {"subject": "Subject", "group": "Group", "prediction": "Most probable", "warning": "Take care"}
     columns |= {f"p_{group}": f"P {group}" for group in card["groups"]}
     shares = {
         title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")

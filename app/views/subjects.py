@@ -93,14 +93,7 @@ def _ask_for_files() -> Brought | None:
         type=["csv", "tsv", "xlsx"],
         key=f"phenotypes{uploads}",
     )
-    atlas = st.selectbox("Atlas", [RECOGNISE, *BUNDLED, OWN_TABLE], format_func=_atlas_title, key=f"atlas{uploads}")
-    table: Upload | None = None
-    if atlas == OWN_TABLE:
-        table = st.file_uploader(
-            "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file",
-            type=["csv", "tsv", "node"],
-            key=f"table{uploads}",
-        )
+    atlas, table = _ask_for_atlas(uploads)
     labels, image = _ask_about_images(uploads)
     st.caption("Files stay on the machine that runs this app, are read once, and are gone when you close the page.")
     if not files:
@@ -110,12 +103,25 @@ def _ask_for_files() -> Brought | None:
     return Brought(
         files=files,
         phenotypes=phenotypes,
-        atlas=atlas if atlas in BUNDLED else None,
+        atlas=atlas,
         atlas_table=table,
         label_image=labels,
         image=image,
         answers=dict(st.session_state.get(ANSWERS, {})),
     )
+
+
+def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
+    """Ask for a bundled atlas or a table of the user's own; both are None where the atlas is to be recognised."""
+    atlas = st.selectbox("Atlas", [RECOGNISE, *BUNDLED, OWN_TABLE], format_func=_atlas_title, key=f"atlas{uploads}")
+    if atlas != OWN_TABLE:
+        return atlas if atlas in BUNDLED else None, None
+    table: Upload | None = st.file_uploader(
+        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file",
+        type=["csv", "tsv", "node"],
+        key=f"table{uploads}",
+    )
+    return None, table
 
 
 def _atlas_title(name: str) -> str:

@@ -23,6 +23,8 @@ from biobgt.errors import InputError
 
 if TYPE_CHECKING:  # a card is read without torch
     from biobgt.model.ensemble import Ensemble
+    from biobgt.model.presets import Preset
+    from biobgt.model.transformer import BioBGT
 
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
 FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
@@ -145,7 +147,6 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from biobgt.model.device import choose_device
     from biobgt.model.ensemble import Ensemble, Familiarity
     from biobgt.model.presets import Preset
-    from biobgt.model.transformer import BioBGT
 
     card, file = load_card(name), model_folder(name) / WEIGHTS
     if not file.exists():
@@ -156,14 +157,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     try:
         tensors = load_file(file)
         _check_regions(name, card, tensors)  # before members of a size that the weights do not have are built
-        members = []
-        for i in range(len(card["temperatures"])):
-            member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
-            prefix = f"member{i}."
-            member.load_state_dict(
-                {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-            )
-            members.append(member.to(chosen).eval())
+        members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(len(card["temperatures"])))
     except (SafetensorError, RuntimeError):
         raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
     familiar = card["familiarity"]
@@ -172,7 +166,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         preset=preset,
         atlas=card["atlas"],
         groups=tuple(card["groups"]),
-        members=tuple(members),
+        members=members,
         temperatures=tuple(card["temperatures"]),
         familiarity=Familiarity(
             tuple(familiar["mean_correlation"]),
@@ -183,6 +177,17 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         simulated=card["simulated"],
         device=chosen,
     )
+
+
+def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Mapping[str, Any]) -> "BioBGT":
+    from biobgt.model.transformer import BioBGT
+
+    member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
+    prefix = f"member{number}."
+    member.load_state_dict(
+        {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+    )
+    return member
 
 
 def _check_regions(name: str | Path, card: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:

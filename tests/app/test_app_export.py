@@ -222,8 +222,8 @@ def test_what_a_model_said_on_its_page_is_not_asked_again():
     view, key = bare_view(state.OWN), ("model", "sha256", "sim-AD-002")
     for other in (("prediction", *key), ("attention", *key)):
         assert export_results.measured_before(view.loaded, other) is None
-    view.loaded.model_results["row", *key] = {"p_AD": 0.25}
-    view.loaded.model_results["seen", *key] = SimpleNamespace(attention=np.arange(8).reshape(2, 4))
+    view.loaded.model_results["row"] = {key: {"p_AD": 0.25}}
+    view.loaded.model_results["seen"] = {key: SimpleNamespace(attention=np.arange(8).reshape(2, 4))}
     assert export_results.measured_before(view.loaded, ("prediction", *key)) == {"p_AD": 0.25}
     np.testing.assert_array_equal(export_results.measured_before(view.loaded, ("attention", *key)), [0, 1, 2, 3])
 

@@ -43,7 +43,7 @@ COMPUTING = (
     (module_results, "measure_modules"),
     (module_results, "find_modules"),
     (module_results, "resolution_step"),
-    (module_results, "module_difference"),
+    (module_results, "group_module_difference"),
     (module_results, "modularity_test"),
     (module_results, "small_world"),
     (model_results, "pretrained_names"),
@@ -109,7 +109,7 @@ def exported(cohort: Cohort) -> list[FigureRequest]:
             "modules",
             8,
             {"groups_wanted": True, "sweep_wanted": True},
-            [*GRAPH, "measure_modules", "resolution_step", "module_difference"],
+            [*GRAPH, "measure_modules", "resolution_step", "group_module_difference"],
         ),
         (
             "attention",
