@@ -11,6 +11,7 @@ from biobgt.cli.arguments import DeviceOption, OutOption
 from biobgt.cli.results import write_reading
 from biobgt.cli.screen import err, print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
+from biobgt.output import make_folder
 from biobgt.quality import mean_connectivity, same_scans
 from biobgt.wording import counted
 
@@ -62,8 +63,9 @@ def train(
     chosen, folder = choose_device(device), runs or out / "runs"
     _use_threads(threads)
     with process_group():
-        subjects = _read(cohort, data, phenotypes, atlas, seed, reading=folder)
+        subjects = _read(cohort, data, phenotypes, atlas, seed)
         splits = protocol_splits(subjects, "folds", n=folds, seed=seed)  # refuses before the long work
+        _write_reading(subjects, folder)
         prepared = _prepare(subjects, settings, folder / "features")
         trained = train_ensemble(
             prepared, splits, settings, folder=folder, seed=seed, device=chosen, resume=resume, progress=_tell
@@ -114,10 +116,11 @@ def evaluate(
     settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
     card = None if model is None else load_card(model)
     _use_threads(threads)
-    subjects = _read(cohort, data, phenotypes, atlas, seed, reading=out)
+    subjects = _read(cohort, data, phenotypes, atlas, seed)
     if card is not None:
         check_evaluated(card, subjects, settings)  # it gets the summary in the end: better refused now
     parts = protocol_splits(subjects, protocol, n=splits, seed=seed)  # refuses before the long work
+    _write_reading(subjects, out)
     prepared = _prepare(subjects, settings, out / "features")
     run(
         prepared,
@@ -142,8 +145,8 @@ def evaluate(
     print_line(f"Results written to {out}")
 
 
-def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int, *, reading: Path) -> Cohort:
-    """Read the cohort; say what was left out, and write what was refused to a folder."""
+def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int) -> Cohort:
+    """Read the cohort, and say who is in it and who was left out."""
     from biobgt.training.cohorts import training_cohort
 
     with progress_bar("Reading") as progress:
@@ -152,8 +155,6 @@ def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, see
     _tell(f"{counted(len(cohort), 'subject')} on {cohort.atlas.title}: {groups}.")
     for note in cohort.notes:
         _tell(note)
-    reading.mkdir(parents=True, exist_ok=True)
-    write_reading(cohort, reading)
     twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
     for name, others in twins.items():
         if name < min(others):
@@ -162,6 +163,12 @@ def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, see
                 "one may be trained on and another tested. Leave all but one out."
             )
     return cohort
+
+
+def _write_reading(cohort: Cohort, folder: Path) -> None:
+    """Write where every subject came from and what was refused; beside the runs, for a model folder names nobody."""
+    make_folder(folder)
+    write_reading(cohort, folder)
 
 
 def _prepare(subjects: Cohort, settings: "Preset", kept: Path) -> "LabelledGraphs":
