@@ -16,8 +16,9 @@ Axes = dict[str, dict[str, Any]]
 
 UNLABELLED = "unlabelled"
 TOOLBAR = 26  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
-BAR_BOTTOM = 88  # px below the toolbar, of a colour bar under the title with its numbers
+BAR_BOTTOM = 104  # px below the toolbar, of a colour bar under the title with its numbers
 _BAR_TOP = 42
+_SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
 
 
@@ -103,7 +104,7 @@ def bar_above(quantity: str, height: int) -> dict[str, Any]:
         "y": 1 - _BAR_TOP / height,
         "yanchor": "top",
         "ypad": 0,
-        "title": {"text": quantity, "side": "top"},
+        "title": {"text": f"{quantity}<br>{_SMALL_LINE}", "side": "top"},
     }
 
 
