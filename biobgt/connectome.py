@@ -11,7 +11,6 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from biobgt.atlas import Atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject, is_silent
@@ -238,6 +237,8 @@ def _above_threshold(strength: NDArray[np.float64], settings: ConnectomeSettings
 
 
 def _maximum_spanning_tree(strength: NDArray[np.float64]) -> NDArray[np.bool_]:
+    from scipy.sparse.csgraph import minimum_spanning_tree  # a quarter of a second that most graphs do not need
+
     # SciPy finds minimum trees and reads zero as "no edge", so strong edges become short, positive lengths.
     lengths = np.where(strength > 0, 1 + strength.max() - strength, 0)
     tree = minimum_spanning_tree(lengths).toarray() > 0

@@ -98,7 +98,8 @@ def load_card(name: str | Path) -> dict[str, Any]:
     file = model_folder(name) / CARD
     try:
         card = json.loads(file.read_text(encoding="utf-8"))
-        jsonschema.validate(card, json.loads(asset(SCHEMA).read_text(encoding="utf-8")))
+        schema = json.loads(asset(SCHEMA).read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator(schema).validate(card)  # jsonschema.validate would check the schema each time
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InputError(f"The card of model '{name}' cannot be read ({type(error).__name__}).") from None
     except jsonschema.ValidationError as error:

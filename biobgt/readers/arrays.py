@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import h5py
 import numpy as np
-import scipy.io
 from numpy.typing import NDArray
 
 from biobgt.errors import ChoiceNeeded, InputError
@@ -49,6 +48,8 @@ def read_mat(path: Path, *, variable: str | None = None, subject_axis: SubjectAx
     with path.open("rb") as file:
         if b"MATLAB 7.3" in file.read(128):
             return read_hdf5(path, variable=variable, subject_axis=subject_axis, matlab=True)
+    import scipy.io  # a quarter of a second that other files do not need
+
     try:
         declared = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(str(path))}
         _refuse_structs({name: kind for name, (_, kind) in declared.items()}, variable)
