@@ -46,3 +46,13 @@ def badges(block: Any) -> int:
 def assert_no_error(page: AppTest) -> None:
     assert [error.value for error in page.error] == []
     assert [error.value for error in page.exception] == []
+
+
+def heatmaps(shown: dict) -> list[dict]:
+    """The heatmaps of a figure."""
+    return [trace for trace in shown["data"] if trace["type"] == "heatmap"]
+
+
+def in_atlas_order(page: AppTest) -> AppTest:
+    """The page of attention with regions as the atlas lists them."""
+    return page.selectbox(key="attention_order").select("atlas").run()

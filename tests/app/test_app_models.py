@@ -8,14 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure
-from state import EXPORT_LIST
+from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure, heatmaps, in_atlas_order
 from streamlit.testing.v1 import AppTest
-from tiny_models import write_tiny_model
 
-from biobgt import ConnectomeSettings
-from biobgt.export import FigureRequest
-from biobgt.export.recipes import make_figure
 from biobgt.model import pretrained
 from biobgt.model.attention_views import attention_received, colour_limits, select_attention
 from biobgt.model.pretrained import load_groups, load_pretrained
@@ -23,38 +18,13 @@ from biobgt.simulate import demo_cohort
 
 APP = Path(__file__).resolve().parents[2] / "app"
 MODELS = ("abide-cc200", "adsim-aal90")
+pytestmark = pytest.mark.usefixtures("models")
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("pretrained")
-    write_tiny_model(folder / "abide-cc200", "asd", "abide", simulated=False)
-    write_tiny_model(folder / "adsim-aal90", "ad", "adsim", simulated=True)
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def models(folder, monkeypatch) -> None:
-    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: folder)
-
-
-@pytest.fixture
-def groups(models):
-    return load_groups("abide-cc200")
-
-
-def heatmaps(shown) -> list[dict]:
-    return [trace for trace in shown["data"] if trace["type"] == "heatmap"]
 
 
 def table_with(page: AppTest, column: str) -> pd.DataFrame:
     """The table of a page that has this column."""
     return next(element.value for element in page.table if column in element.value.columns)
-
-
-def in_atlas_order(page: AppTest) -> AppTest:
-    return page.selectbox(key="attention_order").select("atlas").run()
 
 
 def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:
@@ -301,82 +271,6 @@ def test_every_figure_has_its_description_as_a_caption(look_at) -> None:
         for element in page.get("plotly_chart"):
             assert element.proto.alt in captions(page)
     assert chart(page, "place").alt.startswith("Model abide-cc200")
-
-
-def export_all(page: AppTest) -> dict[str, FigureRequest]:
-    """Click the export button of every figure of a page; the requests by their recipes' names."""
-    buttons = {button.key for button in page.button}
-    keys = [key.removesuffix("_enlarge") for key in buttons if key.endswith("_enlarge")]
-    assert len(keys) >= len(page.get("plotly_chart"))
-    assert {f"{key}_export" for key in keys} <= buttons, "every figure can be exported"
-    for key in keys:
-        page.button(key=f"{key}_export").click()
-    page.run()
-    assert_no_error(page)
-    requests = page.session_state[EXPORT_LIST]
-    assert len(requests) == len(keys)
-    return {request.figure: request for request in requests}
-
-
-def made(request: FigureRequest):
-    """The figure as `biobgt figure` makes it, from the request's JSON alone."""
-    again = FigureRequest.from_json(request.to_json())
-    assert again == request
-    return make_figure(again.cohort.draw(), again)
-
-
-def test_every_figure_of_attention_is_exported_with_the_options_of_the_page(open_page, groups) -> None:
-    page = in_atlas_order(open_page("attention", subject="sim-ASD-001"))
-    page.selectbox(key="attention_layer").select(2)
-    page.selectbox(key="attention_head").select(1)
-    page.segmented_control(key="received_group").set_value("ASD")
-    page.toggle(key="own_attention").set_value(True).run()
-    requests = export_all(page)
-    blocks, received, own = (
-        requests[figure] for figure in ("attention_blocks", "attention_received", "subject_attention")
-    )
-    assert dict(blocks.options) == {"first": "NC", "second": "ASD"}
-    effects, printed = figure(page, "block_effects")["data"][0], made(blocks).figure.axes[0]
-    modules = [text.get_text() for text in printed.get_yticklabels()]
-    at = [modules.index(module) for module in effects["y"]]
-    np.testing.assert_allclose(printed.images[0].get_array()[np.ix_(at, at)], array(effects["z"]))
-    nodes = next(trace for trace in figure(page, "received")["data"] if trace.get("name") == "regions")
-    np.testing.assert_allclose(made(received).numbers["attention received"], array(nodes["marker"]["color"]))
-    exported = made(own)
-    for (_, part), panel in zip(
-        exported.numbers.groupby("of", sort=False), heatmaps(figure(page, "own_attention_map")), strict=True
-    ):
-        np.testing.assert_allclose(part.drop(columns=["of", "region"]), array(panel["z"]), rtol=1e-4)
-    assert exported.caption == chart(page, "own_attention_map").alt
-    page.segmented_control(key="received_brain").set_value("Glass brain").run()
-    page.button(key="received_glass_export").click().run()
-    assert page.session_state[EXPORT_LIST].count(received) == 1, "the same figure, whichever brain is on the page"
-
-
-def test_every_figure_of_the_models_page_is_exported(open_page) -> None:
-    page = open_page("models", model="adsim-aal90")
-    requests = export_all(page)
-    said = {element.proto.alt for element in page.get("plotly_chart")}
-    assert {made(request).caption for request in requests.values()} == said
-    observed = array(figure(page, "reliability")["data"][1]["y"])
-    np.testing.assert_allclose(made(requests["reliability"]).numbers["observed"], observed)
-    points = made(requests["model_results"]).numbers
-    auc = points.loc[points["metric"] == "auc", "value"]
-    np.testing.assert_allclose(auc, array(figure(page, "results")["data"][0]["x"]))
-
-
-def test_place_of_a_subject_is_exported_with_the_model_and_its_hash(open_page, folder) -> None:
-    page = open_page("predict", cohort="ad", subject="sim-MCI-002", level="0.4")
-    page.segmented_control(key="probability_of").set_value("MCI").run()
-    (request,) = export_all(page).values()
-    sha256 = json.loads((folder / "adsim-aal90" / "card.json").read_text(encoding="utf-8"))["sha256"]
-    assert dict(request.options) == {"model": "adsim-aal90", "model_sha256": sha256, "group": "MCI"}
-    exported = made(request)
-    assert exported.caption == chart(page, "place").alt
-    assert NOT_A_DIAGNOSIS in exported.caption
-    (line,) = figure(page, "place")["layout"]["shapes"]
-    assert exported.numbers["p_MCI of the subject"].iloc[0] == pytest.approx(line["x0"], rel=1e-6)
-    assert request.settings == ConnectomeSettings(), "a model makes its own graph, whatever the page's threshold"
 
 
 def test_damaged_weights_are_a_sentence(open_page, folder) -> None:
