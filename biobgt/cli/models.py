@@ -159,8 +159,8 @@ def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, see
     for name, others in twins.items():
         if name < min(others):
             _tell(
-                f"Subjects {name} and {', '.join(others)} hold the same scan. Splits take them for different people: "
-                "one may be trained on and another tested. Leave all but one out."
+                f"Subjects {name} and {', '.join(others)} hold the same scan. No split parts them, but the scan "
+                "counts more than once: leave all but one out."
             )
     return cohort
 

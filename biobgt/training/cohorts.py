@@ -18,6 +18,7 @@ from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import cohort_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import check_choice
+from biobgt.quality import mean_connectivity, same_scans
 from biobgt.readers import read_cohort
 from biobgt.simulate import simulate_progression, vulnerability
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
@@ -189,22 +190,30 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = 10, seed: int = 0
     ----------
     protocol : {"random", "folds", "sites", "official"}
         ``n`` random 80/10/10 splits, ``n`` folds, every site left out once, or the split that the cohort's phenotypes
-        name (column ``split``: train, and validation or val). Recordings of one person are never parted.
+        name (column ``split``: train, and validation or val). Recordings of one person are never parted, nor are
+        subjects who hold the same scan under different ids.
     """
     check_choice("protocol", protocol, ("random", "folds", "sites", "official"))
     groups, sites = [str(subject.group) for subject in cohort], sites_of(cohort)
+    scans = _scans(cohort)
     if protocol == "random":
-        return random_splits(groups, sites, subjects=cohort.persons, n=n, seed=seed)
+        return random_splits(groups, sites, subjects=cohort.persons, scans=scans, n=n, seed=seed)
     if protocol == "folds":
-        return cross_validation(groups, sites, subjects=cohort.persons, folds=n, seed=seed)
+        return cross_validation(groups, sites, subjects=cohort.persons, scans=scans, folds=n, seed=seed)
     if protocol == "sites":
         if sites is None:
             raise InputError("No site can be left out: the phenotypes have no column 'site'.")
-        return leave_one_site_out(groups, sites, subjects=cohort.persons, seed=seed)
-    return (_official_split(cohort, groups, seed=seed),)
+        return leave_one_site_out(groups, sites, subjects=cohort.persons, scans=scans, seed=seed)
+    return (_official_split(cohort, groups, scans, seed=seed),)
 
 
-def _official_split(cohort: Cohort, groups: list[str], *, seed: int) -> Split:
+def _scans(cohort: Cohort) -> list[str]:
+    """Which scan each subject holds: its id, or the first id of those who hold the same."""
+    twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
+    return [min((name, *twins.get(name, ()))) for name in cohort.ids]
+
+
+def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed: int) -> Split:
     """The cohort's own training subjects, a tenth of them for validation, and its own validation subjects as test."""
     named = np.array([str(subject.phenotypes.get("split")) for subject in cohort])
     tested = np.isin(named, ("val", "validation"))
@@ -218,9 +227,19 @@ def _official_split(cohort: Cohort, groups: list[str], *, seed: int) -> Split:
             f"In the column 'split' recordings of '{min(both)}' stand both under train and under validation. Keep one "
             "person's recordings together."
         )
-    inner = cross_validation([groups[row] for row in own], subjects=[persons[row] for row in own], folds=10, seed=seed)[
-        0
-    ]
+    twice = {scans[row] for row in own} & {scans[row] for row in np.flatnonzero(tested)}
+    if twice:
+        raise InputError(
+            f"In the column 'split' the scan of '{min(twice)}' stands both under train and under validation, where "
+            "another subject holds it. Leave one of them out."
+        )
+    inner = cross_validation(
+        [groups[row] for row in own],
+        subjects=[persons[row] for row in own],
+        scans=[scans[row] for row in own],
+        folds=10,
+        seed=seed,
+    )[0]
     return Split(
         name="official",
         train=own[np.concatenate([inner.train, inner.validation])],

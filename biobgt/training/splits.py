@@ -3,7 +3,9 @@
 Three protocols: random 80/10/10 splits stratified by site × group (section 4.1 of the paper), cross-validation, and
 whole sites left out. Subjects are dealt like cards: sorted by group, then by site, shuffled within a site, and dealt
 round the parts. Every group and every site × group is then spread as evenly as whole persons allow, and a stratum too
-small for that is pooled with its neighbours of the same group, never dropped. Scans of one person stay together.
+small for that is pooled with its neighbours of the same group, never dropped. Scans of one person stay together, and
+so do ids that hold the same scan: each is dealt for itself, then joins the first of them, so that one double scan does
+not change everybody else's part.
 """
 
 from collections.abc import Sequence
@@ -52,12 +54,14 @@ class Split:
 class _Persons:
     """The rows of a cohort, gathered by person.
 
-    ``row_person`` says whose row each is, shape (n_rows,); ``strata`` holds (groups, sites) of each person.
+    ``row_person`` says whose row each is, shape (n_rows,); ``strata`` holds (groups, sites) of each person; ``joins``
+    the first person with the same scan, oneself where nobody has it, shape (n_persons,).
     """
 
     row_person: Indices
     strata: tuple[tuple[str, str], ...]
     row_groups: NDArray[np.str_]
+    joins: Indices
 
     def rows(self, persons: Indices) -> Indices:
         return np.flatnonzero(np.isin(self.row_person, persons))
@@ -68,6 +72,7 @@ def random_splits(
     sites: Sequence[str | None] | None = None,
     *,
     subjects: Sequence[str] | None = None,
+    scans: Sequence[str] | None = None,
     n: int = 10,
     seed: int = 0,
 ) -> tuple[Split, ...]:
@@ -80,6 +85,8 @@ def random_splits(
         None for a row whose site is not known.
     subjects : sequence of str, length n_rows, or None
         Whose row each is. All rows of a person fall into the same part. None: each row is a person.
+    scans : sequence of str, length n_rows, or None
+        Which scan each row holds. Rows of the same scan fall into the same part, too. None: each row is a scan.
     n : int
         Number of splits.
     seed : int
@@ -90,7 +97,7 @@ def random_splits(
     tuple of Split, length n
         With fewer than ten persons, validation and test hold one each.
     """
-    persons = _gather(groups, sites, subjects)
+    persons = _gather(groups, sites, subjects, scans)
     splits = []
     for i in range(n):
         everyone = np.arange(len(persons.strata))
@@ -104,6 +111,7 @@ def cross_validation(
     sites: Sequence[str | None] | None = None,
     *,
     subjects: Sequence[str] | None = None,
+    scans: Sequence[str] | None = None,
     folds: int = 10,
     seed: int = 0,
 ) -> tuple[Split, ...]:
@@ -111,7 +119,7 @@ def cross_validation(
 
     Parameters
     ----------
-    groups, sites, subjects, seed
+    groups, sites, subjects, scans, seed
         See :func:`random_splits`.
     folds : int
 
@@ -119,7 +127,7 @@ def cross_validation(
     -------
     tuple of Split, length folds
     """
-    persons = _gather(groups, sites, subjects)
+    persons = _gather(groups, sites, subjects, scans)
     everyone = np.arange(len(persons.strata))
     if not 2 <= folds <= len(everyone):
         raise InputError(f"{len(everyone)} subjects cannot be dealt into {folds} folds; choose 2 to {len(everyone)}.")
@@ -133,13 +141,18 @@ def cross_validation(
 
 
 def leave_one_site_out(
-    groups: Sequence[str], sites: Sequence[str | None], *, subjects: Sequence[str] | None = None, seed: int = 0
+    groups: Sequence[str],
+    sites: Sequence[str | None],
+    *,
+    subjects: Sequence[str] | None = None,
+    scans: Sequence[str] | None = None,
+    seed: int = 0,
 ) -> tuple[Split, ...]:
     """Test on each site in turn, as on a hospital the model has never seen.
 
     Parameters
     ----------
-    groups, sites, subjects, seed
+    groups, sites, subjects, scans, seed
         See :func:`random_splits`; here every row needs a site, and a person has one.
 
     Returns
@@ -148,7 +161,7 @@ def leave_one_site_out(
         Named by the site. A stratified tenth of the other sites validates. A site with one group only carries a
         note: its accuracy can be told, its AUC cannot.
     """
-    persons = _gather(groups, sites, subjects)
+    persons = _gather(groups, sites, subjects, scans)
     everyone = np.arange(len(persons.strata))
     homes = np.array([site for _, site in persons.strata])
     row_sites = np.asarray(sites, dtype=object)
@@ -159,6 +172,12 @@ def leave_one_site_out(
     names = sorted({str(site) for site in row_sites})
     if len(names) < 2:
         raise InputError("All subjects come from one site, so none can be left out. Use random splits.")
+    parted = np.flatnonzero(homes != homes[persons.joins])
+    if len(parted):
+        raise InputError(
+            f"A scan of {homes[parted[0]]} is also one of {homes[persons.joins[parted[0]]]}, so neither site can be "
+            "left out. Keep one of the two."
+        )
     elsewhere = sorted(set(homes.tolist()) - set(names))
     if elsewhere:
         raise InputError(
@@ -172,7 +191,12 @@ def leave_one_site_out(
     return tuple(splits)
 
 
-def _gather(groups: Sequence[str], sites: Sequence[str | None] | None, subjects: Sequence[str] | None) -> _Persons:
+def _gather(
+    groups: Sequence[str],
+    sites: Sequence[str | None] | None,
+    subjects: Sequence[str] | None,
+    scans: Sequence[str] | None,
+) -> _Persons:
     """Gather rows by person; someone with rows in several groups (simulated copies) is a stratum of that mix."""
     row_groups = _words(groups, len(groups), "group")
     if pd.isna(row_groups).any():
@@ -190,7 +214,12 @@ def _gather(groups: Sequence[str], sites: Sequence[str | None] | None, subjects:
     strata = tuple((" + ".join(sorted(mix[0])), " + ".join(sorted(mix[1]))) for mix in mixes)
     if len(strata) < 3:
         raise InputError(f"A split needs at least 3 subjects, and there are {len(strata)}.")
-    return _Persons(np.asarray(row_person, dtype=np.int64), strata, row_groups.astype(str))
+    row_scans = _words([str(i) for i in range(len(groups))] if scans is None else scans, len(groups), "scan")
+    first_with: dict[str, int] = {}
+    joins = list(range(len(names)))
+    for owner, scan in zip(row_person.tolist(), row_scans, strict=True):
+        joins[owner] = min(joins[owner], joins[first_with.setdefault(scan, owner)])
+    return _Persons(np.asarray(row_person, dtype=np.int64), strata, row_groups.astype(str), np.array(joins))
 
 
 def _words(values: Sequence[str | None], n_rows: int, what: str) -> NDArray[np.object_]:
@@ -214,7 +243,8 @@ def _deal(persons: _Persons, among: Indices, n_parts: int, rng: np.random.Genera
     n_parts = min(n_parts, len(strata))
     part = np.empty(len(strata), dtype=np.int64)
     part[order] = (np.arange(len(strata)) + rng.integers(n_parts)) % n_parts
-    return part
+    place = {int(person): i for i, person in enumerate(among)}
+    return part[[place.get(int(persons.joins[person]), i) for i, person in enumerate(among)]]
 
 
 def _split(name: str, persons: _Persons, *, test: Indices, validation: Indices) -> Split:

@@ -1,6 +1,7 @@
 """The cohorts that models are trained on: the simulated progression, splits by name, and what is refused."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +130,42 @@ def test_an_official_split_through_a_person_is_refused() -> None:
     )
     with pytest.raises(InputError, match="recordings of 'sub-0a' stand both"):
         protocol_splits(replace(cohort, subjects=parted), "official")
+
+
+def _twins(cohort: Cohort) -> Cohort:
+    """Subject 2, of the first's site and group, holds the first one's scan."""
+    first, second, third, *others = cohort.subjects
+    return replace(cohort, subjects=(first, second, replace(third, series=first.series), *others))
+
+
+@pytest.mark.parametrize("protocol", ["folds", "random", "sites"])
+def test_the_same_scan_under_two_ids_is_never_parted_and_nobody_else_is_moved(protocol: str) -> None:
+    cohort, parted = planted_cohort(20), 0
+    for seed in range(12):
+        before, after = (protocol_splits(one, protocol, n=10, seed=seed) for one in (cohort, _twins(cohort)))
+        for (was, now), part in product(zip(before, after, strict=True), ("train", "validation", "test")):
+            then, rows = set(getattr(was, part).tolist()), set(getattr(now, part).tolist())
+            assert (0 in rows) == (2 in rows)
+            if part == "test" or protocol != "folds":  # a fold deals its validation subjects from those left
+                assert then - {2} == rows - {2}
+            parted += (0 in then) != (2 in then)
+    assert parted  # otherwise nothing was tested
+
+
+def test_an_official_split_through_a_scan_is_refused() -> None:
+    cohort = _twins(planted_cohort(20))
+    parted = tuple(
+        replace(one, phenotypes={"split": "validation" if i == 2 else "train"}) for i, one in enumerate(cohort)
+    )
+    with pytest.raises(InputError, match="the scan of 'NC-0' stands both under train and under validation"):
+        protocol_splits(replace(cohort, subjects=parted), "official")
+
+
+def test_a_scan_of_two_sites_leaves_neither_out() -> None:
+    cohort = _twins(planted_cohort(20))
+    moved = [replace(one, phenotypes={"site": "B"}) if i == 2 else one for i, one in enumerate(cohort)]
+    with pytest.raises(InputError, match="A scan of B is also one of A"):
+        protocol_splits(replace(cohort, subjects=tuple(moved)), "sites")
 
 
 def test_a_missing_site_does_not_lose_the_others() -> None:
