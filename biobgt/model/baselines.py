@@ -2,8 +2,8 @@
 
 Three sets of features: Fisher z of the correlations, the tangent space at the training subjects' mean (from shrunk
 correlations, Ledoit-Wolf's strength), and the log-Euclidean connectivity that the ``best`` preset reads. The penalty
-is chosen on the training subjects by leave-one-out; probabilities come from a temperature fitted on other subjects than
-those tested, as the model's do.
+is chosen on the training subjects by leave-one-out, which also says how margins become logits; probabilities come from
+a temperature fitted on other subjects than those tested. The model's readout starts in the same way.
 """
 
 from typing import Literal
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.connectome import fisher_z
 from biobgt.model.inputs import log_connectivity
+from biobgt.model.margins import margins_to_logits
 
 LinearFeatures = Literal["fisher-z", "tangent", "log"]
 LINEAR_FEATURES: dict[LinearFeatures, str] = {
@@ -24,7 +25,7 @@ _PENALTIES = np.logspace(-2, 1, 13)  # in units of the features' mean squared no
 
 
 class LinearBaseline:
-    """Ridge classification of connectivity; the scores are margins, one a group.
+    """Ridge classification of connectivity, by scikit-learn.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class LinearBaseline:
 
     def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "LinearBaseline":
         """Fit on correlation matrices, shape (n_subjects, n_regions, n_regions), and numbers of groups."""
-        from sklearn.linear_model import RidgeClassifierCV
+        from sklearn.linear_model import RidgeCV
 
         if self.features == "tangent":
             self.whitening_ = _inverse_root(matrices.mean(axis=0))
@@ -46,13 +47,17 @@ class LinearBaseline:
         self.mean_ = vectors.mean(axis=0)
         vectors -= self.mean_
         scale = float(np.square(vectors).sum(axis=1).mean())
-        self.model_ = RidgeClassifierCV(alphas=_PENALTIES * scale).fit(vectors, groups)
+        # With a score named, what is kept of cross-validation is each subject's prediction from all others.
+        ridge = RidgeCV(alphas=_PENALTIES * scale, scoring="neg_mean_squared_error", store_cv_results=True)
+        self.model_ = ridge.fit(vectors, 2.0 * np.eye(int(groups.max()) + 1)[groups] - 1)
+        left_out = ridge.cv_results_[:, :, int(np.flatnonzero(ridge.alphas == ridge.alpha_)[0])]
+        self.map_ = margins_to_logits(left_out, groups)
         return self
 
-    def decision(self, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return margins, shape (n_subjects, n_groups); with two groups they are ∓ one margin."""
-        scores = np.asarray(self.model_.decision_function(self._vectors(matrices) - self.mean_))
-        return np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
+    def logits(self, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return logits, shape (n_subjects, n_groups)."""
+        matrix, offset = self.map_
+        return np.asarray(self.model_.predict(self._vectors(matrices) - self.mean_) @ matrix.T + offset)
 
     def _vectors(self, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
         rows, columns = np.triu_indices(matrices.shape[1], 1)

@@ -19,7 +19,7 @@ from biobgt.training.calibration import calibrated, fit_temperature
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.identity import run_identity
 from biobgt.training.intervals import paired_difference
-from biobgt.training.linear import linear_kinds, linear_margins
+from biobgt.training.linear import linear_kinds, linear_logits
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model
@@ -118,7 +118,7 @@ def evaluate(
             run = run_identity(data, split, {"features": features, "shrinkage": data.shrinkage})
             where = {"protocol": protocol, "split": split.name, "model": f"linear {features}", "run": run}
             if not files.holds(where):
-                validation, test = linear_margins(data, split, features)
+                validation, test = linear_logits(data, split, features)
                 temperature = fit_temperature(validation, data.labels[split.validation])
                 files.write(where, data, split.test, test, temperature)
         run = run_identity(data, split, {"preset": preset.as_dict(), "seed": seed + number})

@@ -16,14 +16,14 @@ def linear_kinds(data: LabelledGraphs) -> tuple[LinearFeatures, ...]:
     return tuple(kind for kind in LINEAR_FEATURES if kind != "tangent" or data.shrunk is not None)
 
 
-def linear_margins(
+def linear_logits(
     data: LabelledGraphs, split: Split, features: LinearFeatures
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Fit on a split's training subjects; return the margins of its validation and of its test subjects."""
+    """Fit on a split's training subjects; return the logits of its validation and of its test subjects."""
     matrices = data.shrunk if features == "tangent" and data.shrunk is not None else data.matrices
     model = LinearBaseline(features, shrinkage=data.shrinkage)
     model.fit(matrices[split.train].astype(np.float64), data.labels[split.train])
-    validation, test = (model.decision(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
+    validation, test = (model.logits(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
     return validation, test
 
 
@@ -31,11 +31,11 @@ def linear_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict[st
     """Out-of-fold probabilities of every linear model, shape (n_subjects, n_groups) each, by its name in words."""
     found = {}
     for kind in linear_kinds(data):
-        margins = np.full((len(data.labels), len(data.groups)), np.nan)
+        logits = np.full((len(data.labels), len(data.groups)), np.nan)
         for split in splits:
-            _, margins[split.test] = linear_margins(data, split, kind)
-        temperatures, _ = fold_temperatures(margins, [split.test for split in splits], data.labels)
+            _, logits[split.test] = linear_logits(data, split, kind)
+        temperatures, _ = fold_temperatures(logits, [split.test for split in splits], data.labels)
         for split, temperature in zip(splits, temperatures, strict=True):
-            margins[split.test] /= temperature
-        found[LINEAR_FEATURES[kind]] = calibrated(margins, 1.0)
+            logits[split.test] /= temperature
+        found[LINEAR_FEATURES[kind]] = calibrated(logits, 1.0)
     return found

@@ -9,13 +9,13 @@ from itertools import islice
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 from torch import Tensor
 
 from biobgt.groups import module_contrast
 from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.batch import GraphBatch
+from biobgt.model.margins import margins_to_logits
 from biobgt.model.transformer import BioBGT
 
 _PENALTIES = np.logspace(-2, 1, 13)  # in units of the mean squared norm of a subject's features
@@ -39,15 +39,15 @@ def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Gener
 
 
 @torch.no_grad()
-def sharpen_attention(model: BioBGT, graphs: GraphBatch, *, device: torch.device) -> None:
+def sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
     """Scale W_Q so that training subjects attend within their modules as much more as the preset asks for.
 
     The direction of attention is ψ's; how sharp the kernel is, a random W leaves to chance and to how alike a cohort's
-    regions are. The first 32 training subjects are asked. Where no scale gives the contrast, as with embeddings that
-    know no modules, W_Q stays as it was drawn.
+    regions are. Thirty-two training subjects, drawn by lot, are asked. Where no scale gives the contrast, as with
+    embeddings that know no modules, W_Q stays as it was drawn.
     """
     model.eval()
-    asked = graphs[slice(0, _ASKED)]
+    asked = graphs[torch.randperm(len(graphs), generator=generator)[:_ASKED]]
     modules, given = asked.modules.numpy(), asked.to(device)
     queries = [part.query for part in model.modules() if isinstance(part, FunctionalModuleAttention)]
     drawn = [query.weight.clone() for query in queries]
@@ -77,7 +77,7 @@ def _batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
 def start_at_ridge(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device) -> None:
     """Put the readout at the ridge solution for targets ±1, one a group.
 
-    The penalty minimises the leave-one-out error, and the scale of the logits their leave-one-out cross-entropy.
+    The penalty minimises the leave-one-out error; margins become logits by :func:`margins_to_logits`.
     """
     model.eval()
     parts = [model.flat_stream(graphs[slice(i, i + _AT_ONCE)].to(device)) for i in range(0, len(graphs), _AT_ONCE)]
@@ -87,10 +87,11 @@ def start_at_ridge(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device:
     targets = 2 * torch.nn.functional.one_hot(groups, model.readout.classify.out_features).double() - 1
     offset = targets.mean(dim=0)
     dual, left_out = ridge_left_out(features @ features.T, targets - offset)
-    scale = _logit_scale((left_out + offset).numpy(), groups.numpy())
-    weight = scale * (features.T @ dual).T
+    found = margins_to_logits((left_out + offset).numpy(), groups.numpy())
+    matrix, shift = (torch.from_numpy(values) for values in found)
+    weight = matrix @ (features.T @ dual).T
     model.readout.classify.weight.copy_(weight)
-    model.readout.classify.bias.copy_(scale * offset - weight @ centre)
+    model.readout.classify.bias.copy_(matrix @ offset + shift - weight @ centre)
 
 
 def ridge_left_out(kernel: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -122,12 +123,3 @@ def ridge_left_out(kernel: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
             best = error, dual, targets - residual
     assert best is not None
     return best[1], best[2]
-
-
-def _logit_scale(scores: NDArray[np.float64], groups: NDArray[np.int64]) -> float:
-    def loss(scale: float) -> float:
-        logits = scale * scores
-        chosen = logits[np.arange(len(groups)), groups]
-        return float(np.mean(np.logaddexp.reduce(logits, axis=1) - chosen))
-
-    return float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)

@@ -117,7 +117,7 @@ class _Run:
         if self.preset.pretrain_steps:
             pretrain_extractor(self.model, training[0], self.generator, device=self.device)
         if self.preset.start_contrast:
-            sharpen_attention(self.model, training[0], device=self.device)
+            sharpen_attention(self.model, training[0], self.generator, device=self.device)
         if self.preset.ridge_start:
             start_at_ridge(self.model, *training, device=self.device)
             self.best_loss, self.best = self._validate(*validation)[0], _copy(self.model)
