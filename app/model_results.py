@@ -7,9 +7,11 @@ with the demo; of a user's own subject, in that user's session. Torch is importe
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from loaded import FITTING, View, keep_few
+from numpy.typing import NDArray
 from state import MODELS_FOUND
 from widgets import plain
 
@@ -20,6 +22,7 @@ from biobgt.model.pretrained import (
     load_card,
     load_groups,
     load_pretrained,
+    load_region_weights,
     model_folder,
     pretrained_names,
 )
@@ -60,6 +63,11 @@ def card_of(name: str) -> dict[str, Any]:
 def groups_of(name: str) -> GroupResults:
     """A model's group results."""
     return _groups(name, dict(_editions())[name])
+
+
+def region_weights_of(name: str) -> NDArray[np.float32] | None:
+    """How much each region counts in a model, shape (n_members, n_regions); None where all count alike."""
+    return _region_weights(name, dict(_editions())[name])
 
 
 def atlas_of(name: str) -> Atlas:
@@ -214,6 +222,11 @@ def _read_cards(editions: Editions) -> tuple[dict[str, dict[str, Any]], dict[str
 @st.cache_resource(show_spinner="Reading the group results…", max_entries=8)
 def _groups(name: str, edition: int) -> GroupResults:
     return load_groups(name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _region_weights(name: str, edition: int) -> NDArray[np.float32] | None:
+    return load_region_weights(name)
 
 
 @st.cache_resource(show_spinner="Loading the model…", max_entries=4)

@@ -22,6 +22,8 @@ MIN_MINUTES = 5.0  # Van Dijk et al. 2010: correlations stabilise at about five 
 MAX_MEAN_FC = 0.6
 # Independent noise of T time points has a mean |r| of sqrt(2 / (pi T)); real subjects were at twice that or more.
 NOISE_FACTOR = 1.5
+# The same scan written with four decimals differs by less; of two different ABIDE scans some connection by 0.5.
+SAME_MEAN, SAME_CONNECTION = 5e-4, 1e-3
 
 Level = Literal["warning", "note"]
 
@@ -63,33 +65,33 @@ def quality_table(cohort: Cohort) -> pd.DataFrame:
 
 
 def same_scans(cohort: Cohort, means: Sequence[tuple[float, float]]) -> dict[str, tuple[str, ...]]:
-    """Find subjects who hold the same connectivity under different ids.
+    """Find subjects who hold the same connectivity under different ids, up to the rounding of their files.
 
     Parameters
     ----------
     means : sequence of (float, float), length n_subjects
-        Of :func:`mean_connectivity`; matrices are compared only where both means agree to six digits.
+        Of :func:`mean_connectivity`; matrices are compared only where both means agree to about three digits.
 
     Returns
     -------
     dict of str to tuple of str
         The ids of the others with the same scan, by id; nothing for a scan that occurs once.
     """
-    alike: dict[tuple[float, float], list[Subject]] = defaultdict(list)
-    for subject, (mean, strength) in zip(cohort, means, strict=True):
-        if strength > 0:
-            alike[round(mean, 6), round(strength, 6)].append(subject)
-    twins: dict[str, tuple[str, ...]] = {}
-    for subjects in alike.values():
-        if len(subjects) == 1:
-            continue
-        matrices = [subject_connectivity(subject) for subject in subjects]
-        for one, matrix in zip(subjects, matrices, strict=True):
-            others = zip(subjects, matrices, strict=True)
-            same = tuple(other.id for other, values in others if other is not one and np.allclose(values, matrix))
-            if same:
-                twins[one.id] = same
-    return twins
+    known = [(means_of, subject) for subject, means_of in zip(cohort, means, strict=True) if means_of[1] > 0]
+    if len(known) < 2:
+        return {}
+    from scipy.spatial import KDTree  # brings much of SciPy, which a page's first start need not wait for
+
+    near = KDTree([means_of for means_of, _ in known]).query_pairs(SAME_MEAN)
+    found: dict[str, list[str]] = defaultdict(list)
+    for i, j in sorted(near):
+        one, other = known[i][1], known[j][1]
+        if one.n_regions == other.n_regions and np.allclose(
+            subject_connectivity(one), subject_connectivity(other), rtol=0, atol=SAME_CONNECTION
+        ):
+            found[one.id].append(other.id)
+            found[other.id].append(one.id)
+    return {name: tuple(others) for name, others in found.items()}
 
 
 def mean_connectivity(subject: Subject) -> tuple[float, float]:

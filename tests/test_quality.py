@@ -58,7 +58,8 @@ def test_mean_connectivity_leaves_silent_regions_out(series):
 
 
 def test_a_scan_under_two_ids_is_named(rng, series):
-    stored = Subject(id="again", connectivity=np.corrcoef(series.T))  # the same scan, brought as its matrix
+    # The same scan, brought as its matrix, from a file of three decimals.
+    stored = Subject(id="again", connectivity=np.corrcoef(series.round(3).T))
     others = [Subject(id=f"s{i}", series=rng.standard_normal((200, 10)) + series[:, :1]) for i in range(3)]
     table = quality_table(Cohort("c", (Subject(id="once", series=series), *others, stored), ATLAS)).set_index("subject")
     assert table.loc["once", "warnings"].startswith("Holds the same scan as 'again'")

@@ -13,18 +13,21 @@ from model_results import (
     groups_of,
     model_names,
     no_models,
+    region_weights_of,
     show_headline,
     unusable_models,
 )
 from state import current_view
 from widgets import heading, plain, sentences, show_figure
 
+from biobgt.atlas import LABELLINGS
 from biobgt.figures.attention import contrast_points
 from biobgt.figures.attention_captions import contrast_caption
 from biobgt.figures.performance import reliability, results_beside, roc_curves
 from biobgt.figures.performance_captions import reliability_caption, results_caption, roc_caption
-from biobgt.model.attention_views import all_block_tests
+from biobgt.model.attention_views import all_block_tests, functional_labels
 from biobgt.model.pretrained import GroupResults
+from biobgt.model.region_views import network_table
 from biobgt.training import reliability_curve
 from biobgt.training.card_views import (
     FIXED_SPACE,
@@ -74,6 +77,8 @@ def show_page() -> None:
     _show_data(card)
     with sentences():
         _show_contrast(card, groups_of(name))
+    with sentences():
+        _show_region_weights(card)
     _show_limits(card)
     _show_making(card)
 
@@ -183,6 +188,23 @@ def _show_contrast(card: dict[str, Any], groups: GroupResults) -> None:
     show_figure(figure, caption, key="contrast", file_name=f"{name}_contrast", export=request)
 
 
+def _show_region_weights(card: dict[str, Any]) -> None:
+    weights, atlas = region_weights_of(card["name"]), atlas_of(card["name"])
+    if weights is None or not atlas.labels:
+        return
+    labelling = next(iter(atlas.labels))
+    heading("Which networks count?", simulated=card["simulated"])
+    table = network_table(weights, functional_labels(atlas, labelling))
+    _show_table(table, alt="How much the regions of each functional network count in the model")
+    st.caption(
+        plain(
+            "Before anything else is learnt, the connection of two regions is multiplied by the weights of both: above "
+            f"1 the network counts more, below 1 less. Mean over its regions, which are named by "
+            f"{LABELLINGS.get(labelling, labelling)}. A weight says where this model looks, not where groups differ."
+        )
+    )
+
+
 def _show_limits(card: dict[str, Any]) -> None:
     st.subheader("Limits")
     st.markdown("\n".join(f"- {plain(limit)}" for limit in card["limits"]))
@@ -193,12 +215,13 @@ def _show_making(card: dict[str, Any]) -> None:
     training, preset = card["training"], card["preset"]
     st.code(training["command"], language="bash", wrap_lines=True)
     versions = ", ".join(f"{name} {number}" for name, number in training["versions"].items())
+    memory = "" if training["peak_memory_mb"] is None else f", {training['peak_memory_mb']:,} MB"
     st.caption(
         plain(
             f"{preset_words(preset['name'])}: {counted(preset['layers'], 'layer')}, "
             f"{counted(preset['heads'], 'head')}, width {preset['width']}; {card['n_parameters']:,} parameters a "
             f"member, {counted(len(card['temperatures']), 'member')}. "
-            f"Seed {training['seed']}. {training['seconds_an_epoch']:g} s an epoch, {training['peak_memory_mb']:,} MB. "
+            f"Seed {training['seed']}. {training['seconds_an_epoch']:g} s an epoch{memory}. "
             f"{versions}."
         )
     )

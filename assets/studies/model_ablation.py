@@ -32,6 +32,8 @@ VARIANTS: dict[str, Preset] = {
     "best": BEST,
     "best, mean of three seeds": BEST,
     "start only, no further training": replace(BEST, epochs=0),
+    "all regions count alike": replace(BEST, region_axes=0),
+    "no attention, no further training: ridge on weighed connections": replace(BEST, start_attended=0.0, epochs=0),
     "readout from chance instead of ridge, 7 epochs": _FROM_CHANCE,
     "W_Q as drawn": _AS_DRAWN,
     "W_Q as drawn, separate W_K": replace(_AS_DRAWN, tied=False),

@@ -4,8 +4,8 @@
 
 DATA is the folder with the ABIDE and CNI-2019 files. Beside this script it writes ``model_shrinkage.csv``: for every
 cohort, fold of the shipped models (seed 0) and shrinkage, the leave-one-out error of ridge on the fold's training
-subjects. The fold's test and validation subjects take no part, so that what most folds agree on was chosen on none of
-the subjects that the results are of.
+subjects. A fold's own test and validation subjects take no part in its choice, but they do in other folds': what most
+folds agree on was chosen on the same cohort that the results are of.
 """
 
 import sys
@@ -18,7 +18,7 @@ import torch
 from biobgt.connectome import cohort_connectivity
 from biobgt.model.inputs import log_connectivity
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.start import ridge_left_out
+from biobgt.training.ridge import best_penalty, left_out
 
 HERE = Path(__file__).parent
 COHORTS = ("abide", "cni-adhd", "adsim")
@@ -51,8 +51,9 @@ def main(data: Path) -> None:
 def left_out_error(features: torch.Tensor, targets: torch.Tensor) -> float:
     """Mean squared leave-one-out error of ridge at its best penalty."""
     features, targets = features - features.mean(dim=0), targets - targets.mean(dim=0)
-    _, left_out = ridge_left_out(features @ features.T, targets)
-    return float((left_out - targets).square().mean())
+    kernel = features @ features.T
+    _, residual = left_out(kernel, targets, best_penalty(kernel, targets))
+    return float(residual.square().mean())
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def evaluate(
 ) -> None:
     """Evaluate a preset beside linear models on the same splits, a line at a time; run again, it goes on."""
     from biobgt.model.device import choose_device
-    from biobgt.model.pretrained import load_card
+    from biobgt.model.pretrained import load_card, model_folder
     from biobgt.training.cards import add_evaluation, check_evaluated
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.evaluation import evaluate as run
@@ -141,7 +141,7 @@ def evaluate(
     if len(paired):
         print_table(paired, title=f"AUC of {settings.name} less that of linear models, split by split")
     if model is not None:
-        add_evaluation(model, results)
+        add_evaluation(model_folder(model), results)
     print_line(f"Results written to {out}")
 
 

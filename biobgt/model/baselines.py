@@ -21,7 +21,7 @@ LINEAR_FEATURES: dict[LinearFeatures, str] = {
     "tangent": "ridge on tangent space (Ledoit-Wolf)",
     "log": "ridge on log-Euclidean connectivity",
 }
-_PENALTIES = np.logspace(-2, 1, 13)  # in units of the features' mean squared norm
+PENALTIES = np.logspace(-2, 1, 13)  # in units of the mean squared norm of a subject's features
 
 
 class LinearBaseline:
@@ -48,7 +48,7 @@ class LinearBaseline:
         vectors -= self.mean_
         scale = float(np.square(vectors).sum(axis=1).mean())
         # With a score named, what is kept of cross-validation is each subject's prediction from all others.
-        ridge = RidgeCV(alphas=_PENALTIES * scale, scoring="neg_mean_squared_error", store_cv_results=True)
+        ridge = RidgeCV(alphas=PENALTIES * scale, scoring="neg_mean_squared_error", store_cv_results=True)
         self.model_ = ridge.fit(vectors, 2.0 * np.eye(int(groups.max()) + 1)[groups] - 1)
         left_out = ridge.cv_results_[:, :, int(np.flatnonzero(ridge.alphas == ridge.alpha_)[0])]
         self.map_ = margins_to_logits(left_out, groups)

@@ -1,7 +1,7 @@
 """BioBGT as a scikit-learn classifier: fit, predict, explain, cross-validate, put in a pipeline.
 
-A stratified part of the training subjects is held back to choose the epoch and to fit the temperature, so that
-probabilities are calibrated without touching anyone who is tested.
+A stratified part of the training subjects is held back to choose the epoch and, where it is large enough, to fit the
+temperature, without touching anyone who is tested.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from biobgt.cohort import Cohort, Subject
+from biobgt.cohort import Cohort, Subject, person_of
 from biobgt.errors import InputError
 from biobgt.graph import check_connectivity
 from biobgt.model.device import choose_device
@@ -26,6 +25,7 @@ from biobgt.training.calibration import calibrated, fit_temperature
 from biobgt.training.trainer import predict_logits, train_model
 
 Brains = Cohort | Sequence[Subject] | ArrayLike
+FEWEST_TO_CALIBRATE = 30  # a handful, all right or all wrong, would ask for certainty or for no opinion
 
 
 class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -40,7 +40,8 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     seed : int
         Of the held-back part, the weights, the order of subjects and the dropout.
     validation_share : float
-        Share of the subjects held back in each group, at least one of each.
+        Share of the persons held back in each group, at least one of each. Fewer than 30 subjects choose the epoch, and
+        the temperature stays at 1: the model's own logits, scaled by leave-one-out with the preset ``best``.
     epochs : int, optional
         Epochs at most, where not the preset's.
 
@@ -81,7 +82,7 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         subjects = _subjects(X)
         self.classes_, labels = np.unique(_groups(subjects, y), return_inverse=True)
         preset, device = self._preset(), choose_device(self.device)
-        training, validation = self._hold_back(labels)
+        training, validation = self._hold_back(labels, [person_of(subject.id) for subject in subjects])
         graphs, known = prepare(subjects, preset), torch.tensor(labels)
         learned, held = ((graphs[torch.tensor(rows)], known[torch.tensor(rows)]) for rows in (training, validation))
         model = train_model(learned, held, preset, n_groups=len(self.classes_), seed=self.seed, device=device)
@@ -93,7 +94,9 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             atlas=X.atlas.name if isinstance(X, Cohort) else "",
             groups=tuple(str(group) for group in self.classes_),
             members=(model,),
-            temperatures=(fit_temperature(held_back, labels[validation]),),
+            temperatures=(
+                fit_temperature(held_back, labels[validation]) if len(validation) >= FEWEST_TO_CALIBRATE else 1.0,
+            ),
             device=device,
         )
         return self
@@ -118,21 +121,26 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         preset = self.preset if isinstance(self.preset, Preset) else preset_named(self.preset)
         return preset if self.epochs is None else replace(preset, epochs=self.epochs)
 
-    def _hold_back(self, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        sizes = np.bincount(labels)
-        if len(sizes) < 2 or sizes.min() < 2:
-            told = ", ".join(f"{size} of {group}" for group, size in zip(self.classes_, sizes, strict=True))
-            raise InputError(f"Training needs at least two groups with two subjects each, and there are {told}.")
+    def _hold_back(
+        self, labels: NDArray[np.int64], persons: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows to train on and rows held back; all recordings of a person are on one side."""
         if not 0 < self.validation_share < 1:
             raise InputError(f"The share held back is between 0 and 1, not {self.validation_share}.")
-        n_held = max(len(sizes), round(self.validation_share * len(labels)))
-        training, validation = train_test_split(
-            np.arange(len(labels)),
-            test_size=min(n_held, len(labels) - len(sizes)),
-            stratify=labels,
-            random_state=self.seed,
-        )
-        return np.sort(training), np.sort(validation)
+        names = np.array(persons)
+        of_group = [list(dict.fromkeys(names[labels == group].tolist())) for group in range(len(self.classes_))]
+        if len(of_group) < 2 or min(map(len, of_group)) < 2:
+            told = ", ".join(f"{len(own)} of {group}" for group, own in zip(self.classes_, of_group, strict=True))
+            raise InputError(f"Training needs at least two groups with two subjects each, and there are {told}.")
+        rng = np.random.default_rng(self.seed)
+        held: set[str] = set()
+        for own in of_group:
+            n_held = max(1, min(round(self.validation_share * len(own)), len(own) - 1))
+            held |= set(rng.permutation(own)[:n_held].tolist())
+        validates = np.isin(names, list(held))
+        if len(np.unique(labels[~validates])) < len(of_group):
+            raise InputError("Too few persons are in one group only to hold some back and train on all groups.")
+        return np.flatnonzero(~validates), np.flatnonzero(validates)
 
     def _fitting(self, X: Brains) -> list[Subject]:
         """The subjects, where the model can be asked about them."""

@@ -19,7 +19,8 @@ def margins_to_logits(
     Parameters
     ----------
     margins : ndarray, shape (n_subjects, n_groups)
-        Of each training subject, from a ridge fitted to all others.
+        Of each training subject, from a ridge fitted to all others. Where regions were weighed first, the weights have
+        seen them all, and the map is a little too sure; a temperature from other subjects follows.
     groups : ndarray of int, shape (n_subjects,)
         Columns of the true groups.
 

@@ -45,6 +45,9 @@ class Preset:
     start_attended : float
         With log-Euclidean values, how much of what a region attends to is added to its own values at the start; below
         0 a region is set against its module.
+    region_axes, region_steps : int
+        With log-Euclidean values, how much each region counts is learnt at the start, along this many axes of the mean
+        connectivity and in so many steps; 0 axes leave all regions alike.
     readout : {"mean", "regions"}
         Mean over regions, or a linear layer that keeps the regions apart.
     entanglement_bins : int
@@ -88,6 +91,8 @@ class Preset:
     tied: bool = False
     start_contrast: float = 0.0
     start_attended: float = -0.5
+    region_axes: int = 0
+    region_steps: int = 4
     readout: Readout = "mean"
     entanglement_bins: int = 20
     encoder_layers: int = 2
@@ -115,6 +120,8 @@ class Preset:
             raise InputError(f"The shrinkage is {self.shrinkage:g}; it must be above 0 and below 1.")
         if self.ridge_start and self.readout != "regions":
             raise InputError("Only the readout that keeps the regions apart can start at the ridge solution.")
+        if self.region_axes and (self.values != "log" or self.region_steps < 1):
+            raise InputError("Only log-Euclidean values can be weighed by region, in one step or more.")
         if self.width % self.heads:
             raise InputError(f"A width of {self.width} cannot be shared by {self.heads} attention heads.")
 
@@ -152,6 +159,7 @@ PRESETS: Mapping[str, Preset] = {
             bounded=True,
             tied=True,
             start_contrast=3.0,
+            region_axes=4,
             readout="regions",
             contrast_graphs=4,
             learning_rate=2e-5,

@@ -137,6 +137,27 @@ def load_groups(name: str | Path) -> GroupResults:
     )
 
 
+def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
+    """Read how much each region counts in a model, without running it.
+
+    Returns
+    -------
+    ndarray, shape (n_members, n_regions), or None
+        None where the model takes all regions alike.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    card, file = load_card(name), model_folder(name) / WEIGHTS
+    if not card["preset"].get("region_axes"):
+        return None
+    try:
+        with safe_open(file, framework="np") as stored:
+            weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(len(card["temperatures"]))]
+    except (OSError, SafetensorError):
+        raise InputError(f"The weights of model '{name}' are missing or damaged.") from None
+    return np.stack(weights)
+
+
 def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     """Load a shipped model by its name, or one's own by its folder, onto the GPU when there is one.
 

@@ -76,6 +76,8 @@ class BioBGT(nn.Module):
         stream = n_regions if preset.values == "log" else width
         if preset.values == "log":
             self.value_importance = NodeImportanceEncoding(preset.entanglement_bins, stream)
+        if preset.region_axes:
+            self.region_weight = nn.Parameter(torch.ones(n_regions))
         self.layers = nn.ModuleList(_Layer(preset, stream) for _ in range(preset.layers))
         readout = _MeanReadout if preset.readout == "mean" else _RegionsReadout
         self.readout = readout(preset, stream, n_regions, n_groups)
@@ -168,8 +170,11 @@ class BioBGT(nn.Module):
         return stream * batch.mask[:, :, None].to(stream.dtype), attention, embeddings[0]
 
     def _values(self, batch: GraphBatch) -> Tensor:
-        """The residual stream of log-Euclidean connectivity, with the node importance encoding."""
-        return self.value_importance(self.standardised_values(batch), batch.entanglement)
+        """The residual stream of log-Euclidean connectivity, regions weighed, with the node importance encoding."""
+        values = self.standardised_values(batch)
+        if self.preset.region_axes:
+            values = values * torch.outer(self.region_weight, self.region_weight)
+        return self.value_importance(values, batch.entanglement)
 
 
 class _Layer(nn.Module):

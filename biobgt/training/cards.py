@@ -1,7 +1,4 @@
-"""Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured.
-
-The first line of a card, its headline, says what the model is worth: at chance, simulated, or how far above chance.
-"""
+"""Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured."""
 
 import json
 import platform
@@ -22,6 +19,7 @@ from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, sha256
 from biobgt.output import make_folder
+from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohorts import STORIES, strata_words
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble
@@ -31,7 +29,6 @@ from biobgt.training.intervals import bootstrap_intervals
 from biobgt.training.metrics import METRICS, calibration_error_by_chance, classification_metrics
 
 FORMAT = 1
-CALIBRATED = 0.05
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 
 
@@ -67,10 +64,11 @@ def write_model(
     tests.to_csv(folder / TESTS, index=False, float_format="%.6g")
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {model: _measured(data, values, cohort.persons) for model, values in probabilities.items()}
+    attention = {group: _mean(trained.contrast[data.labels == label]) for label, group in enumerate(data.groups)}
     card = {
         "format": FORMAT,
         "name": name,
-        "headline": headline(results, data.groups, simulated=cohort.simulated),
+        "headline": headline(results, cohort.group_sizes, simulated=cohort.simulated),
         "simulated": cohort.simulated,
         "data": _data_words(cohort),
         "atlas": cohort.atlas.name,
@@ -84,35 +82,15 @@ def write_model(
         "results": results,
         "evaluation": [],
         "paper": STORIES[cohort.name].paper,
-        "attention": {
-            group: float(np.nanmean(trained.contrast[data.labels == label])) for label, group in enumerate(data.groups)
-        },
+        "attention": attention,
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
         "familiarity": _familiarity(cohort, data, trained),
-        "limits": limits(cohort, preset, results["BioBGT"]["ece"]),
+        "limits": limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": _training(trained, command=command, seed=seed),
         "sha256": sha256(folder / WEIGHTS),
     }
     write_card(folder, card)
     return card
-
-
-def limits(cohort: Cohort, preset: Preset, calibration: Mapping[str, float | None]) -> list[str]:
-    """What a user must know before believing the model: its purpose, its cohort, its attention, its probabilities."""
-    found = ["Research use only, not a diagnostic device.", *STORIES[cohort.name].limits]
-    if preset.start_contrast:
-        found.append(
-            "How sharp attention is was set on training subjects: queries are scaled until attention within modules is "
-            f"{preset.start_contrast:g} times that between them. That the ratio is near that is a choice; that it "
-            "holds in held-out subjects is a result."
-        )
-    error, by_chance = calibration["value"], calibration["by_chance"]
-    if error is not None and by_chance is not None and error > CALIBRATED:
-        found.append(
-            f"Its probabilities are off by {error:.2f} on average in held-out subjects, where {by_chance:.2f} would be "
-            "chance alone: take them for an order of subjects, not for frequencies."
-        )
-    return found
 
 
 def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:
@@ -146,49 +124,8 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the card, and the README that says the same in words."""
-    (folder / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     (folder / "README.md").write_text(readme(card), encoding="utf-8")
-
-
-def headline(results: Mapping[str, Mapping[str, Any]], groups: Sequence[str], *, simulated: bool) -> str:
-    """Say in one line what the model is worth, from its out-of-fold AUC and accuracy."""
-    auc, accuracy = results["BioBGT"]["auc"], results["BioBGT"]["accuracy"]
-    measured = (
-        f"out of fold AUC {auc['value']:.2f} [{auc['low']:.2f}, {auc['high']:.2f}], accuracy {accuracy['value']:.2f}"
-    )
-    told = " / ".join(groups)
-    beside = _beside_linear(results)
-    if simulated:
-        return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
-    if auc["low"] <= 0.5 or auc["value"] < 0.6:
-        return f"At or near chance: this model does not tell {told} apart in new subjects ({measured})."
-    return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
-
-
-def _beside_linear(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say how the best linear model does on the same folds."""
-    best = max(float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT")
-    ahead = results["BioBGT"]["auc"]["value"] - best
-    if abs(ahead) < 0.01:
-        return f"a linear model does as well ({best:.2f})"
-    return f"a linear model is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
-
-
-def readme(card: Mapping[str, Any]) -> str:
-    """The card in words."""
-    subjects = ", ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
-    lines = [f"# {card['name']}", "", card["headline"], ""]
-    lines += [f"- Data: {card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."]
-    lines += [f"- Protocol: {card['protocol']}"]
-    lines += [f"- Made by `{card['training']['command']}`, seed {card['training']['seed']}.", ""]
-    lines += ["| out of fold | " + " | ".join(METRICS) + " |", "|---|" + "---|" * len(METRICS)]
-    for model, measured in card["results"].items():
-        cells = [_cell(measured[metric]) for metric in METRICS]
-        lines.append(f"| {model} | " + " | ".join(cells) + " |")
-    contrast = ", ".join(f"{group} {value:.2f}" for group, value in card["attention"].items())
-    lines += ["", f"Attention within over between modules, held-out subjects: {contrast}.", "", "Limits:", ""]
-    lines += [f"- {limit}" for limit in card["limits"]]
-    return "\n".join(lines) + "\n"
 
 
 def _data_words(cohort: Cohort) -> dict[str, Any]:
@@ -216,16 +153,9 @@ def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str,
         "command": command,
         "seed": seed,
         "seconds_an_epoch": round(trained.seconds_an_epoch, 2),
-        "peak_memory_mb": round(trained.peak_memory_mb),
+        "peak_memory_mb": None if np.isnan(trained.peak_memory_mb) else round(trained.peak_memory_mb),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
     }
-
-
-def _cell(measured: Mapping[str, float | None]) -> str:
-    value, low, high = (measured[key] for key in ("value", "low", "high"))
-    if value is None:
-        return "not defined"
-    return f"{value:.3f}" if low is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def _measured(
@@ -246,6 +176,12 @@ def _measured(
         measured[metric] = {"value": _number(interval.value), "low": low, "high": high}
     measured["ece"]["by_chance"] = _number(calibration_error_by_chance(probabilities))
     return measured
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    """Mean of what is defined: a subject whose regions are all in one module has no contrast."""
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else None
 
 
 def _number(value: float) -> float | None:

@@ -60,6 +60,8 @@ STORIES: dict[str, CohortStory] = {
             "In ABIDE subjects with autism move more (r = 0.19 with mean framewise displacement in 899 subjects), and "
             "part of what separates the groups may be motion.",
             "Mostly boys and young men; how well it holds for women and older adults is not known.",
+            "The settings of the preset 'best' were chosen on training and validation subjects of this cohort, each of "
+            "whom is tested in some fold: on new subjects results may be a little worse.",
         ),
     ),
     "cni-adhd": CohortStory(

@@ -61,6 +61,15 @@ def same_on_all(model: nn.Module) -> None:
         distributed.broadcast(value, src=0)
 
 
+def first_ones(value: float) -> float:
+    """The first process's number, for all of them."""
+    if not _together():
+        return value
+    shared = torch.tensor(value, dtype=torch.float64)
+    distributed.broadcast(shared, src=0)
+    return float(shared)
+
+
 def same_chance(generator: torch.Generator) -> None:
     """Give every process the first one's random state: shares of unequal size have drawn unequally."""
     if not _together():

@@ -4,7 +4,7 @@ Each fold gives one member, whose test subjects nobody else in the fold has seen
 model; :mod:`biobgt.training.cards` writes it. A run that was killed goes on with the fold and the epoch it was at.
 """
 
-import resource
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +110,6 @@ def train_ensemble(
     temperatures, shared = fold_temperatures(out.logits, [split.test for split in splits], data.labels)
     for split, temperature in zip(splits, temperatures, strict=True):
         out.logits[split.test] /= temperature
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return TrainedEnsemble(
         members=tuple(members),
         temperatures=tuple(temperatures),
@@ -123,8 +122,20 @@ def train_ensemble(
         contrast=out.contrast,
         embedding_contrast=out.embedding_contrast,
         seconds_an_epoch=float(np.median(seconds)) if seconds else float("nan"),
-        peak_memory_mb=peak,
+        peak_memory_mb=_peak_memory_mb(torch.device(device)),
     )
+
+
+def _peak_memory_mb(device: torch.device) -> float:
+    """The most memory held so far: the GPU's where there is one, else the process's; NaN where nobody can say."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**20
+    if sys.platform == "win32":
+        return float("nan")
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def _member(

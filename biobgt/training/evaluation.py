@@ -158,18 +158,27 @@ def paired_with_linear(results: pd.DataFrame, model: str, metric: str = "auc") -
     -------
     DataFrame
         A row a protocol and linear model: ``protocol``, ``less``, ``splits``, the mean ``difference`` and its interval,
-        ``low`` and ``high``, corrected for training sets that overlap where splits are random. Without rows where the
-        model and a linear one have no two splits in common.
+        ``low`` and ``high``, corrected for training sets that overlap. Without rows where the model and a linear one
+        have no two splits in common.
     """
     rows = []
     for protocol, lines in results.groupby("protocol", sort=False):
         by_model = lines.pivot_table(index="split", columns="model", values=metric)
         for other in [name for name in by_model.columns if name.startswith("linear ") and model in by_model]:
-            found = paired_difference(by_model[model], by_model[other])
-            low, high = ("corrected_low", "corrected_high") if protocol == "random" else ("low", "high")
-            rows.append((protocol, other, int(found["n"]), found["mean"], found[low], found[high]))
+            found = paired_difference(
+                by_model[model], by_model[other], test_train_ratio=_test_train_ratio(str(protocol), len(by_model))
+            )
+            interval = found["corrected_low"], found["corrected_high"]
+            rows.append((protocol, other, int(found["n"]), found["mean"], *interval))
     table = pd.DataFrame(rows, columns=["protocol", "less", "splits", "difference", "low", "high"])
     return table[table["splits"] > 1].reset_index(drop=True)
+
+
+def _test_train_ratio(protocol: str, n_splits: int) -> float:
+    """Subjects tested over subjects trained on: 10 to 80, or a site to nine tenths of the others."""
+    if protocol == "random":
+        return 1 / 8
+    return (1 / n_splits) / (0.9 * (1 - 1 / n_splits)) if n_splits > 1 else 1.0
 
 
 def _biobgt(

@@ -215,10 +215,15 @@ def _gather(
     if len(strata) < 3:
         raise InputError(f"A split needs at least 3 subjects, and there are {len(strata)}.")
     row_scans = _words([str(i) for i in range(len(groups))] if scans is None else scans, len(groups), "scan")
-    first_with: dict[str, int] = {}
     joins = list(range(len(names)))
-    for owner, scan in zip(row_person.tolist(), row_scans, strict=True):
-        joins[owner] = min(joins[owner], joins[first_with.setdefault(scan, owner)])
+    for _ in names:  # until all who are linked, by however many others, join the same person
+        before, first_with = list(joins), dict[str, int]()
+        for owner, scan in zip(row_person.tolist(), row_scans, strict=True):
+            first_with[scan] = min(joins[owner], first_with.get(scan, joins[owner]))
+        for owner, scan in zip(row_person.tolist(), row_scans, strict=True):
+            joins[owner] = min(joins[owner], first_with[scan])
+        if joins == before:
+            break
     return _Persons(np.asarray(row_person, dtype=np.int64), strata, row_groups.astype(str), np.array(joins))
 
 

@@ -1,4 +1,4 @@
-"""Where training starts: ψ taught without labels, attention as sharp as asked for, the readout at the ridge solution.
+"""Where training starts: ψ taught without labels, attention as sharp as asked for, regions weighed, readout at ridge.
 
 Gradient descent from a random readout needs many epochs to get where ridge regression is at once, and overfits on the
 way. From there it goes on, and what it adds is its own.
@@ -17,8 +17,9 @@ from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.batch import GraphBatch
 from biobgt.model.margins import margins_to_logits
 from biobgt.model.transformer import BioBGT
+from biobgt.training.region_weights import network_axes, region_weights
+from biobgt.training.ridge import best_penalty, left_out
 
-_PENALTIES = np.logspace(-2, 1, 13)  # in units of the mean squared norm of a subject's features
 _AT_ONCE = 64
 _GAINS = np.geomspace(0.5, 4, 10)  # a kernel outside these is flat, or each region looks at itself only
 _ASKED = 32  # training subjects that the sharpness of attention is measured on
@@ -84,42 +85,26 @@ def start_at_ridge(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device:
     features = torch.cat(parts).double().cpu()
     centre = features.mean(dim=0)
     features -= centre
-    targets = 2 * torch.nn.functional.one_hot(groups, model.readout.classify.out_features).double() - 1
-    offset = targets.mean(dim=0)
-    dual, left_out = ridge_left_out(features @ features.T, targets - offset)
-    found = margins_to_logits((left_out + offset).numpy(), groups.numpy())
+    targets = _targets(model, groups)
+    kernel, centred = features @ features.T, targets - targets.mean(dim=0)
+    dual, residual = left_out(kernel, centred, best_penalty(kernel, centred))
+    found = margins_to_logits((targets - residual).numpy(), groups.numpy())
     matrix, shift = (torch.from_numpy(values) for values in found)
     weight = matrix @ (features.T @ dual).T
     model.readout.classify.weight.copy_(weight)
-    model.readout.classify.bias.copy_(matrix @ offset + shift - weight @ centre)
+    model.readout.classify.bias.copy_(matrix @ targets.mean(dim=0) + shift - weight @ centre)
 
 
-def ridge_left_out(kernel: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Ridge from inner products of subjects, at the penalty with the least leave-one-out error.
+def weigh_regions(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device) -> None:
+    """Set how much each region counts, as the preset says, from training subjects."""
+    with torch.no_grad():
+        values = model.standardised_values(graphs.to(device)).cpu()
+    axes = network_axes(graphs.features.mean(dim=0), model.preset.region_axes)
+    *_, weights = islice(region_weights(values, axes, _targets(model, groups)), model.preset.region_steps)
+    with torch.no_grad():
+        model.region_weight.copy_(weights)
 
-    Parameters
-    ----------
-    kernel : Tensor, shape (n_subjects, n_subjects)
-        Of centred features.
-    targets : Tensor, shape (n_subjects, n_groups)
-        Centred.
 
-    Returns
-    -------
-    dual, left_out : Tensor, shape (n_subjects, n_groups)
-        Coefficients of the subjects, and the prediction for each from all others.
-    """
-    size = kernel.trace() / len(kernel)
-    best: tuple[float, Tensor, Tensor] | None = None
-    for penalty in _PENALTIES:
-        inverse = torch.linalg.inv(kernel + penalty * size * torch.eye(len(kernel), dtype=kernel.dtype))
-        # The intercept is fitted too: without it, leave-one-out on centred features favours interpolation.
-        sums = inverse.sum(dim=1)
-        inverse -= torch.outer(sums, sums) / sums.sum()
-        dual = inverse @ targets
-        residual = dual / inverse.diagonal()[:, None]
-        error = float(residual.square().mean())
-        if best is None or error < best[0]:
-            best = error, dual, targets - residual
-    assert best is not None
-    return best[1], best[2]
+def _targets(model: BioBGT, groups: Tensor) -> Tensor:
+    """±1, a column a group."""
+    return 2 * torch.nn.functional.one_hot(groups, model.readout.classify.out_features).double() - 1

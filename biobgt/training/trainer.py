@@ -22,8 +22,8 @@ from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
 from biobgt.training.calibration import fit_temperature
 from biobgt.training.checkpoint import TrainingState, load_state, save_state
-from biobgt.training.distributed import average_gradients, is_first, own_share, same_chance, same_on_all
-from biobgt.training.start import pretrain_extractor, sharpen_attention, start_at_ridge
+from biobgt.training.distributed import average_gradients, first_ones, is_first, own_share, same_chance, same_on_all
+from biobgt.training.start import pretrain_extractor, sharpen_attention, start_at_ridge, weigh_regions
 
 EVALUATION_BATCH = 64
 # Subjects that go through the model together on a CPU; a batch is the sum of such pieces. Attention of more does not
@@ -113,13 +113,17 @@ class _Run:
         return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(training[0]))
 
     def warm_start(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
-        """Teach ψ without labels, sharpen attention, start the readout at ridge, as the preset says: all epoch 0."""
+        """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
         if self.preset.pretrain_steps:
             pretrain_extractor(self.model, training[0], self.generator, device=self.device)
         if self.preset.start_contrast:
             sharpen_attention(self.model, training[0], self.generator, device=self.device)
+        if self.preset.region_axes:
+            weigh_regions(self.model, *training, device=self.device)
         if self.preset.ridge_start:
             start_at_ridge(self.model, *training, device=self.device)
+        same_on_all(self.model)  # sums on a GPU differ in their last digits from process to process
+        if self.preset.ridge_start:
             self.best_loss, self.best = self._validate(*validation)[0], _copy(self.model)
 
     def one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
@@ -183,7 +187,8 @@ class _Run:
             return math.nan, math.nan
         temperature = fit_temperature(logits.double().numpy(), groups.numpy())
         loss = functional.cross_entropy(logits / temperature, groups)
-        return float(loss), float((logits.argmax(dim=1) == groups).float().mean())
+        # All processes must stop at the same epoch.
+        return first_ones(float(loss)), float((logits.argmax(dim=1) == groups).float().mean())
 
     def state(self) -> TrainingState:
         return TrainingState(self.epoch, self.best_epoch, self.best_loss, self.best, self.generator.get_state())

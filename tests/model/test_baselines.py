@@ -5,7 +5,7 @@ import pytest
 from planted_cohort import planted_cohort
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 
-from biobgt.model.baselines import _PENALTIES, LinearBaseline, LinearFeatures
+from biobgt.model.baselines import PENALTIES, LinearBaseline, LinearFeatures
 from biobgt.model.inputs import correlations
 from biobgt.model.margins import margins_to_logits
 
@@ -21,7 +21,7 @@ def test_two_groups_are_scikit_learns_ridge_classifier_up_to_a_scale(features: L
     train = np.arange(48) % 4 > 0
     model = LinearBaseline(features).fit(matrices[train], groups[train])
     vectors = model._vectors(matrices) - model.mean_
-    alphas = _PENALTIES * np.square(vectors[train]).sum(axis=1).mean()
+    alphas = PENALTIES * np.square(vectors[train]).sum(axis=1).mean()
     expected = RidgeClassifierCV(alphas=alphas).fit(vectors[train], groups[train])
     assert model.model_.alpha_ == pytest.approx(expected.alpha_)
     logits = model.logits(matrices[~train])

@@ -1,5 +1,7 @@
 """BioBGT as scikit-learn sees it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from planted_cohort import planted_cohort, small
@@ -78,15 +80,28 @@ def test_cohort_series_and_matrices_are_the_same_to_it(
     assert (other.predict(matrices) == fitted.predict(planted)).all()
 
 
-def test_probabilities_are_calibrated_on_the_held_back_part(fitted: BioBGTClassifier, planted: Cohort) -> None:
-    member = fitted.ensemble_.members[0]
-    logits = predict_logits(member, prepare(planted.subjects, PRESET)).double().numpy()
-    labels = np.array([fitted.classes_.tolist().index(subject.group) for subject in planted])
-    held = fitted.validation_
-    assert len(held) == 12
-    assert np.bincount(labels[held]).tolist() == [6, 6]
-    temperature = fit_temperature(logits[held], labels[held])
-    np.testing.assert_allclose(fitted.predict_proba(planted), calibrated(logits, temperature), atol=1e-6)
+def test_enough_subjects_held_back_fit_the_temperature_and_a_handful_does_not() -> None:
+    cohort = planted_cohort(24, difference=0.05)
+    for share, n_held in ((0.25, 6), (0.7, 17)):
+        model = BioBGTClassifier(PRESET, device="cpu", validation_share=share).fit(cohort)
+        logits = predict_logits(model.ensemble_.members[0], prepare(cohort.subjects, PRESET)).double().numpy()
+        labels = np.array([model.classes_.tolist().index(subject.group) for subject in cohort])
+        held = model.validation_
+        assert np.bincount(labels[held]).tolist() == [n_held, n_held]
+        fitted = fit_temperature(logits[held], labels[held])
+        assert fitted != pytest.approx(1.0, abs=0.01)
+        temperature = 1.0 if n_held == 6 else fitted
+        np.testing.assert_allclose(model.predict_proba(cohort), calibrated(logits, temperature), atol=1e-6)
+
+
+def test_persons_are_held_back_whole_and_of_every_group(planted: Cohort) -> None:
+    ids = [f"{subject.group}{i // 2}_ses-{i % 2}" for i, subject in enumerate(planted)]
+    named = [replace(subject, id=name) for subject, name in zip(planted, ids, strict=True)]
+    few = [one for one in named if one.group == "NC"] + [one for one in named if one.group == "ASD"][:4]
+    model = BioBGTClassifier(PRESET, device="cpu", validation_share=0.1, epochs=1).fit(few)
+    held = {few[row].id for row in model.validation_}
+    assert {name[:2] for name in held} == {"NC", "AS"}
+    assert len({name.partition("_")[0] for name in held}) * 2 == len(held)
 
 
 def test_explain_gives_attention_of_every_head(fitted: BioBGTClassifier, matrices: np.ndarray) -> None:

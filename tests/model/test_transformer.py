@@ -52,6 +52,7 @@ def _permute_weights(model: BioBGT, order: Tensor) -> BioBGT:
     state["value_mean"] = state["value_mean"][order][:, order]
     if model.preset.values == "log":  # the residual stream's features are regions too
         state["value_importance.embedding.weight"] = state["value_importance.embedding.weight"][:, order]
+        state["region_weight"] = state["region_weight"][order]
         for name in list(state):
             if name.endswith(("attention.value.weight", "feed_forward.0.weight")):
                 state[name] = state[name][:, order]

@@ -23,7 +23,8 @@ from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
 from biobgt.simulate import demo_cohort
 from biobgt.training.calibration import calibrated
-from biobgt.training.cards import add_evaluation, check_evaluated, headline, limits, write_model
+from biobgt.training.card_words import headline, limits
+from biobgt.training.cards import add_evaluation, check_evaluated, write_model
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
 from biobgt.training.evaluation import evaluate
@@ -174,11 +175,15 @@ def test_a_card_takes_only_the_evaluation_of_its_own_subjects(folder: Path, coho
 
 def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:
     off = {"value": 0.11, "low": None, "high": None, "by_chance": 0.046}
-    said = " ".join(limits(cohort, replace(PRESET, start_contrast=3.0), off))
+    said = " ".join(limits(cohort, replace(PRESET, start_contrast=3.0), {"NC": 2.8, "ASD": 3.1}, off))
     assert "attention within modules is 3 times that between" in said
     assert "off by 0.11 on average in held-out subjects, where 0.05 would be chance alone" in said
-    plain = " ".join(limits(cohort, replace(PRESET, start_contrast=0.0), off | {"value": 0.05}))
+    plain = " ".join(
+        limits(cohort, replace(PRESET, start_contrast=0.0), {"NC": 1.0, "ASD": 1.0}, off | {"value": 0.05})
+    )
     assert "set on training subjects" not in plain
+    flat = " ".join(limits(cohort, replace(PRESET, start_contrast=3.0), {"NC": 1.06, "ASD": None}, off))
+    assert "was to be 3 times that between them, and is 1.06 times in held-out subjects" in flat
     assert "off by" not in plain
 
 
@@ -210,10 +215,12 @@ def test_the_first_line_says_what_it_is_worth(
         "ridge on one thing": {"auc": {"value": 0.6}},
         "ridge on another": {"auc": {"value": 0.75}},
     }
-    said = headline(measured, ("NC", "ASD"), simulated=simulated)
+    said = headline(measured, {"NC": 462, "ASD": 437}, simulated=simulated)
     assert said.startswith(opening)
     assert said.endswith(ending)
     assert f"AUC {auc:.2f}" in said
+    few = headline(measured, {"NC": 300, "ASD": 19}, simulated=simulated)
+    assert few.startswith("Simulated" if simulated else "Too few subjects to tell what this model is worth (300 NC, 19")
 
 
 def test_tests_are_a_table_one_can_read(folder: Path) -> None:

@@ -19,6 +19,7 @@ from biobgt.training.cohorts import (
     strata_words,
     training_cohort,
 )
+from biobgt.training.splits import cross_validation
 
 HEADER = ",".join(f"R{i}" for i in range(16))
 
@@ -150,6 +151,15 @@ def test_the_same_scan_under_two_ids_is_never_parted_and_nobody_else_is_moved(pr
                 assert then - {2} == rows - {2}
             parted += (0 in then) != (2 in then)
     assert parted  # otherwise nothing was tested
+
+
+def test_scans_that_link_three_people_keep_them_together() -> None:
+    """The last one's two recordings are the first one's scan and that of somebody between them."""
+    groups, subjects = ["NC", "ASD"] * 20 + ["NC"], [f"p{i}" for i in range(40)] + ["p39"]
+    scans = [f"s{i}" for i in range(39)] + ["s0", "s20"]
+    for split in cross_validation(groups, subjects=subjects, scans=scans, folds=5):
+        for part in (split.train, split.validation, split.test):
+            assert len({0, 20, 39, 40} & set(part.tolist())) in (0, 4)
 
 
 def test_an_official_split_through_a_scan_is_refused() -> None:

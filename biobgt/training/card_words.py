@@ -1,0 +1,112 @@
+"""A model's card in words: what it is worth, what must be known before it is believed, and the README.
+
+The first line, the headline, says what the model is worth: at chance, simulated, too few subjects to tell, or how far
+above chance.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from biobgt.cohort import Cohort
+from biobgt.model.presets import Preset
+from biobgt.training.cohorts import STORIES
+from biobgt.training.metrics import METRICS
+
+CALIBRATED = 0.05
+FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
+
+
+def headline(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> str:
+    """Say in one line what the model is worth, from its out-of-fold AUC and accuracy.
+
+    Parameters
+    ----------
+    results : mapping
+        Metrics with their intervals, by model.
+    sizes : mapping of str to int
+        Subjects a group.
+    """
+    auc, accuracy = results["BioBGT"]["auc"], results["BioBGT"]["accuracy"]
+    measured = (
+        f"out of fold AUC {auc['value']:.2f} [{auc['low']:.2f}, {auc['high']:.2f}], accuracy {accuracy['value']:.2f}"
+    )
+    told = " / ".join(sizes)
+    beside = _beside_linear(results)
+    if simulated:
+        return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
+    if min(sizes.values()) < FEWEST_A_GROUP:
+        numbers = ", ".join(f"{n} {group}" for group, n in sizes.items())
+        return f"Too few subjects to tell what this model is worth ({numbers}): {measured}; {beside}."
+    if auc["low"] <= 0.5 or auc["value"] < 0.6:
+        return f"At or near chance: this model does not tell {told} apart in new subjects ({measured})."
+    return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
+
+
+def _beside_linear(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say how the best linear model does on the same folds."""
+    best = max(float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT")
+    ahead = results["BioBGT"]["auc"]["value"] - best
+    if abs(ahead) < 0.01:
+        return f"a linear model does as well ({best:.2f})"
+    return f"a linear model is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
+
+
+def limits(
+    cohort: Cohort,
+    preset: Preset,
+    attention: Mapping[str, float | None],
+    calibration: Mapping[str, float | None],
+) -> list[str]:
+    """What a user must know before believing the model: its purpose, its cohort, its attention, its probabilities."""
+    found = ["Research use only, not a diagnostic device.", *STORIES[cohort.name].limits]
+    if preset.start_contrast:
+        found.append(_sharpness(preset.start_contrast, attention))
+    error, by_chance = calibration["value"], calibration["by_chance"]
+    if error is not None and by_chance is not None and error > CALIBRATED:
+        found.append(
+            f"Its probabilities are off by {error:.2f} on average in held-out subjects, where {by_chance:.2f} would be "
+            "chance alone: take them for an order of subjects, not for frequencies."
+        )
+    return found
+
+
+def _sharpness(asked: float, attention: Mapping[str, float | None]) -> str:
+    """Say that the sharpness of attention was set, or that what was asked for was not reached."""
+    reached = [ratio for ratio in attention.values() if ratio is not None]
+    if reached and min(reached) > 1 + (asked - 1) / 2:
+        return (
+            "How sharp attention is was set on training subjects: queries are scaled until attention within modules is "
+            f"{asked:g} times that between them. That the ratio is near that is a choice; that it holds in held-out "
+            "subjects is a result."
+        )
+    return (
+        f"Attention within modules was to be {asked:g} times that between them, and is "
+        f"{f'{min(reached):.2f} times' if reached else 'not defined'} in held-out subjects: the maps say little about "
+        "modules."
+    )
+
+
+def readme(card: Mapping[str, Any]) -> str:
+    """The card in words."""
+    subjects = ", ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
+    lines = [f"# {card['name']}", "", card["headline"], ""]
+    lines += [f"- Data: {card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."]
+    lines += [f"- Protocol: {card['protocol']}"]
+    lines += [f"- Made by `{card['training']['command']}`, seed {card['training']['seed']}.", ""]
+    lines += ["| out of fold | " + " | ".join(METRICS) + " |", "|---|" + "---|" * len(METRICS)]
+    for model, measured in card["results"].items():
+        cells = [_cell(measured[metric]) for metric in METRICS]
+        lines.append(f"| {model} | " + " | ".join(cells) + " |")
+    contrast = ", ".join(
+        f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
+    )
+    lines += ["", f"Attention within over between modules, held-out subjects: {contrast}.", "", "Limits:", ""]
+    lines += [f"- {limit}" for limit in card["limits"]]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(measured: Mapping[str, float | None]) -> str:
+    value, low, high = (measured[key] for key in ("value", "low", "high"))
+    if value is None:
+        return "not defined"
+    return f"{value:.3f}" if low is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
