@@ -176,7 +176,7 @@ def no_models() -> None:
 
 def show_headline(card: Mapping[str, Any]) -> None:
     """Say first what a model is worth."""
-    doubtful = card["simulated"] or card["headline"].startswith("At or near chance")
+    doubtful = not card["headline"].startswith("Tells ")  # simulated, at chance, or too few subjects
     st.info(f"**{plain(card['headline'])}**", icon=":material/warning:" if doubtful else ":material/fact_check:")
 
 

@@ -198,8 +198,8 @@ def _show_region_weights(card: dict[str, Any]) -> None:
     _show_table(table, alt="How much the regions of each functional network count in the model")
     st.caption(
         plain(
-            "Before anything else is learnt, the connection of two regions is multiplied by the weights of both: above "
-            f"1 the network counts more, below 1 less. Mean over its regions, which are named by "
+            "In the model the connection of two regions is multiplied by the weights of both, which training learns "
+            "first: above 1 a network counts more, below 1 less. Mean over its regions, which are named by "
             f"{LABELLINGS.get(labelling, labelling)}. A weight says where this model looks, not where groups differ."
         )
     )

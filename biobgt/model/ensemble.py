@@ -214,8 +214,8 @@ class Ensemble:
         for member, temperature in zip(self.members, self.temperatures, strict=True):
             seen = member.explain(graphs)
             logits += (seen.logits / temperature).cpu() / len(self.members)
-            maps = torch.stack([one.weights for one in seen.attention], dim=1)
-            attention += maps.view(shape).cpu() / len(self.members)
+            for one in seen.attention:
+                attention[:, one.layer, one.head].add_(one.weights.cpu(), alpha=1 / len(self.members))
             embeddings.append(seen.embeddings.cpu())
         return SubjectExplanation(
             subjects=tuple(subject.id for subject in subjects),

@@ -11,9 +11,11 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure, heatmaps, in_atlas_order
 from streamlit.testing.v1 import AppTest
 
+from biobgt.atlas import load_atlas
 from biobgt.model import pretrained
 from biobgt.model.attention_views import attention_received, colour_limits, select_attention
-from biobgt.model.pretrained import load_groups, load_pretrained
+from biobgt.model.pretrained import load_groups, load_pretrained, load_region_weights
+from biobgt.model.region_views import network_table
 from biobgt.simulate import demo_cohort
 
 APP = Path(__file__).resolve().parents[2] / "app"
@@ -209,6 +211,15 @@ def test_reliability_and_roc_are_of_out_of_fold_probabilities(look_at, groups) -
     assert area == pytest.approx(np.mean([float(a > b) + 0.5 * float(a == b) for a in asd for b in nc]))
     observed = figure(page, "reliability")["data"][1]
     assert array(observed["customdata"]).sum() == len(groups.labels)
+
+
+def test_networks_stand_in_the_order_of_their_weights(look_at, folder) -> None:
+    shown = table_with(look_at("models"), "Over members")
+    weights = load_region_weights(folder / "abide-cc200")
+    table = network_table(weights, load_atlas("cc200").labelling("dosenbach"))
+    assert [as_shown(name) for name in shown.index] == table["Network"].tolist()
+    assert [as_shown(text) for text in shown["Weight"]] == table["Weight"].tolist()
+    assert len(set(table["Weight"])) > 3
 
 
 def test_evaluation_rows_show_where_there_are_any(open_page, folder) -> None:

@@ -43,6 +43,8 @@ def write_tiny_model(folder: Path, demo: str, kind: str, *, simulated: bool, n_p
     rng = np.random.default_rng(0)
     torch.manual_seed(0)
     members = tuple(BioBGT(PRESET, n_regions=n_regions, n_groups=n_groups).eval() for _ in range(2))
+    for member in members:
+        torch.nn.init.uniform_(member.region_weight, 0.5, 1.5)
     raw = rng.random((n_groups, LAYERS, HEADS, n_regions, n_regions)) + np.eye(n_regions)
     attention = (raw / raw.sum(axis=-1, keepdims=True)).astype(np.float32)
     each = rng.random((n, n_regions, n_regions)).astype(np.float32)
