@@ -6,7 +6,7 @@ import pandas as pd
 
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 ONE_MEMBER = "one member (of the models that vote), from whose training the subject was left out"
-_MEAN_OF_ALL = "A new subject's probability is made of the mean of all members' logits instead"
+_MEAN_OF_ALL = "A new subject's probability is made of the mean of all members' log-odds instead"
 
 
 def roc_caption(model: str, auc: Mapping[str, float | None], n_subjects: int, *, simulated: bool = False) -> str:
@@ -72,7 +72,7 @@ def probabilities_caption(
         Some of the training subjects are.
     """
     given = "" if value is None else f", given {value:.0%}"
-    lies = f" The line is {subject}{given} by the mean of all members' logits: {where}" if subject else ""
+    lies = f" The line is {subject}{given} by the mean of all members' log-odds: {where}" if subject else ""
     if subject and warning:
         lies += f" Its probability may mean nothing: {warning}."
     lies += f" {NOT_A_DIAGNOSIS}" if subject else ""

@@ -125,7 +125,7 @@ def members_words(card: Mapping[str, Any]) -> str:
     return (
         f"The model is {counted(len(card['temperatures']), 'member')}: models that vote, each trained with another "
         "part of the subjects left out. Results are of the one member whose training left a subject out; a new "
-        "subject's probability is made of the mean of all members' logits, of which nothing was measured."
+        "subject's probability is made of the mean of all members' log-odds, of which nothing was measured."
     )
 
 
@@ -195,7 +195,7 @@ def observed_share(
     k = list(groups).index(group)
     curve = reliability_curve((labels == k).astype(np.int64), probabilities[:, k])
     rows = curve[(curve["low"] < claimed) & (claimed <= curve["high"])]
-    said = f"The model gives {group} a probability of {claimed:.0%}, from the mean of all members' logits."
+    said = f"The model gives {group} a probability of {claimed:.0%}, from the mean of all members' log-odds."
     if rows.empty:
         return (
             f"{said} No subject left out of a member's training was given one like it by that member, so nothing is "

@@ -207,7 +207,7 @@ def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> No
         "m", ("NC", "AD"), group="AD", subject="subject s1", value=0.614, where="All lie below.", warning="short"
     )
     assert (
-        "given 61% by the mean of all members' logits: All lie below. Its probability may mean nothing: short." in said
+        "given 61% by the mean of all members' log-odds: All lie below. Its probability may mean nothing: short." in said
     )
     assert said.endswith(NOT_A_DIAGNOSIS)
 
@@ -216,7 +216,7 @@ def test_captions_say_whose_probabilities_they_are() -> None:
     one = "one member (of the models that vote), from whose training the subject was left out"
     said = reliability_caption("m", 0.04, RELIABILITY, event="AD")
     assert one in said
-    assert "mean of all members' logits instead" in said
+    assert "mean of all members' log-odds instead" in said
     assert "17 subjects" in said
     assert one in probabilities_caption("m", ("NC", "AD"), group="AD")
     assert one in attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2))

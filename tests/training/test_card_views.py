@@ -113,7 +113,7 @@ def test_probability_is_set_beside_what_became_of_others() -> None:
     p = np.array([0.62, 0.65, 0.68, 0.66, 0.1])
     labels = np.array([1, 1, 1, 0, 0])
     said = observed_share(labels, np.column_stack([1 - p, p]), ("NC", "ASD"), 0.64, "ASD")
-    assert "a probability of 64%, from the mean of all members' logits" in said
+    assert "a probability of 64%, from the mean of all members' log-odds" in said
     assert "Of 4 subjects left out of a member's training whom that one member gave 60% to 70%" in said
     assert "75% were ASD" in said
     assert "95 % interval 30% to 95%" in said  # Wilson, 3 of 4
