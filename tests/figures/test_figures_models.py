@@ -206,9 +206,8 @@ def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> No
     said = probabilities_caption(
         "m", ("NC", "AD"), group="AD", subject="subject s1", value=0.614, where="All lie below.", warning="short"
     )
-    assert (
-        "given 61% by the mean of all members' log-odds: All lie below. Its probability may mean nothing: short." in said
-    )
+    assert "given 61% by the mean of all members' log-odds: All lie below. Its probability" in said
+    assert "may mean nothing: short." in said
     assert said.endswith(NOT_A_DIAGNOSIS)
 
 
