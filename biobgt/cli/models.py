@@ -110,9 +110,11 @@ def evaluate(
     from biobgt.model.pretrained import load_card, model_folder
     from biobgt.training.cards import add_evaluation, check_evaluated
     from biobgt.training.cohorts import protocol_splits
+    from biobgt.training.distributed import refuse_processes
     from biobgt.training.evaluation import evaluate as run
     from biobgt.training.evaluation import paired_with_linear, read_results, summarise
 
+    refuse_processes("biobgt evaluate")
     settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
     card = None if model is None else load_card(model)
     _use_threads(threads)

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 import torch
 from torch import distributed, nn
 
+from biobgt.errors import InputError
+
 
 @contextmanager
 def process_group() -> Iterator[None]:
     """Join the processes that ``torchrun`` started, if it did."""
-    if int(os.environ.get("WORLD_SIZE", "1")) < 2:
+    if _n_started() < 2:
         yield
         return
     # The first weights and the generator's state are on the CPU, where NCCL cannot go.
@@ -26,6 +28,14 @@ def process_group() -> Iterator[None]:
         yield
     finally:
         distributed.destroy_process_group()
+
+
+def refuse_processes(command: str) -> None:
+    """Refuse to run a command in several processes at once, where all of them would write the same files."""
+    if _n_started() > 1:
+        raise InputError(
+            f"'{command}' runs in one process. Start it without torchrun; one GPU is used when there is one."
+        )
 
 
 def is_first() -> bool:
@@ -77,6 +87,11 @@ def same_chance(generator: torch.Generator) -> None:
     state = generator.get_state()
     distributed.broadcast(state, src=0)
     generator.set_state(state)
+
+
+def _n_started() -> int:
+    """How many processes ``torchrun`` started."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def _together() -> bool:

@@ -177,6 +177,12 @@ def test_evaluate_looks_for_the_model_before_the_long_work(run, simulated, tmp_p
     assert not (tmp_path / "out").exists()
 
 
+def test_evaluate_runs_in_one_process(run, simulated, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    asked = ("evaluate", "--cohort", "folder", "--data", simulated, "--out", tmp_path / "out")
+    refused(run(*asked), "'biobgt evaluate' runs in one process. Start it without torchrun")
+
+
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
