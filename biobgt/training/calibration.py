@@ -15,6 +15,8 @@ from biobgt.errors import InputError
 
 # A few validation subjects all classified right would ask for T = 0, certainty; all wrong, for no opinion at all.
 TEMPERATURES = (0.05, 20.0)
+NO_OPINION = TEMPERATURES[1]
+_CHI_SQUARED = 3.84  # 95 % of a likelihood ratio with one free number, where nothing is to be known
 
 
 def fit_temperature(logits: ArrayLike, truth: ArrayLike) -> float:
@@ -55,7 +57,9 @@ def fold_temperatures(
 
     A fold's validation subjects would not do: they have chosen the epoch, so a member is surer and righter about them
     than about anybody else. scikit-learn's ``CalibratedClassifierCV(ensemble=False)`` fits its calibration the same
-    way, on out-of-fold predictions.
+    way, on out-of-fold predictions. A temperature that is no better than no opinion by a likelihood-ratio test (5 %) is
+    luck, and no opinion is taken instead: otherwise, at chance, the folds that happen to be right make a member sure of
+    the fold that happens to be wrong.
 
     Parameters
     ----------
@@ -72,8 +76,16 @@ def fold_temperatures(
     shared : float
         From all subjects, for new ones.
     """
-    temperatures = [fit_temperature(np.delete(logits, rows, axis=0), np.delete(truth, rows)) for rows in test]
-    return temperatures, fit_temperature(logits, truth)
+    temperatures = [_believed_temperature(np.delete(logits, rows, axis=0), np.delete(truth, rows)) for rows in test]
+    return temperatures, _believed_temperature(logits, truth)
+
+
+def _believed_temperature(logits: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
+    """The most likely temperature, if it is told from no opinion."""
+    found = fit_temperature(logits, truth)
+    rows = np.arange(len(truth))
+    gained = log_softmax(logits / found, axis=1)[rows, truth].sum() - len(truth) * np.log(1 / logits.shape[1])
+    return found if 2 * gained > _CHI_SQUARED else NO_OPINION
 
 
 def calibrated(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from biobgt.errors import InputError
-from biobgt.training.calibration import TEMPERATURES, calibrated, fit_temperature, fold_temperatures
+from biobgt.training.calibration import NO_OPINION, TEMPERATURES, calibrated, fit_temperature, fold_temperatures
 from biobgt.training.metrics import calibration_error
 
 
@@ -76,6 +76,21 @@ def test_a_folds_temperature_is_of_the_other_folds_subjects() -> None:
         changed[rows] = 1 - truth[rows]
         assert fold_temperatures(logits, test, changed)[0][fold] == temperatures[fold]
     assert temperatures[0] < shared < temperatures[1]
+
+
+def test_luck_is_no_opinion() -> None:
+    """At chance nearly all folds get no opinion, though a likelier temperature is always found somewhere."""
+    rng = np.random.default_rng(0)
+    test = [np.arange(i, 200, 10) for i in range(10)]
+    believed, likelier = [], []
+    for _ in range(20):
+        logits = rng.normal(scale=0.5, size=(200, 2))
+        truth = rng.permutation(np.arange(200) % 2)
+        temperatures, shared = fold_temperatures(logits, test, truth)
+        believed += [temperature != NO_OPINION for temperature in (*temperatures, shared)]
+        likelier += [fit_temperature(np.delete(logits, rows, axis=0), np.delete(truth, rows)) < 10 for rows in test]
+    assert np.mean(believed) < 0.15
+    assert np.mean(likelier) > 0.3
 
 
 def test_bad_input_is_said_in_a_sentence() -> None:
