@@ -7,11 +7,9 @@ with the demo; of a user's own subject, in that user's session. Torch is importe
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from loaded import FITTING, View, keep_few
-from numpy.typing import NDArray
 from state import MODELS_FOUND
 from widgets import plain
 
@@ -26,6 +24,7 @@ from biobgt.model.pretrained import (
     model_folder,
     pretrained_names,
 )
+from biobgt.model.region_views import network_table
 
 if TYPE_CHECKING:
     from biobgt.model.ensemble import Ensemble, SubjectExplanation
@@ -65,9 +64,9 @@ def groups_of(name: str) -> GroupResults:
     return _groups(name, dict(_editions())[name])
 
 
-def region_weights_of(name: str) -> NDArray[np.float32] | None:
-    """How much each region counts in a model, shape (n_members, n_regions); None where all count alike."""
-    return _region_weights(name, dict(_editions())[name])
+def networks_of(name: str, labelling: str) -> pd.DataFrame | None:
+    """How much each functional network counts in a model, in words; None where all regions count alike."""
+    return _networks(name, labelling, dict(_editions())[name])
 
 
 def atlas_of(name: str) -> Atlas:
@@ -225,8 +224,9 @@ def _groups(name: str, edition: int) -> GroupResults:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _region_weights(name: str, edition: int) -> NDArray[np.float32] | None:
-    return load_region_weights(name)
+def _networks(name: str, labelling: str, edition: int) -> pd.DataFrame | None:
+    weights = load_region_weights(name)
+    return None if weights is None else network_table(weights, functional_labels(atlas_of(name), labelling))
 
 
 @st.cache_resource(show_spinner="Loading the model…", max_entries=4)

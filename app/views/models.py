@@ -12,8 +12,8 @@ from model_results import (
     chosen_model,
     groups_of,
     model_names,
+    networks_of,
     no_models,
-    region_weights_of,
     show_headline,
     unusable_models,
 )
@@ -25,9 +25,8 @@ from biobgt.figures.attention import contrast_points
 from biobgt.figures.attention_captions import contrast_caption
 from biobgt.figures.performance import reliability, results_beside, roc_curves
 from biobgt.figures.performance_captions import reliability_caption, results_caption, roc_caption
-from biobgt.model.attention_views import all_block_tests, functional_labels
+from biobgt.model.attention_views import all_block_tests
 from biobgt.model.pretrained import GroupResults
-from biobgt.model.region_views import network_table
 from biobgt.training import reliability_curve
 from biobgt.training.card_views import (
     FIXED_SPACE,
@@ -189,12 +188,11 @@ def _show_contrast(card: dict[str, Any], groups: GroupResults) -> None:
 
 
 def _show_region_weights(card: dict[str, Any]) -> None:
-    weights, atlas = region_weights_of(card["name"]), atlas_of(card["name"])
-    if weights is None or not atlas.labels:
+    labelling = next(iter(atlas_of(card["name"]).labels), None)
+    table = None if labelling is None else networks_of(card["name"], labelling)
+    if labelling is None or table is None:
         return
-    labelling = next(iter(atlas.labels))
     heading("Which networks count?", simulated=card["simulated"])
-    table = network_table(weights, functional_labels(atlas, labelling))
     _show_table(table, alt="How much the regions of each functional network count in the model")
     st.caption(
         plain(

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from biobgt.errors import InputError
 
@@ -215,16 +217,13 @@ def _gather(
     if len(strata) < 3:
         raise InputError(f"A split needs at least 3 subjects, and there are {len(strata)}.")
     row_scans = _words([str(i) for i in range(len(groups))] if scans is None else scans, len(groups), "scan")
-    joins = list(range(len(names)))
-    for _ in names:  # until all who are linked, by however many others, join the same person
-        before, first_with = list(joins), dict[str, int]()
-        for owner, scan in zip(row_person.tolist(), row_scans, strict=True):
-            first_with[scan] = min(joins[owner], first_with.get(scan, joins[owner]))
-        for owner, scan in zip(row_person.tolist(), row_scans, strict=True):
-            joins[owner] = min(joins[owner], first_with[scan])
-        if joins == before:
-            break
-    return _Persons(np.asarray(row_person, dtype=np.int64), strata, row_groups.astype(str), np.array(joins))
+    # Persons and the scans they hold are one graph: whoever is linked, by however many others, joins the first of them.
+    n_persons, (row_scan, _) = len(names), pd.factorize(row_scans)
+    size = n_persons + int(row_scan.max()) + 1
+    links = coo_array((np.ones(len(row_scan)), (row_person, n_persons + row_scan)), shape=(size, size))
+    _, component = connected_components(links, directed=False)
+    _, first, of_person = np.unique(component[:n_persons], return_index=True, return_inverse=True)
+    return _Persons(np.asarray(row_person, dtype=np.int64), strata, row_groups.astype(str), first[of_person])
 
 
 def _words(values: Sequence[str | None], n_rows: int, what: str) -> NDArray[np.object_]:
