@@ -15,7 +15,15 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.cli.arguments import DeviceOption, OutOption, reads_cohort
-from biobgt.cli.results import file_names, print_simulated, results_file, results_folder, write_model, write_reading
+from biobgt.cli.results import (
+    file_names,
+    print_simulated,
+    refusals,
+    results_file,
+    results_folder,
+    write_model,
+    write_reading,
+)
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import InputError
@@ -53,6 +61,8 @@ def predict(
     print_line(card["headline"])
     print_simulated(cohort)
     print_table(table, title=f"Predictions of {ensemble.name}")
+    if cohort.refused:
+        print_table(refusals(cohort), title=f"Files that could not be read: {len(cohort.refused)}")
     refused = int((table["prediction"] == "").sum())
     if refused:
         print_line(f"Not predicted: {counted(refused, 'subject')}; the column 'warning' says why.")

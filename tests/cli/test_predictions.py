@@ -51,6 +51,17 @@ def test_one_bad_subject_has_a_row_with_the_reason_and_the_others_are_predicted(
     assert _model_of(tmp_path / "p_model.json") == expected | {"version": __version__}
 
 
+def test_a_file_that_cannot_be_read_is_named(run, mixed, tmp_path):
+    for file in mixed.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "d.csv").write_text("1,x\nx,1\n")
+    ended = run("predict", tmp_path, "--kind", "connectivity", "--model", MODEL, "--out", tmp_path / "out" / "p.csv")
+    assert ended.code == 0, ended.err
+    assert "Files that could not be read: 1" in ended.out
+    assert "d.csv" in ended.out
+    assert pd.read_csv(tmp_path / "out" / "p.csv")["subject"].tolist() == ["a", "b", "c"]
+
+
 def test_attention_of_the_others_is_written_and_the_bad_one_is_refused(run, mixed, tmp_path):
     ended = run("attention", mixed, "--kind", "connectivity", "--model", MODEL, "--out", tmp_path)
     assert ended.code == 0, ended.err
