@@ -108,6 +108,8 @@ def show_atlas(cohort: Cohort) -> None:
             width=360,
         )
         changing = st.button("Change the atlas", icon=":material/swap_horiz:", disabled=not chosen, key="change_atlas")
+    if cohort.atlas_decided_by:
+        st.caption(plain(f"{cohort.atlas.title}: decided by {cohort.atlas_decided_by}."))
     table: Upload | None = None
     if chosen == OWN_TABLE:
         table = st.file_uploader(

@@ -37,7 +37,7 @@ class Upload(Protocol):
 class Brought:
     """What a user brought to be read, and their answers to the reader's questions.
 
-    ``atlas`` is a bundled name or None to recognise it; a table of the user's own comes before it.
+    ``atlas`` is a bundled name, ``unknown``, or None where the files say it; a table of the user's own comes before it.
     ``answers`` maps ``atlas`` or a field of ReadOptions, as the reader's question named it, to the choice.
     """
 

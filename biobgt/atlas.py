@@ -3,6 +3,9 @@
 Five atlases are bundled as tables in ``assets/atlases``. Each region carries two functional labellings,
 Dosenbach's six networks and the six modules of the BioBGT paper, taken from the nearest of Dosenbach's 160
 seeds. A region further than :data:`LABEL_RADIUS_MM` from every seed has no label and is shown as unlabelled.
+
+A number of regions does not identify an atlas: names do, or whoever made the data. :func:`atlas_of_names` and
+:func:`recognise_atlas` are the two ways; the second asks where another published parcellation has as many regions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,10 +19,12 @@ from numpy.typing import NDArray
 
 from biobgt.assets import asset
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.parcellations import others_of_size
 
 Hemisphere = Literal["L", "R", "M"]
 Labelling = Literal["dosenbach", "paper"]
 
+UNKNOWN_ATLAS = "unknown"  # the user's word for an atlas that is none of the bundled ones
 LABEL_RADIUS_MM = 15.0
 MIDLINE_MM = 3.0
 LABELLINGS: Mapping[str, str] = {
@@ -108,25 +113,33 @@ class Atlas:
 
 @dataclass(frozen=True)
 class _Bundled:
+    """What is known of a bundled atlas without its table; ``written`` is how a part of a file's name writes it."""
+
     title: str
     n_regions: int
+    written: str
     citation: str
 
 
+_AAL = "Tzourio-Mazoyer et al., NeuroImage 15:273 (2002), doi:10.1006/nimg.2001.0978"
 BUNDLED: Mapping[str, _Bundled] = {
     "cc200": _Bundled(
-        "Craddock CC200", 200, "Craddock et al., Human Brain Mapping 33:1914 (2012), doi:10.1002/hbm.21333"
+        "Craddock CC200",
+        200,
+        r"cc200|craddock200",
+        "Craddock et al., Human Brain Mapping 33:1914 (2012), doi:10.1002/hbm.21333",
     ),
-    "aal90": _Bundled(
-        "AAL-90 (cerebrum)",
-        90,
-        "Tzourio-Mazoyer et al., NeuroImage 15:273 (2002), doi:10.1006/nimg.2001.0978",
-    ),
-    "aal116": _Bundled("AAL-116", 116, "Tzourio-Mazoyer et al., NeuroImage 15:273 (2002), doi:10.1006/nimg.2001.0978"),
+    "aal90": _Bundled("AAL-90 (cerebrum)", 90, r"aal(?:90)?", _AAL),
+    "aal116": _Bundled("AAL-116", 116, r"aal(?:116)?", _AAL),
     "dosenbach160": _Bundled(
-        "Dosenbach 160", 160, "Dosenbach et al., Science 329:1358 (2010), doi:10.1126/science.1194144"
+        "Dosenbach 160",
+        160,
+        r"dos(?:enbach)?160",
+        "Dosenbach et al., Science 329:1358 (2010), doi:10.1126/science.1194144",
     ),
-    "power264": _Bundled("Power 264", 264, "Power et al., Neuron 72:665 (2011), doi:10.1016/j.neuron.2011.09.006"),
+    "power264": _Bundled(
+        "Power 264", 264, r"power264", "Power et al., Neuron 72:665 (2011), doi:10.1016/j.neuron.2011.09.006"
+    ),
 }
 
 
@@ -156,8 +169,15 @@ def numbered_atlas(n_regions: int, *, names: Iterable[str] | None = None) -> Atl
     return Atlas(name=f"unknown{n_regions}", title=f"{n_regions} regions, atlas not known", regions=regions)
 
 
+def atlas_of_names(names: Iterable[str]) -> Atlas | None:
+    """Return the bundled atlas whose regions these are, in whatever order; None where they are no atlas's."""
+    own = tuple(names)
+    same_size = (load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == len(own))
+    return next((atlas for atlas in same_size if set(atlas.regions) == set(own)), None)
+
+
 def recognise_atlas(n_regions: int, *, own: Iterable[Atlas] = ()) -> Atlas | None:
-    """Name the atlas from the number of regions.
+    """Name the atlas from the number of regions alone, which says enough only where one parcellation has it.
 
     Parameters
     ----------
@@ -168,19 +188,31 @@ def recognise_atlas(n_regions: int, *, own: Iterable[Atlas] = ()) -> Atlas | Non
     Returns
     -------
     Atlas or None
-        None when no atlas has that many regions.
+        None when neither a bundled atlas nor one of the user's has that many regions.
 
     Raises
     ------
     ChoiceNeeded
-        When two fit.
+        When two of them fit, or one of them and a published parcellation that is not bundled.
     """
     fitting = [atlas for atlas in own if atlas.n_regions == n_regions]
     fitting += [load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == n_regions]
-    if len(fitting) > 1:
-        names = [atlas.name for atlas in fitting]
-        raise ChoiceNeeded(f"{n_regions} regions fit more than one atlas.", option="atlas", choices=names)
+    others = others_of_size(n_regions)
+    if len(fitting) > 1 or (fitting and others):
+        titles = ", ".join([atlas.title for atlas in fitting] + list(others))
+        raise atlas_question(f"{n_regions} regions fit more than one atlas: {titles}.", fitting)
     return fitting[0] if fitting else None
+
+
+def atlas_question(question: str, fitting: Iterable[Atlas]) -> ChoiceNeeded:
+    """Ask which of some atlases it is, or none of them, and say what follows from each answer."""
+    known = {
+        atlas.name: f"{atlas.title}: regions get its names, their places in the brain and functional labels, and "
+        "models of this atlas can be applied"
+        for atlas in fitting
+    }
+    other = "another atlas, or not known: regions go by number, nothing is drawn on a brain, and no model applies"
+    return ChoiceNeeded(question, option="atlas", choices={**known, UNKNOWN_ATLAS: other})
 
 
 def _side(x: float) -> Hemisphere:

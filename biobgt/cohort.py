@@ -24,6 +24,7 @@ GROUP_TITLES: Mapping[str, str] = {
     "MCI": "mild cognitive impairment",
     "AD": "Alzheimer's disease",
 }
+ATLAS_DECIDED_BY = "atlas decided by"  # among the options of a source: region names, a layout, the user, a number
 _RECORDING = re.compile(r"_(?:ses-|run-|session_).*")
 
 
@@ -193,6 +194,13 @@ class Cohort:
     def simulated(self) -> bool:
         """True if any subject is simulated."""
         return any(subject.simulated for subject in self.subjects)
+
+    @property
+    def atlas_decided_by(self) -> str:
+        """What decided on the atlas (region names, a layout, the user, ...); empty where no file was read."""
+        sources = (subject.source for subject in self.subjects if subject.source is not None)
+        said = (str(source.options.get(ATLAS_DECIDED_BY, "")) for source in sources)
+        return " and ".join(sorted({by for by in said if by}))
 
     @property
     def group_sizes(self) -> Mapping[str, int]:

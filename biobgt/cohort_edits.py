@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from biobgt.atlas import Atlas
-from biobgt.cohort import GROUP_TITLES, Cohort, Refusal, Subject
+from biobgt.cohort import ATLAS_DECIDED_BY, GROUP_TITLES, Cohort, Refusal, Subject
 from biobgt.errors import InputError
 from biobgt.wording import counted
 
@@ -86,7 +86,8 @@ def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
         order = [place[name] for name in atlas.regions]
         cohort = replace(cohort, subjects=tuple(_reordered(subject, order) for subject in cohort))
         note += ", whose regions stand in another order: the data were put in that order"
-    return _noted(cohort.with_atlas(atlas), f"{note}.")
+    decided = replace(cohort, subjects=tuple(map(_decided_by_hand, cohort)))
+    return _noted(decided.with_atlas(atlas), f"{note}.")
 
 
 def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
@@ -190,6 +191,14 @@ def _reordered(subject: Subject, order: list[int]) -> Subject:
         return replace(subject, series=subject.series[:, order], missing_regions=missing)
     assert subject.connectivity is not None
     return replace(subject, connectivity=subject.connectivity[order][:, order], missing_regions=missing)
+
+
+def _decided_by_hand(subject: Subject) -> Subject:
+    """Let the provenance say that the user decided on the atlas."""
+    if subject.source is None:
+        return subject
+    options = {**subject.source.options, ATLAS_DECIDED_BY: "the user"}
+    return replace(subject, source=replace(subject.source, options=options))
 
 
 def _noted(cohort: Cohort, note: str) -> Cohort:

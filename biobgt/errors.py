@@ -5,7 +5,7 @@ what to do. Everything else that is raised is a bug. The command line and the ap
 nothing more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class InputError(ValueError):
@@ -21,20 +21,22 @@ class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to who
         What is to be decided, in a sentence.
     option : str
         The option of :func:`biobgt.read_cohort` that answers it.
-    choices : sequence of str
-        The values that option may take here.
+    choices : sequence of str, or mapping of str to str
+        The values that option may take here; a mapping says in words what follows from each.
     """
 
-    def __init__(self, question: str, *, option: str, choices: Sequence[str]) -> None:
+    def __init__(self, question: str, *, option: str, choices: Sequence[str] | Mapping[str, str]) -> None:
         self.question = question
         self.option = option
         self.choices = tuple(choices)
-        super().__init__(f"{question} Choose {option}: {' or '.join(self.choices)}.")
+        self.consequences = dict(choices) if isinstance(choices, Mapping) else {}
+        said = (f"{choice} ({self.consequences[choice]})" if self.consequences else choice for choice in self.choices)
+        super().__init__(f"{question} Choose {option}: {' or '.join(said)}.")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _choice_needed, (self.question, self.option, self.choices)
+        return _choice_needed, (self.question, self.option, self.consequences or self.choices)
 
 
-def _choice_needed(question: str, option: str, choices: tuple[str, ...]) -> ChoiceNeeded:
+def _choice_needed(question: str, option: str, choices: Sequence[str] | Mapping[str, str]) -> ChoiceNeeded:
     """Make the question anew on the other side of a process."""
     return ChoiceNeeded(question, option=option, choices=choices)

@@ -1,8 +1,18 @@
 import numpy as np
 import pytest
 
-from biobgt.atlas import BUNDLED, LABEL_RADIUS_MM, PAPER_MODULES, Atlas, load_atlas, numbered_atlas, recognise_atlas
+from biobgt.atlas import (
+    BUNDLED,
+    LABEL_RADIUS_MM,
+    PAPER_MODULES,
+    Atlas,
+    atlas_of_names,
+    load_atlas,
+    numbered_atlas,
+    recognise_atlas,
+)
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.parcellations import others_of_size
 from biobgt.readers import find_atlas, read_atlas
 
 
@@ -47,9 +57,34 @@ def test_aal90_is_the_first_90_of_aal116():
     assert load_atlas("aal90").regions == load_atlas("aal116").regions[:90]
 
 
-def test_recognition_by_number_of_regions():
-    assert recognise_atlas(200).name == "cc200"
-    assert recognise_atlas(112) is None
+@pytest.mark.parametrize("name", BUNDLED)
+def test_number_of_regions_recognises_an_atlas_only_where_no_other_has_it(name):
+    n_regions = BUNDLED[name].n_regions
+    others = others_of_size(n_regions)
+    if not others:
+        assert recognise_atlas(n_regions).name == name
+        return
+    with pytest.raises(ChoiceNeeded) as caught:
+        recognise_atlas(n_regions)
+    assert caught.value.option == "atlas"
+    assert caught.value.choices == (name, "unknown")
+    assert all(other in caught.value.question for other in others)
+    assert "no model applies" in caught.value.consequences["unknown"]
+
+
+def test_shared_numbers_of_regions():
+    assert "Schaefer" in others_of_size(200)
+    assert "Eickhoff-Zilles, as in ABIDE" in others_of_size(116)
+    assert "Shirer (Stanford functional regions)" in others_of_size(90)
+    assert others_of_size(160) == others_of_size(264) == ()
+    assert recognise_atlas(112) is None  # Harvard-Oxford's, and not bundled
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_names_of_all_regions_recognise_an_atlas_in_any_order(name):
+    regions = load_atlas(name).regions
+    assert atlas_of_names(regions[::-1]).name == name
+    assert atlas_of_names([*regions[1:], "elsewhere"]) is None
 
 
 def test_two_fitting_atlases_are_a_question():
@@ -57,7 +92,7 @@ def test_two_fitting_atlases_are_a_question():
     with pytest.raises(ChoiceNeeded) as caught:
         recognise_atlas(200, own=[own])
     assert caught.value.option == "atlas"
-    assert caught.value.choices == ("mine", "cc200")
+    assert caught.value.choices == ("mine", "cc200", "unknown")
 
 
 def test_own_table_with_labels(tmp_path):

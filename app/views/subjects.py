@@ -18,13 +18,13 @@ from uploads import Brought, Upload, earlier_subjects, read_brought, take_in
 from widgets import heading, plain, sentences
 
 from biobgt import ChoiceNeeded, Cohort, ImageOptions, InputError
-from biobgt.atlas import BUNDLED
+from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers.images import Confounds
 from biobgt.wording import counted
 
 OWN_NAME = "Your files"
 RECOGNISE, OWN_TABLE = "recognise", "own table"
-ANSWER = "answer"
+ANSWERED_FILES = "answered_files"  # the files that the answers are about
 _CHOICE_TITLES = {
     "series": "region time series",
     "connectivity": "a connectivity matrix",
@@ -35,6 +35,7 @@ _CHOICE_TITLES = {
     "first": "subjects lie along the first axis",
     "last": "subjects lie along the last axis",
     **{name: about.title for name, about in BUNDLED.items()},
+    UNKNOWN_ATLAS: "another atlas, or not known",
 }
 
 
@@ -107,15 +108,26 @@ def _ask_for_files() -> Brought | None:
         atlas_table=table,
         label_image=labels,
         image=image,
-        answers=dict(st.session_state.get(ANSWERS, {})),
+        answers=_answers_about(files),
     )
 
 
+def _answers_about(files: Sequence[Upload]) -> dict[str, str]:
+    """The answers, while no file has come that they were not given about: another file may lie otherwise."""
+    ids = frozenset(upload.file_id for upload in files)
+    if not ids <= st.session_state.setdefault(ANSWERED_FILES, ids):
+        st.session_state.pop(ANSWERS, None)
+    if not st.session_state.get(ANSWERS):
+        st.session_state[ANSWERED_FILES] = ids
+    return dict(st.session_state.get(ANSWERS, {}))
+
+
 def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
-    """Ask for a bundled atlas or a table of the user's own; both are None where the atlas is to be recognised."""
-    atlas = st.selectbox("Atlas", [RECOGNISE, *BUNDLED, OWN_TABLE], format_func=_atlas_title, key=f"atlas{uploads}")
+    """Ask for a bundled atlas, none of them, or a table of the user's own; both are None where the files say it."""
+    choices = [RECOGNISE, *BUNDLED, OWN_TABLE, UNKNOWN_ATLAS]
+    atlas = st.selectbox("Atlas", choices, format_func=_atlas_title, key=f"atlas{uploads}")
     if atlas != OWN_TABLE:
-        return atlas if atlas in BUNDLED else None, None
+        return None if atlas == RECOGNISE else atlas, None
     table: Upload | None = st.file_uploader(
         "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file",
         type=["csv", "tsv", "node"],
@@ -127,7 +139,8 @@ def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
 def _atlas_title(name: str) -> str:
     if name in BUNDLED:
         return f"{BUNDLED[name].title}, {BUNDLED[name].n_regions} regions"
-    return "Recognise it by the number of regions" if name == RECOGNISE else "My own table"
+    others = {RECOGNISE: "As region names or file names say", OWN_TABLE: "My own table"}
+    return others.get(name, "Another one, or not known: regions by number")
 
 
 def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
@@ -232,14 +245,16 @@ def _show_attempt() -> None:
     if attempt is not None and attempt.problem is not None:
         st.error(plain(attempt.problem), icon=":material/error:")
     if attempt is not None and attempt.question is not None:
+        question = attempt.question
         st.radio(
-            plain(attempt.question.question),
-            attempt.question.choices,
+            plain(question.question),
+            question.choices,
             index=None,
             format_func=_choice_title,
-            key=ANSWER,
+            captions=[plain(question.consequences.get(choice, "")) for choice in question.choices],
+            key=_answer_key(question.option),
             on_change=_answer,
-            args=(attempt.question.option,),
+            args=(question.option,),
         )
     answers = st.session_state.get(ANSWERS)
     if answers:
@@ -252,8 +267,13 @@ def _choice_title(choice: str) -> str:
     return plain(_CHOICE_TITLES.get(choice, choice))
 
 
+def _answer_key(option: str) -> str:
+    return f"answer_{option}"  # one question may follow another, with other choices
+
+
 def _answer(option: str) -> None:
-    st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: st.session_state[ANSWER]}
+    answer = st.session_state[_answer_key(option)]
+    st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: answer}
 
 
 def _show_cohort(view: View) -> None:

@@ -61,7 +61,9 @@ def takes(name: str, provider: Callable[..., Any]) -> Callable[[Job], Job]:
 
 def read_arguments(
     path: Annotated[Path, typer.Argument(help="A file, a folder, a .zip or a .biobgt project of subjects.")],
-    atlas: Annotated[str | None, typer.Option(help="Bundled atlas or region table. Default: recognised.")] = None,
+    atlas: Annotated[
+        str | None, typer.Option(help="Bundled atlas, region table, or unknown. Default: as the files say.")
+    ] = None,
     phenotypes: Annotated[Path | None, typer.Option(help="Table of groups: .csv, .tsv or .xlsx.")] = None,
     kind: Annotated[
         Literal["series", "connectivity"] | None, typer.Option(help="What the files hold, where they do not say.")

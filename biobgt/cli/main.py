@@ -9,7 +9,7 @@ import typer
 from biobgt import __version__
 from biobgt.cli import comparisons, figures, models, networks, predictions, subjects
 from biobgt.cli.screen import err, print_line
-from biobgt.errors import InputError
+from biobgt.errors import ChoiceNeeded, InputError
 
 _CTRL_C = 130  # what shells call a job that was stopped by it, and Typer too
 
@@ -74,6 +74,8 @@ def main() -> None:
 
 def _sentence(error: InputError | OSError) -> str:
     """What went wrong, for the user: a disk that is full or a file that may not be opened is no bug."""
+    if isinstance(error, ChoiceNeeded):
+        return f"{error} Answer with --{error.option.replace('_', '-')}."
     if isinstance(error, InputError):
         return str(error)
     what = f"'{error.filename}' cannot be read or written" if error.filename else "A file cannot be read or written"

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from biobgt.atlas import Atlas
+from biobgt.atlas import UNKNOWN_ATLAS, Atlas
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.cohort_edits import change_atlas
 from biobgt.errors import ChoiceNeeded, InputError
@@ -21,7 +21,7 @@ from biobgt.readers.matching import match_phenotypes
 from biobgt.readers.naming import FoundFile, ask_between_recordings, printable
 from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
 from biobgt.readers.project_files import PROJECT_SUFFIX, read_project_cohort
-from biobgt.readers.recognition import settle_atlas
+from biobgt.readers.recognition import BY_USER, SettledAtlas, settle_atlas
 from biobgt.readers.subjects import (
     Candidate,
     Problem,
@@ -60,7 +60,8 @@ def read_cohort(
     path : path or sequence of paths
         A file, a folder, a ``.zip``, or several of them; or a project, which is a whole cohort by itself.
     atlas : str, path or Atlas, optional
-        A bundled name, a region table, or an atlas. None recognises it from the number of regions.
+        A bundled name, a region table, an atlas, or ``unknown`` for none of the bundled ones. None takes it from region
+        names, from a known layout or from the files' names, and asks where these say nothing.
     phenotypes : path, optional
         Table of groups and covariates. None uses the ones found in the folder.
     options : ReadOptions, optional
@@ -84,7 +85,8 @@ def read_cohort(
     """
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(item) for item in path]
     options = options or ReadOptions()
-    chosen = find_atlas(atlas) if atlas is not None else None
+    unknown = isinstance(atlas, str) and atlas.lower() == UNKNOWN_ATLAS
+    chosen = find_atlas(atlas) if atlas is not None and not unknown else None
     if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
         return _read_project(paths, chosen, phenotypes, name)
     with ExitStack() as stack:
@@ -94,20 +96,17 @@ def read_cohort(
         read = list(read_candidates(found.data, options, chosen, progress))
     candidates = [item for item in read if isinstance(item, Candidate)]
     problems = [item for item in read if isinstance(item, Problem)]
-    if chosen is None:
-        readings = [item.reading for item in candidates]
-        chosen, note = settle_atlas(readings, kind=options.kind, orientation=options.orientation)
-        found.notes.append(note)
-    subjects, more_problems = to_subjects(candidates, chosen, options)
+    settled = _settle(candidates, chosen, options, unknown=unknown)
+    subjects, more_problems = to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
         raise _nothing_read(paths, found.refused)
     cohort = Cohort(
         name=name or printable(", ".join(item.resolve().stem for item in paths[:3])),
         subjects=tuple(subjects.values()),
-        atlas=chosen,
+        atlas=settled.atlas,
         refused=tuple(found.refused),
-        notes=(*found.notes, *_notes_on(subjects.values())),
+        notes=(settled.note, *found.notes, *_notes_on(subjects.values())),
     )
     return cohort if table is None else _with_phenotypes(cohort, table)
 
@@ -133,10 +132,20 @@ def stream_subjects(
         for item in read_candidates(found.data, options, chosen):
             if isinstance(item, Candidate):
                 reference = reference or reference_names([item], chosen)
-                result = to_subject(item, chosen, options, reference)
+                result = to_subject(item, chosen, options, reference, decided_by=BY_USER)
             else:
                 result = item
             yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
+
+
+def _settle(
+    candidates: Sequence[Candidate], chosen: Atlas | None, options: ReadOptions, *, unknown: bool
+) -> SettledAtlas:
+    """Take the atlas that the user named, or find out which one it is."""
+    if chosen is not None:
+        return SettledAtlas(chosen, BY_USER, f"Atlas: {chosen.title}, as you said.")
+    readings = [item.reading for item in candidates]
+    return settle_atlas(readings, kind=options.kind, orientation=options.orientation, unknown=unknown)
 
 
 def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path | None, name: str | None) -> Cohort:

@@ -11,8 +11,9 @@ from biobgt.errors import InputError
 from biobgt.readers.arrays import SubjectAxis, read_hdf5, read_mat, read_npy, read_npz
 from biobgt.readers.images import ImageOptions, read_image
 from biobgt.readers.layout import Header
-from biobgt.readers.reading import Kind, Orientation, Reading
+from biobgt.readers.reading import Kind, Reading
 from biobgt.readers.text import read_text
+from biobgt.readers.time_axis import Orientation
 
 TEXT_SUFFIXES = frozenset({".1d", ".csv", ".tsv", ".txt"})
 IMAGE_SUFFIXES = frozenset({".nii", ".nii.gz"})

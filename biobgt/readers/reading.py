@@ -1,7 +1,9 @@
 """From a table of numbers to a measurement: series or connectivity, and which axis is time.
 
-A file's :class:`Reading` is what it holds before anybody decided what it means. :func:`interpret` decides from
-shape and content, and asks (:class:`~biobgt.errors.ChoiceNeeded`) where two readings fit; it never guesses.
+A file's :class:`Reading` is what it holds before anybody decided what it means. :func:`interpret` decides. Which axis
+is time is known from the format, from region names, from the layout of a release, or from the user; an atlas that the
+user or the file's name gives settles it where only one axis has so many regions. Otherwise it is asked
+(:class:`~biobgt.errors.ChoiceNeeded`), never guessed from the shape.
 """
 
 from collections.abc import Mapping
@@ -11,16 +13,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.atlas import BUNDLED
+from biobgt.atlas import atlas_of_names
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.graph import check_connectivity
+from biobgt.readers.releases import FileName
+from biobgt.readers.time_axis import Orientation, axis_evidence, orientation_question
 
 Kind = Literal["series", "connectivity"]
-Orientation = Literal["time-region", "region-time"]
 
 _MIN_REGIONS = 2
 _MIN_TIMEPOINTS = 2
-_CLEARLY_SMOOTHER = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,8 @@ class Reading:
         Seconds between time points, where the file says so.
     simulated : bool
         True where the file says that it holds a drawn subject.
+    file_name : FileName or None
+        What the file's name and place say.
     options : mapping
         How the file was read (separator, variable, ...), for the provenance.
     """
@@ -54,6 +58,7 @@ class Reading:
     subject: str | None = None
     tr: float | None = None
     simulated: bool = False
+    file_name: FileName | None = None
     options: Mapping[str, str | float | bool] = field(default_factory=dict)
 
 
@@ -61,13 +66,14 @@ class Reading:
 class Measurement:
     """What a reading means: checked series (time, region) or a checked connectivity matrix.
 
-    ``orientation`` is how the file had the series; None for a matrix.
+    ``orientation`` is how the file had the series, and ``orientation_by`` what decided it; empty for a matrix.
     """
 
     kind: Kind
     values: NDArray[np.float64]
     missing_regions: tuple[int, ...] = ()
     orientation: Orientation | None = None
+    orientation_by: str = ""
 
 
 def interpret(
@@ -83,17 +89,46 @@ def interpret(
     ----------
     reading : Reading
     n_regions : int, optional
-        The atlas's number of regions, where the atlas is known.
+        The number of regions of the atlas that the user, or the file itself, named.
     kind, orientation : str, optional
-        The user's own word; it settles what shape and content leave open.
+        The user's own word; it settles what the file leaves open.
     """
     values = reading.values
     kind = kind or _tell_kind(values)
     if kind == "connectivity":
         return _as_connectivity(values, n_regions)
-    orientation = orientation or _tell_orientation(reading, n_regions)
-    series = values if orientation == "time-region" else values.T
-    return replace(_as_series(series, n_regions), orientation=orientation)
+    said = said_orientation(reading, orientation) or _orientation_by_size(reading, n_regions)
+    series = values if said.orientation == "time-region" else values.T
+    return replace(_as_series(series, n_regions), orientation=said.orientation, orientation_by=said.by)
+
+
+@dataclass(frozen=True)
+class SaidOrientation:
+    """How a table lies, and what said so."""
+
+    orientation: Orientation
+    by: str
+
+
+def said_orientation(reading: Reading, user: Orientation | None = None) -> SaidOrientation | None:
+    """Return what is said about the axes, by format, names, user and layout in this order; None where nothing is.
+
+    Names of a bundled atlas come before the user, whose answer is meant for files that leave it open; names that no
+    bundled atlas has may stand for anything, so the user comes before them.
+    """
+    names = names_of_regions(reading)
+    by_names: Orientation = "region-time" if reading.region_names is None else "time-region"
+    if reading.columns_are_regions:
+        return SaidOrientation("time-region", "the file format")
+    if names is not None and atlas_of_names(names) is not None:
+        return SaidOrientation(by_names, "region names")
+    if user is not None:
+        return SaidOrientation(user, "the user")
+    if names is not None:
+        return SaidOrientation(by_names, "column names" if reading.region_names is not None else "row names")
+    if reading.file_name is not None and reading.file_name.orientation is not None:
+        return SaidOrientation(reading.file_name.orientation, f"the layout of {reading.file_name.layout}")
+    return None
 
 
 def possible_region_counts(
@@ -101,18 +136,22 @@ def possible_region_counts(
 ) -> set[int]:
     """Count the regions a reading may have, before an atlas is chosen: one number, or two where it is open."""
     rows, columns = reading.values.shape
-    orientation = orientation or _orientation_by_names(reading)
-    if orientation is not None and kind != "connectivity":
-        return {columns if orientation == "time-region" else rows}
-    if kind == "connectivity" or rows == columns:
+    if kind == "connectivity" or rows == columns or min(rows, columns) == 1:
         return {columns}
-    known = _bundled_sizes() & {rows, columns}
-    return known or {rows, columns}
+    said = said_orientation(reading, orientation)
+    if said is not None:
+        return {columns if said.orientation == "time-region" else rows}
+    return _sizes_by_file_name(reading) or {rows, columns}
 
 
 def names_of_regions(reading: Reading) -> tuple[str, ...] | None:
     """Return the regions' names, from wherever the file has them."""
     return reading.region_names or reading.row_names
+
+
+def file_of(reading: Reading) -> str | None:
+    """Return the name of the file a reading is from, where it is known."""
+    return None if reading.file_name is None else reading.file_name.file
 
 
 def _tell_kind(values: NDArray[np.float64]) -> Kind:
@@ -134,14 +173,12 @@ def _tell_kind(values: NDArray[np.float64]) -> Kind:
     )
 
 
-def _tell_orientation(reading: Reading, n_regions: int | None) -> Orientation:
-    by_names = _orientation_by_names(reading)
-    if by_names is not None:
-        return by_names
+def _orientation_by_size(reading: Reading, n_regions: int | None) -> SaidOrientation:
+    """Take the one axis that has as many regions as the atlas that was named, unless the values speak against it."""
     rows, columns = reading.values.shape
     if min(rows, columns) == 1:
-        return "time-region"  # one time point or one region, and either is refused
-    sizes = {n_regions} if n_regions is not None else _bundled_sizes()
+        return SaidOrientation("time-region", "")  # one time point or one region, and either is refused
+    sizes = {n_regions} if n_regions is not None else _sizes_by_file_name(reading)
     fitting: list[Orientation] = []
     if columns in sizes:
         fitting.append("time-region")
@@ -149,42 +186,17 @@ def _tell_orientation(reading: Reading, n_regions: int | None) -> Orientation:
         fitting.append("region-time")
     if n_regions is not None and not fitting:
         raise _wrong_atlas(f"{rows} × {columns} values", n_regions)
-    if len(fitting) == 1 and (n_regions is not None or _smoother_along(reading.values) == fitting[0]):
-        return fitting[0]
-    raise ChoiceNeeded(
-        f"The table has {rows} rows and {columns} columns without names, and neither their numbers nor the values say "
-        "for sure which of them are the regions.",
-        option="orientation",
-        choices=("time-region", "region-time"),
-    )
+    evidence = axis_evidence(reading.values)
+    suggested = None if evidence is None else evidence.suggests
+    if len(fitting) == 1 and suggested in (None, fitting[0]):
+        return SaidOrientation(fitting[0], "the number of regions of the atlas that was named")
+    raise orientation_question(reading.values, file=file_of(reading))
 
 
-def _orientation_by_names(reading: Reading) -> Orientation | None:
-    if reading.region_names is not None or reading.columns_are_regions:
-        return "time-region"
-    return "region-time" if reading.row_names is not None else None
-
-
-def _smoother_along(values: NDArray[np.float64]) -> Orientation | None:
-    """Tell along which axis neighbours are alike: BOLD signals change slowly in time and at random between regions.
-
-    On the real cohorts the mean lag-1 autocorrelation was 0.6 to 0.8 along time and at most 0.4 along regions. None
-    where the two differ by less than 0.1.
-    """
-    if not np.isfinite(values).all() or min(values.shape) < 3:
-        return None
-    along_rows, along_columns = _autocorrelation(values), _autocorrelation(values.T)
-    if abs(along_rows - along_columns) < _CLEARLY_SMOOTHER:
-        return None
-    return "time-region" if along_rows > along_columns else "region-time"
-
-
-def _autocorrelation(values: NDArray[np.float64]) -> float:
-    """Mean lag-1 autocorrelation down the columns that vary."""
-    centred = values - values.mean(axis=0)
-    power = np.einsum("ij,ij->j", centred, centred)
-    products = np.einsum("ij,ij->j", centred[1:], centred[:-1])
-    return float(np.mean(products[power > 0] / power[power > 0])) if (power > 0).any() else 0.0
+def _sizes_by_file_name(reading: Reading) -> set[int]:
+    """The lengths of axes that are the size of an atlas that the file's name gives."""
+    name = reading.file_name
+    return set() if name is None else {n for n in reading.values.shape if name.names_size(n)}
 
 
 def _as_series(values: NDArray[np.float64], n_regions: int | None) -> Measurement:
@@ -234,10 +246,6 @@ def _without_missing(values: NDArray[np.float64], missing: NDArray[np.bool_]) ->
     if missing.any():
         return np.where(missing, 0, values)
     return np.ascontiguousarray(values)
-
-
-def _bundled_sizes() -> set[int]:
-    return {about.n_regions for about in BUNDLED.values()}
 
 
 def _wrong_atlas(found: str, n_regions: int) -> InputError:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from biobgt.atlas import Atlas
-from biobgt.cohort import Source, Subject
+from biobgt.cohort import ATLAS_DECIDED_BY, Source, Subject
 from biobgt.errors import InputError
-from biobgt.readers.files import ReadOptions, describe_source, read_file
+from biobgt.readers.files import IMAGE_SUFFIXES, ReadOptions, describe_source, read_file, suffix_of
 from biobgt.readers.naming import FoundFile, check_name, printable, subject_ids
 from biobgt.readers.reading import Measurement, Reading, interpret, names_of_regions
-from biobgt.readers.recognition import region_order
+from biobgt.readers.recognition import check_places, region_order
+from biobgt.readers.releases import FileName, read_name
 
 Progress = Callable[[int, int], None]
 
@@ -47,21 +49,25 @@ def read_candidates(
         except OSError as error:
             yield Problem(file.name, subject, InputError(f"The file could not be opened ({error.strerror or error})."))
         else:
+            file_name = _file_name(file, options)
             for name, reading in zip(_name_each(subject, readings), readings, strict=True):
-                yield Candidate(name, reading, source)
+                yield Candidate(name, replace(reading, file_name=file_name), source)
         if progress is not None:
             progress(i, len(files))
 
 
 def to_subjects(
-    candidates: Sequence[Candidate], atlas: Atlas, options: ReadOptions
+    candidates: Sequence[Candidate], atlas: Atlas, options: ReadOptions, *, decided_by: str
 ) -> tuple[dict[str, Subject], list[Problem]]:
-    """Decide what every reading means; regions are put in the same order for all."""
+    """Decide what every reading means; regions are put in the same order for all.
+
+    ``decided_by`` is what decided on the atlas, for the provenance.
+    """
     reference = reference_names(candidates, atlas)
     subjects: dict[str, Subject] = {}
     problems: list[Problem] = []
     for candidate in candidates:
-        result = to_subject(candidate, atlas, options, reference)
+        result = to_subject(candidate, atlas, options, reference, decided_by=decided_by)
         if isinstance(result, Subject) and (first := subjects.get(result.id)) is not None:
             where = f" from '{first.source.file}'" if first.source else ""
             sentence = f"Subject '{result.id}' was read{where} already. Rename one, or choose files by a pattern."
@@ -74,19 +80,26 @@ def to_subjects(
 
 
 def to_subject(
-    candidate: Candidate, atlas: Atlas, options: ReadOptions, reference: tuple[str, ...] | None
+    candidate: Candidate,
+    atlas: Atlas,
+    options: ReadOptions,
+    reference: tuple[str, ...] | None,
+    *,
+    decided_by: str,
 ) -> Subject | Problem:
     """Decide what one reading means, and put its regions in the order of the reference."""
     reading = candidate.reading
     try:
         measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
-        measured, reordered = _in_order(measured, names_of_regions(reading), reference)
+        names = names_of_regions(reading)
+        check_places(names or (), atlas)
+        measured, reordered = _in_order(measured, names, reference)
     except InputError as error:
         other_atlas = atlas.n_regions not in reading.values.shape
         return Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
-    decided: dict[str, str | float | bool] = {**reading.options, "kind": measured.kind}
+    decided: dict[str, str | float | bool] = {**reading.options, ATLAS_DECIDED_BY: decided_by, "kind": measured.kind}
     if measured.orientation is not None:
-        decided["orientation"] = measured.orientation
+        decided |= {"orientation": measured.orientation, "orientation decided by": measured.orientation_by}
     if reordered:
         decided["regions reordered"] = True
     return Subject(
@@ -108,6 +121,12 @@ def reference_names(candidates: Iterable[Candidate], atlas: Atlas) -> tuple[str,
     if any(set(names) == set(atlas.regions) for names in named):
         return atlas.regions
     return named[0] if named else None
+
+
+def _file_name(file: FoundFile, options: ReadOptions) -> FileName:
+    """What names say: of an image's regions, the label image's name does."""
+    labels = options.image.labels
+    return read_name(Path(labels) if labels and suffix_of(file.path) in IMAGE_SUFFIXES else file.path)
 
 
 def _in_order(

@@ -131,7 +131,7 @@ def test_question_is_asked_answered_and_asked_again(open_page, rng) -> None:
     page = upload(open_page("subjects"), Uploaded("subject.csv", text))
     assert not page.error
     (question,) = page.radio
-    assert as_shown(question.label).startswith("The table has 40 rows and 30 columns")
+    assert as_shown(question.label).startswith("The table 'subject.csv' has 40 rows and 30 columns")
     assert page.selectbox(key="cohort").value == "asd"
     question.set_value("region-time").run()
     assert_no_error(page)
@@ -154,7 +154,7 @@ def test_matrices_have_no_series_and_say_so(open_page, rng) -> None:
     matrix = np.corrcoef(rng.standard_normal((90, 200)))
     data = io.BytesIO()
     np.save(data, matrix)
-    page = upload(open_page("subjects"), Uploaded("matrix.npy", data.getvalue()))
+    page = upload(open_page("subjects"), Uploaded("matrix_aal90.npy", data.getvalue()))
     assert_no_error(page)
     assert "connectivity matrix" in page.info[0].value
     page.selectbox(key="estimator").select("partial").run()
@@ -180,7 +180,7 @@ def test_zip_and_own_atlas(rng) -> None:
 
 def test_files_of_one_name_are_both_read(abide) -> None:
     twins = [Uploaded("rois.1D", abide[0].content), Uploaded("rois.1D", abide[1].content)]
-    assert len(read_brought(Brought(twins), name="Your files")) == 2
+    assert len(read_brought(Brought(twins, atlas="cc200"), name="Your files")) == 2
 
 
 def test_folder_keeps_its_sub_folders(open_page, abide, series) -> None:
@@ -196,6 +196,7 @@ def test_folder_keeps_its_sub_folders(open_page, abide, series) -> None:
         "study/.hidden.1D": abide[2].content,
         "study/../../outside.1D": abide[2].content,
     }
+    page.selectbox(key="atlas0").set_value("cc200")
     page.file_uploader(key="folder0").set_value([(name, content, "") for name, content in files.items()])
     page.run()
     assert_no_error(page)

@@ -26,7 +26,7 @@ def image(tmp_path, rng):
 
 def test_a_mat_file(run, tmp_path, bold):
     scipy.io.savemat(tmp_path / "sub-01.mat", {"ROISignals": bold(150, 90)})
-    ended = run("info", tmp_path / "sub-01.mat")
+    ended = run("info", tmp_path / "sub-01.mat", "--atlas", "aal90")
     assert ended.code == 0, ended.err
     assert "1 subject · AAL-90 (cerebrum) (90 regions) · series" in ended.out
 
@@ -37,7 +37,7 @@ def test_a_zip(run, tmp_path, bold):
             rows = "\n".join(",".join(map(str, row)) for row in bold(150, 116))
             archive.writestr(f"study/sub-0{i}.csv", rows)
         archive.writestr("study/participants.tsv", "participant_id\tgroup\nsub-00\tNC\nsub-01\tAD\nsub-02\tAD\n")
-    ended = run("info", tmp_path / "study.zip")
+    ended = run("info", tmp_path / "study.zip", "--atlas", "aal116")
     assert ended.code == 0, ended.err
     assert "3 subjects · AAL-116" in ended.out
     assert "Groups: 1 NC, 2 AD" in ended.out

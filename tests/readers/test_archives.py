@@ -32,7 +32,7 @@ def test_an_archive_is_read_like_its_folder(tmp_path, table):
             "__MACOSX/data/._sub-01.csv": b"\x00\x05",
         },
     )
-    cohort = read_cohort(path)
+    cohort = read_cohort(path, atlas="aal90")
     assert cohort.ids == ("sub-01", "sub-02")
     assert dict(cohort.group_sizes) == {"NC": 1, "MCI": 1}
     assert cohort.name == "study"
@@ -43,7 +43,7 @@ def test_an_archive_is_read_like_its_folder(tmp_path, table):
 def test_paths_that_lead_out_are_refused_and_the_rest_is_read(tmp_path, table, name):
     path = archive(tmp_path, {"sub-01.csv": table, name: table})
     before = sorted(tmp_path.rglob("*"))
-    cohort = read_cohort(path)
+    cohort = read_cohort(path, atlas="aal90")
     assert cohort.ids == ("sub-01",)
     assert [(refusal.file, "leads out" in refusal.reason) for refusal in cohort.refused] == [(name, True)]
     assert sorted(tmp_path.rglob("*")) == before
@@ -56,7 +56,7 @@ def test_links_are_refused(tmp_path, table):
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("sub-01.csv", table)
         file.writestr(link, "/etc/passwd")
-    cohort = read_cohort(path)
+    cohort = read_cohort(path, atlas="aal90")
     assert cohort.ids == ("sub-01",)
     assert "It is a link" in cohort.refused[0].reason
 
@@ -87,7 +87,7 @@ def test_a_damaged_entry_is_refused_and_the_rest_is_read(tmp_path, table):
     data = bytearray(path.read_bytes())
     data[200:240] = bytes(40)
     path.write_bytes(data)
-    cohort = read_cohort(path)
+    cohort = read_cohort(path, atlas="aal90")
     assert cohort.ids == ("sub-02",)
     assert cohort.refused[0].file == "sub-01.csv"
     assert np.isfinite(cohort.subjects[0].series).all()

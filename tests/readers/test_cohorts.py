@@ -29,7 +29,7 @@ def test_a_folder_with_groups_and_provenance(tmp_path, rng):
     write_series(tmp_path / "sub-02.tsv", rng)
     (tmp_path / "participants.tsv").write_text("participant_id\tgroup\tage\nsub-01\tAD\t71\nsub-03\tNC\t66\n")
     (tmp_path / "README.txt").write_text("about")
-    cohort = read_cohort(tmp_path, name="mine")
+    cohort = read_cohort(tmp_path, name="mine", atlas="aal90")
     assert cohort.name == "mine"
     assert cohort.atlas.name == "aal90"
     np.testing.assert_array_equal(cohort["sub-01"].series, values)
@@ -81,8 +81,9 @@ def test_folders_name_subjects_whose_files_share_a_name(names, subjects):
 def test_one_subjects_folder_and_files_named_one_by_one(tmp_path, rng):
     for subject in ("sub-01", "sub-02"):
         write_series(tmp_path / subject / "ts.csv", rng)
-    assert read_cohort(tmp_path / "sub-01").ids == ("sub-01",)
-    assert read_cohort([tmp_path / "sub-01" / "ts.csv", tmp_path / "sub-02" / "ts.csv"]).ids == ("sub-01", "sub-02")
+    assert read_cohort(tmp_path / "sub-01", atlas="aal90").ids == ("sub-01",)
+    files = [tmp_path / "sub-01" / "ts.csv", tmp_path / "sub-02" / "ts.csv"]
+    assert read_cohort(files, atlas="aal90").ids == ("sub-01", "sub-02")
 
 
 def test_several_tasks_are_a_question(tmp_path, rng):
@@ -91,7 +92,7 @@ def test_several_tasks_are_a_question(tmp_path, rng):
     with pytest.raises(ChoiceNeeded) as caught:
         read_cohort(tmp_path)
     assert (caught.value.option, caught.value.choices) == ("pattern", ("*_task-nback_*", "*_task-rest_*"))
-    cohort = read_cohort(tmp_path, options=ReadOptions(pattern="*_task-rest_*"))
+    cohort = read_cohort(tmp_path, atlas="aal90", options=ReadOptions(pattern="*_task-rest_*"))
     assert [subject.source.file for subject in cohort] == [
         "sub-01_task-rest_timeseries.tsv",
         "sub-02_task-rest_timeseries.tsv",
@@ -120,7 +121,9 @@ def test_names_of_another_atlas_of_the_same_size_are_not_taken_for_a_bundled_one
     write_named(tmp_path / "s.csv", rng, [f"7Networks_LH_Vis_{i}" for i in range(200)])
     cohort = read_cohort(tmp_path)
     assert cohort.atlas.coordinates is None
-    assert any("Craddock CC200 has 200 regions too" in note for note in cohort.notes)
+    assert cohort.notes[0].startswith(
+        "Craddock CC200 has 200 regions too, but the region names (such as '7Networks_LH_"
+    )
     assert read_cohort(tmp_path, atlas="cc200").atlas.name == "cc200"
 
 
@@ -137,7 +140,7 @@ def test_one_file_of_another_size_does_not_stop_the_rest(tmp_path, rng):
 def test_a_found_phenotype_table_that_cannot_be_used_is_refused(tmp_path, rng):
     write_series(tmp_path / "sub-01.csv", rng)
     (tmp_path / "phenotypic.csv").write_text("note\nhello\n")
-    cohort = read_cohort(tmp_path)
+    cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("sub-01",)
     assert "no column of subject ids" in cohort.refused[0].reason
 
@@ -145,7 +148,9 @@ def test_a_found_phenotype_table_that_cannot_be_used_is_refused(tmp_path, rng):
 def test_what_was_decided_is_part_of_the_provenance(tmp_path, rng):
     values = write_series(tmp_path / "a.csv", rng)
     np.save(tmp_path / "b.npy", values.T)
-    cohort = read_cohort(tmp_path)
+    cohort = read_cohort(tmp_path, atlas="aal90")
+    assert cohort.atlas_decided_by == cohort["a"].source.options["atlas decided by"] == "the user"
+    assert cohort["a"].source.options["orientation decided by"] == "the number of regions of the atlas that was named"
     assert cohort["a"].source.options["orientation"] == "time-region"
     assert cohort["b"].source.options["orientation"] == "region-time"
     assert cohort["b"].source.options["kind"] == "series"
@@ -212,7 +217,7 @@ def test_several_parcellations_are_a_question_and_the_answer_settles_it(tmp_path
 def test_one_unclear_file_is_refused_and_the_rest_is_read(tmp_path, rng):
     write_series(tmp_path / "a.csv", rng, n_regions=116)
     write_series(tmp_path / "b.csv", rng, n_timepoints=116, n_regions=116)
-    cohort = read_cohort(tmp_path)
+    cohort = read_cohort(tmp_path, atlas="aal116")
     assert cohort.ids == ("a",)
     assert "Choose kind: series or connectivity" in cohort.refused[0].reason
 
@@ -240,7 +245,7 @@ def test_the_rest_of_the_cohort_still_loads(tmp_path, rng):
     np.save(tmp_path / "asymmetric.npy", asymmetric)
     scipy.io.savemat(tmp_path / "struct.mat", {"s": {"x": 1}})
     (tmp_path / "outside.csv").symlink_to(tmp_path.parent / "elsewhere.csv")
-    cohort = read_cohort(tmp_path)
+    cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("good",)
     refused = {refusal.file: refusal.reason for refusal in cohort.refused}
     assert set(refused) == {
@@ -278,7 +283,7 @@ def test_a_wrong_atlas_is_refused(tmp_path, rng):
 def test_the_same_subject_twice_is_refused_once(tmp_path, rng):
     write_series(tmp_path / "one" / "sub-01.csv", rng)
     write_series(tmp_path / "two" / "sub-01.csv", rng)
-    cohort = read_cohort(tmp_path)
+    cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("sub-01",)
     assert cohort["sub-01"].source.file == "one/sub-01.csv"
     assert "Subject 'sub-01' was read from 'one/sub-01.csv' already" in cohort.refused[0].reason
@@ -288,7 +293,7 @@ def test_links_within_the_folder_are_followed(tmp_path, rng):
     write_series(tmp_path / ".git" / "annex" / "key", rng)
     (tmp_path / "sub-01.csv").symlink_to(tmp_path / ".git" / "annex" / "key")
     (tmp_path / "sub-02.csv").symlink_to(tmp_path / ".git" / "annex" / "lost")
-    cohort = read_cohort(tmp_path)
+    cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("sub-01",)
     assert "datalad get" in cohort.refused[0].reason
 
@@ -296,7 +301,7 @@ def test_links_within_the_folder_are_followed(tmp_path, rng):
 def test_several_paths_make_one_cohort(tmp_path, rng):
     write_series(tmp_path / "a.csv", rng)
     write_series(tmp_path / "folder" / "b.csv", rng)
-    assert read_cohort([tmp_path / "a.csv", tmp_path / "folder"]).ids == ("a", "b")
+    assert read_cohort([tmp_path / "a.csv", tmp_path / "folder"], atlas="aal90").ids == ("a", "b")
 
 
 def test_streaming_yields_the_same_subjects(tmp_path, rng):
@@ -304,7 +309,7 @@ def test_streaming_yields_the_same_subjects(tmp_path, rng):
         write_series(tmp_path / f"{name}.csv", rng)
     (tmp_path / "d.csv").write_bytes(b"")
     streamed = list(stream_subjects(tmp_path, atlas="aal90"))
-    cohort = read_cohort(tmp_path)
+    cohort = read_cohort(tmp_path, atlas="aal90")
     assert [item.id for item in streamed[:3]] == list(cohort.ids)
     np.testing.assert_array_equal(streamed[2].series, cohort["c"].series)
     assert streamed[3] == Refusal("d.csv", "The file is empty.")
@@ -314,13 +319,13 @@ def test_progress_is_told_after_each_file(tmp_path, rng):
     for name in "ab":
         write_series(tmp_path / f"{name}.csv", rng)
     seen = []
-    read_cohort(tmp_path, progress=lambda done, total: seen.append((done, total)))
+    read_cohort(tmp_path, atlas="aal90", progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 2), (2, 2)]
 
 
 def test_stacks_beside_names(tmp_path, rng):
     stack = np.stack([np.corrcoef(rng.standard_normal((90, 200))) for _ in range(3)])
     np.savez(tmp_path / "study.npz", connectivity=stack, subject=["x", "y", "z"])
-    assert read_cohort(tmp_path / "study.npz").ids == ("x", "y", "z")
+    assert read_cohort(tmp_path / "study.npz", atlas="aal90").ids == ("x", "y", "z")
     np.save(tmp_path / "study.npy", stack)
-    assert read_cohort(tmp_path / "study.npy").ids == ("study_1", "study_2", "study_3")
+    assert read_cohort(tmp_path / "study.npy", atlas="aal90").ids == ("study_1", "study_2", "study_3")

@@ -1,10 +1,14 @@
 """Series or connectivity, and which axis is time: told from shape and content, or asked."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from biobgt.atlas import BUNDLED
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.readers.reading import Reading, interpret, possible_region_counts
+from biobgt.readers.releases import read_name
 
 
 @pytest.fixture
@@ -54,23 +58,35 @@ def test_a_damaged_correlation_matrix_is_refused_not_read_as_series(rng):
         interpret(Reading(matrix))
 
 
-def test_orientation_by_the_size_of_an_atlas_and_slow_change_in_time(bold):
-    time_by_region = bold(150, 116)
-    for values, orientation in ((time_by_region, "time-region"), (time_by_region.T, "region-time")):
-        measured = interpret(Reading(values))
-        np.testing.assert_array_equal(measured.values, time_by_region)
-        assert measured.orientation == orientation
+@pytest.mark.parametrize("n_regions", [about.n_regions for about in BUNDLED.values()])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_size_of_an_atlas_and_slow_change_in_time_do_not_settle_the_orientation(bold, n_regions, turned):
+    values = bold(150, n_regions).T if turned else bold(150, n_regions)
+    with pytest.raises(ChoiceNeeded) as caught:
+        interpret(Reading(values))
+    rows, columns = values.shape
+    assert caught.value.option == "orientation"
+    assert caught.value.consequences == {
+        "time-region": f"{rows} time points of {columns} regions",
+        "region-time": f"{columns} time points of {rows} regions",
+    }
+    assert f"suggests that the {'columns' if turned else 'rows'} are time points" in caught.value.question
 
 
-@pytest.mark.parametrize("n_regions", [100, 400])
-def test_an_atlas_size_that_is_the_number_of_time_points_is_a_question(bold, n_regions):
-    with pytest.raises(ChoiceNeeded, match="orientation"):
-        interpret(Reading(bold(200, n_regions)))
-
-
-def test_an_atlas_size_without_any_sign_of_time_is_a_question(rng):
-    with pytest.raises(ChoiceNeeded, match="orientation"):
+def test_values_without_any_sign_of_time_suggest_nothing(rng):
+    with pytest.raises(ChoiceNeeded, match="too close to suggest which are the time points"):
         interpret(Reading(rng.standard_normal((150, 116))))
+
+
+def test_the_chosen_atlas_does_not_settle_what_the_values_speak_against(bold):
+    """200 time points of 100 regions, said to be on an atlas of 200."""
+    values = bold(200, 100)
+    with pytest.raises(ChoiceNeeded, match="suggests that the rows are time points"):
+        interpret(Reading(values), n_regions=200)
+    with pytest.raises(InputError, match="It has 100 regions, and the chosen atlas has 200"):
+        interpret(Reading(values), n_regions=200, orientation="time-region")
+    measured = interpret(Reading(values), n_regions=200, orientation="region-time")
+    assert (measured.values.shape, measured.orientation_by) == ((100, 200), "the user")
 
 
 def test_orientation_by_the_chosen_atlas(rng):
@@ -99,7 +115,9 @@ def test_row_labels_say_that_rows_are_regions(rng):
 
 
 def test_region_counts_before_the_atlas_is_known(rng):
-    assert possible_region_counts(Reading(rng.standard_normal((150, 200)))) == {200}
+    assert possible_region_counts(Reading(rng.standard_normal((150, 200)))) == {150, 200}
+    named = Reading(rng.standard_normal((150, 200)), file_name=read_name(Path("study_cc200.npy")))
+    assert possible_region_counts(named) == {200}
     assert possible_region_counts(Reading(rng.standard_normal((116, 200)))) == {116, 200}
     assert possible_region_counts(Reading(rng.standard_normal((112, 150)))) == {112, 150}
     assert possible_region_counts(Reading(rng.standard_normal((112, 150))), orientation="region-time") == {112}

@@ -1,0 +1,259 @@
+"""Nameless tables of every bundled size, both ways round and in every format: asked about, never guessed."""
+
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+
+from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
+from biobgt.assets import asset
+from biobgt.atlas import BUNDLED, load_atlas
+from biobgt.parcellations import others_of_size
+from biobgt.readers.releases import read_name
+from biobgt.readers.time_axis import AxisEvidence, axis_evidence
+
+SIZES = sorted(about.n_regions for about in BUNDLED.values())
+FORMATS = ("s.npy", "s.1D", "s.csv", "s.mat", "s.h5", "s.zip", "folder")
+
+
+def write(folder: Path, name: str, values: np.ndarray) -> Path:
+    """Write a table without names in the format of the name; return what the user names."""
+    path = folder / name
+    if path.suffix == ".npy":
+        np.save(path, values)
+    elif path.suffix == ".mat":
+        scipy.io.savemat(path, {"data": values})
+    elif path.suffix == ".h5":
+        with h5py.File(path, "w") as file:
+            file["data"] = values
+    elif path.suffix == ".zip":
+        np.savetxt(folder / "s.csv", values, delimiter=",", fmt="%.5f")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.write(folder / "s.csv", "study/s.csv")
+    elif path.suffix:
+        np.savetxt(path, values, delimiter="," if path.suffix == ".csv" else "\t", fmt="%.5f")
+    else:
+        path.mkdir()
+        np.save(path / "s.npy", values)
+    return path
+
+
+def asked(path: Path, **options) -> ChoiceNeeded:
+    with pytest.raises(ChoiceNeeded) as caught:
+        read_cohort(path, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("region_time", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_as_many_time_points_as_an_atlas_has_regions(tmp_path, bold, name, size, region_time):
+    """The size is the number of time points, and the regions are of an atlas that is not bundled."""
+    series = bold(size, 70)
+    path = write(tmp_path, name, series.T if region_time else series)
+    question = asked(path)
+    assert question.option == "orientation"
+    truth = "region-time" if region_time else "time-region"
+    assert question.consequences[truth] == f"{size} time points of 70 regions"
+    assert f"suggests that the {'columns' if region_time else 'rows'} are time points" in question.question
+    cohort = read_cohort(path, options=ReadOptions(orientation=truth))
+    np.testing.assert_allclose(cohort.subjects[0].series, series, atol=1e-5)
+    assert cohort.atlas.name == "unknown70"
+    assert cohort.subjects[0].source.options["orientation decided by"] == "the user"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("region_time", [False, True])
+@pytest.mark.parametrize("atlas", BUNDLED)
+def test_as_many_regions_as_an_atlas(tmp_path, bold, name, atlas, region_time):
+    """The size is the number of regions: of that atlas, or of another one of the same size."""
+    size = BUNDLED[atlas].n_regions
+    series = bold(75, size)
+    path = write(tmp_path, name, series.T if region_time else series)
+    assert asked(path).option == "orientation"
+    options = ReadOptions(orientation="region-time" if region_time else "time-region")
+    if others_of_size(size):
+        question = asked(path, options=options)
+        assert (question.option, question.choices) == ("atlas", (atlas, "unknown"))
+        other = read_cohort(path, options=options, atlas="unknown")
+        assert (other.atlas.name, other.atlas.coordinates) == (f"unknown{size}", None)
+        assert other.atlas_decided_by == "the user"
+    else:
+        cohort = read_cohort(path, options=options)
+        assert (cohort.atlas.name, cohort.atlas_decided_by) == (atlas, "the number of regions alone")
+        assert "nothing in the files confirms it" in cohort.notes[0]
+    cohort = read_cohort(path, atlas=atlas)
+    np.testing.assert_allclose(cohort.subjects[0].series, series, atol=1e-5)
+    assert cohort.notes[0] == f"Atlas: {BUNDLED[atlas].title}, as you said."
+
+
+@pytest.mark.parametrize("first", SIZES)
+@pytest.mark.parametrize("second", SIZES)
+def test_two_bundled_sizes(tmp_path, bold, first, second):
+    path = write(tmp_path, "s.npy", bold(first, second))
+    if first == second:
+        atlas = next(name for name, about in BUNDLED.items() if about.n_regions == first)
+        assert asked(path).option == ("atlas" if others_of_size(first) else "kind")
+        assert asked(path, atlas=atlas).option == "kind"
+        assert asked(path, atlas=atlas, options=ReadOptions(kind="series")).option == "orientation"
+    else:
+        assert asked(path).option == "orientation"
+
+
+@pytest.mark.parametrize("atlas", BUNDLED)
+def test_a_square_matrix_leaves_its_atlas_open(tmp_path, rng, atlas):
+    size = BUNDLED[atlas].n_regions
+    path = write(tmp_path, "s.npy", np.corrcoef(rng.standard_normal((size, 400))))
+    if others_of_size(size):
+        assert asked(path).option == "atlas"
+    else:
+        assert "by the number of regions alone" in read_cohort(path).notes[0]
+    assert read_cohort(path, atlas=atlas).subjects[0].kind == "connectivity"
+
+
+@pytest.mark.parametrize("atlas", BUNDLED)
+def test_names_of_an_atlas_need_no_question(tmp_path, bold, atlas):
+    """As the project's own demo files have them; also in another order, and down the rows."""
+    regions = load_atlas(atlas).regions
+    frame = pd.DataFrame(bold(70, len(regions)), columns=regions)
+    frame[list(regions[::-1])].to_csv(tmp_path / "s.csv", index=False)
+    frame.T.to_csv(tmp_path / "t.csv", header=False)
+    cohort = read_cohort(tmp_path)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == (atlas, "the region names")
+    for subject in cohort:
+        np.testing.assert_allclose(subject.series, frame)
+    assert cohort.notes[0] == f"Atlas: {BUNDLED[atlas].title}, told by the region names."
+
+
+def test_an_answer_for_nameless_files_turns_no_named_ones(tmp_path, bold):
+    regions = load_atlas("aal90").regions
+    frame = pd.DataFrame(bold(70, 90), columns=regions)
+    frame.to_csv(tmp_path / "named.csv", index=False)
+    write(tmp_path, "nameless_aal90.npy", bold(90, 90).T)  # not symmetric, and as many time points as regions
+    options = ReadOptions(kind="series", orientation="region-time")
+    cohort = read_cohort(tmp_path, options=options)
+    assert cohort["named"].source.options["orientation"] == "time-region"
+    assert cohort["nameless_aal90"].source.options["orientation"] == "region-time"
+
+
+def test_some_names_of_an_atlas_do_not_settle_it(tmp_path, bold):
+    regions = list(load_atlas("aal116").regions)
+    frame = pd.DataFrame(bold(70, 116), columns=[*regions[1:], "elsewhere"])
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    assert asked(tmp_path).option == "atlas"
+    with pytest.raises(InputError, match=r"region 1 is named 'Precentral_R', which is region 2 of AAL-116"):
+        read_cohort(tmp_path, atlas="aal116")
+    frame.columns = [*regions[:-1], "elsewhere"]
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    assert read_cohort(tmp_path, atlas="aal116").atlas.name == "aal116"
+
+
+def test_a_numbering_header_tells_the_axis_and_not_the_atlas(tmp_path, bold):
+    """ABIDE's header under a name that is not ABIDE's: 200 may be Schaefer's."""
+    rows = ["\t".join(f"#{i}" for i in range(1, 201))]
+    rows += ["\t".join(f"{value:.5f}" for value in row) for row in bold(90, 200)]
+    (tmp_path / "rois.1D").write_text("\n".join(rows))
+    assert asked(tmp_path).option == "atlas"
+    (tmp_path / "rois.1D").rename(tmp_path / "NYU_0050952_rois_cc200.1D")
+    cohort = read_cohort(tmp_path)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("cc200", "ABIDE's file names (rois_cc200)")
+
+
+def test_one_file_that_does_not_say_leaves_the_cohort_open(tmp_path, rng):
+    for name in ("a_cc200.npy", "b.npy"):
+        np.save(tmp_path / name, np.corrcoef(rng.standard_normal((200, 400))))
+    question = asked(tmp_path)
+    assert question.option == "atlas"
+    assert "The file 'b.npy' does not say" in question.question
+
+
+def test_a_stray_table_does_not_decide_for_the_rest(tmp_path, bold):
+    for i in range(3):
+        write(tmp_path, f"s{i}.npy", bold(200, 100))
+    (tmp_path / "scores.csv").write_text("reading,writing\n" + "\n".join(f"{i}.5,{i * i}.25" for i in range(9)))
+    assert asked(tmp_path).option == "orientation"
+    cohort = read_cohort(tmp_path, options=ReadOptions(orientation="time-region"))
+    assert cohort.ids == ("s0", "s1", "s2")
+    assert cohort.atlas.n_regions == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "n_regions", "bundled"),
+    [
+        ("NYU_0050952_rois_cc200.1D", 200, "cc200"),
+        ("NYU_0050952_rois_aal.1D", 116, "aal116"),
+        ("NYU_0050952_rois_ez.1D", 116, None),
+        ("NYU_0050952_rois_dosenbach160.1D", 161, None),
+        ("sub-01_task-rest_atlas-CC200_timeseries.tsv", 200, "cc200"),
+        ("sub-01_task-rest_seg-4S256Parcels_stat-mean_timeseries.tsv", 256, None),
+        ("sub-01_seg-Gordon_relmat.tsv", 90, None),
+        ("sub-01_atlas-Schaefer2018_desc-200Parcels_timeseries.tsv", 200, None),
+        ("abide_cc200.npz", 200, "cc200"),
+        ("abide_aal116.npz", 116, "aal116"),
+        ("lab.AAL.npy", 90, "aal90"),
+        ("schaefer200.npy", 200, None),
+        ("sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", 190, None),
+    ],
+)
+def test_atlases_that_file_names_give(name, n_regions, bundled):
+    named = read_name(Path(name)).atlas(n_regions)
+    assert named is not None
+    assert named.bundled == bundled
+
+
+@pytest.mark.parametrize(
+    ("name", "n_regions"),
+    [("sub-01.csv", 200), ("cc2001.npy", 200), ("abide_cc200.npz", 116), ("cc200_or_schaefer200.npy", 200)],
+)
+def test_file_names_that_give_no_atlas(name, n_regions):
+    assert read_name(Path(name)).atlas(n_regions) is None
+
+
+def test_layout_of_cni_needs_its_phenotypes_beside_it(tmp_path, bold):
+    write(tmp_path, "timeseries_ho.csv", bold(150, 112).T)
+    assert asked(tmp_path).option == "orientation"
+    (tmp_path / "phenotypic.csv").write_text("Subj,DX\nsub-044,ADHD\n")
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas.n_regions == 112
+    assert cohort.subjects[0].source.options["orientation decided by"] == "the layout of CNI-2019"
+
+
+def test_evidence_on_a_slow_wave_checked_by_hand():
+    """Rows are time: 0, 1, 0, -1, 0 has a lag-1 product sum of 0; a ramp -2…2 has 4 of 10."""
+    ramp = np.arange(-2.0, 3.0)
+    evidence = axis_evidence(np.outer(ramp, [1.0, -2.0, 1.0]))
+    assert evidence.along_rows == pytest.approx(4 / 10)
+    assert evidence.along_columns == pytest.approx(-4 / 6)
+    assert AxisEvidence(0.5, 0.45).suggests is None
+
+
+def test_evidence_is_not_misled_by_levels_of_regions(bold):
+    values = bold(150, 116) + 500 * np.linspace(1, 3, 116)
+    assert axis_evidence(values).suggests == "time-region"
+    assert axis_evidence(values.T).suggests == "region-time"
+    values[:, 3] = np.nan
+    assert axis_evidence(values.T).suggests == "region-time"
+
+
+def test_question_quotes_the_study(tmp_path, bold):
+    table = pd.read_csv(asset("studies", "time_axis.csv"))
+    used = table[(table["series are"] == "as released") & (table["values"] == "centred twice")]
+    right, n_series = used["larger along time"].sum(), used["series"].sum()
+    question = asked(write(tmp_path, "s.npy", bold(200, 100))).question
+    assert f"in {right:,} of {n_series:,} real series" in question
+
+
+def test_real_series_without_their_names(shared_data, tmp_path):
+    """The file of the report: a real scan of 200 time points is not turned, and 200 regions are not taken for CC200."""
+    with np.load(shared_data / "abide_aal116.npz") as archive:
+        series, lengths = archive["series"], archive["n_timepoints"]
+    ends = np.cumsum(lengths)
+    i = int(np.flatnonzero(lengths >= 200)[0])
+    scan = series[ends[i] - lengths[i] :][:200].astype(float)
+    question = asked(write(tmp_path, "scan.npy", scan))
+    assert question.option == "orientation"
+    assert "suggests that the rows are time points" in question.question
