@@ -143,6 +143,67 @@ def test_question_is_asked_answered_and_asked_again(open_page, rng) -> None:
     assert array(figure(page, "connectivity")["data"][0]["z"]).shape == (30, 30)
 
 
+def nameless(values: np.ndarray) -> bytes:
+    data = io.BytesIO()
+    np.save(data, values)
+    return data.getvalue()
+
+
+def question_of(page):
+    return next(radio for radio in page.radio if radio.key.startswith("answer_"))
+
+
+def test_axes_and_atlas_of_a_nameless_table_are_two_questions(open_page, bold) -> None:
+    """200 regions by 100 time points: neither the axis nor the atlas is taken from the number 200."""
+    series = bold(100, 200)
+    page = upload(open_page("subjects"), Uploaded("scan.npy", nameless(series.T)))
+    assert not page.success
+    question = question_of(page)
+    assert question.key == "answer_orientation"
+    shown = as_shown(question.label)
+    assert "has 200 rows and 100 columns" in shown
+    assert "which suggests that the columns are time points: in 2,278 of 2,278 real series" in shown
+    assert [as_shown(text) for text in question.proto.captions] == [
+        "200 time points of 100 regions",
+        "100 time points of 200 regions",
+    ]
+    question.set_value("region-time").run()
+    assert not page.success
+    question = question_of(page)
+    assert question.key == "answer_atlas"
+    assert list(question.options) == ["Craddock CC200", "another atlas, or not known"]
+    assert "no model applies" in as_shown(question.proto.captions[1])
+    question.set_value("unknown").run()
+    assert_no_error(page)
+    cohort = page.session_state["own_cohort"].cohort
+    assert (cohort.atlas.name, cohort.subjects[0].n_timepoints) == ("unknown200", 100)
+    assert "decided by the user" in captions(page)
+    next(button for button in page.button if button.label == "Ask me again").click().run()
+    question_of(page).set_value("region-time").run()
+    question_of(page).set_value("cc200").run()
+    cohort = page.session_state["own_cohort"].cohort
+    assert cohort.atlas.name == "cc200"
+    np.testing.assert_array_equal(cohort.subjects[0].series, series)
+
+
+def test_answer_is_not_taken_for_a_file_that_comes_later(open_page, bold) -> None:
+    first, second = (Uploaded(f"{name}.npy", nameless(bold(60, 70))) for name in "ab")
+    page = upload(open_page("subjects"), first)
+    question_of(page).set_value("time-region").run()
+    assert page.session_state["own_cohort"].cohort.ids == ("a",)
+    upload(page, first, second)
+    assert "further file" in as_shown(question_of(page).label)
+    assert page.session_state["own_cohort"].cohort.ids == ("a",)
+    question_of(page).set_value("time-region").run()
+    assert page.session_state["own_cohort"].cohort.ids == ("a", "b")
+
+
+def test_atlas_that_files_name_is_said_with_what_decided(open_page, abide) -> None:
+    page = upload(open_page("subjects"), *abide[:1])
+    assert "Atlas: Craddock CC200, told by ABIDE's file names (rois_cc200)." in captions(page)
+    assert "Craddock CC200: decided by ABIDE's file names (rois_cc200)." in captions(page)
+
+
 def test_choices_named_by_a_file_are_not_markdown(open_page, rng) -> None:
     data = io.BytesIO()
     np.savez(data, **{"**bold**": rng.random((30, 200)), "plain": rng.random((30, 200))})

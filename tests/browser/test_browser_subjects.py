@@ -57,7 +57,7 @@ def test_folder_is_read_with_its_sub_folders_and_further_files_are_added(open_ap
     study = tmp_path / "study"
     for i in range(2):
         (study / f"sub-0{i}").mkdir(parents=True)
-        write_abide(tmp_path, f"Lab_005000{i}", seed=i).rename(study / f"sub-0{i}" / "rois.1D")
+        write_abide(tmp_path, f"Lab_005000{i}", seed=i).rename(study / f"sub-0{i}" / "rois_cc200.1D")
     (study / ".git").mkdir()
     (study / ".git" / "config").write_text("hidden")
     (study / "participants.tsv").write_text("participant_id\tgroup\nsub-00\tNC\nsub-01\tASD\n")

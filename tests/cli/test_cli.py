@@ -47,6 +47,7 @@ def test_info(run, demo, tmp_path):
     assert ended.code == 0
     assert "6 subjects · AAL-90 (cerebrum) (90 regions) · series" in ended.out
     assert "SIMULATED: 6 of the subjects" in ended.out
+    assert "Atlas: AAL-90 (cerebrum), told by the region names." in ended.out
     assert "Groups: 2 NC, 2 MCI, 2 AD" in ended.out
     quality = pd.read_csv(tmp_path / "tables" / "quality.csv")
     assert len(quality) == 6

@@ -13,6 +13,7 @@ from biobgt.model.ensemble import OF_SIMULATED
 from biobgt.model.pretrained import load_card
 
 MODEL = "adsim-aal90"
+MATRICES = ("--kind", "connectivity", "--atlas", "aal90")  # nameless, so the files do not say it
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def _model_of(file: Path) -> dict[str, object]:
 
 
 def test_one_bad_subject_has_a_row_with_the_reason_and_the_others_are_predicted(run, mixed, tmp_path):
-    ended = run("predict", mixed, "--kind", "connectivity", "--model", MODEL, "--out", tmp_path / "p.csv")
+    ended = run("predict", mixed, *MATRICES, "--model", MODEL, "--out", tmp_path / "p.csv")
     assert ended.code == 0, ended.err
     table = pd.read_csv(tmp_path / "p.csv", keep_default_na=False)
     assert list(table.columns) == ["subject", "p_NC", "p_MCI", "p_AD", "prediction", "warning"]
@@ -55,7 +56,7 @@ def test_a_file_that_cannot_be_read_is_named(run, mixed, tmp_path):
     for file in mixed.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "d.csv").write_text("1,x\nx,1\n")
-    ended = run("predict", tmp_path, "--kind", "connectivity", "--model", MODEL, "--out", tmp_path / "out" / "p.csv")
+    ended = run("predict", tmp_path, *MATRICES, "--model", MODEL, "--out", tmp_path / "out" / "p.csv")
     assert ended.code == 0, ended.err
     assert "Files that could not be read: 1" in ended.out
     assert "d.csv" in ended.out
@@ -63,7 +64,7 @@ def test_a_file_that_cannot_be_read_is_named(run, mixed, tmp_path):
 
 
 def test_attention_of_the_others_is_written_and_the_bad_one_is_refused(run, mixed, tmp_path):
-    ended = run("attention", mixed, "--kind", "connectivity", "--model", MODEL, "--out", tmp_path)
+    ended = run("attention", mixed, *MATRICES, "--model", MODEL, "--out", tmp_path)
     assert ended.code == 0, ended.err
     assert sorted(path.name for path in (tmp_path / "attention").iterdir()) == ["a.npz", "c.npz"]
     for table in ("module_contrast", "attention_received", "module_blocks", "sources"):
@@ -76,7 +77,32 @@ def test_attention_of_the_others_is_written_and_the_bad_one_is_refused(run, mixe
 
 
 def test_attention_of_nobody_is_refused(run, mixed, tmp_path):
-    ended = run("attention", mixed / "b.csv", "--kind", "connectivity", "--model", MODEL, "--out", tmp_path / "new")
+    ended = run("attention", mixed / "b.csv", *MATRICES, "--model", MODEL, "--out", tmp_path / "new")
     assert ended.code == 2
     assert "values beyond ±1" in ended.err
     assert not (tmp_path / "new").exists()
+
+
+def test_no_prediction_where_only_a_number_of_regions_speaks_for_the_atlas(run, tmp_path, bold):
+    """A nameless table of 200 regions, or of 200 time points: a model of CC200 is asked once the user said that."""
+    predict = ("predict", tmp_path / "s.npy", "--model", "abide-cc200", "--out", tmp_path / "out" / "p.csv")
+    np.save(tmp_path / "s.npy", bold(200, 100))
+    ended = run(*predict)
+    assert (ended.code, ended.out) == (2, "")
+    assert "time-region (200 time points of 100 regions) or region-time (100 time points of 200 regions)" in ended.err
+    assert "suggests that the rows are time points: in 2,278 of 2,278 real series" in ended.err
+    assert ended.err.rstrip().endswith("Answer with --orientation.")
+    ended = run(*predict, "--orientation", "time-region")
+    assert ended.code == 2
+    assert "has 100 (unknown100). Choose a model of that atlas." in ended.err
+    np.save(tmp_path / "s.npy", bold(150, 200))
+    ended = run(*predict, "--orientation", "time-region")
+    assert ended.code == 2
+    assert "200 regions fit more than one atlas: Craddock CC200, Schaefer" in ended.err
+    assert ended.err.rstrip().endswith("Answer with --atlas.")
+    ended = run(*predict, "--orientation", "time-region", "--atlas", "unknown")
+    assert ended.code == 2
+    assert "trained on atlas cc200; cohort 's' is on unknown200" in ended.err
+    assert not (tmp_path / "out").exists()
+    assert run(*predict, "--atlas", "cc200").code == 0
+    assert pd.read_csv(tmp_path / "out" / "p.csv")["subject"].tolist() == ["s"]

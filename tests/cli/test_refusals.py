@@ -133,7 +133,10 @@ def test_series_with_holes_name_the_first(run, tmp_path, bold):
     series[:, 3] = np.nan  # a region that is missing altogether may be
     series[7, 4] = np.nan
     np.savetxt(tmp_path / "a.csv", series, delimiter=",")
-    refused(run("modules", tmp_path / "a.csv", "--out", tmp_path / "out"), "time point 8, region 5 is nan")
+    refused(
+        run("modules", tmp_path / "a.csv", "--atlas", "aal90", "--out", tmp_path / "out"),
+        "time point 8, region 5 is nan",
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -144,9 +147,10 @@ def test_a_matrix_beyond_one_has_no_fisher_z_and_no_prediction(run, tmp_path):
     for name in ("a", "b", "c", "d"):
         np.savetxt(tmp_path / "study" / f"{name}.csv", matrix, delimiter=",")
     (tmp_path / "study" / "participants.tsv").write_text("participant_id\tgroup\na\tNC\nb\tNC\nc\tAD\nd\tAD\n")
-    asked = ("compare", tmp_path / "study", "--kind", "connectivity", "--groups", "NC", "AD", "--of", "fc-blocks")
+    matrices = ("--kind", "connectivity", "--atlas", "aal90")
+    asked = ("compare", tmp_path / "study", *matrices, "--groups", "NC", "AD", "--of", "fc-blocks")
     refused(run(*asked, "--out", tmp_path / "out"), "values beyond ±1, so Fisher z is undefined")
-    predict = ("predict", tmp_path / "study" / "a.csv", "--kind", "connectivity", "--model", "adsim-aal90")
+    predict = ("predict", tmp_path / "study" / "a.csv", *matrices, "--model", "adsim-aal90")
     refused(run(*predict, "--out", tmp_path / "out" / "p.csv"), "values beyond ±1; the model needs Pearson")
     assert not (tmp_path / "out").exists()
 
