@@ -17,7 +17,8 @@ from biobgt.cohort_edits import HandEdits, add_subjects, edit_again, hand_edits,
 from biobgt.project import Project, open_project
 from biobgt.readers import READABLE_SUFFIXES, read_atlas
 
-# Sidecars of images, and tables that the reader takes for phenotypes by their name.
+_ANSWERS_OF_THEIR_OWN = ("atlas", "phenotypes")  # arguments of the reader, not among its options
+# Sidecars of images, and tables that the reader may take for phenotypes.
 _BESIDE_THE_DATA = (".json", ".xlsx")
 _MAX_NAME = 150
 _DEEPEST = 12  # folders above a file that are kept; with names of that length a path stays within what systems allow
@@ -38,7 +39,8 @@ class Brought:
     """What a user brought to be read, and their answers to the reader's questions.
 
     ``atlas`` is a bundled name, ``unknown``, or None where the files say it; a table of the user's own comes before it.
-    ``answers`` maps ``atlas`` or a field of ReadOptions, as the reader's question named it, to the choice.
+    ``answers`` maps ``atlas``, ``phenotypes`` or a field of ReadOptions, as the reader's question named it, to the
+    choice.
     """
 
     files: Sequence[Upload]
@@ -135,12 +137,15 @@ def read_brought(brought: Brought, *, name: str, progress: Callable[[int, int], 
         atlas = brought.answers.get("atlas", brought.atlas)
         table = _write_if(brought.atlas_table, tables / "atlas")
         labels = _write_if(brought.label_image, tables / "labels")
-        answers: dict[str, Any] = {option: choice for option, choice in brought.answers.items() if option != "atlas"}
+        phenotypes = _write_if(brought.phenotypes, tables / "phenotypes") or brought.answers.get("phenotypes")
+        answers: dict[str, Any] = {
+            option: choice for option, choice in brought.answers.items() if option not in _ANSWERS_OF_THEIR_OWN
+        }
         options = ReadOptions(**answers, image=replace(brought.image, labels=labels))
         return read_cohort(
             _write_all(brought.files, folder / "your files"),
             atlas=table or atlas,
-            phenotypes=_write_if(brought.phenotypes, tables / "phenotypes"),
+            phenotypes=phenotypes,
             options=options,
             name=name,
             progress=progress,

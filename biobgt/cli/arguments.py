@@ -64,7 +64,9 @@ def read_arguments(
     atlas: Annotated[
         str | None, typer.Option(help="Bundled atlas, region table, or unknown. Default: as the files say.")
     ] = None,
-    phenotypes: Annotated[Path | None, typer.Option(help="Table of groups: .csv, .tsv or .xlsx.")] = None,
+    phenotypes: Annotated[
+        Path | None, typer.Option(help="Table of groups, .csv, .tsv or .xlsx. Default: found.")
+    ] = None,
     kind: Annotated[
         Literal["series", "connectivity"] | None, typer.Option(help="What the files hold, where they do not say.")
     ] = None,

@@ -6,20 +6,19 @@ list of what was refused. :func:`stream_subjects` reads one subject at a time, f
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from biobgt.atlas import UNKNOWN_ATLAS, Atlas
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.cohort_edits import change_atlas
 from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.readers.archives import unpacked
 from biobgt.readers.atlases import find_atlas
 from biobgt.readers.files import ReadOptions, suffix_of
-from biobgt.readers.folders import look_through
+from biobgt.readers.found_files import Found, look_up, read_found_phenotypes
 from biobgt.readers.matching import match_phenotypes
-from biobgt.readers.naming import FoundFile, ask_between_recordings, printable
-from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
+from biobgt.readers.naming import ask_between_recordings, printable
+from biobgt.readers.phenotypes import Phenotypes, read_phenotypes
 from biobgt.readers.project_files import PROJECT_SUFFIX, read_project_cohort
 from biobgt.readers.recognition import BY_USER, SettledAtlas, settle_atlas
 from biobgt.readers.subjects import (
@@ -32,16 +31,6 @@ from biobgt.readers.subjects import (
     to_subjects,
 )
 from biobgt.wording import counted
-
-
-@dataclass
-class _Found:
-    """Everything the user named, looked through."""
-
-    data: list[FoundFile] = field(default_factory=list)
-    phenotypes: list[FoundFile] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 def read_cohort(
@@ -63,7 +52,7 @@ def read_cohort(
         A bundled name, a region table, an atlas, or ``unknown`` for none of the bundled ones. None takes it from region
         names, from a known layout or from the files' names, and asks where these say nothing.
     phenotypes : path, optional
-        Table of groups and covariates. None uses the ones found in the folder.
+        Table of groups and covariates, or the name of one of those that lie with the data. None uses all of these.
     options : ReadOptions, optional
         The user's word on what the files alone do not say.
     name : str, optional
@@ -90,9 +79,9 @@ def read_cohort(
     if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
         return _read_project(paths, chosen, phenotypes, name)
     with ExitStack() as stack:
-        found = _look_up(paths, options, stack)
+        found = look_up(paths, options, stack)
         ask_between_recordings(found.data)
-        table = _read_phenotypes(phenotypes, found)
+        table = read_found_phenotypes(phenotypes, found)
         read = list(read_candidates(found.data, options, chosen, progress))
     candidates = [item for item in read if isinstance(item, Candidate)]
     problems = [item for item in read if isinstance(item, Problem)]
@@ -100,7 +89,7 @@ def read_cohort(
     subjects, more_problems = to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
-        raise _nothing_read(paths, found.refused)
+        raise _nothing_read(paths, found)
     cohort = Cohort(
         name=name or printable(", ".join(item.resolve().stem for item in paths[:3])),
         subjects=tuple(subjects.values()),
@@ -126,7 +115,7 @@ def stream_subjects(
         return
     reference: tuple[str, ...] | None = None
     with ExitStack() as stack:
-        found = _look_up([Path(path)], options, stack)
+        found = look_up([Path(path)], options, stack)
         ask_between_recordings(found.data)
         yield from found.refused
         for item in read_candidates(found.data, options, chosen):
@@ -163,42 +152,6 @@ def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path
     return replace(cohort, name=name or cohort.name)
 
 
-def _look_up(paths: Iterable[Path], options: ReadOptions, stack: ExitStack) -> _Found:
-    """Look through folders and archives; archives stay unpacked until the stack closes."""
-    found = _Found()
-    for path in paths:
-        if not path.exists():
-            raise InputError(f"There is no file or folder '{path}'.")
-        if suffix_of(path) == ".zip":
-            folder, refused = stack.enter_context(unpacked(path))
-            found.refused += refused
-        elif path.is_dir():
-            folder = path
-        else:
-            found.data.append(FoundFile(path, path.name, folders=path.resolve().parts[-4:-1]))
-            continue
-        inside = look_through(folder, pattern=options.pattern, name=path.resolve().stem)
-        found.data += inside.data
-        found.phenotypes += inside.phenotypes
-        found.refused += inside.refused
-        found.notes += inside.notes
-    return found
-
-
-def _read_phenotypes(named: str | Path | None, found: _Found) -> Phenotypes | None:
-    """Read the table the user named, or the ones found; a found one that cannot be used is refused, not fatal."""
-    if named is not None:
-        return read_phenotypes(named)
-    joined: Phenotypes | None = None
-    for file in found.phenotypes:
-        try:
-            table = read_phenotypes(file.path)
-            joined = table if joined is None else join_phenotypes([joined, table])
-        except InputError as error:
-            found.refused.append(Refusal(printable(file.name), str(error)))
-    return joined
-
-
 def _with_phenotypes(cohort: Cohort, table: Phenotypes) -> Cohort:
     matched = match_phenotypes(cohort, table)
     return replace(
@@ -223,7 +176,7 @@ def _notes_on(subjects: Iterable[Subject]) -> list[str]:
     return notes
 
 
-def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], found: _Found) -> None:
+def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], found: Found) -> None:
     """Refuse what could not be read; set aside another parcellation's files of subjects that were."""
     aside = [problem for problem in problems if problem.other_atlas and problem.subject in subjects]
     if aside:
@@ -234,8 +187,11 @@ def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], fou
     found.refused += [Refusal(problem.file, str(problem.error)) for problem in problems if problem not in aside]
 
 
-def _nothing_read(paths: list[Path], refused: list[Refusal]) -> InputError:
+def _nothing_read(paths: list[Path], found: Found) -> InputError:
     what = ", ".join(f"'{path.name}'" for path in paths[:3])
+    refused = found.refused
+    if not refused and found.phenotypes:
+        return InputError(f"There is a phenotype table in {what}, and no file of the people it describes. Name both.")
     if not refused:
         return InputError(f"There is nothing to read in {what}: no file of region series, connectivity or images.")
     if len(refused) == 1:

@@ -1,4 +1,4 @@
-"""Folders of subjects: which files hold data, and which one the phenotypes.
+"""Folders of subjects: which files hold data, which ones phenotypes or further files.
 
 Knows the layouts of fMRIPrep and XCP-D derivatives, of ABIDE's Preprocessed Connectomes Project, of ADHD-200 Athena
 and of CNI-2019; any other folder of readable files works too. What is not read is counted, never passed over silently.
@@ -14,6 +14,7 @@ from pathlib import Path
 from biobgt.cohort import Refusal
 from biobgt.readers.files import IMAGE_SUFFIXES, READABLE_SUFFIXES, suffix_of
 from biobgt.readers.naming import FoundFile, printable, subject_ids
+from biobgt.readers.phenotype_search import holds_phenotypes
 from biobgt.wording import counted
 
 _PHENOTYPES = re.compile(r"participants\.tsv|.*(?:phenotypic|phenotype|phenotypes).*\.(?:csv|tsv|xlsx)", re.IGNORECASE)
@@ -30,16 +31,17 @@ _PREPROCESSED_IMAGE = re.compile(
 
 @dataclass(frozen=True)
 class FoundFolder:
-    """What a folder holds."""
+    """What a folder holds; archives are not opened."""
 
     data: tuple[FoundFile, ...]
     phenotypes: tuple[FoundFile, ...]
+    archives: tuple[FoundFile, ...]
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]
 
 
 def look_through(folder: Path, *, pattern: str | None = None, name: str | None = None) -> FoundFolder:
-    """Sort a folder's files into data, phenotypes, refused and left aside.
+    """Sort a folder's files into data, phenotypes, archives, refused and left aside.
 
     Parameters
     ----------
@@ -51,6 +53,7 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
     """
     data: list[FoundFile] = []
     phenotypes: list[FoundFile] = []
+    archives: list[FoundFile] = []
     refused: list[Refusal] = []
     left_aside: Counter[str] = Counter()
     own_name = name or folder.resolve().name
@@ -65,7 +68,9 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
             continue
         if path.is_symlink() and (refusal := _check_link(path, printable(found.name), folder)):
             refused.append(refusal)
-        elif _PHENOTYPES.fullmatch(path.name):
+        elif suffix_of(path) == ".zip":
+            archives.append(found)
+        elif _PHENOTYPES.fullmatch(path.name) or _may_be_phenotypes(path):
             phenotypes.append(found)
         elif _holds_data(path, found.name, pattern):
             data.append(found)
@@ -75,7 +80,11 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
     if left_aside:
         counts = ", ".join(f"{count} × {suffix}" for suffix, count in left_aside.most_common())
         notes.append(f"Left aside as not data{' or outside the pattern' if pattern else ''}: {counts}.")
-    return FoundFolder(tuple(kept), tuple(phenotypes), tuple(refused), tuple(notes))
+    return FoundFolder(tuple(kept), tuple(phenotypes), tuple(archives), tuple(refused), tuple(notes))
+
+
+def _may_be_phenotypes(path: Path) -> bool:
+    return not _BESIDE_THE_DATA.fullmatch(path.name) and holds_phenotypes(path)
 
 
 def _holds_data(path: Path, name: str, pattern: str | None) -> bool:

@@ -76,6 +76,11 @@ def _match_by(
     }
 
 
+def same_person(identifier: str) -> str:
+    """Return what is the same in all ways to write a person's id, but for a site's prefix."""
+    return _without_zeros(identifier) or ""
+
+
 def _exact(identifier: str) -> str | None:
     return identifier
 

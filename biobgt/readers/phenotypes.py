@@ -18,9 +18,9 @@ from biobgt.readers.layout import find_separator, split_cells
 from biobgt.readers.text import decode
 
 # The column names of the releases, in lower case, in order of preference.
-_ID_COLUMNS = ("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id")
+ID_COLUMNS = ("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id")
 _NO_ID = ("no_filename", "nan", "")
-_GROUP_COLUMNS = ("group", "dx_group", "dx", "diagnosis", "dx_bl", "research group")
+GROUP_COLUMNS = ("group", "dx_group", "dx", "diagnosis", "dx_bl", "research group")
 _RENAMED = {
     "site_id": "site",
     "age_at_scan": "age",
@@ -29,6 +29,7 @@ _RENAMED = {
     "wisc_fsiq": "fiq",
     "full4 iq": "fiq",
 }
+TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx"})
 _GROUP_NAMES = {
     "NC": {"nc", "hc", "cn", "tc", "td", "tdc", "control", "controls", "healthy control", "healthy", "typical"},
     "ASD": {"asd", "autism", "autism spectrum disorder"},
@@ -36,6 +37,8 @@ _GROUP_NAMES = {
     "MCI": {"mci", "emci", "lmci"},
     "AD": {"ad", "alzheimer's disease", "dementia"},
 }
+# Columns by which a table is known to be about people.
+PHENOTYPE_COLUMNS = frozenset({*GROUP_COLUMNS, *_RENAMED, *_RENAMED.values()})
 _UNKNOWN = frozenset({"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"})
 
 
@@ -81,13 +84,16 @@ class Phenotypes:
     notes: tuple[str, ...] = ()
 
 
-def read_phenotypes(path: str | Path) -> Phenotypes:
-    """Read a phenotype table and translate the columns and codes of known releases."""
+def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenotypes:
+    """Read a phenotype table and translate the columns and codes of known releases.
+
+    ``id_column`` is the column of subject ids, in lower case, where it is not named as such columns are.
+    """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
     try:
-        raw = _read_table(path).dropna(how="all")
+        raw = read_table(path).dropna(how="all")
     except OSError as error:
         raise InputError(
             f"The phenotype table '{path.name}' could not be opened ({error.strerror or error})."
@@ -98,13 +104,13 @@ def read_phenotypes(path: str | Path) -> Phenotypes:
     if raw.columns.has_duplicates:
         repeated = raw.columns[raw.columns.duplicated()][0]
         raise InputError(f"The phenotype table '{path.name}' has two columns named '{repeated}'.")
-    id_columns = [column for column in _ID_COLUMNS if column in raw.columns]
+    id_columns = [column for column in (id_column, *ID_COLUMNS) if column is not None and column in raw.columns]
     if not id_columns:
         raise InputError(
             f"The phenotype table '{path.name}' has no column of subject ids. Name one 'subject' or 'participant_id'; "
             f"it has {', '.join(map(str, raw.columns[:8]))}."
         )
-    notes: list[str] = []
+    notes = [] if id_column is None else [f"Subject ids in '{path.name}' are those of its column '{id_column}'."]
     ids = raw[id_columns].map(_as_text)
     named = ids.where(~ids.isin(_NO_ID)).bfill(axis=1).iloc[:, 0]
     table = _decode_releases(raw, notes).rename(columns={k: v for k, v in _RENAMED.items() if v not in raw.columns})
@@ -163,7 +169,8 @@ def _as_text(value: object) -> str:
     return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
 
 
-def _read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table as it is written, from a workbook or from text."""
     if path.suffix.lower() in {".xlsx", ".xlsm"}:
         try:
             with zipfile.ZipFile(path) as archive:
@@ -229,7 +236,7 @@ def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 
 
 def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    column = next((name for name in _GROUP_COLUMNS if name in table.columns), None)
+    column = next((name for name in GROUP_COLUMNS if name in table.columns), None)
     if column is None:
         return table
     names = {name: group for group, names in _GROUP_NAMES.items() for name in names}

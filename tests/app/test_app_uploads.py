@@ -143,6 +143,35 @@ def test_question_is_asked_answered_and_asked_again(open_page, rng) -> None:
     assert array(figure(page, "connectivity")["data"][0]["z"]).shape == (30, 30)
 
 
+def test_phenotype_table_dropped_with_the_data_is_found(open_page, abide) -> None:
+    page = upload(open_page("subjects"), *abide, Uploaded("clinic.csv", PHENOTYPES.content))
+    assert_no_error(page)
+    assert as_shown(page.success[0].value) == "Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group."
+    assert page.session_state["own_cohort"].cohort.refused == ()
+
+
+def test_one_of_two_tables_is_chosen(open_page, abide) -> None:
+    other = Uploaded("other.csv", b"subject,group\nSite_0050000,AD\nSite_0050001,AD\n")
+    page = upload(open_page("subjects"), *abide, Uploaded("clinic.csv", PHENOTYPES.content), other)
+    question = question_of(page)
+    assert list(map(as_shown, question.options)) == ["clinic.csv", "other.csv"]
+    question.set_value("other.csv").run()
+    assert_no_error(page)
+    assert [subject.group for subject in page.session_state["own_cohort"].cohort] == ["AD", "AD", None]
+
+
+def test_zip_in_a_folder_is_read(open_page, abide) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(abide[1].name, abide[1].content)
+    page = open_page("subjects")
+    files = [(f"study/{abide[0].name}", abide[0].content, ""), ("study/rest.zip", archive.getvalue(), "")]
+    page.file_uploader(key="folder0").set_value(files)
+    page.run()
+    assert_no_error(page)
+    assert page.session_state["own_cohort"].cohort.ids == ("Site_0050000", "Site_0050001")
+
+
 def nameless(values: np.ndarray) -> bytes:
     data = io.BytesIO()
     np.save(data, values)

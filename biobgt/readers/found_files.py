@@ -1,0 +1,134 @@
+"""What the user named, looked through: data, phenotype tables and archives, in folders, archives and one by one."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from biobgt.cohort import Refusal
+from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.readers.archives import unpacked
+from biobgt.readers.files import ReadOptions, suffix_of
+from biobgt.readers.folders import look_through
+from biobgt.readers.naming import FoundFile, printable, subject_ids
+from biobgt.readers.phenotype_search import column_of_subjects, holds_phenotypes
+from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
+from biobgt.wording import counted
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A phenotype table, and its column of subject ids where that is not named as such columns are."""
+
+    file: FoundFile
+    id_column: str | None = None
+
+    def read(self) -> Phenotypes:
+        """Read the table."""
+        return read_phenotypes(self.file.path, id_column=self.id_column)
+
+
+@dataclass
+class Found:
+    """Everything the user named, looked through."""
+
+    data: list[FoundFile] = field(default_factory=list)
+    phenotypes: list[FoundTable] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def look_up(paths: Iterable[Path], options: ReadOptions, stack: ExitStack) -> Found:
+    """Look through folders and archives; archives stay unpacked until the stack closes."""
+    found = Found()
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"There is no file or folder '{path}'.")
+        if suffix_of(path) == ".zip":
+            folder, refused = stack.enter_context(unpacked(path))
+            found.refused += refused
+            _look_into(folder, found, options, name=path.resolve().stem)
+        elif path.is_dir():
+            _look_into(path, found, options, name=path.resolve().stem, stack=stack)
+        else:
+            file = FoundFile(path, path.name, folders=path.resolve().parts[-4:-1])
+            if holds_phenotypes(path):
+                found.phenotypes.append(FoundTable(file))
+            else:
+                found.data.append(file)
+    _set_tables_aside(found)
+    return found
+
+
+def _look_into(
+    folder: Path, found: Found, options: ReadOptions, *, name: str, within: str = "", stack: ExitStack | None = None
+) -> None:
+    """Add what a folder holds; without a stack it is an unpacked archive, and archives in it are refused.
+
+    ``within`` is the archive's place among the user's files, which goes before the names of the files in it.
+    """
+    inside = look_through(folder, pattern=options.pattern, name=name)
+    prefix = f"{within}/" if within else ""
+    found.data += [replace(file, name=prefix + file.name) for file in inside.data]
+    found.phenotypes += [FoundTable(replace(file, name=prefix + file.name)) for file in inside.phenotypes]
+    found.refused += [replace(refusal, file=prefix + refusal.file) for refusal in inside.refused]
+    found.notes += [f"{within}: {note}" if within else note for note in inside.notes]
+    for archive in inside.archives:
+        shown = printable(prefix + archive.name)
+        if stack is None:
+            found.refused.append(
+                Refusal(shown, "It is an archive in an archive, which is not opened. Unpack it first.")
+            )
+            continue
+        try:
+            unpacked_folder, refused = stack.enter_context(unpacked(archive.path))
+        except InputError as error:
+            found.refused.append(Refusal(shown, str(error)))
+            continue
+        found.refused += [replace(refusal, file=f"{shown}/{refusal.file}") for refusal in refused]
+        _look_into(unpacked_folder, found, options, name=archive.path.stem, within=shown)
+
+
+def _set_tables_aside(found: Found) -> None:
+    """Take the tables whose rows are the subjects at hand out of the data, and find their columns of ids."""
+    subjects = subject_ids(found.data)
+    tables = [FoundTable(file, column_of_subjects(file.path, subjects)) for file in found.data]
+    of_people = [table for table in tables if table.id_column is not None]
+    aside = {table.file for table in of_people}
+    found.data = [file for file in found.data if file not in aside]
+    known = [FoundTable(table.file, column_of_subjects(table.file.path, subjects)) for table in found.phenotypes]
+    found.phenotypes = [*known, *of_people]
+
+
+def read_found_phenotypes(named: str | Path | None, found: Found) -> Phenotypes | None:
+    """Read the table the user named, or the ones found; a found one that cannot be used is refused, not fatal."""
+    if named is not None:
+        chosen = next((table for table in found.phenotypes if table.file.name == str(named)), None)
+        return read_phenotypes(named) if chosen is None else chosen.read()
+    joined: Phenotypes | None = None
+    read: dict[str, Phenotypes] = {}
+    for item in found.phenotypes:
+        try:
+            table = read[printable(item.file.name)] = item.read()
+        except InputError as error:
+            found.refused.append(Refusal(printable(item.file.name), str(error)))
+            continue
+        try:
+            joined = table if joined is None else join_phenotypes([joined, table])
+        except InputError as disagreement:
+            raise _which_table(str(disagreement), read) from None
+    return joined
+
+
+def _which_table(disagreement: str, tables: Mapping[str, Phenotypes]) -> ChoiceNeeded:
+    """Ask which of several tables that contradict one another is meant."""
+    return ChoiceNeeded(
+        f"More than one phenotype table lies with the data, and they contradict one another. {disagreement}",
+        option="phenotypes",
+        choices={name: _contents(table) for name, table in tables.items()},
+    )
+
+
+def _contents(phenotypes: Phenotypes) -> str:
+    columns = ", ".join(map(str, phenotypes.table.columns[1:6])) or "ids alone"
+    return f"{counted(len(phenotypes.table), 'row')} with {columns}"

@@ -1,0 +1,103 @@
+"""Phenotype tables found by what is in them, whatever they are called and wherever they lie.
+
+A table is one where a column is named as subject ids are and another holds words or what phenotype tables hold (group,
+age, site); or where a column's values are the names of the subjects at hand. Region tables are neither: below their
+header there are numbers, in columns named after regions.
+"""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pandas as pd
+
+from biobgt.errors import InputError
+from biobgt.readers.layout import find_separator, is_number, split_cells
+from biobgt.readers.matching import same_person
+from biobgt.readers.phenotypes import (
+    GROUP_COLUMNS,
+    ID_COLUMNS,
+    PHENOTYPE_COLUMNS,
+    TABLE_SUFFIXES,
+    is_known,
+    read_table,
+    read_table_of_words,
+)
+from biobgt.readers.text import decode
+
+_SNIFFED_BYTES = 2**16  # the beginning of a file, enough for a header of a thousand names and some rows
+_LARGEST_BYTES = 2**24  # a table of people is smaller
+
+
+def holds_phenotypes(path: Path) -> bool:
+    """Tell a phenotype table by its header and the beginning of its columns."""
+    table = _beginning(path)
+    if table is None:
+        return False
+    named = set(map(str, table.columns))
+    ids = named & set(ID_COLUMNS)
+    others = [column for column in table.columns if column not in ID_COLUMNS]
+    has_words = any(_is_words(table[column]) for column in others)
+    if ids:
+        return has_words or bool(named & PHENOTYPE_COLUMNS)
+    return has_words and bool(named & set(GROUP_COLUMNS))
+
+
+def column_of_subjects(path: Path, subjects: Collection[str]) -> str | None:
+    """Name the column of a table whose values are the subjects at hand; None where none is, or one is named so.
+
+    Numbers are names only in a table that has a column of phenotypes: any other table may number its rows.
+    """
+    if not subjects or path.stat().st_size > _LARGEST_BYTES or (table := _beginning(path, whole=True)) is None:
+        return None
+    named = set(map(str, table.columns))
+    if named & set(ID_COLUMNS):
+        return None
+    persons = {same_person(name) for name in subjects}
+    for column in table.columns:
+        values = [str(value) for value in table[column] if is_known(value)]
+        if all(value.isdigit() for value in values) and not named & PHENOTYPE_COLUMNS:
+            continue
+        shared = persons & {same_person(value) for value in values}
+        if len(set(values)) == len(values) and len(shared) >= min(2, len(persons)):
+            return str(column)
+    return None
+
+
+def _beginning(path: Path, *, whole: bool = False) -> pd.DataFrame | None:
+    """Read the first rows of a table with names over its columns; None where it is no such table."""
+    if path.suffix.lower() not in TABLE_SUFFIXES:
+        return None
+    try:
+        if path.suffix.lower() == ".xlsx":
+            table = read_table(path)
+        else:
+            with path.open("rb") as file:
+                data = file.read(_SNIFFED_BYTES)
+            text = decode(data if len(data) < _SNIFFED_BYTES else data[: data.rfind(b"\n")])
+            if not _may_be_of_people(text):
+                return None
+            table = read_table_of_words(decode(path.read_bytes()) if whole else text, "The table")
+    except (InputError, OSError):
+        return None
+    names = [str(column).strip().lower() for column in table.columns]
+    unnamed = sum(is_number(name, ".") for name in names)
+    if len(names) < 2 or table.empty or unnamed > len(names) / 2 or len(set(names)) < len(names):
+        return None
+    return table.set_axis(names, axis=1)
+
+
+def _may_be_of_people(text: str) -> bool:
+    """Look at the first two lines alone: a folder may hold thousands of tables of numbers."""
+    lines = [line for line in text.splitlines() if line.strip()][:2]
+    if len(lines) < 2:
+        return False
+    separator, _ = find_separator(lines[:1])
+    names, first = (split_cells(line, separator) for line in lines)
+    of_people = {name.lower() for name in names} & {*ID_COLUMNS, *PHENOTYPE_COLUMNS}
+    return bool(of_people) or not all(is_number(cell, ",") for cell in first)
+
+
+def _is_words(column: "pd.Series[str]") -> bool:
+    """Whether most of what a column holds is no number."""
+    known = [str(value).strip() for value in column if is_known(value)]
+    return sum(not is_number(value, ",") for value in known) > len(known) / 2
