@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from biobgt.figures.frame import whose
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, ONE_MEMBER
 from biobgt.model.attention_views import FDR, BlockTests
-from biobgt.wording import counted
+from biobgt.wording import counted, listed
 
 # Covariates by the names that biobgt.groups.covariates_of gives them, in words.
 CONFOUNDS = {"mean_fd": "motion", "age": "age", "sex": "sex", "site": "site"}
@@ -114,7 +114,7 @@ def comparison_sentence(tests: BlockTests) -> str:
 def _caution(covariates: str) -> str:
     """Say what was not adjusted for, or nothing where all was."""
     missing = [word for name, word in CONFOUNDS.items() if name not in _names(covariates)]
-    return f" Not adjusted for {_listed(missing)}, so a difference may be one of that." if missing else ""
+    return f" Not adjusted for {listed(missing)}, so a difference may be one of that." if missing else ""
 
 
 def adjusted_for(covariates: str) -> str:
@@ -124,7 +124,7 @@ def adjusted_for(covariates: str) -> str:
     ('adjusted for motion, age and sex', 'adjusted for no covariate')
     """
     names = [CONFOUNDS.get(name, name) for name in _names(covariates)]
-    return f"adjusted for {_listed(names)}" if names else "adjusted for no covariate"
+    return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
 
 
 def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -> str:
@@ -252,7 +252,3 @@ def _number(count: int) -> str:
 
 def _names(covariates: str) -> list[str]:
     return [name.strip() for name in covariates.split(",") if name.strip()]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
