@@ -1,6 +1,15 @@
 """Words for numbers and names in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+# Covariates by their names in tables and on the command line, in words.
+COVARIATES: Mapping[str, str] = {
+    "mean_abs_fc": "overall connectivity",
+    "mean_fd": "motion",
+    "age": "age",
+    "sex": "sex",
+    "site": "site",
+}
 
 
 def counted(number: int, noun: str) -> str:

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.cohort import Cohort
 from biobgt.errors import InputError
+from biobgt.quality import mean_connectivity
 from biobgt.readers.phenotypes import is_known
 from biobgt.wording import counted
 
@@ -66,6 +68,15 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
     return Covariates(table, tuple(name for name in USUAL_NAMES if name not in picked))
 
 
+def overall_connectivity(cohort: Cohort) -> NDArray[np.float64]:
+    """Mean |FC| of each subject over its pairs of regions with signal, shape (n_subjects,).
+
+    Attention is made from connectivity: where one group's is stronger overall, as after motion or without global-signal
+    regression, its attention differs too, and that says nothing about modules.
+    """
+    return np.array([mean_connectivity(subject)[1] for subject in cohort])
+
+
 def complete_covariates(
     cohort_table: pd.DataFrame,
     names: Sequence[str] | None = None,
@@ -100,8 +111,8 @@ def complete_covariates(
             picked[name.lower()] = own.to_numpy()
     for name in without:
         if name.lower() not in picked.columns:
-            there = ", ".join(picked.columns) or "none"
-            raise InputError(f"There is no covariate '{name}' to leave out. The covariates here: {there}.")
+            left = ", ".join(picked.columns) or "none"
+            raise InputError(f"There is no covariate '{name}' to leave out. The covariates here: {left}.")
         picked = picked.drop(columns=name.lower())
     for name in () if leave_out_incomplete else picked.columns:
         lacking = cohort_table["subject"].to_numpy()[picked[name].isna().to_numpy()]

@@ -17,17 +17,21 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.groups.covariates import coded, covariates_of, design_matrix
 from biobgt.people import people_in_order
-from biobgt.wording import counted, listed
+from biobgt.wording import COVARIATES, counted, listed
 
 # d overstates a true effect by 1 / J(degrees) − 1 (Hedges 1981): a twelfth at 10 residual degrees of freedom, a quarter
-# at 4, without limit at 1. Of effects that are nothing 1 % have |d| > 2 at 10, 9 % at 4, 43 % at 1, while permutation p
-# keeps its level throughout (assets/studies/design_degrees.py). Few subjects without covariates are not refused: there
-# n says how little d rests on, which covariates hide.
+# at 4, without limit at 1. Of effects that are nothing 1 % have |d| > 2 at 10, 10 % at 4 and 47 % at 1, while p of the
+# permutations keeps its level throughout (assets/studies/design_degrees.py). Few subjects without covariates are not
+# refused: there n says how little d rests on, which covariates hide.
 LEAST_DEGREES = 10
 # Variance inflation 1.25: from here on covariates take a fifth of what there is to tell the groups apart by.
 NOTED_SHARE = 0.2
 _ALL_OF_IT = 1 - 1e-9
 _NAMED = 6  # values of a covariate that a sentence names
+
+
+class DesignError(InputError):
+    """Covariates that two groups cannot be compared with; without some of them they can."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,7 @@ def check_design(design: Design, n_subjects: int) -> None:
     if not design.covariates:
         return
     if named := _confounded_completely(design):
-        raise InputError(
+        raise DesignError(
             f"The groups cannot be told apart from {listed(named)}: {_why_confounded(design, named)}. Leave "
             f"{listed(named)} out ({_without(named)}), or bring subjects of both groups who are alike in "
             f"{'it' if len(named) == 1 else 'them'}."
@@ -108,7 +112,7 @@ def check_design(design: Design, n_subjects: int) -> None:
     if design.degrees < LEAST_DEGREES:
         takes = ", ".join(f"{name} takes {n} of {n_subjects}" for name, n in _by_cost(design))
         costly = _enough_to_leave_out(design)
-        raise InputError(
+        raise DesignError(
             f"{counted(n_subjects, 'subject')} with these covariates leave "
             f"{counted(max(design.degrees, 0), 'residual degree')} of freedom, and an adjusted comparison needs at "
             f"least {LEAST_DEGREES}: {takes}, intercept and group 2. With fewer the effect size d is inflated. Leave "
@@ -173,10 +177,10 @@ def _one_group_only(name: str, values: Sequence[str]) -> str:
 
 def _share_words(design: Design) -> str:
     strongest = max(design.explained_by, key=lambda name: design.explained_by[name])
-    names = listed(design.covariates)
+    names = listed([COVARIATES.get(name, name) for name in design.covariates])
     if len(design.covariates) == 1:
         return f"{names} explains {design.explained:.0%} of the group's variance"
-    alone = f"{strongest} alone {design.explained_by[strongest]:.0%}"
+    alone = f"{COVARIATES.get(strongest, strongest)} alone {design.explained_by[strongest]:.0%}"
     return f"{names} explain {design.explained:.0%} of the group's variance ({alone})"
 
 

@@ -211,7 +211,9 @@ def test_attention_between_two_modules_is_found(rng: np.random.Generator, symmet
     matrices[:, :3, 3:6] += 0.1 * group[:, None, None]
     if symmetric:
         matrices = matrices + matrices.swapaxes(1, 2)
-    result = compare_attention(matrices, labels, GROUPS_OF[40], subjects=_ids(40), permutations=199)
+    result = compare_attention(
+        matrices, labels, GROUPS_OF[40], subjects=_ids(40), overall_connectivity=None, permutations=199
+    )
     table = result.blocks.table
     strongest = table.loc[table["t"].abs().idxmax()]
     assert strongest[["module", "other_module"]].tolist() == ["default", "visual"]
