@@ -38,7 +38,7 @@ def main() -> None:
                         "residual_degrees": degrees,
                         "designs": len(found),
                     }
-                    rows.append({**where, **pd.DataFrame(found).mean().to_dict()})
+                    rows.append({**where, **{str(name): mean for name, mean in pd.DataFrame(found).mean().items()}})
     table = pd.DataFrame(rows)
     table["overstatement_expected"] = [
         overstatement(degrees) if degrees > 1 else np.inf for degrees in table["residual_degrees"]
