@@ -26,6 +26,7 @@ from biobgt.figures.attention_captions import (
 )
 from biobgt.figures.frame import RegionOrder
 from biobgt.model.attention_views import (
+    WITHOUT_CONNECTIVITY,
     BlockTests,
     Matrix,
     all_block_tests,
@@ -40,6 +41,8 @@ from biobgt.model.pretrained import GroupResults
 
 THREE_D, GLASS = BRAIN_KINDS
 PICTURE_MM = 174.0
+EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
+ADJUSTED = {"": "", ", without overall connectivity": WITHOUT_CONNECTIVITY, ", unadjusted": "_unadjusted"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,17 +188,10 @@ def _show_tests(shown: AttentionView, tests: BlockTests) -> None:
     caption = effects_caption(shown.name, tests, simulated=shown.simulated)
     request = model_request(shown.card, "attention_blocks", first=tests.between[0], second=tests.between[1])
     show_figure(figure, caption, key="block_effects", file_name=f"{shown.name}_blocks", export=request)
-    columns = {
-        "feature": "Block (looks → looked at)",
-        "d": "d",
-        "d_low": "95 % low",
-        "d_high": "95 % high",
-        "p": "p",
-        "q": "FDR q",
-        "d_unadjusted": "d, unadjusted",
-        "p_unadjusted": "p, unadjusted",
-        "q_unadjusted": "FDR q, unadjusted",
-    }
+    columns = {"feature": "Block (looks → looked at)", "d_low": "95 % low", "d_high": "95 % high"}
+    for words, ending in ADJUSTED.items():
+        columns |= {f"{name}{ending}": f"{title}{words}" for name, title in EFFECTS.items()}
+    columns = {name: title for name, title in columns.items() if name in blocks}
     with st.expander("All module blocks, as a table"):
         table = blocks[list(columns)].rename(columns=columns).round(4)
         st.dataframe(table, hide_index=True, key="block_table", alt="Tests of all module blocks")

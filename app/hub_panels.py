@@ -70,7 +70,7 @@ def show_sweep(view: View, hubs: SubjectHubs, correlations: dict[str, RankCorrel
     """Show where over γ node entanglement agrees with the other two."""
     subject, choices = view.subject, view.hubs
     heading("At which diffusion times does NE agree?", simulated=subject.simulated)
-    study = study_sweep(view.settings, view.atlas, perturbation=choices.perturbation)
+    study = study_sweep(view.settings, view.atlas, perturbation=choices.perturbation, subject=subject)
     figure = gamma_sweep(
         subject_sweep(hubs, GAMMAS),
         REFERENCES,

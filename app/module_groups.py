@@ -17,6 +17,7 @@ from widgets import heading, plain, sentences, show_figure
 from biobgt.export import FigureRequest, Plain
 from biobgt.figures import group_flow_caption, module_flow
 from biobgt.figures.module_captions import group_brain_caption
+from biobgt.groups.design import confounding_notes
 from biobgt.modules.difference import UNADJUSTED, ModuleDifference
 from biobgt.wording import counted
 
@@ -105,7 +106,7 @@ def _show_numbers(view: View, groups: tuple[str, str], found: ModuleDifference) 
             f"{whom} that the subjects of each group agree on, {groups[0]} beside {groups[1]}. The test asks whether "
             f"subjects are more alike within their group (mean AMI {found.within:.3f}) than between groups "
             f"({found.between:.3f}), against {found.n_permutations:,} shuffled groups (seed {found.seed}). "
-            f"{UNADJUSTED}{_recordings(view, groups, found)}"
+            f"{' '.join((UNADJUSTED, *confounding_notes(view.cohort, groups)))}{_recordings(view, groups, found)}"
         )
     )
 

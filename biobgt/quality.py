@@ -24,6 +24,7 @@ MAX_MEAN_FC = 0.6
 NOISE_FACTOR = 1.5
 # The same scan written with four decimals differs by less; of two different ABIDE scans some connection by 0.5.
 SAME_MEAN, SAME_CONNECTION = 5e-4, 1e-3
+OVERALL_CONNECTIVITY = "mean_abs_fc"  # what tables and tests call mean |FC|
 
 Level = Literal["warning", "note"]
 

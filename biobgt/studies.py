@@ -7,14 +7,24 @@ them, and ``docs/plausibility.md`` says what they mean.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from biobgt.assets import asset
 from biobgt.atlas import Atlas
+from biobgt.cohort import Subject
+from biobgt.connectome import is_correlation
 from biobgt.graph import ConnectomeSettings
 
-STUDY_ATLAS = "cc200"
+if TYPE_CHECKING:  # brings bctpy, which a page of hubs need not wait for
+    from biobgt.analysis import ModuleOptions
+
+STUDY_ATLAS, STUDY_REGIONS = "cc200", 200
+_PREPROCESSED = (
+    "Their series are band-passed, with the global signal removed: subjects preprocessed otherwise need not lie among "
+    "them."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +40,22 @@ class StudySweep:
     """
 
     agreement: pd.DataFrame | None
+    note: str
+
+
+@dataclass(frozen=True, eq=False)
+class StudyModules:
+    """The modules of ABIDE's groups that a subject's modules can be compared with, or why none can.
+
+    Attributes
+    ----------
+    measures : DataFrame or None
+        The rows of :func:`abide_modules` for graphs made like this.
+    note : str
+        Which subjects of the study these are, or why none is shown.
+    """
+
+    measures: pd.DataFrame | None
     note: str
 
 
@@ -65,16 +91,22 @@ def abide_consensus_modules() -> pd.DataFrame:
     return _table("abide_modules_consensus").copy()
 
 
-def study_sweep(settings: ConnectomeSettings, atlas: Atlas, *, perturbation: str = "control") -> StudySweep:
+def study_sweep(
+    settings: ConnectomeSettings, atlas: Atlas, *, perturbation: str = "control", subject: Subject | None = None
+) -> StudySweep:
     """Find the ABIDE subjects whose graphs were made as these are.
 
     Parameters
     ----------
     settings : ConnectomeSettings
     atlas : Atlas
-        Another atlas than the study's is let pass and named; any other way of making graphs is not.
+        Only the study's own has a norm: agreement over regions depends on how many there are and how large.
     perturbation : {"control", "remove"}
+    subject : Subject, optional
+        One brought as a matrix that holds no correlations has no norm.
     """
+    if why := _another_kind(atlas, subject):
+        return StudySweep(None, f"No norm is shown behind: {why}.")
     study = abide_plausibility()
     levels = sorted(study["level"].unique())
     level, differences = _study_level(settings, levels)
@@ -84,12 +116,23 @@ def study_sweep(settings: ConnectomeSettings, atlas: Atlas, *, perturbation: str
     rows = study[chosen & ~study["signed"]]
     n_subjects, fewest = int(rows["n_subjects"].max()), int(rows["n_subjects"].min())
     fewer = f" At some γ ρ is defined in {fewest} of them only." if fewest < n_subjects else ""
-    other_atlas = f" The study is on CC200, this subject on {atlas.title}." if atlas.name != STUDY_ATLAS else ""
     note = (
         f"Behind it, mean ± 1 SD of {n_subjects} real ABIDE subjects (CC200, Pearson correlation, positive connections "
-        f"of at least {level:g}, {perturbation}, |ΔS|).{fewer}{other_atlas}"
+        f"of at least {level:g}, {perturbation}, |ΔS|).{fewer} {_PREPROCESSED}"
     )
     return StudySweep(rows[["gamma", "reference", "mean", "sd"]].reset_index(drop=True), note)
+
+
+def _another_kind(atlas: Atlas, subject: Subject | None) -> str:
+    """Why ABIDE's norms do not apply to a subject at all, or nothing where they may."""
+    if atlas.name != STUDY_ATLAS or atlas.n_regions != STUDY_REGIONS:
+        return (
+            f"ABIDE was measured on the {STUDY_REGIONS} regions of Craddock CC200, this subject has the "
+            f"{atlas.n_regions} of {atlas.title}, and these measures depend on the number and size of regions"
+        )
+    if subject is not None and subject.connectivity is not None and not is_correlation(subject.connectivity):
+        return "ABIDE's connectivity is correlation, and this subject's matrix holds something else"
+    return ""
 
 
 def _study_level(settings: ConnectomeSettings, levels: Sequence[float]) -> tuple[float | None, str]:
@@ -111,25 +154,39 @@ def _study_level(settings: ConnectomeSettings, levels: Sequence[float]) -> tuple
     return (None, ", ".join(differences)) if differences else (level, "")
 
 
-def study_modules(settings: ConnectomeSettings, *, resolution: float = 1.0) -> pd.DataFrame | None:
-    """Find the modules of the ABIDE subjects whose graphs were made as these are.
+def study_modules(
+    settings: ConnectomeSettings, options: "ModuleOptions", atlas: Atlas, *, subject: Subject | None = None
+) -> StudyModules:
+    """Find the modules of the ABIDE subjects whose graphs and modules were made as these are.
 
     Parameters
     ----------
     settings : ConnectomeSettings
-    resolution : float
-        The study's is 1.
-
-    Returns
-    -------
-    DataFrame or None
-        The rows of :func:`abide_modules` for graphs made like this, or None where the study has none.
+    options : ModuleOptions
+        The study's are resolution 1, the best of ten runs, negative connections counted.
+    atlas : Atlas
+        Only the study's own has a norm: the number of modules, Q and agreement with networks depend on the regions.
+    subject : Subject, optional
+        One brought as a matrix that holds no correlations has no norm.
     """
+    if why := _another_kind(atlas, subject):
+        return StudyModules(None, f"No real groups are shown beside: {why}.")
     graphs = {
         ConnectomeSettings(): "positive, at least 0.3",
         ConnectomeSettings(threshold="proportional", level=0.15): "positive, strongest 15 %",
     }.get(settings)
     if settings.sign == "signed" and settings.threshold == "none" and settings.estimator == "pearson":
-        graphs = "signed, all"
+        graphs = "signed, all" if options.signed else None
+    if graphs is None or options.resolution != 1 or options.runs != 10 or options.consensus:
+        return StudyModules(
+            None,
+            "The ABIDE study has no graphs like these, so no real groups are shown beside: it has Pearson correlation "
+            "at resolution 1, with positive connections of at least 0.3, the strongest 15 % of them, or all "
+            "connections, and the best of ten runs.",
+        )
     table = abide_modules()
-    return None if graphs is None or resolution != 1 else table[table["graphs"] == graphs].reset_index(drop=True)
+    note = (
+        "Real groups: mean ± SD of 462 NC and 437 ASD subjects of ABIDE on CC200, graphs made the same way. "
+        f"{_PREPROCESSED}"
+    )
+    return StudyModules(table[table["graphs"] == graphs].reset_index(drop=True), note)

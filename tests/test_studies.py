@@ -1,7 +1,17 @@
 """The results that ship with the project: complete, over subjects, and free of anybody's id."""
 
-import pytest
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 
+import numpy as np
+import pandas as pd
+import pytest
+from planted_cohort import planted_cohort
+
+from biobgt.assets import asset
+from biobgt.groups import compare_groups, covariates_of
 from biobgt.studies import abide_consensus_modules, abide_modules, abide_plausibility
 
 
@@ -30,3 +40,47 @@ def test_modules_tables():
     assert modules["n"].eq(899).all()
     assert modules["p"].between(0, 1).all()
     assert abide_consensus_modules()["ami"].between(0, 1).all()
+    assert modules["covariates"].eq("mean_fd, age, sex, site").all()
+
+
+def _script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, asset("studies", f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_module_study_tests_as_the_library_does(rng):
+    study = _script("modules")
+    drawn = planted_cohort(15)
+    age, motion = rng.uniform(8, 20, 30), rng.exponential(0.2, 30)
+    cohort = replace(
+        drawn,
+        subjects=tuple(
+            replace(one, phenotypes={**one.phenotypes, "age": age[i], "mean_fd": motion[i], "sex": "MF"[i // 3 % 2]})
+            for i, one in enumerate(drawn)
+        ),
+    )
+    values = 3 * motion[:, None] + rng.standard_normal((30, len(study.MEASURES)))
+    summary = pd.DataFrame(values, columns=list(study.MEASURES))
+    found = study.group_comparison(summary, cohort)
+    expected = compare_groups(
+        values,
+        [subject.group for subject in cohort],
+        subjects=cohort.ids,
+        covariates=covariates_of(cohort.table()).table,
+        permutations=study.N_PERMUTATIONS,
+        seed=study.SEED,
+    ).table
+    for column in ("difference", "d", "d_low", "d_high", "p", "p_unadjusted"):
+        np.testing.assert_array_equal(found[column], expected[column])
+    np.testing.assert_allclose(found["NC sd"], values[:15].std(axis=0, ddof=1))
+
+
+def test_the_page_prints_the_table_of_the_module_study():
+    text = (Path(__file__).parents[1] / "docs" / "plausibility.md").read_text(encoding="utf-8").replace("−", "-")
+    for row in abide_modules().to_dict("records"):
+        assert f"| {row['difference']:+.4f} | " in text
+        assert f"[{row['d_low']:.2f}, {row['d_high']:.2f}] | {row['p']:.4f} | {row['p_unadjusted']:.4f} |" in text

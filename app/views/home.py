@@ -11,7 +11,8 @@ from widgets import heading, plain, sentences
 import biobgt
 from biobgt.atlas import LABELLINGS
 from biobgt.cohort import GROUP_TITLES
-from biobgt.figures.attention_captions import CONFOUNDS, adjusted_for
+from biobgt.figures.attention_captions import adjusted_for
+from biobgt.wording import COVARIATES
 
 PAPER = """@inproceedings{peng2025biobgt,
   title     = {Biologically Plausible Brain Graph Transformer},
@@ -45,7 +46,7 @@ DESTINATIONS = (
         "Attention",
         "visibility",
         "Where the trained models look in controls, ADHD, autism and a simulated Alzheimer's progression, side by "
-        f"side; which module blocks differ, {adjusted_for(', '.join(CONFOUNDS))}, as far as these are known; your "
+        f"side; which module blocks differ, {adjusted_for(', '.join(COVARIATES))}, as far as these are known; your "
         "subject beside its group.",
     ),
     (

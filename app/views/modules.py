@@ -8,7 +8,7 @@ from module_chance import show_chance
 from module_choices import ask_how, sign_note
 from module_groups import show_groups
 from module_panels import names_of, show_agreement, show_matrix, show_roles, show_sweep
-from module_results import subject_modules
+from module_results import options_of, subject_modules
 from state import current_view
 from widgets import heading, plain, sentences
 
@@ -55,35 +55,24 @@ def show_page() -> None:
 def _show_measures(view: View, choices: ModuleChoices, modules: SubjectModules) -> None:
     # The badge would be taken for one of the real groups: the subject's own column says that it is simulated.
     heading("Beside real groups")
-    comparable = not choices.consensus and (choices.signed or view.settings.sign != "signed")
-    study = study_modules(view.settings, resolution=choices.resolution) if comparable else None
+    study = study_modules(view.settings, options_of(choices), view.atlas, subject=view.subject)
     own = [modules.measures.get(name) for name in MEASURES]
     subject = f"{view.subject.id}, simulated" if view.subject.simulated else view.subject.id
     table = pd.DataFrame({"Measure": list(MEASURES.values()), subject: [_shown(value) for value in own]})
-    if study is not None:
-        known = study.set_index("measure")
+    if study.measures is not None:
+        known = study.measures.set_index("measure")
         for group in ("NC", "ASD"):
             means, spreads = known[f"{group} mean"], known[f"{group} sd"]
             table[f"ABIDE {group}, real"] = [
                 _spread(name, float(means[name]), float(spreads[name])) for name in MEASURES
             ]
     st.dataframe(table, hide_index=True, key="measures", alt="Measures of the modules beside those of real groups")
-    if study is None:
-        note = (
-            "The ABIDE study has no graphs like these, so no real groups stand beside: it has Pearson correlation at "
-            "resolution 1, with positive connections of at least 0.3, the strongest 15 % of them, or all connections, "
-            "and the best of ten runs."
-        )
-    else:
-        note = "Real groups: mean ± SD of 462 NC and 437 ASD subjects of ABIDE on CC200, graphs made the same way."
-        if view.atlas.name != "cc200":
-            note += f" This subject is on {view.atlas.title}, so the numbers do not compare directly."
     meaning = (
         "AMI is the agreement with Dosenbach's six networks and with the paper's six modules, 0 by chance and 1 for "
         "the same modules; regions without a label are left out. Segregation is that of the Louvain modules found "
         "here, not of the functional networks: (within − between) / within, in Fisher z."
     )
-    st.caption(plain(f"{note} {meaning}"))
+    st.caption(plain(f"{study.note} {meaning}"))
 
 
 def _shown(value: float | None) -> str:

@@ -8,16 +8,17 @@ DIR holds ``abide_cc200.npz`` and ``abide_phenotypes.csv``. Only summaries over 
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import pandas as pd
 import typer
-from numpy.typing import NDArray
 
 from biobgt.analysis import CohortModules, ModuleOptions, analyse_modules
 from biobgt.atlas import LABELLINGS
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
 from biobgt.graph import ConnectomeSettings
+from biobgt.groups import group_means
+from biobgt.groups.cohort_features import CohortFeatures, compare_features
+from biobgt.groups.covariates import complete_covariates
 from biobgt.modules import compare_modules, module_agreement
 from biobgt.readers import read_cohort
 
@@ -28,6 +29,8 @@ SETTINGS = {
     "signed, all": ConnectomeSettings(sign="signed", threshold="none"),
 }
 MEASURES = ("modules", "q", "ami dosenbach", "ami paper", "ari dosenbach", "ari paper", "system segregation")
+GROUPS = ("NC", "ASD")
+TESTED = ("difference", "d", "d_low", "d_high", "p", "p_unadjusted")
 N_PERMUTATIONS = 10_000
 SEED = 0
 
@@ -42,57 +45,33 @@ def main(
     for name, settings in SETTINGS.items():
         with progress_bar(name) as progress:
             result = analyse_modules(cohort, settings, ModuleOptions(seed=SEED), workers=workers, progress=progress)
-        subjects.append(_group_comparison(result.summary, cohort).assign(graphs=name))
+        subjects.append(group_comparison(result.summary, cohort).assign(graphs=name))
         consensus.append(_consensus_agreement(result, cohort).assign(graphs=name))
     pd.concat(subjects).to_csv(HERE / "abide_modules.csv", index=False, float_format="%.4f")
     pd.concat(consensus).to_csv(HERE / "abide_modules_consensus.csv", index=False, float_format="%.4f")
 
 
-def _group_comparison(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
-    """Mean and SD in each group, and their difference and its p with motion, age, sex and site held."""
-    design = _covariates(cohort)
-    is_patient = (summary["group"] == "ASD").to_numpy(float)
-    rows = []
-    for measure in MEASURES:
-        values = summary[measure].to_numpy(float)
-        known = np.isfinite(values) & np.isfinite(design).all(axis=1)
-        adjusted = _difference(values[known], is_patient[known], design[known])
-        rows.append(
-            {
-                "measure": measure,
-                **{
-                    f"{group} {name}": function(values[(summary["group"] == group) & np.isfinite(values)])
-                    for group in ("NC", "ASD")
-                    for name, function in (("mean", np.mean), ("sd", np.std))
-                },
-                "n": int(known.sum()),
-                "difference": adjusted[0],
-                "p": adjusted[1],
-            }
-        )
-    return pd.DataFrame(rows)
+def group_comparison(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
+    """Mean and SD in each group, and the library's comparison of the two, adjusted for covariates and not.
 
-
-def _covariates(cohort: Cohort) -> NDArray[np.float64]:
-    """Motion, age, sex and one column a site, shape (n_subjects, n_covariates)."""
-    table = cohort.table()
-    sites = pd.get_dummies(table["site"], drop_first=True).to_numpy(float)
-    sex = (table["sex"] == "M").to_numpy(float)[:, None]
-    return np.hstack([table[["mean_fd", "age"]].to_numpy(float), sex, sites, np.ones((len(table), 1))])
-
-
-def _difference(
-    values: NDArray[np.float64], is_patient: NDArray[np.float64], design: NDArray[np.float64]
-) -> tuple[float, float]:
-    """ASD minus NC with covariates held, and its two-sided permutation p (Freedman & Lane 1983)."""
-    rng = np.random.default_rng(SEED)
-    projection = design @ np.linalg.pinv(design)
-    residual = values - projection @ values
-    contrast = is_patient - projection @ is_patient
-    scale = contrast @ contrast
-    observed = float(contrast @ residual / scale)
-    permuted = np.array([contrast @ rng.permutation(residual) / scale for _ in range(N_PERMUTATIONS)])
-    return observed, float((1 + np.count_nonzero(np.abs(permuted) >= abs(observed))) / (1 + N_PERMUTATIONS))
+    Parameters
+    ----------
+    summary : DataFrame
+        Of :class:`biobgt.analysis.CohortModules`: one row per subject, in the order of the cohort.
+    cohort : Cohort
+        With motion, age, sex and site of everybody.
+    """
+    measured = CohortFeatures(summary[list(MEASURES)].to_numpy(float), MEASURES, "modules")
+    held = complete_covariates(cohort.table())
+    found = compare_features(cohort, measured, GROUPS, covariates=held.table, permutations=N_PERMUTATIONS, seed=SEED)
+    table = found.table.set_index("feature").loc[list(MEASURES)]
+    means = group_means(measured.values, [subject.group for subject in cohort], subjects=cohort.persons)
+    columns: dict[str, object] = {"measure": list(MEASURES)}
+    for group in GROUPS:
+        columns |= {f"{group} mean": means[group].mean, f"{group} sd": means[group].sd}
+    columns["n"] = sum(found.n_subjects.values())
+    columns |= {name: table[name].to_numpy() for name in TESTED}
+    return pd.DataFrame(columns).assign(covariates=", ".join(found.covariates))
 
 
 def _consensus_agreement(result: CohortModules, cohort: Cohort) -> pd.DataFrame:

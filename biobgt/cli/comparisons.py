@@ -1,7 +1,7 @@
 """The job that compares two groups of a cohort: their connectivity, segregation, hubs or modules.
 
-Covariates are held by the test of Freedman and Lane. Where one is missing for somebody the job says so and stops,
-rather than compare other subjects than were asked for.
+The test of Freedman and Lane adjusts for covariates. Where one is missing for somebody, or they take more degrees of
+freedom than the subjects have, the job says so and stops, rather than compare something else than was asked for.
 """
 
 from dataclasses import dataclass
@@ -38,6 +38,7 @@ from biobgt.groups.cohort_features import (
     two_groups,
 )
 from biobgt.groups.covariates import complete_covariates
+from biobgt.groups.design import confounding_notes
 from biobgt.hubs import HUB_METRICS
 from biobgt.modules.difference import PERMUTATIONS, UNADJUSTED, ModuleDifference, group_module_difference
 
@@ -50,12 +51,13 @@ WHOLE = ConnectomeSettings(estimator="fisher-z", sign="signed", threshold="none"
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is compared, and what is held; ``covariates`` None is what the phenotypes have."""
+    """What is compared, adjusted for what; ``covariates`` None is what the phenotypes have."""
 
     of: Compared
     labelling: str | None
     measure: str
     covariates: tuple[str, ...] | None
+    without: tuple[str, ...]
     leave_out_incomplete: bool
     permutations: int | None
 
@@ -85,9 +87,13 @@ def _asked(
     covariate: Annotated[
         list[str] | None,
         typer.Option(
-            help="Held in the test: mean_fd, age, sex, site or any column of the phenotypes; may be repeated. 'none' "
-            "holds nothing. Default: those four, where the phenotypes have them."
+            help="Adjust for it: mean_fd, age, sex, site or any column of the phenotypes; may be repeated. 'none' "
+            "adjusts for nothing. Default: those four, where the phenotypes have them."
         ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="Do not adjust for this one of the covariates; may be repeated."),
     ] = None,
     leave_out_incomplete: Annotated[
         bool, typer.Option("--leave-out-incomplete", help="Leave out the subjects that lack a covariate.")
@@ -98,7 +104,7 @@ def _asked(
 ) -> _Asked:
     check_choice("hub measure", measure, tuple(HUB_METRICS))
     chosen = None if covariate is None else tuple(name for name in covariate if name.lower() != NOTHING)
-    return _Asked(of, labelling, measure, chosen, leave_out_incomplete, permutations)
+    return _Asked(of, labelling, measure, chosen, tuple(without or ()), leave_out_incomplete, permutations)
 
 
 @reads_cohort
@@ -117,7 +123,7 @@ def compare(
     gamma: GammaOption = 0.5,
     perturbation: PerturbationOption = "control",
 ) -> None:
-    """Compare two groups: a row a feature with n, effect, p, false discovery rate, and the covariates held."""
+    """Compare two groups: one row per feature with n, effect, p, false discovery rate, and the covariates."""
     chosen = two_groups(cohort, groups)
     hub_options = HubOptions(gamma=gamma, perturbation=perturbation, seed=options.seed)
     how = _How(WHOLE if asked.of == "fc-blocks" else settings, options, hub_options, where)
@@ -132,8 +138,10 @@ def compare(
 
 
 def _compare_measure(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, path: Path) -> None:
-    """Compare the groups feature by feature, with covariates held."""
-    held = complete_covariates(cohort.table(), asked.covariates, leave_out_incomplete=asked.leave_out_incomplete)
+    """Compare the groups feature by feature, adjusted for covariates."""
+    held = complete_covariates(
+        cohort.table(), asked.covariates, without=asked.without, leave_out_incomplete=asked.leave_out_incomplete
+    )
     features = _measure(cohort, asked, how)
     found = compare_features(
         cohort,
@@ -152,10 +160,13 @@ def _compare_measure(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, p
     print_table(shown, title=f"{title}: {groups[1]} against {groups[0]} ({sizes})")
     print_line(f"Of {len(rows)} features, {int((rows['q'] < 0.05).sum())} differ at a false discovery rate of 5 %.")
     print_line(
-        f"Held: {', '.join(found.covariates) or 'nothing'}. {found.permutations:,} permutations, seed {found.seed}."
+        f"Adjusted for: {', '.join(found.covariates) or 'none'}. {found.design.degrees} residual degrees of freedom, "
+        f"{found.permutations:,} permutations, seed {found.seed}."
     )
     if held.absent:
         print_line(f"Not known of these subjects, and so not ruled out: {', '.join(held.absent)}.")
+    if asked.without:
+        print_line(f"Left out as asked, and so not ruled out: {', '.join(asked.without)}.")
     for note in found.notes:
         print_line(note)
 
@@ -175,7 +186,7 @@ def _measure(cohort: Cohort, asked: _Asked, how: _How) -> CohortFeatures:
 def _compare_modules(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, path: Path) -> None:
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
     if asked.covariates:
-        raise InputError("The test of modules shuffles whole subjects and cannot hold covariates. Leave them out.")
+        raise InputError("The test of modules shuffles whole people and cannot adjust for covariates. Leave them out.")
     with progress_bar("Modules") as progress:
         modules = analyse_modules(cohort, how.settings, how.modules, progress=progress, **how.where)
     permutations = asked.permutations or PERMUTATIONS
@@ -189,7 +200,9 @@ def _compare_modules(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, p
     regions["changed"] = np.isin(np.arange(len(regions)), found.changed)
     write_table(regions, path.with_name("compare_modules_regions.csv"))
     print_table(pd.DataFrame([row]), title=f"Modules of {groups[0]} and {groups[1]} (AMI: 1 is the same modules)")
-    print_line(f"Held: nothing. {UNADJUSTED} {found.n_permutations:,} permutations, seed {found.seed}.")
+    print_line(f"Adjusted for: none. {UNADJUSTED} {found.n_permutations:,} permutations, seed {found.seed}.")
+    for note in confounding_notes(cohort, groups):
+        print_line(note)
 
 
 def _difference_row(found: ModuleDifference) -> dict[str, float]:

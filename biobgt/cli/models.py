@@ -147,6 +147,36 @@ def evaluate(
     print_line(f"Results written to {out}")
 
 
+def retest(
+    model: Annotated[str, typer.Option(help="A shipped model's name, or the folder of your own.")],
+    data: DataOption,
+    phenotypes: PhenotypesOption = None,
+    atlas: AtlasOption = None,
+    runs: Annotated[Path | None, typer.Option(help="Folder that keeps NE and modules. Default: nothing kept.")] = None,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+) -> None:
+    """Test a trained model's attention between its groups again, from its weights, and write its tests.csv.
+
+    DATA and phenotypes are those that it was trained on. Each fold's member is shown the fold's test subjects; that
+    this gives the group means in the model's folder is checked first.
+    """
+    from biobgt.model.pretrained import TESTS, load_card, load_groups, load_pretrained, model_folder
+    from biobgt.training.cohorts import protocol_splits
+    from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention, write_tests
+
+    card, ensemble = load_card(model), load_pretrained(model, device)
+    seed = card["training"]["seed"]
+    _use_threads(threads)
+    subjects = _read(card["data"]["cohort"], data, phenotypes, atlas, seed)
+    splits = protocol_splits(subjects, "folds", n=len(ensemble.members), seed=seed)
+    prepared = _prepare(subjects, ensemble.preset, None if runs is None else runs / "features")
+    attention = out_of_fold_attention(ensemble.members, prepared, splits)
+    check_same_attention(attention, prepared, load_groups(model))
+    write_tests(group_tests(subjects, prepared, attention), model_folder(model))
+    print_line(f"Tests of the groups' attention written to {model_folder(model) / TESTS}")
+
+
 def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int) -> Cohort:
     """Read the cohort, and say who is in it and who was left out."""
     from biobgt.training.cohorts import training_cohort
@@ -173,7 +203,7 @@ def _write_reading(cohort: Cohort, folder: Path) -> None:
     write_reading(cohort, folder)
 
 
-def _prepare(subjects: Cohort, settings: "Preset", kept: Path) -> "LabelledGraphs":
+def _prepare(subjects: Cohort, settings: "Preset", kept: Path | None) -> "LabelledGraphs":
     from biobgt.training.data import label_graphs
 
     with progress_bar("NE and modules") as progress:

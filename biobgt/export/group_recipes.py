@@ -14,6 +14,7 @@ from biobgt.figures import group_flow_caption, module_colours, paper
 from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.module_captions import group_brain_caption
 from biobgt.figures.paper.style import PaperStyle
+from biobgt.groups.design import confounding_notes
 from biobgt.modules.difference import UNADJUSTED, ModuleDifference, group_module_difference
 
 _TWO_GROUPS: Mapping[str, Plain] = {**HOW_TO_NAME, "first": "", "second": ""}
@@ -42,7 +43,8 @@ def _words(order: Order, groups: tuple[str, str], found: ModuleDifference) -> di
         "Fortunato 2012). The mean adjusted mutual information (AMI; Vinh et al. 2010) of two subjects is "
         f"{found.within:.3f} within a group and {found.between:.3f} between groups; that difference has a permutation "
         f"p of {found.p:.3g} ({found.n_permutations:,} shuffles, seed {found.seed}; Alexander-Bloch et al. 2012). "
-        f"Several recordings of one person count as one subject. {UNADJUSTED}",
+        f"Several recordings of one person count as one subject. "
+        + " ".join((UNADJUSTED, *confounding_notes(order.measured.cohort, groups))),
     )
     words["citations"] = (*words["citations"], "lancichinetti2012", "vinh2010", "alexanderbloch2012")
     return words

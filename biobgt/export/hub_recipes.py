@@ -170,7 +170,7 @@ def _sweep(order: Order, style: PaperStyle) -> MadeFigure:
     subject, options, settings = order.subject, order.options, order.request.settings
     hubs = subject_hubs(order)
     sweep = subject_sweep(hubs, options["gammas"])
-    study = study_sweep(settings, order.measured.atlas, perturbation=options["perturbation"])
+    study = study_sweep(settings, order.measured.atlas, perturbation=options["perturbation"], subject=subject)
     figure = paper.gamma_sweep(
         sweep,
         REFERENCES,

@@ -17,7 +17,7 @@ from biobgt.export.making import MadeFigure, Order, Recipe
 from biobgt.export.references import ATLAS_KEYS, named_labelling
 from biobgt.export.requests import Plain
 from biobgt.figures import order_regions
-from biobgt.figures.attention_blocks import blocks_in_order
+from biobgt.figures.attention_blocks import adjustments, blocks_in_order
 from biobgt.figures.attention_captions import (
     attention_caption,
     attention_part,
@@ -42,9 +42,13 @@ from biobgt.model.attention_views import (
 from biobgt.model.pretrained import GroupResults, load_card, load_groups
 
 LOUVAIN = "louvain"
-_TEST = "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983)"
+_TEST = (
+    "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). Overall "
+    "connectivity (mean |FC|), from which attention is made, is one of the covariates where that is said, and the test "
+    "without it stands beside"
+)
 _BLOCKS = (
-    f"Groups were compared in each module block's mean attention over layers and heads {_TEST}; false discovery rates "
+    f"Groups were compared in each module block's mean attention over layers and heads {_TEST}. False discovery rates "
     "are over all blocks (Benjamini and Hochberg 1995)."
 )
 _CONTRAST = (
@@ -245,7 +249,7 @@ def _blocks(order: Order, style: PaperStyle) -> MadeFigure:
         style=style,
     )
     means = [f"mean_{group}" for group in between]
-    effects = [f"{name}{suffix}" for suffix in ("", "_unadjusted") for name in EFFECT_COLUMNS]
+    effects = [f"{name}{ending}" for ending in adjustments(blocks).values() for name in EFFECT_COLUMNS]
     numbers = blocks[["feature", "module", "other_module", *means, *effects]]
     return MadeFigure(
         figure, numbers, effects_caption(model.name, tests, simulated=model.simulated), **_tested(order, model)

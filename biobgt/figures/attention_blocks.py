@@ -21,6 +21,7 @@ from biobgt.figures.frame import (
     order_regions,
     stacked_axes,
 )
+from biobgt.model.attention_views import WITHOUT_CONNECTIVITY
 
 MARK = "✱"
 UNADJUSTED = "unadjusted"
@@ -43,8 +44,8 @@ def block_effects(
     Parameters
     ----------
     blocks : DataFrame
-        ``module`` (looks), ``other_module`` (looked at), ``d`` and ``q``, and both with ``_unadjusted``;
-        ``covariates`` names what was adjusted for.
+        ``module`` (looks), ``other_module`` (looked at), ``d`` and ``q``, and both with each ending of
+        :func:`adjustments`; ``covariates`` names what was adjusted for.
     fdr : float
         Blocks with a q of at most this are marked.
     title : str
@@ -53,10 +54,11 @@ def block_effects(
         The colours run from −limit to limit; by default to half a standard deviation, or to the largest effect.
     """
     limit = limit or effect_limit(blocks)
-    sides = {adjustment(blocks): "", UNADJUSTED: "_unadjusted"}
+    sides = adjustments(blocks)
     modules = list(dict.fromkeys([*blocks["module"], *blocks["other_module"]]))
     named = [escape(str(module), quote=False) for module in modules]
-    axes = stacked_axes(2, gap=0.1)  # side by side, a narrow page would leave no room for the numbers
+    height = _HEIGHT * len(sides) // 2
+    axes = stacked_axes(len(sides), gap=0.2 / len(sides))  # side by side, the numbers would have no room
     traces = []
     for panel, suffix in enumerate(sides.values()):
         d, q = (block_square(blocks, f"{name}{suffix}", modules) for name in ("d", "q"))
@@ -76,17 +78,26 @@ def block_effects(
         across = {"type": "category", "showgrid": False, "tickangle": -40, "automargin": True}
         axes[f"xaxis{axis_suffix(panel)}"] |= across
         axes[f"yaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
-    scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_above("effect size d", _HEIGHT)}
-    frame = layout(title, simulated, height=_HEIGHT, top=BAR_BOTTOM + 22)
+    scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_above("effect size d", height)}
+    frame = layout(title, simulated, height=height, top=BAR_BOTTOM + 22)
     titles = _titles_above([escape(side, quote=False) for side in sides], axes)
     return go.Figure(traces, {**frame, **axes, "annotations": titles, "coloraxis": scale})
 
 
-def adjustment(blocks: pd.DataFrame) -> str:
-    """What stands above the adjusted effects: what was adjusted for, where the table says it."""
-    if "covariates" not in blocks:
+def adjustments(blocks: pd.DataFrame) -> dict[str, str]:
+    """What was adjusted for in each panel, in words, and what its columns end in: most first, nothing last."""
+    sides = {_adjustment(blocks, "covariates"): ""}
+    without = f"covariates{WITHOUT_CONNECTIVITY}"
+    if without in blocks and blocks[without].notna().any():  # without any other covariate it is the unadjusted test
+        sides[_adjustment(blocks, without)] = WITHOUT_CONNECTIVITY
+    return {**sides, UNADJUSTED: "_unadjusted"}
+
+
+def _adjustment(blocks: pd.DataFrame, column: str) -> str:
+    """What stands above adjusted effects: what was adjusted for, where the table says it."""
+    if column not in blocks:
         return "adjusted"
-    named = blocks["covariates"].dropna()
+    named = blocks[column].dropna()
     return adjusted_for(str(named.iloc[0]) if len(named) else "")
 
 
@@ -104,7 +115,8 @@ def block_texts(d: Matrix, q: Matrix, fdr: float) -> list[list[str]]:
 
 def effect_limit(blocks: pd.DataFrame) -> float:
     """Half the width of the scale of effect sizes: small ones look small, large ones stay apart."""
-    return max(_LIMIT_D, float(np.nanmax(blocks[["d", "d_unadjusted"]].abs().to_numpy(), initial=0)))
+    effects = [f"d{ending}" for ending in adjustments(blocks).values()]
+    return max(_LIMIT_D, float(np.nanmax(blocks[effects].abs().to_numpy(), initial=0)))
 
 
 def block_square(blocks: pd.DataFrame, column: str, modules: Sequence[str]) -> Matrix:

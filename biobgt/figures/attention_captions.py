@@ -1,17 +1,17 @@
 """What figures of attention show, in words: captions on the page, and text for screen readers."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.figures.frame import whose
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, ONE_MEMBER
-from biobgt.model.attention_views import FDR, BlockTests
-from biobgt.wording import counted
+from biobgt.model.attention_views import FDR, WITHOUT_CONNECTIVITY, BlockTests
+from biobgt.wording import COVARIATES, counted, listed
 
-# Covariates by the names that biobgt.groups.covariates_of gives them, in words.
-CONFOUNDS = {"mean_fd": "motion", "age": "age", "sex": "sex", "site": "site"}
 _BEYOND = (
     "1 % of the pairs of regions lie beyond each end of it, and so does most of the diagonal, where a region looks at "
     "itself"
@@ -104,17 +104,19 @@ def difference_caption(
 def comparison_sentence(tests: BlockTests) -> str:
     """Say how many blocks differ, adjusted for covariates and not, in whom, and what was not adjusted for."""
     n, sizes = len(tests.blocks), ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
+    without = tests.n_marked_without_connectivity
+    beside = "" if without is None else f"not adjusted for overall connectivity (mean |FC|), {_number(without)}; "
     return (
         f"Permutation tests of {counted(n, 'module block')} among {sizes}, {adjusted_for(tests.covariates)}: "
-        f"{_number(len(tests.marked))} of them at a false discovery rate of {FDR:.0%}; unadjusted, "
-        f"{_number(tests.n_marked_unadjusted)}.{_caution(tests.covariates)}"
+        f"{_number(len(tests.marked))} of them at a false discovery rate of {FDR:.0%}; {beside}unadjusted, "
+        f"{_number(tests.n_marked_unadjusted)}.{_caution(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
     )
 
 
 def _caution(covariates: str) -> str:
     """Say what was not adjusted for, or nothing where all was."""
-    missing = [word for name, word in CONFOUNDS.items() if name not in _names(covariates)]
-    return f" Not adjusted for {_listed(missing)}, so a difference may be one of that." if missing else ""
+    missing = [word for name, word in COVARIATES.items() if name not in _names(covariates)]
+    return f" Not adjusted for {listed(missing)}, so a difference may be one of that." if missing else ""
 
 
 def adjusted_for(covariates: str) -> str:
@@ -123,8 +125,8 @@ def adjusted_for(covariates: str) -> str:
     >>> adjusted_for("mean_fd, age, sex"), adjusted_for("")
     ('adjusted for motion, age and sex', 'adjusted for no covariate')
     """
-    names = [CONFOUNDS.get(name, name) for name in _names(covariates)]
-    return f"adjusted for {_listed(names)}" if names else "adjusted for no covariate"
+    names = [COVARIATES.get(name, name) for name in _names(covariates)]
+    return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
 
 
 def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -> str:
@@ -133,8 +135,9 @@ def effects_caption(model: str, tests: BlockTests, *, simulated: bool = False) -
     return (
         f"{_of(model, simulated)}: difference of {second} and {first} in mean attention from one functional module "
         f"(row) to another (column), in standard deviations (d; positive is more in {second}). An asterisk marks a "
-        f"false discovery rate of at most {FDR:.0%}. {comparison_sentence(tests)} What is marked only "
-        "unadjusted may be a difference in what was adjusted for."
+        f"false discovery rate of at most {FDR:.0%}. {comparison_sentence(tests)} What is marked only where less was "
+        "adjusted for may be a difference in the rest: attention is made from connectivity and differs where that is "
+        "stronger overall. Where a disorder itself weakens connectivity overall, adjusting for it hides that, too."
     )
 
 
@@ -179,11 +182,19 @@ def contrast_caption(
         said += (
             f" In that ratio, {test.between[1]} against {test.between[0]}: d = {_signed(row['d'])} "
             f"[{_signed(row['d_low'])}, {_signed(row['d_high'])}], p = {row['p']:.3g}, "
-            f"{adjusted_for(test.covariates)}; unadjusted d = {_signed(row['d_unadjusted'])}, "
-            f"p = {row['p_unadjusted']:.3g}."
+            f"{adjusted_for(test.covariates)}; {_without_connectivity(row)}unadjusted "
+            f"d = {_signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}."
             f"{_caution(test.covariates)}"
         )
     return said
+
+
+def _without_connectivity(row: "pd.Series[Any]") -> str:
+    """The test that leaves overall connectivity as it is, where it was made."""
+    if f"d{WITHOUT_CONNECTIVITY}" not in row:
+        return ""
+    d, p = row[f"d{WITHOUT_CONNECTIVITY}"], row[f"p{WITHOUT_CONNECTIVITY}"]
+    return f"not adjusted for overall connectivity (mean |FC|) d = {_signed(d)}, p = {p:.3g}; "
 
 
 def received_caption(
@@ -252,7 +263,3 @@ def _number(count: int) -> str:
 
 def _names(covariates: str) -> list[str]:
     return [name.strip() for name in covariates.split(",") if name.strip()]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

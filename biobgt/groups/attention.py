@@ -1,15 +1,18 @@
-"""Attention of two groups, compared between functional modules."""
+"""Attention of two groups, compared between functional modules, with overall connectivity adjusted for and without."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from biobgt.errors import InputError
 from biobgt.groups.comparison import GroupComparison, compare_groups
 from biobgt.groups.module_means import ModuleLabels, module_blocks, module_contrast
+from biobgt.quality import OVERALL_CONNECTIVITY
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +27,13 @@ class AttentionComparison:
     contrast : GroupComparison
         One feature, the mean within modules over the mean between them: a question of its own, so not one of
         the family of blocks.
+    without_connectivity : AttentionComparison or None
+        The same, not adjusted for overall connectivity; None where that was not given.
     """
 
     blocks: GroupComparison
     contrast: GroupComparison
+    without_connectivity: "AttentionComparison | None" = None
 
 
 def compare_attention(
@@ -36,6 +42,7 @@ def compare_attention(
     groups: Sequence[str | None],
     *,
     subjects: Sequence[str],
+    overall_connectivity: ArrayLike | None,
     between: tuple[str, str] = ("NC", "ASD"),
     covariates: pd.DataFrame | None = None,
     permutations: int = 5000,
@@ -49,6 +56,9 @@ def compare_attention(
         A matrix a row: one layer and head, or their mean.
     labels : sequence of str or None, length n_regions
         See :func:`biobgt.groups.module_blocks`.
+    overall_connectivity : array-like, shape (n_rows,), or None
+        Mean |FC| of each row (:func:`biobgt.groups.covariates.overall_connectivity`), adjusted for besides the
+        covariates: attention differs where connectivity is stronger overall. None for matrices that are connectivity.
     groups, subjects, between, covariates, permutations, seed
         See :func:`compare_groups`.
 
@@ -56,6 +66,27 @@ def compare_attention(
     -------
     AttentionComparison
     """
+    compare = partial(
+        _compare,
+        matrices,
+        labels,
+        groups,
+        subjects=subjects,
+        between=between,
+        permutations=permutations,
+        seed=seed,
+    )
+    if overall_connectivity is None:
+        return compare(covariates=covariates)
+    known = pd.DataFrame({OVERALL_CONNECTIVITY: np.asarray(overall_connectivity, dtype=np.float64)})
+    if covariates is not None:
+        known = pd.concat([known, covariates.reset_index(drop=True)], axis=1)
+    return replace(compare(covariates=known), without_connectivity=compare(covariates=covariates))
+
+
+def _compare(
+    matrices: ArrayLike, labels: ModuleLabels, groups: Sequence[str | None], **how: Any
+) -> AttentionComparison:
     blocks = module_blocks(matrices, labels)
     modules = np.array(blocks.modules)
     symmetric = np.allclose(blocks.values, blocks.values.swapaxes(1, 2), rtol=1e-4, atol=0, equal_nan=True)
@@ -66,22 +97,11 @@ def compare_attention(
     if not len(first):
         raise InputError("There is no pair of regions with modules to compare; choose labels that cover more regions.")
     arrow = "–" if symmetric else "→"
-
-    def compare(values: NDArray[np.float64], names: list[str]) -> GroupComparison:
-        return compare_groups(
-            values,
-            groups,
-            subjects=subjects,
-            between=between,
-            covariates=covariates,
-            features=names,
-            permutations=permutations,
-            seed=seed,
-        )
-
-    by_block = compare(blocks.values[:, pairs], [f"{a} {arrow} {b}" for a, b in zip(first, second, strict=True)])
+    names = [f"{a} {arrow} {b}" for a, b in zip(first, second, strict=True)]
+    by_block = compare_groups(blocks.values[:, pairs], groups, features=names, **how)
     table = by_block.table.copy()
     table.insert(1, "module", first)
     table.insert(2, "other_module", second)
-    contrast = compare(module_contrast(matrices, labels)[:, None], ["within / between modules"])
+    ratio = module_contrast(matrices, labels)[:, None]
+    contrast = compare_groups(ratio, groups, features=["within / between modules"], **how)
     return AttentionComparison(replace(by_block, table=table), contrast)

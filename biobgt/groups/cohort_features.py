@@ -149,15 +149,18 @@ def compare_features(
 
 
 def comparison_rows(cohort: Cohort, found: GroupComparison) -> pd.DataFrame:
-    """A row a feature that can stand alone: the test, and n of both groups, covariates, permutations and seed.
+    """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.
 
-    The column ``simulated`` is true where any subject of the cohort is.
+    ``residual_degrees`` are those of the adjusted test, ``group_explained`` is the share of the group's variance that
+    the covariates explain. The column ``simulated`` is true where any subject of the cohort is.
     """
     table = found.table.copy()
     for place, (group, n) in enumerate(found.n_subjects.items(), start=1):
         table.insert(place, f"n_{group}", n)
     return table.assign(
         covariates=", ".join(found.covariates) or "none",
+        residual_degrees=found.design.degrees,
+        group_explained=found.design.explained,
         permutations=found.permutations,
         seed=found.seed,
         simulated=cohort.simulated,

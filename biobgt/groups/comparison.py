@@ -12,8 +12,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from biobgt.errors import InputError
-from biobgt.groups.covariates import coded, design_matrix
+from biobgt.groups.covariates import coded
+from biobgt.groups.design import Design, check_design, design_notes, group_design
 from biobgt.groups.permutation import GroupEffect, group_effect
+from biobgt.people import average_by_person
 from biobgt.wording import counted
 
 EFFECT_COLUMNS = ("difference", "d", "d_low", "d_high", "t", "p", "p_family", "q")
@@ -41,8 +43,10 @@ class GroupComparison:
     covariates : tuple of str
         Those that were adjusted for.
     permutations, seed : int
+    design : Design
+        What the covariates take, and how far they and the group are confounded.
     notes : tuple of str
-        Sentences on what was left out, averaged or could not be tested.
+        Sentences on what was left out, averaged, confounded or could not be tested.
     """
 
     table: pd.DataFrame
@@ -53,6 +57,7 @@ class GroupComparison:
     covariates: tuple[str, ...]
     permutations: int
     seed: int
+    design: Design
     notes: tuple[str, ...] = ()
 
 
@@ -68,6 +73,9 @@ def compare_groups(
     seed: int = 0,
 ) -> GroupComparison:
     """Compare two groups in every feature with a linear model and permutations (Freedman & Lane).
+
+    Refused where covariates leave fewer than :data:`biobgt.groups.design.LEAST_DEGREES` residual degrees of freedom, or
+    cannot be told from the group.
 
     Parameters
     ----------
@@ -101,14 +109,17 @@ def compare_groups(
     if min(sizes.values()) < 2:
         raise InputError(f"Two groups need two subjects each; there are {sizes}, those with all covariates counted.")
     kept, patients = means[complete], group == between[1]
-    design, used = design_matrix(None if known is None else known[complete], len(kept))
-    adjusted = group_effect(kept, patients, design, permutations=permutations, seed=seed)
+    design = group_design(None if known is None else known[complete], patients)
+    check_design(design, len(kept))
+    adjusted = group_effect(kept, patients, design.columns, permutations=permutations, seed=seed)
     plain = adjusted
-    if used:
-        plain = group_effect(kept, patients, design[:, :1], permutations=permutations, seed=seed)
+    if design.covariates:
+        plain = group_effect(kept, patients, design.columns[:, :1], permutations=permutations, seed=seed)
     table = _table(names, kept, patients, between, adjusted, plain)
     n_repeated, n_dropped = int((persons["n_rows"] - 1).sum()), int((~complete).sum())
-    comparison = GroupComparison(table, between, sizes, n_dropped, n_repeated, used, permutations, seed)
+    comparison = GroupComparison(
+        table, between, sizes, n_dropped, n_repeated, design.covariates, permutations, seed, design
+    )
     return replace(comparison, notes=_notes(comparison, known))
 
 
@@ -161,7 +172,7 @@ def _by_person(
             "people: keep one group of each person."
         )
     persons = of_person.agg(group=("group", "first"), n_rows=("group", "size"))
-    means = pd.DataFrame(array).groupby(rows["subject"], sort=False).mean().to_numpy()
+    means = average_by_person(array, rows["subject"].tolist())
     if covariates is None or covariates.shape[1] == 0:
         return persons, means, None
     known = coded(covariates.reset_index(drop=True))[chosen].reset_index(drop=True)
@@ -212,10 +223,11 @@ def _notes(comparison: GroupComparison, known: pd.DataFrame | None) -> tuple[str
     if comparison.n_repeated:
         notes.append(f"{counted(comparison.n_repeated, 'further row')} of the same subjects averaged before the test.")
     if not comparison.covariates:
-        notes.append("Adjusted for nothing: a difference may be one of motion, age, sex or site.")
+        notes.append("Adjusted for: none. A difference may be one of motion, age, sex or site.")
     elif known is not None and len(comparison.covariates) < known.shape[1]:
         same = [str(name) for name in known.columns if name not in comparison.covariates]
         notes.append(f"Not adjusted for {', '.join(same)}, the same in all subjects.")
+    notes += design_notes(comparison.design)
     untested = int(comparison.table["t"].isna().sum())
     if untested:
         notes.append(f"{counted(untested, 'feature')} not tested: missing for a subject, or the same in all.")

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.cohort import Cohort
 from biobgt.errors import InputError
+from biobgt.quality import mean_connectivity
 from biobgt.readers.phenotypes import is_known
 from biobgt.wording import counted
 
@@ -66,8 +68,21 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
     return Covariates(table, tuple(name for name in USUAL_NAMES if name not in picked))
 
 
+def overall_connectivity(cohort: Cohort) -> NDArray[np.float64]:
+    """Mean |FC| of each subject over its pairs of regions with signal, shape (n_subjects,).
+
+    Attention is made from connectivity: where one group's is stronger overall, as after motion or without global-signal
+    regression, its attention differs too, and that says nothing about modules.
+    """
+    return np.array([mean_connectivity(subject)[1] for subject in cohort])
+
+
 def complete_covariates(
-    cohort_table: pd.DataFrame, names: Sequence[str] | None = None, *, leave_out_incomplete: bool = False
+    cohort_table: pd.DataFrame,
+    names: Sequence[str] | None = None,
+    *,
+    without: Sequence[str] = (),
+    leave_out_incomplete: bool = False,
 ) -> Covariates:
     """Pick covariates that every subject has, or say who lacks one.
 
@@ -77,6 +92,8 @@ def complete_covariates(
         As :meth:`biobgt.cohort.Cohort.table` makes it.
     names : sequence of str, optional
         Usual names (mean_fd, age, sex, site) or columns of the table. None takes the usual ones that there are.
+    without : sequence of str
+        Covariates, usual or named, that are left out.
     leave_out_incomplete : bool
         Allow missing values; the test then leaves those subjects out.
     """
@@ -92,12 +109,18 @@ def complete_covariates(
                 raise InputError(f"There is no covariate '{name}'. The phenotypes have: {', '.join(there) or 'none'}.")
             own = _known(cohort_table[columns[name.lower()]], name) if found is None else found
             picked[name.lower()] = own.to_numpy()
+    for name in without:
+        if name.lower() not in picked.columns:
+            left = ", ".join(picked.columns) or "none"
+            raise InputError(f"There is no covariate '{name}' to leave out. The covariates here: {left}.")
+        picked = picked.drop(columns=name.lower())
     for name in () if leave_out_incomplete else picked.columns:
         lacking = cohort_table["subject"].to_numpy()[picked[name].isna().to_numpy()]
         if len(lacking):
             raise InputError(
                 f"The covariate '{name}' is missing for {len(lacking)} of {counted(len(picked), 'subject')}, "
-                f"such as '{lacking[0]}'. Complete it, leave it out, or leave out the subjects that lack it."
+                f"such as '{lacking[0]}'. Complete it, leave it out (on the command line --without {name}), or leave "
+                "out the subjects that lack it (--leave-out-incomplete)."
             )
     return Covariates(picked, tuple(name for name in usual.absent if name not in picked.columns))
 

@@ -76,10 +76,7 @@ def group_effect(
     length = float(np.linalg.norm(group))
     degrees = len(patients) - basis.shape[1] - 1
     if length < 1e-6 * np.sqrt(len(patients)) or degrees < 1:
-        raise InputError(
-            "The groups cannot be told apart from the covariates, or there are too few subjects for them. "
-            "Leave a covariate out (a site where everyone is of one group tells nothing)."
-        )
+        raise InputError("The groups cannot be told apart from the covariates, or there are too few subjects for them.")
     unit = group / length
     finite = np.isfinite(values).all(axis=0)
     centred = np.where(finite, values, 0)

@@ -14,26 +14,31 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import PAPER_MODULES, Atlas
 from biobgt.errors import InputError
+from biobgt.quality import OVERALL_CONNECTIVITY
 
 Matrix = NDArray[np.float64]
 FDR = 0.05
+WITHOUT_CONNECTIVITY = "_without_connectivity"  # ends the columns of tests not adjusted for overall connectivity
 
 
 @dataclass(frozen=True, eq=False)
 class BlockTests:
-    """Two groups' attention compared between functional modules, with covariates held and without.
+    """Two groups' attention compared between functional modules, adjusted for covariates and not.
 
     Attributes
     ----------
     between : (str, str)
         A positive difference is higher in the second.
     blocks : DataFrame
-        A row a pair of modules, as :func:`biobgt.groups.compare_groups` makes them.
+        One row per pair of modules, as :func:`biobgt.groups.compare_groups` makes them; columns that end in
+        :data:`WITHOUT_CONNECTIVITY` are the same not adjusted for overall connectivity, where that was tested.
     contrast : DataFrame
         One row: attention within over between modules.
     covariates : str
         Names of those that were adjusted for; empty for none.
     n_subjects : mapping of str to int
+    note : str
+        What must be known of the design, such as sites with one group only.
     """
 
     between: tuple[str, str]
@@ -41,11 +46,18 @@ class BlockTests:
     contrast: pd.DataFrame
     covariates: str
     n_subjects: Mapping[str, int]
+    note: str = ""
 
     @property
     def marked(self) -> pd.DataFrame:
-        """The blocks whose false discovery rate is at most 5 %, covariates held."""
+        """The blocks whose false discovery rate is at most 5 %, adjusted for the covariates."""
         return self.blocks[self.blocks["q"] <= FDR]
+
+    @property
+    def n_marked_without_connectivity(self) -> int | None:
+        """How many blocks would pass if overall connectivity were not adjusted for; None where that is not known."""
+        column = f"q{WITHOUT_CONNECTIVITY}"
+        return int((self.blocks[column] <= FDR).sum()) if column in self.blocks else None
 
     @property
     def n_marked_unadjusted(self) -> int:
@@ -188,10 +200,25 @@ def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[st
         rows = _turned(tests[tests["between"] == f"{between[1]} - {between[0]}"])
     if rows.empty:
         return None
+    rows = _beside(rows)
     blocks = rows[rows["family"] == "block"].reset_index(drop=True)
     contrast = rows[rows["family"] == "contrast"].reset_index(drop=True)
-    named = rows["covariates"].dropna()
-    return BlockTests(between, blocks, contrast, str(named.iloc[0]) if len(named) else "", _used(rows, between, sizes))
+    said = {name: rows[name].dropna() for name in ("covariates", "note") if name in rows}
+    words = {name: str(known.iloc[0]) if len(known) else "" for name, known in said.items()}
+    return BlockTests(
+        between, blocks, contrast, words["covariates"], _used(rows, between, sizes), words.get("note", "")
+    )
+
+
+def _beside(rows: pd.DataFrame) -> pd.DataFrame:
+    """Put tests without overall connectivity, which come as rows of their own, beside those with it."""
+    adjusted = rows["covariates"].fillna("").str.split(", ").map(lambda names: OVERALL_CONNECTIVITY in names)
+    if adjusted.all() or not adjusted.any():
+        return rows
+    measured = ["difference", "d", "d_low", "d_high", "t", "p", "p_family", "q", "covariates"]
+    other = rows.loc[~adjusted, ["family", "feature", *(name for name in measured if name in rows)]]
+    renamed = other.rename(columns={name: f"{name}{WITHOUT_CONNECTIVITY}" for name in measured})
+    return rows[adjusted].merge(renamed, on=["family", "feature"], how="left", validate="one_to_one")
 
 
 def _turned(rows: pd.DataFrame) -> pd.DataFrame:

@@ -17,14 +17,14 @@ from biobgt.errors import InputError
 from biobgt.model.ensemble import ensemble_tensors, familiarity_of
 from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, sha256
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, WEIGHTS, sha256
 from biobgt.output import make_folder
 from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohorts import STORIES, strata_words
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble
 from biobgt.training.evaluation import summarise
-from biobgt.training.group_tests import group_tests
+from biobgt.training.group_tests import group_tests, write_tests
 from biobgt.training.intervals import bootstrap_intervals
 from biobgt.training.metrics import METRICS, calibration_error_by_chance, classification_metrics
 
@@ -60,8 +60,7 @@ def write_model(
     save_file({**ensemble_tensors(trained.members), **known}, folder / WEIGHTS)
     (folder / WEIGHTS).chmod(0o644)  # safetensors writes it for its owner alone
     _write_groups(folder, data, trained)
-    tests = group_tests(cohort, data, trained)
-    tests.to_csv(folder / TESTS, index=False, float_format="%.6g")
+    write_tests(group_tests(cohort, data, trained.mean_attention), folder)
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {model: _measured(data, values, cohort.persons) for model, values in probabilities.items()}
     attention = {group: _mean(trained.contrast[data.labels == label]) for label, group in enumerate(data.groups)}

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from biobgt.cohort import Cohort
+from biobgt.cohort import Cohort, person_of
 from biobgt.connectome import subject_connectivity
 from biobgt.model.batch import GraphBatch
 from biobgt.model.inputs import FeatureStore, correlations, prepare
@@ -43,6 +43,11 @@ class LabelledGraphs:
     labels: NDArray[np.int64]
     groups: tuple[str, ...]
     subjects: tuple[str, ...]
+
+    @property
+    def persons(self) -> tuple[str, ...]:
+        """Whose recording each subject is, in order."""
+        return tuple(map(person_of, self.subjects))
 
     def part(self, rows: NDArray[np.int64]) -> tuple[GraphBatch, Tensor]:
         """Graphs and labels of some subjects."""

@@ -187,7 +187,7 @@ def test_ranks_raw_values_and_orders(open_page, cohort):
     [
         ({}, "real ABIDE subjects (CC200, Pearson correlation, positive connections of at least 0.3, control", True),
         ({"threshold": "none", "perturbation": "remove"}, "connections of at least 0, remove, |ΔS|", True),
-        ({"cohort": "ad"}, "The study is on CC200, this subject on AAL-90 (cerebrum).", True),
+        ({"cohort": "ad"}, "No norm is shown behind: ABIDE was measured on the 200 regions of Craddock CC200", False),
         ({"level": "0.25"}, "no graphs like these (it has thresholds 0, 0.2, 0.3, 0.4), so none is shown", False),
         ({"threshold": "proportional"}, "no graphs like these (it has no proportional threshold)", False),
         ({"estimator": "fisher-z"}, "no graphs like these (it has Pearson correlation)", False),

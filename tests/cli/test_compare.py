@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 
 from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, find_modules, measure_modules
+from biobgt.cli.subjects import demo
 from biobgt.connectome import brain_graph, fisher_z, subject_connectivity
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups import compare_groups
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules.difference import module_difference
+from biobgt.readers import read_cohort
 
 AGES = (70, 71, 74, 80, 77, 75)
 
@@ -27,37 +29,79 @@ def table(tmp_path, simulated_cohort):
     return path
 
 
+@pytest.fixture(scope="module")
+def larger(tmp_path_factory):
+    """Seven simulated subjects of NC, MCI and AD each: enough to adjust for age."""
+    folder = tmp_path_factory.mktemp("larger") / "study"
+    demo(out=folder, name="ad", n_per_group=7, seed=1)
+    return folder
+
+
+@pytest.fixture
+def larger_table(tmp_path, larger):
+    """Groups, ages and sites of the larger study; every site has one subject of each group."""
+    rows = ["subject,group,age,site"]
+    for i, subject in enumerate(read_cohort(larger)):
+        rows.append(f"{subject.id},{subject.group},{70 + 7 * i % 11},site{i % 7}")
+    path = tmp_path / "larger.csv"
+    path.write_text("\n".join(rows))
+    return path
+
+
 def settings_of(path) -> dict[str, str]:
     return dict(pd.read_csv(path).to_numpy().tolist())
 
 
-def test_networks_compared_with_age_held(run, simulated, simulated_cohort, table, tmp_path):
+def test_networks_compared_adjusted_for_age(run, larger, larger_table, tmp_path):
+    cohort = read_cohort(larger, phenotypes=larger_table)
     ended = run(
-        *("compare", simulated, "--phenotypes", table, "--groups", "NC", "AD", "--of", "fc-blocks"),
-        *("--out", tmp_path / "out", "--permutations", 50, "--seed", 3),
+        *("compare", larger, "--phenotypes", larger_table, "--groups", "NC", "AD", "--of", "fc-blocks"),
+        *("--out", tmp_path / "out", "--permutations", 50, "--seed", 3, "--without", "site"),
     )
     assert ended.code == 0, ended.err
     found = pd.read_csv(tmp_path / "out" / "compare_fc-blocks.csv").set_index("feature")
-    chosen = [subject for subject in simulated_cohort if subject.group in ("NC", "AD")]
-    default = np.array([label == "default" for label in simulated_cohort.atlas.labels["dosenbach"]])
+    chosen = [subject for subject in cohort if subject.group in ("NC", "AD")]
+    default = np.array([label == "default" for label in cohort.atlas.labels["dosenbach"]])
     pairs = np.triu(np.outer(default, default), 1)
     values = np.array([fisher_z(subject_connectivity(subject))[pairs].mean() for subject in chosen])
     patients = np.array([subject.group == "AD" for subject in chosen])
     row = found.loc["default – default"]
     np.testing.assert_allclose([row["mean_NC"], row["mean_AD"]], [values[~patients].mean(), values[patients].mean()])
-    design = np.column_stack([np.ones(6), AGES, patients])
+    design = np.column_stack([np.ones(14), [subject.phenotypes["age"] for subject in chosen], patients]).astype(float)
     beta, residual = np.linalg.lstsq(design, values, rcond=None)[:2]
-    error = np.sqrt(residual[0] / 3 * np.linalg.inv(design.T @ design)[2, 2])
+    error = np.sqrt(residual[0] / 11 * np.linalg.inv(design.T @ design)[2, 2])
     np.testing.assert_allclose([row["difference"], row["t"]], [beta[2], beta[2] / error], rtol=1e-6)
     assert found[
-        ["n_NC", "n_AD", "covariates", "permutations", "seed", "simulated"]
-    ].drop_duplicates().to_numpy().tolist() == [[3, 3, "age", 50, 3, True]]
-    assert "Held: age. 50 permutations, seed 3." in ended.out
-    assert "not ruled out: mean_fd, sex, site" in ended.out
-    assert "SIMULATED: 6 of the subjects" in ended.out
-    assert "in only 20 ways: p cannot be small" in ended.out
+        ["n_NC", "n_AD", "covariates", "residual_degrees", "permutations", "seed", "simulated"]
+    ].drop_duplicates().to_numpy().tolist() == [[7, 7, "age", 11, 50, 3, True]]
+    assert "Adjusted for: age. 11 residual degrees of freedom, 50 permutations, seed 3." in ended.out
+    assert "not ruled out: mean_fd, sex" in ended.out
+    assert "Left out as asked, and so not ruled out: site." in ended.out
+    assert "SIMULATED: 14 of the subjects" in ended.out
     used = settings_of(tmp_path / "out" / "compare_fc-blocks_settings.csv")
     assert (used["estimator"], used["threshold"], used["labelling"]) == ("fisher-z", "none", "dosenbach")
+
+
+def test_covariates_that_use_up_the_subjects_are_refused_by_name(run, larger, larger_table, tmp_path):
+    ended = run(
+        *("compare", larger, "--phenotypes", larger_table, "--groups", "NC", "AD", "--of", "fc-blocks"),
+        *("--out", tmp_path / "out", "--permutations", 50),
+    )
+    assert ended.code == 2
+    assert "14 subjects with these covariates leave 5 residual degrees of freedom" in ended.err
+    assert "site takes 6 of 14, age takes 1 of 14" in ended.err
+    assert "Leave site out (on the command line --without site)" in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_few_subjects_without_covariates_are_told_what_that_means(run, simulated, tmp_path):
+    ended = run(
+        *("compare", simulated, "--groups", "NC", "AD", "--of", "fc-blocks"),
+        *("--out", tmp_path / "out", "--permutations", 50),
+    )
+    assert ended.code == 0, ended.err
+    assert "in only 20 ways: p cannot be small" in ended.out
+    assert "With 4 residual degrees of freedom the effect size d is overstated, by about 25% on average." in ended.out
 
 
 def test_hubs_compared_region_by_region(run, small, small_cohort, tmp_path):
@@ -79,7 +123,7 @@ def test_hubs_compared_region_by_region(run, small, small_cohort, tmp_path):
     for column in ("mean_NC", "mean_AD", "d", "p", "q"):
         np.testing.assert_allclose(found[column], expected[column], rtol=1e-6)
     assert set(found["covariates"]) == {"none"}
-    assert "Held: nothing." in ended.out
+    assert "Adjusted for: none." in ended.out
     assert settings_of(tmp_path / "compare_hubs_settings.csv")["gamma"] == "1.0"
 
 
@@ -121,7 +165,7 @@ def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_coho
     assert regions["AD"].tolist() == expected.second.tolist()
     assert np.flatnonzero(regions["changed"]).tolist() == list(expected.changed)
     refused = run(*asked, "--out", tmp_path / "out", "--covariate", "age")
-    assert (refused.code, "cannot hold covariates" in refused.err) == (2, True)
+    assert (refused.code, "cannot adjust for covariates" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -158,15 +202,18 @@ def test_groups_that_are_missing_or_too_small(run, simulated, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_subjects_without_a_covariate_are_left_out_when_asked_to(run, simulated, table, tmp_path):
-    asked = ("compare", simulated, "--phenotypes", table, "--of", "fc-blocks", "--out", tmp_path / "out")
-    (tmp_path / "groups.csv").write_text(table.read_text().replace("sim-AD-003,AD,74", "sim-AD-003,AD,"))
-    ended = run(*asked, "--groups", "NC", "AD", "--leave-out-incomplete", "--permutations", 10)
+def test_subjects_without_a_covariate_are_left_out_when_asked_to(run, larger, larger_table, tmp_path):
+    text = larger_table.read_text()
+    line = next(row for row in text.splitlines() if row.startswith("sim-AD-003"))
+    larger_table.write_text(text.replace(line, "sim-AD-003,AD,,site2"))
+    asked = ("compare", larger, "--phenotypes", larger_table, "--of", "fc-blocks", "--out", tmp_path / "out")
+    asked = (*asked, "--without", "site", "--permutations", 10)
+    ended = run(*asked, "--groups", "NC", "AD", "--leave-out-incomplete")
     assert ended.code == 0, ended.err
     found = pd.read_csv(tmp_path / "out" / "compare_fc-blocks.csv")
-    assert set(zip(found["n_NC"], found["n_AD"], strict=True)) == {(3, 2)}
+    assert set(zip(found["n_NC"], found["n_AD"], strict=True)) == {(7, 6)}
     assert "1 subject left out because age is missing." in ended.out
-    assert run(*asked, "--groups", "NC", "MCI", "--covariate", "none", "--permutations", 10).code == 0
+    assert "(on the command line --without age)" in run(*asked, "--groups", "NC", "AD").err
 
 
 def test_modules_are_those_of_the_app_whatever_is_chosen(run, simulated, simulated_cohort, tmp_path):

@@ -71,7 +71,14 @@ def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, 
     made = make(model, "attention_blocks", first="NC", second="AD")
     rows = results.tests
     rows = rows[(rows["between"] == "NC - AD") & (rows["family"] == "block")].set_index("feature")
+    adjusted = rows["covariates"].str.contains("mean_abs_fc")
+    assert adjusted.sum() == (~adjusted).sum() == 36
+    without, rows = rows[~adjusted], rows[adjusted]
     numbers = made.numbers.set_index("feature")
+    for column in ("d", "d_high", "p", "q"):
+        found = numbers[f"{column}_without_connectivity"]
+        np.testing.assert_array_equal(found, without.loc[numbers.index, column])
+    assert len(made.figure.axes) == 4  # with overall connectivity, without, unadjusted, and the colours
     for column in ("mean_NC", "mean_AD", "d", "d_low", "p", "q_unadjusted"):
         np.testing.assert_array_equal(numbers[column], rows.loc[numbers.index, column])
     modules = [text.get_text() for text in made.figure.axes[0].get_yticklabels()]
@@ -85,9 +92,11 @@ def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, 
     np.testing.assert_array_equal(turned["d_low"], -numbers["d_high"])
     np.testing.assert_array_equal(turned["q"], numbers["q"])
     assert (
-        "(Freedman and Lane 1983); false discovery rates are over all blocks (Benjamini and Hochberg 1995)"
+        "Overall connectivity (mean |FC|), from which attention is made, is one of the covariates where that is said, "
+        "and the test without it stands beside. False discovery rates are over all blocks (Benjamini and Hochberg 1995)"
         in " ".join(made.methods)
     )
+    assert "not adjusted for overall connectivity (mean |FC|), 10; unadjusted" in made.caption
 
 
 @pytest.mark.parametrize(("figure", "with_rates"), [("attention_difference", True), ("attention_contrast", False)])

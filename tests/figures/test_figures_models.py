@@ -239,12 +239,16 @@ def test_contrast_caption_tells_the_figures_modules_from_the_tests() -> None:
     said = contrast_caption("m", CONTRAST, [tests])
     assert said.index("own Louvain modules") < said.index("not tested in what the figure shows")
     assert "AD against NC: d = 0.00 [−0.20, 0.19], p = 0.9, adjusted for age" in said
-    assert "p = 0.3. Not adjusted for motion, sex and site, so a difference may be one of that." in said
+    assert (
+        "p = 0.3. Not adjusted for overall connectivity, motion, sex and site, so a difference may be one of that."
+        in said
+    )
     assert "tested" not in contrast_caption("m", CONTRAST)
 
 
 def test_contrast_caption_tells_what_was_set_from_what_was_found() -> None:
-    everything = BlockTests(("NC", "AD"), BLOCKS, pd.DataFrame([ROW]), "mean_fd, age, sex, site", {"NC": 3, "AD": 2})
+    known = "mean_abs_fc, mean_fd, age, sex, site"
+    everything = BlockTests(("NC", "AD"), BLOCKS, pd.DataFrame([ROW]), known, {"NC": 3, "AD": 2})
     said = contrast_caption("m", CONTRAST, [everything], start_contrast=2.5)
     assert "was set on training subjects, without their groups, so that this ratio is about 2.5" in said
     assert "its size is a choice, that it holds in held-out subjects is the result" in said
@@ -264,7 +268,7 @@ def test_captions_name_what_was_adjusted_for_and_what_was_not() -> None:
     said = comparison_sentence(tests)
     assert "4 module blocks among 3 NC, 2 AD, adjusted for motion, age and sex: 1 of them" in said
     assert "unadjusted, 2." in said
-    assert "Not adjusted for site" in said
+    assert "Not adjusted for overall connectivity and site" in said
     bare = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "", {"NC": 3, "AD": 2})
     assert "adjusted for no covariate" in effects_caption("m", bare)
     not_compared = difference_caption("m", ("NC", "AD"), None, part="p", limit=1, framed=True, whole=True)

@@ -73,14 +73,22 @@ def test_segregation_is_not_defined_where_there_are_no_correlations(cohort):
 
 
 def test_rows_say_all_that_a_reader_must_know(cohort):
-    features = CohortFeatures(np.arange(8.0)[:, None] ** 2, ("x",), "squares")
-    drawn = replace(cohort, subjects=(replace(cohort.subjects[0], simulated=True), *cohort.subjects[1:]))
-    held = complete_covariates(drawn.table(), ["age"])
-    row = comparison_rows(drawn, compare_features(drawn, features, ("NC", "ASD"), covariates=held.table, seed=5)).iloc[
-        0
+    subjects = [
+        replace(
+            cohort.subjects[0], id=f"s{i}", group="ASD" if i > 6 else "NC", phenotypes={"age": 20 + i}, simulated=True
+        )
+        for i in range(14)
     ]
-    assert (row["n_NC"], row["n_ASD"], row["covariates"], row["seed"], bool(row["simulated"])) == (4, 4, "age", 5, True)
-    assert (row["mean_NC"], row["mean_ASD"]) == (3.5, 31.5)
+    drawn = replace(cohort, subjects=tuple(subjects))
+    features = CohortFeatures(np.arange(14.0)[:, None] ** 2, ("x",), "squares")
+    held = complete_covariates(drawn.table(), ["age"])
+    found = compare_features(drawn, features, ("NC", "ASD"), covariates=held.table, seed=5)
+    row = comparison_rows(drawn, found).iloc[0]
+    assert (row["n_NC"], row["n_ASD"], row["covariates"], row["seed"], bool(row["simulated"])) == (7, 7, "age", 5, True)
+    assert (row["mean_NC"], row["mean_ASD"]) == (13, 104)
+    assert row["residual_degrees"] == 11
+    # Of 14 evenly spaced ages the first seven are one group: r² is 3 · 14² / (4 (14² − 1)).
+    assert row["group_explained"] == pytest.approx(3 * 196 / (4 * 195))
     assert row["p_unadjusted"] < row["p"]  # without age held the groups differ more than they do
 
 

@@ -10,14 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from biobgt.analysis import ModuleOptions
 from biobgt.atlas import load_atlas, numbered_atlas
+from biobgt.cohort import Subject
 from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import gamma_unit, hub_table, subject_plausibility
 from biobgt.hubs.rank_correlation import _counted_spearman, rank_correlation
 from biobgt.hubs.sweep import hub_correlations, measure_hubs, subject_sweep
-from biobgt.studies import abide_plausibility, study_sweep
+from biobgt.studies import abide_plausibility, study_modules, study_sweep
 
 CC200 = load_atlas("cc200")
 
@@ -148,10 +150,45 @@ def test_no_threshold_is_the_study_at_zero():
     pd.testing.assert_frame_equal(every.agreement, at_zero.agreement)
 
 
-def test_another_atlas_is_named():
-    found = study_sweep(ConnectomeSettings(), load_atlas("aal90"))
-    assert found.agreement is not None
-    assert "The study is on CC200, this subject on AAL-90" in found.note
+@pytest.mark.parametrize(
+    "atlas", [load_atlas("aal90"), numbered_atlas(100), replace(numbered_atlas(100), name="cc200")]
+)
+def test_another_atlas_has_no_norm_and_the_note_says_why(atlas):
+    found = study_sweep(ConnectomeSettings(), atlas)
+    assert found.agreement is None
+    assert found.note.startswith("No norm is shown behind: ABIDE was measured on the 200 regions of Craddock CC200")
+    assert f"this subject has the {atlas.n_regions} of {atlas.title}" in found.note
+
+
+def test_a_matrix_that_holds_no_correlations_has_no_norm():
+    counts = np.random.default_rng(0).integers(0, 900, (200, 200)).astype(float)
+    subject = Subject("s", connectivity=counts + counts.T)
+    assert study_sweep(ConnectomeSettings(), CC200, subject=subject).agreement is None
+    found = study_modules(ConnectomeSettings(), ModuleOptions(), CC200, subject=subject)
+    assert found.measures is None
+    assert "this subject's matrix holds something else" in found.note
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "graphs"),
+    [
+        ({}, {}, "positive, at least 0.3"),
+        ({"threshold": "proportional", "level": 0.15}, {}, "positive, strongest 15 %"),
+        ({"sign": "signed", "threshold": "none"}, {}, "signed, all"),
+        ({"sign": "signed", "threshold": "none"}, {"signed": False}, None),
+        ({}, {"runs": 50}, None),
+        ({}, {"resolution": 1.2}, None),
+        ({}, {"consensus": True}, None),
+        ({"level": 0.25}, {}, None),
+    ],
+)
+def test_modules_have_a_norm_only_where_they_were_found_alike(settings, options, graphs):
+    how = replace(ConnectomeSettings(), **settings), ModuleOptions(**options)
+    found = study_modules(*how, CC200)
+    assert (None if found.measures is None else set(found.measures["graphs"])) == (graphs and {graphs})
+    elsewhere = study_modules(*how, load_atlas("aal90"))
+    assert elsewhere.measures is None
+    assert "this subject has the 90 of" in elsewhere.note
 
 
 @pytest.mark.parametrize(

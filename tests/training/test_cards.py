@@ -17,10 +17,13 @@ import biobgt.training.cards
 from biobgt.assets import asset
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort
+from biobgt.connectome import subject_connectivity
 from biobgt.errors import InputError
+from biobgt.figures.attention_captions import contrast_caption, effects_caption
 from biobgt.model.attention_views import all_block_tests
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
+from biobgt.quality import mean_connectivity
 from biobgt.simulate import demo_cohort
 from biobgt.training.calibration import calibrated
 from biobgt.training.card_words import headline, limits
@@ -28,7 +31,7 @@ from biobgt.training.cards import add_evaluation, check_evaluated, write_model
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
 from biobgt.training.evaluation import evaluate
-from biobgt.training.group_tests import group_tests
+from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention
 from biobgt.training.linear import linear_out_of_fold
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split, cross_validation
@@ -230,31 +233,99 @@ def test_tests_are_a_table_one_can_read(folder: Path) -> None:
     assert (table[["n_NC", "n_ASD"]] == 20).all(axis=None)
 
 
-def test_every_two_groups_are_compared_over_the_subjects_whose_covariates_are_known(tmp_path: Path) -> None:
-    drawn = demo_cohort("ad", n_per_group=4)
-    ages = {subject.id: {"age": 60 + i} for i, subject in enumerate(drawn)} | {"sim-MCI-002": {"age": None}}
-    subjects = tuple(replace(subject, phenotypes=ages[subject.id]) for subject in drawn)
-    cohort = replace(drawn, subjects=subjects)
+def _drawn(n_per_group: int, ages: dict[str, object]) -> tuple[Cohort, LabelledGraphs, np.ndarray]:
+    """A demo cohort, its labels, and attention that is noise, but stronger in the occipital module of AD."""
+    drawn = demo_cohort("ad", n_per_group=n_per_group)
+    known = {subject.id: {"age": 60 + (7 * i) % 19} for i, subject in enumerate(drawn)} | {
+        name: {"age": age} for name, age in ages.items()
+    }
+    cohort = replace(drawn, subjects=tuple(replace(one, phenotypes=known[one.id]) for one in drawn))
     groups = ("NC", "MCI", "AD")
     labels = np.array([groups.index(str(subject.group)) for subject in cohort])
-    attention = np.random.default_rng(0).random((12, 90, 90)).astype(np.float32)
+    attention = np.random.default_rng(0).random((len(cohort), 90, 90)).astype(np.float32)
     at = [label == "occipital" for label in cohort.atlas.labelling("dosenbach")]
     attention[np.ix_(labels == 2, at, at)] += 5
     data = cast("LabelledGraphs", SimpleNamespace(groups=groups, labels=labels, subjects=cohort.ids))
-    found = group_tests(cohort, data, cast("TrainedEnsemble", SimpleNamespace(mean_attention=attention)))
+    return cohort, data, attention
+
+
+def test_every_two_groups_are_compared_over_the_subjects_whose_covariates_are_known(tmp_path: Path) -> None:
+    cohort, data, attention = _drawn(8, {"sim-MCI-002": None})
+    groups = data.groups
+    found = group_tests(cohort, data, attention)
     assert list(dict.fromkeys(found["between"])) == ["NC - MCI", "NC - AD", "MCI - AD"]
-    assert found.groupby(["between", "family"]).size().tolist() == [36, 1] * 3
+    assert found.groupby(["between", "covariates", "family"]).size().tolist() == [36, 1] * 6
+    assert list(dict.fromkeys(found["covariates"])) == ["mean_abs_fc, age", "age"]
     found.to_csv(tmp_path / "tests.csv", index=False)
     read = pd.read_csv(tmp_path / "tests.csv")
-    tests = all_block_tests(read, dict.fromkeys(groups, 4))
-    assert [dict(one.n_subjects) for one in tests] == [{"NC": 4, "MCI": 3}, {"NC": 4, "AD": 4}, {"MCI": 3, "AD": 4}]
+    tests = all_block_tests(read, dict.fromkeys(groups, 8))
+    assert [dict(one.n_subjects) for one in tests] == [{"NC": 8, "MCI": 7}, {"NC": 8, "AD": 8}, {"MCI": 7, "AD": 8}]
     for one, expected in zip(tests, (0, 5, 5), strict=True):
+        assert len(one.blocks) == 36
         row = one.blocks.set_index("feature").loc["occipital → occipital"]
         first, second = (row[f"mean_{group}"] for group in one.between)
         assert second - first == pytest.approx(expected, abs=0.1)
     assert (read["permutations"] == 5000).all()
     text = (tmp_path / "tests.csv").read_text(encoding="utf-8")
-    assert ",7,5000,4,3," in text, "whole numbers, and nothing for the group that was not compared"
+    assert ",15,5000,8,7," in text, "whole numbers, and nothing for the group that was not compared"
+
+
+def test_overall_connectivity_is_adjusted_for_and_the_test_without_it_stands_beside() -> None:
+    drawn, data, _ = _drawn(10, {})
+    rng = np.random.default_rng(1)
+    matrices = [
+        np.clip(subject_connectivity(one) + 0.3 * (one.group == "AD") + 0.05 * rng.standard_normal(), -1, 1)
+        for one in drawn
+    ]
+    subjects = (replace(one, series=None, connectivity=own) for one, own in zip(drawn, matrices, strict=True))
+    cohort = replace(drawn, subjects=tuple(subjects))
+    strength = np.array([mean_connectivity(subject)[1] for subject in cohort])
+    labels = cohort.atlas.labelling("dosenbach")
+    within = np.array([[a == b and a is not None for a in labels] for b in labels])
+    # Attention within modules follows overall connectivity, and nothing else.
+    noise = 0.1 * rng.standard_normal((len(cohort), 90, 90))
+    attention = (1 + noise + 2 * strength[:, None, None] * within).astype(np.float32)
+    found = group_tests(cohort, data, attention)
+    rows = found[(found["family"] == "contrast") & (found["between"] == "NC - AD")].set_index("covariates")
+    assert rows.loc["age", "p"] < 0.01
+    assert rows.loc["mean_abs_fc, age", "p"] > 0.05
+    assert (rows["p_unadjusted"] < 0.01).all()
+    test = all_block_tests(found, {"NC": 10, "AD": 10})[0]
+    assert test.n_marked_without_connectivity is not None
+    assert len(test.marked) < test.n_marked_without_connectivity
+    said = effects_caption("m", test)
+    assert "adjusted for overall connectivity and age: " in said
+    assert (
+        f"not adjusted for overall connectivity (mean |FC|), {test.n_marked_without_connectivity}; unadjusted" in said
+    )
+    row = test.contrast.iloc[0]
+    assert row["p_without_connectivity"] == rows.loc["age", "p"]
+    contrast = contrast_caption("m", {"NC": np.ones((1, 1)), "AD": np.ones((1, 1))}, [test])
+    assert f"not adjusted for overall connectivity (mean |FC|) d = {row['d_without_connectivity']:.2f}" in contrast
+
+
+def test_attention_of_a_trained_model_can_be_made_again_from_its_weights(
+    folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...]
+) -> None:
+    members = load_pretrained(folder, "cpu").members
+    again = out_of_fold_attention(members, data, splits)
+    np.testing.assert_allclose(again, trained.mean_attention, rtol=1e-4)
+    check_same_attention(again, data, load_groups(folder))
+    kept = pd.read_csv(folder / "tests.csv")
+    pd.testing.assert_frame_equal(
+        group_tests(cohort, data, again)[["feature", "d", "p"]], kept[["feature", "d", "p"]], rtol=1e-3
+    )
+    with pytest.raises(InputError, match="is not the one in the model's folder"):
+        check_same_attention(out_of_fold_attention(members[::-1], data, splits), data, load_groups(folder))
+
+
+def test_covariates_that_a_small_cohort_cannot_carry_are_not_adjusted_for_and_that_is_said() -> None:
+    cohort, data, attention = _drawn(4, {})
+    found = group_tests(cohort, data, attention)
+    assert set(found["covariates"]) == {""}
+    assert found["note"].str.contains("Not adjusted for all covariates. 8 subjects with these covariates leave").all()
+    (first, *_) = all_block_tests(found, dict.fromkeys(data.groups, 4))
+    assert "leave 4 residual degrees of freedom" in effects_caption("m", first)
 
 
 def test_persons_are_compared_and_nobody_with_himself() -> None:
@@ -265,7 +336,7 @@ def test_persons_are_compared_and_nobody_with_himself() -> None:
     labels = np.array([groups.index(str(subject.group)) for subject in cohort])
     attention = np.random.default_rng(0).random((12, 90, 90)).astype(np.float32)
     data = cast("LabelledGraphs", SimpleNamespace(groups=groups, labels=labels, subjects=cohort.ids))
-    found = group_tests(cohort, data, cast("TrainedEnsemble", SimpleNamespace(mean_attention=attention)))
+    found = group_tests(cohort, data, attention)
     counts = found.groupby("between", sort=False)[["n_NC", "n_MCI", "n_AD"]].first().astype("Int64")
     assert counts.loc["NC - MCI"].tolist()[:2] == [3, 4]
     assert counts.loc["MCI - AD"].tolist()[1:] == [3, 3]

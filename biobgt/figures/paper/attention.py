@@ -4,6 +4,7 @@ Each function is the twin of the one of the same name in :mod:`biobgt.figures.at
 :mod:`biobgt.figures.attention_blocks`, and draws the same numbers.
 """
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from biobgt.figures.attention import QUANTITY, Matrix, group_colour
-from biobgt.figures.attention_blocks import MARK, UNADJUSTED, adjustment, block_square, block_texts, effect_limit
+from biobgt.figures.attention_blocks import MARK, adjustments, block_square, block_texts, effect_limit
 from biobgt.figures.frame import RegionOrder
 from biobgt.figures.paper.frame import (
     BLOCK_LINE,
@@ -33,6 +34,7 @@ from biobgt.figures.paper.style import PaperStyle, drawing
 _PLAIN = PaperStyle()
 _SEQUENTIAL, _DIVERGING = "viridis", "RdBu_r"
 _LARGEST_MATRIX_MM, _STACKED_MATRIX_MM = 110.0, 60.0
+_TITLE_LETTERS = 36  # of what was adjusted for, above a panel
 _BESIDE_MM = 130.0  # from this width on, two panels of blocks stand side by side with room for their numbers
 
 
@@ -145,8 +147,8 @@ def block_effects(
     Parameters
     ----------
     blocks : DataFrame
-        ``module``, ``other_module``, ``d`` and ``q``, and the last two with ``_unadjusted``; ``covariates`` names what
-        was adjusted for.
+        ``module``, ``other_module``, ``d`` and ``q``, and the last two with each ending of
+        :func:`biobgt.figures.attention_blocks.adjustments`; ``covariates`` names what was adjusted for.
     fdr : float
     title : str
     simulated : bool
@@ -155,18 +157,18 @@ def block_effects(
     """
     limit = limit or effect_limit(blocks)
     modules = list(dict.fromkeys([*blocks["module"], *blocks["other_module"]]))
-    beside = style.width_mm >= _BESIDE_MM
+    sides = adjustments(blocks)
+    beside = style.width_mm >= _BESIDE_MM * len(sides) / 2
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, title, simulated, style)
-        rows, columns = (1, 2) if beside else (2, 1)
+        rows, columns = (1, len(sides)) if beside else (len(sides), 1)
         panels = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel())
-        names = (adjustment(blocks), UNADJUSTED)
-        for axes, name, suffix in zip(panels, names, ("", "_unadjusted"), strict=True):
+        for axes, (name, suffix) in zip(panels, sides.items(), strict=True):
             d, q = (block_square(blocks, f"{column}{suffix}", modules) for column in ("d", "q"))
             picture = axes.imshow(d, cmap=_DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
             _write_effects(axes, d, block_texts(d, q, fdr), limit)
-            axes.set_title(name)
+            axes.set_title(textwrap.fill(name, _TITLE_LETTERS))
             axes.spines[["top", "right"]].set_visible(True)
             axes.set_xticks(range(len(modules)), modules, rotation=90)
             axes.set_yticks(range(len(modules)), modules)
