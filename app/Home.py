@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 
 def show_page() -> None:
     """Show the page that the address names."""
+    from autosave_panel import keep_copy, offer_copies
     from login import ask_for_login, show_logout
     from sidebar import show_sidebar
     from widgets import sentences, show_bug
@@ -35,9 +36,11 @@ def show_page() -> None:
     try:
         ask_for_login()
         with sentences():
-            show_sidebar()
+            view = show_sidebar()
             with st.sidebar:
                 show_logout()
+            keep_copy(view)
+            offer_copies()
             page.run()
     except Exception as error:
         show_bug(error)

@@ -27,10 +27,14 @@ def allowed_names() -> tuple[str, ...]:
     return host_names(st.get_option("server.allowedHosts") or ())
 
 
+def has_server() -> bool:
+    """Whether a real server runs the pages; tests run them without one."""
+    return runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # not a stand-in
+
+
 def is_served_to_others() -> bool:
-    """Whether anybody but the user of this machine can reach this server; where none runs, as in tests, nobody can."""
-    has_server = runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # not a stand-in
-    return has_server and served_to_others(st.get_option("server.address"), allowed_names())
+    """Whether anybody but the user of this machine can reach this server; where none runs, nobody can."""
+    return has_server() and served_to_others(st.get_option("server.address"), allowed_names())
 
 
 def most_per_file_mb() -> int:
