@@ -7,6 +7,7 @@ one is closed, which on a quiet server may be never. Here a clock looks after th
 import asyncio
 import ctypes
 import gc
+import logging
 import sys
 import time
 import webbrowser
@@ -21,6 +22,7 @@ from streamlit import runtime
 # a session from the clock. Closed pages are freed after both together at the latest.
 KEPT_S = 30.0
 LOOK_EVERY_S = 5.0
+_LOG = logging.getLogger("biobgt.app")
 
 
 @asynccontextmanager
@@ -43,7 +45,12 @@ async def _look_after_sessions() -> None:
     left: dict[str, float] = {}
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
-        if end_left_sessions(left, time.monotonic()):
+        try:
+            ended = end_left_sessions(left, time.monotonic())
+        except Exception:  # one bad look must not stop the clock unseen
+            _LOG.exception("Closed sessions could not be looked after")
+            continue
+        if ended:
             await asyncio.to_thread(give_memory_back)
 
 
@@ -59,16 +66,19 @@ def end_left_sessions(left: dict[str, float], now: float) -> int:
     """
     server = runtime.get_instance()
     # Streamlit has no public list of sessions.
-    alone = {info.session.id for info in server._session_mgr.list_sessions() if not info.is_active()}
-    for session in set(left) - alone:
-        del left[session]
-    for session in alone:
-        left.setdefault(session, now)
-    ended = [session for session, since in left.items() if now - since >= KEPT_S]
-    for session in ended:
-        server.close_session(session)
-        forget_session(session)
-        del left[session]
+    alone = {info.session.id: info.session for info in server._session_mgr.list_sessions() if info.client is None}
+    for name in set(left) - set(alone):
+        del left[name]
+    for name in alone:
+        left.setdefault(name, now)
+    ended = [name for name, since in left.items() if now - since >= KEPT_S]
+    for name in ended:
+        server.close_session(name)
+        # Streamlit's loop holds on to the last session it has drawn until there is another one, so it is emptied too.
+        alone[name].session_state.clear()
+        alone[name].flush_browser_queue()
+        forget_session(name)
+        del left[name]
     return len(ended)
 
 
