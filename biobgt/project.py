@@ -26,7 +26,7 @@ from biobgt.readers.project_files import (
     open_project_file,
 )
 
-__all__ = ["PROJECT_SUFFIX", "Project", "ViewValue", "open_project", "save_project"]
+__all__ = ["PROJECT_SUFFIX", "Project", "ViewValue", "open_project", "save_project", "settings_from"]
 
 ViewValue = str | int | float | bool
 # The same project makes the same bytes: no entry carries the time of its saving.
@@ -91,14 +91,15 @@ def open_project(stream: str | Path | BinaryIO) -> Project:
         For a file that is no project, was cut off or changed, or was written by a newer version.
     """
     with open_project_file(stream) as project:
-        settings = _settings_from(field_of(project.document, "settings", dict))
+        settings = settings_from(field_of(project.document, "settings", dict))
         view = field_of(project.document, "view", dict)
         if not all(isinstance(value, ViewValue) for value in view.values()):
             raise InputError("The project file is damaged: what it says of the view is neither text nor number.")
         return Project(project.cohort(), settings, view)
 
 
-def _settings_from(document: Mapping[str, Any]) -> ConnectomeSettings:
+def settings_from(document: Mapping[str, Any]) -> ConnectomeSettings:
+    """Read settings as :meth:`ConnectomeSettings.as_dict` writes them, from a document that may be damaged."""
     # ConnectomeSettings checks its choices, but only against values of the right kind.
     choices = {"estimator": Estimator, "sign": SignRule, "threshold": ThresholdRule}
     values: dict[str, Any] = {name: field_of(document, name, str) for name in choices}

@@ -6,6 +6,7 @@ from functools import partial
 from typing import get_args
 
 import streamlit as st
+from autosave_panel import show_keeping
 from fetch_panel import show_fetching
 from loaded import View
 from long_work import bar_with_stop
@@ -96,7 +97,7 @@ def _ask_for_files() -> Brought | None:
     )
     atlas, table = _ask_for_atlas(uploads)
     labels, image = _ask_about_images(uploads)
-    st.caption("Files stay on the machine that runs this app, are read once, and are gone when you close the page.")
+    show_keeping()
     if not files:
         if phenotypes is not None:
             st.info("Drop the subjects' files as well; a phenotype table alone has nobody to describe.")

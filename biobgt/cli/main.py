@@ -8,6 +8,7 @@ import typer
 
 from biobgt import __version__
 from biobgt.cli import comparisons, figures, models, networks, predictions, subjects
+from biobgt.cli.app import app as start_app
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import ChoiceNeeded, InputError
 
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 fetch = typer.Typer(no_args_is_help=True, help="Fetch a public cohort.")
 fetch.command("abide")(subjects.abide)
+app.command("app")(start_app)
 app.command()(subjects.info)
 app.command()(subjects.connectome)
 app.command()(networks.hubs)

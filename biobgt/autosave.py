@@ -1,0 +1,190 @@
+"""Copies of a user's subjects, to be offered after a reload, a crash or a restart.
+
+A copy is a project file in the user's data folder, which only that user can read, and beside it a small file with its
+name and the settings, which change more often than the subjects. Both are written whole or not at all. Few are kept,
+and none for long: they are data of people.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.graph import ConnectomeSettings
+from biobgt.project import PROJECT_SUFFIX, Project, ViewValue, open_project, save_project, settings_from
+
+KEPT_COPIES = 3
+KEPT_DAYS = 30
+_ABOUT_SUFFIX = ".json"
+_UNFINISHED = ".unfinished-"
+_OFF = "off"
+_KEY = re.compile(r"[0-9a-f]{8,64}")
+_DAY_S = 86400
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy that can be opened: of what, how many subjects, and how many seconds ago it was last written."""
+
+    key: str
+    name: str
+    n_subjects: int
+    age_s: float
+
+
+def autosave_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where copies lie: in the user's data folder, as each system has it."""
+    home = Path.home()
+    if sys.platform == "darwin":
+        data = home / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        data = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    else:
+        data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return data / "biobgt" / "autosave"
+
+
+def is_on(folder: Path) -> bool:
+    """Whether the user wants copies; yes until they say no."""
+    return not (folder / _OFF).exists()
+
+
+def switch(folder: Path, *, on: bool) -> None:
+    """Keep copies from now on, or keep none and delete those there are."""
+    if on:
+        (folder / _OFF).unlink(missing_ok=True)
+        return
+    for copy in copies(folder):
+        forget_copy(folder, copy.key)
+    _make(folder)
+    _write(folder / _OFF, b"")
+
+
+def save_copy(
+    folder: Path, key: str, cohort: Cohort, settings: ConnectomeSettings, view: Mapping[str, ViewValue]
+) -> None:
+    """Write a copy, or write it anew; the oldest go when there are too many.
+
+    Parameters
+    ----------
+    folder : Path
+    key : str
+        Of the session, in hexadecimal.
+    cohort : Cohort
+    settings : ConnectomeSettings
+    view : mapping of str to str, int, float or bool
+        As in :func:`biobgt.project.save_project`.
+
+    Raises
+    ------
+    OSError
+        For a disk that is full or must not be written to.
+    """
+    _make(folder)
+    unfinished = _unfinished(folder / f"{key}{PROJECT_SUFFIX}")
+    try:
+        with os.fdopen(_open_private(unfinished), "wb") as stream:
+            save_project(cohort, settings, view, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.replace(folder / f"{key}{PROJECT_SUFFIX}")
+    finally:
+        unfinished.unlink(missing_ok=True)
+    save_settings(folder, key, cohort, settings, view)
+    for copy in copies(folder)[KEPT_COPIES:]:
+        forget_copy(folder, copy.key)
+
+
+def save_settings(
+    folder: Path, key: str, cohort: Cohort, settings: ConnectomeSettings, view: Mapping[str, ViewValue]
+) -> None:
+    """Write the settings beside a copy whose subjects are the same as before."""
+    about = {"name": cohort.name, "subjects": len(cohort), "settings": settings.as_dict(), "view": dict(view)}
+    _write(folder / f"{key}{_ABOUT_SUFFIX}", json.dumps(about).encode())
+
+
+def copies(folder: Path) -> list[Copy]:
+    """List the copies, the newest first; those beyond their time are deleted, and so is what was never finished."""
+    found = []
+    now = time.time()
+    for path in folder.glob(f"*{PROJECT_SUFFIX}"):
+        about, age = _about(folder, path.stem), now - path.stat().st_mtime
+        if about is None or age > KEPT_DAYS * _DAY_S:
+            forget_copy(folder, path.stem)
+        else:
+            with suppress(OSError):
+                age = now - (folder / f"{path.stem}{_ABOUT_SUFFIX}").stat().st_mtime
+            found.append(Copy(path.stem, about["name"], about["subjects"], age))
+    for path in folder.glob(f"{_UNFINISHED}*"):
+        if now - path.stat().st_mtime > _DAY_S:
+            path.unlink(missing_ok=True)
+    return sorted(found, key=lambda copy: copy.age_s)
+
+
+def open_copy(folder: Path, key: str) -> Project:
+    """Open a copy, with the settings that were seen last.
+
+    Raises
+    ------
+    InputError
+        For one that is not there any more, or is damaged.
+    """
+    about = _about(folder, key)
+    if about is None:
+        raise InputError("This copy is not there any more.")
+    project = open_project(folder / f"{key}{PROJECT_SUFFIX}")
+    view = {name: value for name, value in about["view"].items() if isinstance(value, ViewValue)}
+    return replace(project, settings=settings_from(about["settings"]), view=view)
+
+
+def forget_copy(folder: Path, key: str) -> None:
+    """Delete a copy."""
+    if _KEY.fullmatch(key):
+        for suffix in (PROJECT_SUFFIX, _ABOUT_SUFFIX):
+            (folder / f"{key}{suffix}").unlink(missing_ok=True)
+
+
+def _about(folder: Path, key: str) -> dict[str, Any] | None:
+    """What is said of a copy, or None where it is not said as it is here."""
+    if not _KEY.fullmatch(key):
+        return None
+    kinds = {"name": str, "subjects": int, "settings": dict, "view": dict}
+    try:
+        about = json.loads((folder / f"{key}{_ABOUT_SUFFIX}").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    whole = isinstance(about, dict) and all(isinstance(about.get(name), kind) for name, kind in kinds.items())
+    return about if whole else None
+
+
+def _make(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f"{_UNFINISHED}{path.name}")
+
+
+def _open_private(path: Path) -> int:
+    """Open a new file that only its owner can read, whatever lay there."""
+    path.unlink(missing_ok=True)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def _write(path: Path, content: bytes) -> None:
+    unfinished = _unfinished(path)
+    try:
+        with os.fdopen(_open_private(unfinished), "wb") as stream:
+            stream.write(content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,159 @@
+"""Who may talk to the app's server, and who may log in: rules that the command line and the app share.
+
+A browser sends the name under which it reached the server (``Host``) and the site whose page asks (``Origin``). Both
+are checked for every request: a page of another site, or a foreign name that was made to point to this machine (DNS
+rebinding), could else read what is loaded. Nothing here opens a connection or knows of Streamlit.
+"""
+
+import hashlib
+import hmac
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from fnmatch import fnmatchcase
+from urllib.parse import SplitResult, urlsplit
+
+from biobgt.errors import InputError
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+PASSWORD_VARIABLE = "BIOBGT_PASSWORD"
+USERS_VARIABLE = "BIOBGT_USERS"
+SHORTEST_PASSWORD = 12
+LONGEST_PAUSE_S = 60.0
+_REMEMBERED_ADDRESSES = 10_000
+
+
+def host_names(configured: Collection[str]) -> tuple[str, ...]:
+    """The names under which the server may be asked; this machine's own where none is configured.
+
+    >>> host_names(["Explorer.Lab.Example"])
+    ('explorer.lab.example',)
+    """
+    names = tuple(name.strip().lower().rstrip(".").strip("[]") for name in configured if name.strip())
+    return names or LOOPBACK
+
+
+def served_to_others(address: str | None, names: Collection[str]) -> bool:
+    """Whether anybody but the user of this machine can reach the server.
+
+    Parameters
+    ----------
+    address : str or None
+        The address it listens on; none is every address of the machine.
+    names : collection of str
+        The host names it answers to. One that is not this machine's own means that a proxy stands before it.
+    """
+    return address is None or address.lower().strip("[]") not in LOOPBACK or not set(names) <= set(LOOPBACK)
+
+
+def refusal(host: str | None, origin: str | None, names: Collection[str]) -> str | None:
+    """Say why a request is not answered, or None where it is.
+
+    Parameters
+    ----------
+    host, origin : str or None
+        The headers of the request. Programs other than browsers send no origin.
+    names : collection of str
+        The host names the server answers to.
+
+    >>> refusal("localhost:8501", "http://localhost:8501", LOOPBACK)
+    >>> refusal("localhost:8501", "https://elsewhere.example", LOOPBACK)
+    'Pages of other sites may not talk to BioBGT Explorer.'
+    """
+    asked = _split(f"//{host}" if host else "")
+    if asked is None or asked.hostname not in names:
+        return (
+            "BioBGT Explorer does not answer under this host name. On this machine, open it as localhost. To serve "
+            "others, start it with: biobgt app --public --host NAME."
+        )
+    if origin is None:
+        return None
+    asking = _split(origin)
+    same_name = asking is not None and (
+        asking.hostname == asked.hostname or {asking.hostname, asked.hostname} <= set(LOOPBACK)
+    )
+    if asking is None or not same_name or asking.port != asked.port:
+        return "Pages of other sites may not talk to BioBGT Explorer."
+    return None
+
+
+def shared_password(environment: Mapping[str, str]) -> str | None:
+    """The password that the environment sets; one that is quickly guessed is refused."""
+    password = environment.get(PASSWORD_VARIABLE)
+    if password is not None and len(password) < SHORTEST_PASSWORD:
+        raise InputError(
+            f"The password in {PASSWORD_VARIABLE} has {len(password)} characters. Take one of at least "
+            f"{SHORTEST_PASSWORD}."
+        )
+    return password
+
+
+def admitted_users(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Who may log in by OpenID Connect, as the environment says: addresses, or patterns such as ``*@lab.example``."""
+    return tuple(part.strip().lower() for part in environment.get(USERS_VARIABLE, "").split(",") if part.strip())
+
+
+def may_enter(email: str | None, verified: object, users: Collection[str]) -> bool:
+    """Whether an account may enter: its address fits, and its provider does not say that nobody checked the address.
+
+    >>> may_enter("Ann@lab.example", True, ["*@lab.example"]), may_enter("ann@lab.example.org", True, ["*@lab.example"])
+    (True, False)
+    """
+    if not email or verified is False or verified == "false":
+        return False
+    return any(fnmatchcase(email.lower(), pattern) for pattern in users)
+
+
+class Doorkeeper:
+    """Compares passwords in constant time, and pauses after failures: 1, 2, 4, … seconds, for each address apart.
+
+    Parameters
+    ----------
+    password : str
+    clock : callable
+        Seconds, for tests.
+    """
+
+    def __init__(self, password: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._digest = _digest(password)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures: dict[str, tuple[int, float]] = {}  # how many, and when the pause ends
+
+    def pause(self, address: str) -> float:
+        """Seconds until the next try of an address is looked at."""
+        with self._lock:
+            return max(0.0, self._failures.get(address, (0, 0.0))[1] - self._clock())
+
+    def admits(self, address: str, typed: str) -> bool:
+        """Whether the password is right; during a pause none is."""
+        right = hmac.compare_digest(_digest(typed), self._digest)
+        with self._lock:
+            failed, until = self._failures.get(address, (0, 0.0))
+            if self._clock() < until:
+                return False
+            if right:
+                self._failures.pop(address, None)
+                return True
+            if address not in self._failures and len(self._failures) >= _REMEMBERED_ADDRESSES:
+                self._failures.pop(next(iter(self._failures)))
+            pause = min(LONGEST_PAUSE_S, 2.0 ** min(failed, 10))
+            self._failures[address] = (failed + 1, self._clock() + pause)
+            return False
+
+
+def _digest(password: str) -> bytes:
+    # Of equal length, whatever was typed: comparing texts of unequal length tells that they are.
+    return hashlib.sha256(password.encode()).digest()
+
+
+def _split(address: str) -> SplitResult | None:
+    """Take an address apart; None where it is no plain host with or without a port."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # one that is no number raises
+    except ValueError:
+        return None
+    if parts.username is not None or parts.path or parts.query or parts.fragment or not parts.hostname:
+        return None
+    return parts

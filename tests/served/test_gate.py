@@ -1,0 +1,93 @@
+"""No other site talks to the server, and none makes it ask the internet who it is."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from benchmarks.visitors import Server, running_server, visit
+
+FILES = "Region time series"
+FOREIGN = "https://elsewhere.example"
+
+
+@pytest.fixture
+def proxy() -> Iterator[tuple[str, list[bytes]]]:
+    """A proxy that notes what it is asked for, and answers nothing."""
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def listen() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    asked.append(connection.recv(1000))
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_this_machine_may_ask(server: Server, name: str) -> None:
+    with visit(server, host=f"{name}:{server.port}") as visitor:
+        assert "Loaded" in visitor.look().text()
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        (FOREIGN, None),
+        ("null", None),
+        ("http://localhost:1", None),  # another program of this machine
+        ("http://elsewhere.example", "elsewhere.example"),  # a foreign name that points here
+        ("http://localhost.elsewhere.example", "localhost.elsewhere.example"),
+    ],
+)
+def test_another_site_gets_no_connection(server: Server, origin: str, host: str | None) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        visit(server, origin=origin, host=host)
+    assert refused.value.response.status_code == 403
+
+
+@pytest.mark.parametrize("headers", [{"Host": "elsewhere.example"}, {"Origin": FOREIGN}])
+@pytest.mark.parametrize("path", ["", "_stcore/health", "media/anything.biobgt"])
+def test_another_site_gets_no_answer(server: Server, path: str, headers: dict[str, str]) -> None:
+    status, sentence = server.ask(path, headers=headers)
+    assert status == 403
+    assert "BioBGT Explorer" in sentence
+
+
+def test_another_site_brings_no_file(server: Server, region_series: bytes) -> None:
+    with visit(server) as visitor:
+        visitor.look("subjects")
+        (place,) = visitor.upload_urls(["sub-01.1D"])
+        assert visitor.put(place.upload_url, "sub-01.1D", region_series, Origin=FOREIGN) == 403
+        assert visitor.put(place.upload_url, "sub-01.1D", region_series, Host="elsewhere.example") == 403
+        assert visitor.bring(FILES, "sub-01.1D", region_series) == 204
+        assert "Read 1 subject" in visitor.look().text()
+
+
+@pytest.mark.parametrize("options", [(), ("--server.address", "0.0.0.0"), ("--server.enableCORS", "false")])
+def test_a_foreign_origin_makes_the_server_ask_nobody(
+    tmp_path: Path, proxy: tuple[str, list[bytes]], options: tuple[str, ...]
+) -> None:
+    address, asked = proxy
+    ways_out = {"http_proxy": address, "https_proxy": address, "no_proxy": ""}
+    with running_server(tmp_path, *options, environment=ways_out) as server:
+        with pytest.raises(InvalidStatus):
+            visit(server, origin=FOREIGN)
+        visit(server).leave()
+    assert asked == []
+
+
+def test_settings_of_the_folder_it_is_started_in_open_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "config.toml").write_text("[server]\nenableCORS = false\nenableXsrfProtection = false\n")
+    with running_server(tmp_path) as server, pytest.raises(InvalidStatus):
+        visit(server, origin=FOREIGN)

@@ -1,0 +1,117 @@
+"""Copies of the user's subjects: whole or not at all, private, few, and gone when forgotten."""
+
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from biobgt import Cohort, ConnectomeSettings, InputError, Subject, autosave
+from biobgt.atlas import numbered_atlas
+
+KEY = "0123456789abcdef"
+SETTINGS = ConnectomeSettings(level=0.25)
+
+
+@pytest.fixture
+def cohort(rng: np.random.Generator) -> Cohort:
+    subjects = (Subject(f"s{i}", series=rng.standard_normal((30, 4)), group="NC") for i in range(3))
+    return Cohort("mine", tuple(subjects), numbered_atlas(4))
+
+
+def test_a_copy_comes_back_as_it_was(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {"subject": "s1"})
+    (copy,) = autosave.copies(tmp_path)
+    assert (copy.key, copy.name, copy.n_subjects) == (KEY, "mine", 3)
+    project = autosave.open_copy(tmp_path, KEY)
+    assert project.settings == SETTINGS
+    assert project.view == {"subject": "s1"}
+    for before, after in zip(cohort, project.cohort, strict=True):
+        np.testing.assert_array_equal(before.series, after.series)
+
+
+def test_settings_change_without_writing_the_subjects_again(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    written = (tmp_path / f"{KEY}.biobgt").stat().st_mtime_ns
+    autosave.save_settings(tmp_path, KEY, cohort, ConnectomeSettings(level=0.5), {"subject": "s2"})
+    assert (tmp_path / f"{KEY}.biobgt").stat().st_mtime_ns == written
+    project = autosave.open_copy(tmp_path, KEY)
+    assert (project.settings.level, project.view) == (0.5, {"subject": "s2"})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems keep rights otherwise")
+def test_only_its_owner_reads_a_copy(tmp_path: Path, cohort: Cohort) -> None:
+    folder = tmp_path / "share" / "autosave"
+    before = os.umask(0)
+    try:
+        autosave.save_copy(folder, KEY, cohort, SETTINGS, {})
+        autosave.switch(folder, on=True)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_a_full_disk_leaves_the_last_copy(tmp_path: Path, cohort: Cohort, monkeypatch: pytest.MonkeyPatch) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+
+    def full(*arguments: object) -> None:
+        arguments[3].write(b"half of it")  # type: ignore[attr-defined]
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(autosave, "save_project", full)
+    with pytest.raises(OSError, match="No space"):
+        autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    assert len(autosave.open_copy(tmp_path, KEY).cohort) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{KEY}.biobgt", f"{KEY}.json"]
+
+
+def test_few_are_kept_and_none_for_long(tmp_path: Path, cohort: Cohort) -> None:
+    keys = [f"{i:016x}" for i in range(5)]
+    for age, key in zip(range(50, 0, -10), keys, strict=True):
+        autosave.save_copy(tmp_path, key, cohort, SETTINGS, {})
+        for path in tmp_path.glob(f"{key}.*"):
+            os.utime(path, (path.stat().st_atime, path.stat().st_mtime - age))
+    assert [copy.key for copy in autosave.copies(tmp_path)] == keys[:1:-1]
+    for path in tmp_path.glob(f"{keys[4]}.*"):
+        os.utime(path, (0, 0))
+    assert [copy.key for copy in autosave.copies(tmp_path)] == [keys[3], keys[2]]
+    assert not list(tmp_path.glob(f"{keys[4]}.*"))
+
+
+def test_forgetting_and_switching_off_delete(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    autosave.forget_copy(tmp_path, KEY)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(InputError, match="not there"):
+        autosave.open_copy(tmp_path, KEY)
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    assert autosave.is_on(tmp_path)
+    autosave.switch(tmp_path, on=False)
+    assert not autosave.is_on(tmp_path)
+    assert [path.suffix for path in tmp_path.iterdir()] == [""]
+    autosave.switch(tmp_path, on=True)
+    assert autosave.is_on(tmp_path)
+
+
+def test_what_is_damaged_is_not_offered(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    (tmp_path / f"{KEY}.json").write_text('{"name": 3}')
+    assert autosave.copies(tmp_path) == []
+    with pytest.raises(InputError):
+        autosave.open_copy(tmp_path, "../../etc/passwd")
+
+
+@pytest.mark.parametrize(
+    ("system", "environment", "place"),
+    [
+        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/biobgt/autosave"),
+        ("linux", {}, "HOME/.local/share/biobgt/autosave"),
+        ("darwin", {}, "HOME/Library/Application Support/biobgt/autosave"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/biobgt/autosave"),
+    ],
+)
+def test_where_copies_lie(system: str, environment: dict[str, str], place: str, monkeypatch) -> None:
+    monkeypatch.setattr(autosave.sys, "platform", system)
+    assert autosave.autosave_folder(environment).as_posix() == place.replace("HOME", Path.home().as_posix())

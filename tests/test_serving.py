@@ -1,0 +1,116 @@
+"""The rules of who may talk to the server, on their own."""
+
+import pytest
+
+from biobgt.errors import InputError
+from biobgt.serving import (
+    LOOPBACK,
+    Doorkeeper,
+    admitted_users,
+    host_names,
+    may_enter,
+    refusal,
+    served_to_others,
+    shared_password,
+)
+
+NAMES = ("explorer.lab.example", *LOOPBACK)
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("localhost:8501", None),
+        ("LOCALHOST:8501", "http://localhost:8501"),
+        ("127.0.0.1:8501", "http://localhost:8501"),
+        ("[::1]:8501", "http://[::1]:8501"),
+        ("explorer.lab.example", "https://explorer.lab.example"),
+        ("explorer.lab.example:8443", "https://explorer.lab.example:8443"),
+    ],
+)
+def test_own_requests_are_answered(host: str, origin: str | None) -> None:
+    assert refusal(host, origin, NAMES) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        (None, None),
+        ("", None),
+        ("elsewhere.example", None),
+        ("localhost@elsewhere.example", None),
+        ("localhost:8501/elsewhere", None),
+        ("localhost:port", None),
+        ("localhost:8501", "null"),
+        ("localhost:8501", ""),
+        ("localhost:8501", "http://localhost:9999"),
+        ("localhost:8501", "https://explorer.lab.example"),  # the proxy must keep the name
+        ("explorer.lab.example", "https://elsewhere.example"),
+        ("explorer.lab.example", "http://localhost"),
+        ("localhost:8501", "http://localhost:8501@elsewhere.example"),
+        ("localhost:8501", "http://[::1"),
+    ],
+)
+def test_other_requests_are_refused(host: str | None, origin: str | None) -> None:
+    assert refusal(host, origin, NAMES)
+
+
+def test_names() -> None:
+    assert host_names([]) == LOOPBACK
+    assert host_names([" Explorer.Lab.Example. "]) == ("explorer.lab.example",)
+
+
+@pytest.mark.parametrize(
+    ("address", "names", "others"),
+    [
+        ("localhost", LOOPBACK, False),
+        ("127.0.0.1", ("localhost",), False),
+        ("::1", LOOPBACK, False),
+        (None, LOOPBACK, True),
+        ("0.0.0.0", LOOPBACK, True),
+        ("unix:///run/app.sock", LOOPBACK, True),
+        ("localhost", NAMES, True),
+        ("localhost", ("*",), True),
+    ],
+)
+def test_who_can_reach_it(address: str | None, names: tuple[str, ...], others: bool) -> None:
+    assert served_to_others(address, names) is others
+
+
+def test_short_password_is_refused() -> None:
+    assert shared_password({}) is None
+    assert shared_password({"BIOBGT_PASSWORD": "a long enough one"}) == "a long enough one"
+    for short in ("", "eleven char"):
+        with pytest.raises(InputError, match="at least 12"):
+            shared_password({"BIOBGT_PASSWORD": short})
+
+
+def test_accounts() -> None:
+    users = admitted_users({"BIOBGT_USERS": "Ann@one.example, *@lab.example ,"})
+    assert users == ("ann@one.example", "*@lab.example")
+    assert may_enter("ann@ONE.example", None, users)
+    assert may_enter("bob@lab.example", True, users)
+    assert not may_enter("bob@lab.example", False, users)  # an address that nobody checked
+    assert not may_enter("bob@one.example", True, users)
+    assert not may_enter("", True, ("*",))
+    assert not may_enter("ann@one.example", True, admitted_users({}))
+
+
+def test_pauses_after_failures() -> None:
+    now = [0.0]
+    keeper = Doorkeeper("the right password", clock=lambda: now[0])
+    assert not keeper.admits("a", "wrong")
+    assert keeper.pause("a") == 1.0
+    assert not keeper.admits("a", "the right password")  # not during the pause
+    assert keeper.admits("b", "the right password")  # others do not wait
+    now[0] = 1.0
+    assert not keeper.admits("a", "wrong again")
+    assert keeper.pause("a") == 2.0
+    for _ in range(12):
+        now[0] += 60.0
+        assert not keeper.admits("a", "wrong")
+    assert keeper.pause("a") == 60.0
+    now[0] += 60.0
+    assert keeper.admits("a", "the right password")
+    assert not keeper.admits("a", "wrong")
+    assert keeper.pause("a") == 1.0  # a login ends the count
