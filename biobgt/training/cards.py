@@ -18,7 +18,7 @@ from biobgt.model.ensemble import ensemble_tensors, familiarity_of
 from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, sha256
-from biobgt.output import make_folder
+from biobgt.output import atomic_file, make_folder, write_atomically
 from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohorts import STORIES, strata_words
 from biobgt.training.data import LabelledGraphs
@@ -57,11 +57,11 @@ def write_model(
     """
     make_folder(folder)
     known = {FINGERPRINTS: fingerprints(data.graphs.features)}
-    save_file({**ensemble_tensors(trained.members), **known}, folder / WEIGHTS)
-    (folder / WEIGHTS).chmod(0o644)  # safetensors writes it for its owner alone
+    with atomic_file(folder / WEIGHTS) as file:
+        save_file({**ensemble_tensors(trained.members), **known}, file)
     _write_groups(folder, data, trained)
     tests = group_tests(cohort, data, trained)
-    tests.to_csv(folder / TESTS, index=False, float_format="%.6g")
+    write_atomically(folder / TESTS, tests.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {model: _measured(data, values, cohort.persons) for model, values in probabilities.items()}
     attention = {group: _mean(trained.contrast[data.labels == label]) for label, group in enumerate(data.groups)}
@@ -124,8 +124,9 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the card, and the README that says the same in words."""
-    (folder / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(readme(card), encoding="utf-8")
+    words = readme(card)
+    write_atomically(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_atomically(folder / "README.md", words)
 
 
 def _data_words(cohort: Cohort) -> dict[str, Any]:
@@ -201,5 +202,5 @@ def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) 
     order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
     arrays["labels"] = data.labels[order]
     arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
-    with (folder / GROUPS).open("wb") as stream:
+    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
         np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
