@@ -4,7 +4,6 @@ A login page or a proxy answers any address with a web page. So every file is lo
 is kept beside the data, and the next run compares: what has changed since, or never was a table, is fetched again.
 """
 
-import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from biobgt.errors import InputError
-from biobgt.output import write_atomically
+from biobgt.output import sha256, write_atomically
 
 RECORD = "fetched.json"
 CHANGED = ".changed"
@@ -57,7 +56,7 @@ class FetchedFiles:
         """
         if not file.is_file():
             return
-        known, digest = self._known.get(self._key(file)), _sha256(file)
+        known, digest = self._known.get(self._key(file)), sha256(file)
         if known == digest:
             return
         if fault(file) is not None:
@@ -69,7 +68,7 @@ class FetchedFiles:
 
     def check(self, file: Path, fault: Callable[[Path], Fault]) -> None:
         """Record a file that has come, or delete it and say what came in its place."""
-        digest = _sha256(file)
+        digest = sha256(file)
         if self._known.get(self._key(file)) == digest:
             return
         if (found := fault(file)) is not None:
@@ -100,8 +99,3 @@ def _web_page(file: Path) -> Fault:
     with file.open("rb") as stream:
         start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     return "is a web page" if start.startswith(b"<") else None
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,5 +1,6 @@
 """Where results go: folders that can be made, and files that appear whole or not at all."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -38,6 +39,12 @@ def atomic_file(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             unfinished.unlink()
         raise
+
+
+def sha256(file: Path) -> str:
+    """Hash of a file's bytes."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def sync(path: Path) -> None:

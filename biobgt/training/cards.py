@@ -12,13 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 
+from biobgt.atlas import BUNDLED, load_atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.model.ensemble import ensemble_tensors, familiarity_of
 from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, sha256
-from biobgt.output import atomic_file, make_folder, write_atomically
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card
+from biobgt.output import atomic_file, make_folder, sha256, write_atomically
 from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohorts import STORIES, strata_words
 from biobgt.training.data import LabelledGraphs
@@ -72,6 +73,7 @@ def write_model(
         "simulated": cohort.simulated,
         "data": _data_words(cohort),
         "atlas": cohort.atlas.name,
+        "atlas_fingerprint": cohort.atlas.fingerprint,
         "n_regions": cohort.atlas.n_regions,
         "groups": list(data.groups),
         "preset": preset.as_dict(),
@@ -88,9 +90,24 @@ def write_model(
         "limits": limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": _training(trained, command=command, seed=seed),
         "sha256": sha256(folder / WEIGHTS),
+        "files": _hashes(folder),
     }
     write_card(folder, card)
     return card
+
+
+def seal_card(folder: Path) -> dict[str, Any]:
+    """Bind a card to the files beside it and, where it names a bundled atlas, to that; for older model folders."""
+    card = load_card(folder)
+    if card["atlas"] in BUNDLED:
+        card.setdefault("atlas_fingerprint", load_atlas(card["atlas"]).fingerprint)
+    card["files"] = _hashes(folder)
+    write_card(folder, card)
+    return card
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {name: sha256(folder / name) for name in (GROUPS, TESTS)}
 
 
 def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:
@@ -100,6 +117,8 @@ def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> 
         "numbers of subjects": (dict(card["data"]["subjects"]), dict(cohort.group_sizes)),
         "atlas": (card["atlas"], cohort.atlas.name),
     }
+    if "atlas_fingerprint" in card:
+        same["atlas's regions, order or coordinates"] = (card["atlas_fingerprint"], cohort.atlas.fingerprint)
     if preset.name == card["preset"]["name"]:
         same["preset's settings"] = (card["preset"], preset.as_dict())
     for what, (of_card, given) in same.items():
