@@ -8,9 +8,11 @@ A number of regions does not identify an atlas: names do, or whoever made the da
 :func:`recognise_atlas` are the two ways; the second asks where another published parcellation has as many regions.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
@@ -81,6 +83,35 @@ class Atlas:
     def n_regions(self) -> int:
         """Number of regions."""
         return len(self.regions)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that change with any region's name, its place in the order or its coordinates.
+
+        The atlas's name, title, labels and citation do not count; coordinates count to 0.01 mm.
+        """
+        places = None if self.coordinates is None else (np.round(self.coordinates, 2) + 0.0).tolist()  # no -0.0
+        return hashlib.sha256(json.dumps([self.regions, places]).encode()).hexdigest()[:16]
+
+    def differs_from(self, other: "Atlas") -> str:
+        """Say what is the first difference to another atlas, for the end of a sentence."""
+        if self.n_regions != other.n_regions:
+            return f"it has {self.n_regions} regions instead of {other.n_regions}"
+        pairs = zip(self.regions, other.regions, strict=True)
+        for number, (own, others) in enumerate(pairs, start=1):
+            if own != others:
+                same = set(self.regions) == set(other.regions)
+                how = "its regions are in another order" if same else "its regions have other names"
+                return f"{how}: region {number} is '{own}' instead of '{others}'"
+        if self.coordinates is None or other.coordinates is None:
+            return "its regions have no coordinates" if self.coordinates is None else "its regions have coordinates"
+        far = np.abs(self.coordinates - other.coordinates).max(axis=1)
+        number = int(far.argmax())
+        places = [f"({x:g}, {y:g}, {z:g})" for x, y, z in (self.coordinates[number], other.coordinates[number])]
+        return (
+            f"its coordinates are others: region {number + 1}, '{self.regions[number]}', lies at {places[0]} mm "
+            f"instead of {places[1]} mm"
+        )
 
     @property
     def hemispheres(self) -> tuple[Hemisphere, ...] | None:

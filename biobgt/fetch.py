@@ -1,16 +1,19 @@
 """Fetching public cohorts with nilearn, resumably, into a folder that :func:`biobgt.read_cohort` reads.
 
-Nothing is fetched unless asked for; files that are already in the folder are kept and not fetched again.
+Nothing is fetched unless asked for; files that are already in the folder, and are as they came, are not fetched again.
 """
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from biobgt.atlas import BUNDLED
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
+from biobgt.fetched_files import FetchedFiles, series_fault, table_fault
 from biobgt.output import make_folder
 from biobgt.readers import read_cohort
 
@@ -19,6 +22,8 @@ ABIDE_TERMS = (
     "Di Martino et al. 2014."
 )
 _ABIDE, _PHENOTYPES = "ABIDE_pcp", "Phenotypic_V1_0b_preprocessed1.csv"  # nilearn's names
+_SERIES = partial(series_fault, n_regions=BUNDLED["cc200"].n_regions)
+_TABLE = partial(table_fault, column="FILE_ID")
 Progress = Callable[[int, int], None]
 Pipeline = Literal["cpac", "css", "dparsf", "niak"]
 
@@ -95,15 +100,42 @@ def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | No
     if options.n_subjects is not None and options.n_subjects < 1:
         raise InputError(f"The number of subjects to fetch is {options.n_subjects}; at least 1 is needed.")
     make_folder(folder)
-    # Without derivatives nilearn brings the phenotypic file alone, filtered as asked.
-    table = _fetch(folder, options, derivatives=[])["phenotypic"]
+    files = FetchedFiles(folder / _ABIDE)
+    phenotypes = folder / _ABIDE / _PHENOTYPES
+    files.make_way(phenotypes, _TABLE)
+    try:
+        # Without derivatives nilearn brings the phenotypic file alone, filtered as asked.
+        table = _fetch(folder, options, derivatives=[])["phenotypic"]
+    except InputError:
+        raise
+    except (ValueError, KeyError):  # nilearn could make nothing of what came
+        files.check(phenotypes, _TABLE)
+        raise
+    files.check(phenotypes, _TABLE)
     ids = [int(subject) for subject in table["SUB_ID"]][: options.n_subjects]
     for i, subject in enumerate(ids, start=1):
-        if not _has_subject(folder, options, subject):
-            _fetch(folder, options, derivatives=["rois_cc200"], SUB_ID=[subject])
+        _fetch_subject(folder, options, subject, files)
         if progress is not None:
             progress(i, len(ids))
     return ids
+
+
+def _fetch_subject(folder: Path, options: FetchOptions, subject: int, files: FetchedFiles) -> None:
+    """Fetch a subject's series unless it is here as it came; what came instead of a table is refused."""
+    for file in _files_of(folder, options, subject):
+        files.make_way(file, _SERIES)
+    if _files_of(folder, options, subject):
+        return
+    try:
+        _fetch(folder, options, derivatives=["rois_cc200"], SUB_ID=[subject])
+    except InputError:
+        raise
+    except ValueError:  # nilearn could make nothing of what came
+        for file in _files_of(folder, options, subject):
+            files.check(file, _SERIES)
+        raise
+    for file in _files_of(folder, options, subject):
+        files.check(file, _SERIES)
 
 
 def _fetch(folder: Path, options: FetchOptions, **which: Any) -> Any:
@@ -129,14 +161,9 @@ def _fetch(folder: Path, options: FetchOptions, **which: Any) -> Any:
         ) from None
 
 
-def _has_subject(folder: Path, options: FetchOptions, subject: int) -> bool:
-    return bool(_files_of(folder, options, subject))
-
-
 def _files_of(folder: Path, options: FetchOptions, subject: int) -> list[Path]:
-    """A subject's series in the folder; what an interrupted run left empty does not count."""
+    """A subject's series in the folder."""
     strategy = (
         f"{'' if options.band_pass_filtering else 'no'}filt_{'' if options.global_signal_regression else 'no'}global"
     )
-    files = (folder / _ABIDE / options.pipeline / strategy).glob(f"*_{subject:07d}_rois_cc200.1D")
-    return [file for file in sorted(files) if file.stat().st_size > 0]
+    return sorted((folder / _ABIDE / options.pipeline / strategy).glob(f"*_{subject:07d}_rois_cc200.1D"))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -155,3 +157,31 @@ def test_numbered_atlas_has_no_coordinates():
     assert atlas.coordinates is None
     assert atlas.hemispheres is None
     assert "x" not in atlas.table()
+
+
+def test_a_fingerprint_is_of_names_order_and_coordinates_alone():
+    atlas = load_atlas("aal90")
+    same = replace(atlas, name="mine", title="Mine", labels={}, citation="", coordinates=atlas.coordinates + 1e-4)
+    assert same.fingerprint == atlas.fingerprint
+    zero = replace(atlas, coordinates=np.zeros((90, 3)))
+    assert replace(zero, coordinates=np.full((90, 3), -0.0)).fingerprint == zero.fingerprint
+    moved, order = atlas.coordinates.copy(), np.roll(np.arange(90), 1)
+    moved[4, 1] += 0.1
+    others = [
+        replace(atlas, regions=("X", *atlas.regions[1:])),
+        replace(atlas, regions=tuple(atlas.regions[i] for i in order), coordinates=atlas.coordinates[order]),
+        replace(atlas, coordinates=moved),
+        replace(atlas, coordinates=None),
+        load_atlas("aal116"),
+    ]
+    assert len({atlas.fingerprint, *(other.fingerprint for other in others)}) == 6
+    said = [other.differs_from(atlas) for other in others]
+    assert said[0] == "its regions have other names: region 1 is 'X' instead of 'Precentral_L'"
+    assert said[1] == "its regions are in another order: region 1 is 'Temporal_Inf_R' instead of 'Precentral_L'"
+    assert "region 5, 'Frontal_Sup_Orb_L', lies at" in said[2]
+    assert said[3] == "its regions have no coordinates"
+    assert said[4] == "it has 116 regions instead of 90"
+
+
+def test_no_two_bundled_atlases_have_one_fingerprint():
+    assert len({load_atlas(name).fingerprint for name in BUNDLED}) == len(BUNDLED)

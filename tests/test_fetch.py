@@ -1,5 +1,8 @@
 """Fetching from a server of our own that looks like the real one."""
 
+import hashlib
+import json
+
 import numpy as np
 import pytest
 from abide_mirror import abide_server
@@ -65,3 +68,87 @@ def test_files_are_kept_where_nilearn_keeps_them(monkeypatch, tmp_path):
     assert data_folder() == tmp_path / "data"
     monkeypatch.delenv("NILEARN_DATA")
     assert data_folder().name == "nilearn_data"
+
+
+LOGIN = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Welcome to the guest network</body></html>\n"
+SERIES = "Outputs/cpac/filt_global/rois_cc200/Pitt_0050003_rois_cc200.1D"
+TABLE = "Phenotypic_V1_0b_preprocessed1.csv"
+
+
+def _files(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("served", "what"),
+    [
+        (LOGIN, "is a web page"),
+        ("\ufeff  <html>", "is a web page"),
+        ("", "is empty"),
+        ("#1\t#2\n1.0\t2.0\n3.0\t4.0\n", "has 2 columns, not 200"),
+        ("\t".join(["1.5"] * 200) + "\n1.5\t1.5", "is no table of numbers, or is cut short"),
+    ],
+    ids=["login page", "page behind a mark", "empty", "another table", "cut"],
+)
+@pytest.mark.filterwarnings("ignore:loadtxt")
+def test_what_is_no_series_is_refused_each_time_and_the_real_one_fetched_later(tmp_path, mirror, served, what):
+    address, _ = mirror
+    real = (tmp_path / "server" / SERIES).read_bytes()
+    (tmp_path / "server" / SERIES).write_text(served, encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(InputError, match=f"'Pitt_0050003_rois_cc200.1D' {what}, and was not kept.*login page"):
+            fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+        assert not [name for name in _files(tmp_path / "out") if name.endswith(".1D")]
+    (tmp_path / "server" / SERIES).write_bytes(real)
+    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert read_cohort(folder).ids == ("Pitt_0050003", "Pitt_0050004")
+
+
+def test_a_login_page_instead_of_the_phenotypes(tmp_path, mirror):
+    address, _ = mirror
+    real = (tmp_path / "server" / TABLE).read_bytes()
+    (tmp_path / "server" / TABLE).write_text(LOGIN)
+    for _ in range(2):
+        with pytest.raises(InputError, match=f"'{TABLE}' is a web page, and was not kept"):
+            fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+        assert TABLE not in _files(tmp_path / "out")
+    (tmp_path / "server" / TABLE).write_bytes(real)
+    assert len(read_cohort(fetch_abide(tmp_path / "out", FetchOptions(mirror=address)))) == 2
+
+
+def test_a_page_that_an_earlier_run_kept_is_fetched_again(tmp_path, mirror):
+    address, asked = mirror
+    kept = tmp_path / "out" / "ABIDE_pcp" / "cpac" / "filt_global" / "Pitt_0050003_rois_cc200.1D"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(LOGIN)
+    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert "Pitt_0050003_rois_cc200.1D" in asked
+    assert kept.read_bytes() == (tmp_path / "server" / SERIES).read_bytes()
+
+
+def test_a_series_that_changed_since_is_fetched_again_and_kept_beside(tmp_path, mirror):
+    address, asked = mirror
+    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    file = next(folder.rglob("Pitt_0050003*.1D"))
+    came = file.read_bytes()
+    changed = came.replace(b"1", b"2", 1) if came.count(b"1") else came + b"\n"
+    file.write_bytes(changed)
+    asked.clear()
+    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert asked == ["Pitt_0050003_rois_cc200.1D"]
+    assert file.read_bytes() == came
+    assert file.with_name(file.name + ".changed").read_bytes() == changed
+    assert read_cohort(folder).ids == ("Pitt_0050003", "Pitt_0050004")
+
+
+def test_files_that_nilearn_fetched_before_are_kept_and_a_damaged_record_is_made_again(tmp_path, mirror):
+    address, asked = mirror
+    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    (folder / "fetched.json").write_text('{"cut')
+    asked.clear()
+    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert asked == []
+    recorded = json.loads((folder / "fetched.json").read_text())
+    series = next(folder.rglob("Pitt_0050004*.1D"))
+    assert recorded["cpac/filt_global/Pitt_0050004_rois_cc200.1D"] == hashlib.sha256(series.read_bytes()).hexdigest()
+    assert len(recorded) == 3

@@ -162,6 +162,7 @@ def retest(
     this gives the group means in the model's folder is checked first.
     """
     from biobgt.model.pretrained import TESTS, load_card, load_groups, load_pretrained, model_folder
+    from biobgt.training.cards import seal_card
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention, write_tests
 
@@ -174,6 +175,7 @@ def retest(
     attention = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))
     write_tests(group_tests(subjects, prepared, attention), model_folder(model))
+    seal_card(model_folder(model))
     print_line(f"Tests of the groups' attention written to {model_folder(model) / TESTS}")
 
 

@@ -98,6 +98,7 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 fit_temperature(held_back, labels[validation]) if len(validation) >= FEWEST_TO_CALIBRATE else 1.0,
             ),
             device=device,
+            atlas_fingerprint=X.atlas.fingerprint if isinstance(X, Cohort) else "",
         )
         return self
 

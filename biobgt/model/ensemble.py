@@ -13,6 +13,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from biobgt.atlas import BUNDLED, load_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.model.attention_views import check_layer_and_head
@@ -128,6 +129,7 @@ class Ensemble:
     trained_on: torch.Tensor | None = None  # fingerprints of the training subjects, shape (n_subjects, 32)
     simulated: bool = False  # trained on simulated patients
     device: torch.device = CPU
+    atlas_fingerprint: str = ""  # of the training subjects' atlas; "" where it was not kept
 
     @property
     def n_regions(self) -> int:
@@ -135,18 +137,32 @@ class Ensemble:
         return self.members[0].project.in_features
 
     def check(self, cohort: Cohort) -> None:
-        """Refuse a cohort on another atlas before anything runs."""
+        """Refuse a cohort on another atlas before anything runs: other regions, another order or other coordinates.
+
+        A model that was written before cards kept a fingerprint knows a bundled atlas by its table, any other by name.
+        """
         if cohort.atlas.n_regions != self.n_regions:
             raise InputError(
                 f"Model {self.name} was trained on atlas {self.atlas} with {self.n_regions} regions; cohort "
                 f"'{cohort.name}' has {cohort.atlas.n_regions} ({cohort.atlas.name}). Choose a model of that atlas."
             )
-        if cohort.atlas.name != self.atlas:
+        bundled = load_atlas(self.atlas) if self.atlas in BUNDLED else None
+        expected = self.atlas_fingerprint or (bundled.fingerprint if bundled else "")
+        if cohort.atlas.fingerprint == expected or (not expected and cohort.atlas.name == self.atlas):
+            return
+        if cohort.atlas.name == self.atlas:
+            what = "the names, order or coordinates of its regions differ"
+            if bundled is not None and bundled.fingerprint == expected:
+                what = cohort.atlas.differs_from(bundled)
             raise InputError(
-                f"Model {self.name} was trained on atlas {self.atlas}; cohort '{cohort.name}' is on "
-                f"{cohort.atlas.name}. If its regions are those of {self.atlas} in the same order, say so by choosing "
-                "that atlas."
+                f"Model {self.name} was trained on atlas {self.atlas}. The atlas of cohort '{cohort.name}' has the "
+                f"same name, but {what}. Put the regions in the model's order and choose its atlas, or choose another "
+                "model."
             )
+        raise InputError(
+            f"Model {self.name} was trained on atlas {self.atlas}; cohort '{cohort.name}' is on {cohort.atlas.name}. "
+            f"If its regions are those of {self.atlas} in the same order, say so by choosing that atlas."
+        )
 
     def predict(
         self,

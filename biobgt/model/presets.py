@@ -4,8 +4,10 @@
 ``best`` is the same model made to work on real subjects; docs/model.md says what each departure gave.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from biobgt.errors import InputError
@@ -13,6 +15,18 @@ from biobgt.graph import ConnectomeSettings, check_choice
 
 Values = Literal["embeddings", "log"]
 Readout = Literal["mean", "regions"]
+# Smallest and largest value of each setting that is a whole number, so that no card can ask for a model that no machine
+# holds: far beyond any that was trained. Those that are not named are counts of steps, graphs or regions.
+_RANGES: Mapping[str, tuple[int, int]] = {
+    "layers": (1, 64),
+    "heads": (1, 256),
+    "width": (1, 16_384),
+    "ffn": (1, 65_536),
+    "encoder_layers": (1, 64),
+    "entanglement_bins": (1, 10_000),
+    "batch_size": (1, 1_000_000),
+}
+_COUNT = (0, 1_000_000)
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,7 @@ class Preset:
     ridge_start: bool = False
 
     def __post_init__(self) -> None:
+        self._check_numbers()
         check_choice("kind of values", self.values, get_args(Values))
         check_choice("readout", self.readout, get_args(Readout))
         object.__setattr__(self, "drop_edges", tuple(self.drop_edges))
@@ -124,6 +139,31 @@ class Preset:
             raise InputError("Only log-Euclidean values can be weighed by region, in one step or more.")
         if self.width % self.heads:
             raise InputError(f"A width of {self.width} cannot be shared by {self.heads} attention heads.")
+
+    def _check_numbers(self) -> None:
+        """Refuse what is no number, or too large for any machine, before anything is built of it."""
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if setting.type is int:
+                low, high = _RANGES.get(setting.name, _COUNT)
+                if not _is_number(value, Integral) or not low <= value <= high:
+                    raise InputError(
+                        f"The preset's setting '{setting.name}' is {_shown(value)}; it must be a whole number from "
+                        f"{low} to {high:,}."
+                    )
+            elif setting.type is float:
+                if not _is_number(value, Real) or not math.isfinite(value):
+                    raise InputError(f"The preset's setting '{setting.name}' is {_shown(value)}; it must be a number.")
+            elif setting.type in (bool, str) and not isinstance(value, setting.type):
+                kind = "true or false" if setting.type is bool else "text"
+                raise InputError(f"The preset's setting '{setting.name}' is {_shown(value)}; it must be {kind}.")
+        shares = self.drop_edges
+        if (
+            not isinstance(shares, list | tuple)
+            or len(shares) != 2
+            or not all(_is_number(share, Real) and 0 <= share <= 1 for share in shares)
+        ):
+            raise InputError("The preset's setting 'drop_edges' must be two shares between 0 and 1.")
 
     @property
     def graph_settings(self) -> ConnectomeSettings:
@@ -142,6 +182,17 @@ class Preset:
         if unknown := sorted(set(values) - known):
             raise InputError(f"The preset has an unknown setting '{unknown[0]}'; it was made by another version.")
         return cls(**values)
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    """Whether a value is a number of this kind, NumPy's too; true and false are none."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    """A value as it stands in a card, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 PRESETS: Mapping[str, Preset] = {

@@ -2,10 +2,9 @@
 
 ``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked against a schema),
 ``groups.npz`` the out-of-fold group means. Nothing is unpickled, and nothing runs before the card, the weights' hash
-and the shapes have been checked.
+and the shapes have been checked: no size in a card is believed before the files bear it out.
 """
 
-import hashlib
 import json
 import zipfile
 import zlib
@@ -20,6 +19,8 @@ from numpy.typing import NDArray
 
 from biobgt.assets import asset
 from biobgt.errors import InputError
+from biobgt.model.group_files import check_files, read_arrays
+from biobgt.output import sha256
 
 if TYPE_CHECKING:  # a card is read without torch
     from biobgt.model.ensemble import Ensemble
@@ -29,7 +30,6 @@ if TYPE_CHECKING:  # a card is read without torch
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
 FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
 SCHEMA = "model_card.schema.json"
-_BY_GROUP = ("n", "attention", "connectivity", "entanglement", "contrast", "embedding_contrast")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,31 +95,37 @@ def load_card(name: str | Path) -> dict[str, Any]:
     """Read a model's card and check it against the schema."""
     import jsonschema
 
+    from biobgt.model.presets import Preset
+
     file = model_folder(name) / CARD
     try:
-        card = json.loads(file.read_text(encoding="utf-8"))
+        card = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
         schema = json.loads(asset(SCHEMA).read_text(encoding="utf-8"))
         jsonschema.Draft202012Validator(schema).validate(card)  # jsonschema.validate would check the schema each time
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # no text, no JSON, or none that a card can be
         raise InputError(f"The card of model '{name}' cannot be read ({type(error).__name__}).") from None
     except jsonschema.ValidationError as error:
         where = "/".join(str(part) for part in error.absolute_path) or "its top"
         raise InputError(f"The card of model '{name}' is not valid at {where}: {error.message}.") from None
+    try:
+        Preset.from_dict(card["preset"])
+    except InputError as error:
+        raise InputError(f"The card of model '{name}' is not valid at preset: {error}") from None
     return dict(card)
 
 
 def load_groups(name: str | Path) -> GroupResults:
-    """Read a model's group results."""
-    folder = model_folder(name)
-    groups = load_card(name)["groups"]
+    """Read a model's group results; those of another training are refused."""
+    folder, card = model_folder(name), load_card(name)
+    groups = card["groups"]
     try:
-        with np.load(folder / GROUPS, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
+        check_files(name, folder, card)
+        arrays = read_arrays(name, folder / GROUPS, card)
         tests = pd.read_csv(folder / TESTS)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"The group results of model '{name}' cannot be read ({type(error).__name__}).") from None
-    if lacking := [f"{what}_{group}" for what in _BY_GROUP for group in groups if f"{what}_{group}" not in arrays]:
-        raise InputError(f"The group results of model '{name}' lack {lacking[0]}; the folder is damaged.")
 
     def by_group(what: str) -> dict[str, NDArray[np.float32]]:
         return {group: arrays[f"{what}_{group}"].astype(np.float32) for group in groups}
@@ -153,9 +159,9 @@ def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
     try:
         with safe_open(file, framework="np") as stored:
             weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(len(card["temperatures"]))]
-    except (OSError, SafetensorError):
+        return np.stack(weights)
+    except (OSError, SafetensorError, ValueError):
         raise InputError(f"The weights of model '{name}' are missing or damaged.") from None
-    return np.stack(weights)
 
 
 def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
@@ -177,8 +183,8 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         raise InputError(f"The weights of model '{name}' are damaged or not those of its card (SHA-256 differs).")
     chosen, preset = choose_device(device), Preset.from_dict(card["preset"])
     try:
+        _check_shapes(name, file, card, preset)  # before members of a size that the weights do not have are built
         tensors = load_file(file)
-        _check_regions(name, card, tensors)  # before members of a size that the weights do not have are built
         members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(len(card["temperatures"])))
     except (SafetensorError, RuntimeError):
         raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
@@ -198,6 +204,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         trained_on=tensors.get(FINGERPRINTS),
         simulated=card["simulated"],
         device=chosen,
+        atlas_fingerprint=card.get("atlas_fingerprint", ""),
     )
 
 
@@ -212,14 +219,24 @@ def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Map
     return member
 
 
-def _check_regions(name: str | Path, card: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
-    """Refuse weights of another number of regions than the card's."""
-    first = tensors.get("member0.value_mean")
-    if first is None or first.shape[0] != card["n_regions"]:
+def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset: "Preset") -> None:
+    """Refuse weights of other shapes than the card's, which is seen without building or reading any of them."""
+    import torch
+    from safetensors import safe_open
+
+    from biobgt.model.transformer import BioBGT
+
+    n_members = len(card["temperatures"])
+    with safe_open(file, framework="pt") as stored:
+        keys = list(stored.keys())
+        found = {key: tuple(stored.get_slice(key).get_shape()) for key in keys if key.startswith("member")}
+    with torch.device("meta"):  # shapes without numbers
+        member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"])).state_dict()
+    if len(found) != n_members * len(member) or any(
+        found.get(f"member{i}.{key}") != tuple(value.shape) for i in range(n_members) for key, value in member.items()
+    ):
         raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.")
 
 
-def sha256(file: Path) -> str:
-    """Hash of a file's bytes."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")

@@ -12,13 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 
+from biobgt.atlas import BUNDLED, load_atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.model.ensemble import ensemble_tensors, familiarity_of
 from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, WEIGHTS, sha256
-from biobgt.output import make_folder
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card
+from biobgt.output import atomic_file, make_folder, sha256, write_atomically
 from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohorts import STORIES, strata_words
 from biobgt.training.data import LabelledGraphs
@@ -57,8 +58,8 @@ def write_model(
     """
     make_folder(folder)
     known = {FINGERPRINTS: fingerprints(data.graphs.features)}
-    save_file({**ensemble_tensors(trained.members), **known}, folder / WEIGHTS)
-    (folder / WEIGHTS).chmod(0o644)  # safetensors writes it for its owner alone
+    with atomic_file(folder / WEIGHTS) as file:
+        save_file({**ensemble_tensors(trained.members), **known}, file)
     _write_groups(folder, data, trained)
     write_tests(group_tests(cohort, data, trained.mean_attention), folder)
     probabilities = {"BioBGT": trained.probabilities, **linear}
@@ -71,6 +72,7 @@ def write_model(
         "simulated": cohort.simulated,
         "data": _data_words(cohort),
         "atlas": cohort.atlas.name,
+        "atlas_fingerprint": cohort.atlas.fingerprint,
         "n_regions": cohort.atlas.n_regions,
         "groups": list(data.groups),
         "preset": preset.as_dict(),
@@ -87,9 +89,24 @@ def write_model(
         "limits": limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": _training(trained, command=command, seed=seed),
         "sha256": sha256(folder / WEIGHTS),
+        "files": _hashes(folder),
     }
     write_card(folder, card)
     return card
+
+
+def seal_card(folder: Path) -> dict[str, Any]:
+    """Bind a card to the files beside it and, where it names a bundled atlas, to that; after these files changed."""
+    card = load_card(folder)
+    if card["atlas"] in BUNDLED:
+        card.setdefault("atlas_fingerprint", load_atlas(card["atlas"]).fingerprint)
+    card["files"] = _hashes(folder)
+    write_card(folder, card)
+    return card
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {name: sha256(folder / name) for name in (GROUPS, TESTS)}
 
 
 def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:
@@ -99,6 +116,8 @@ def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> 
         "numbers of subjects": (dict(card["data"]["subjects"]), dict(cohort.group_sizes)),
         "atlas": (card["atlas"], cohort.atlas.name),
     }
+    if "atlas_fingerprint" in card:
+        same["atlas's regions, order or coordinates"] = (card["atlas_fingerprint"], cohort.atlas.fingerprint)
     if preset.name == card["preset"]["name"]:
         same["preset's settings"] = (card["preset"], preset.as_dict())
     for what, (of_card, given) in same.items():
@@ -123,8 +142,9 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the card, and the README that says the same in words."""
-    (folder / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(readme(card), encoding="utf-8")
+    words = readme(card)
+    write_atomically(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_atomically(folder / "README.md", words)
 
 
 def _data_words(cohort: Cohort) -> dict[str, Any]:
@@ -200,5 +220,5 @@ def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) 
     order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
     arrays["labels"] = data.labels[order]
     arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
-    with (folder / GROUPS).open("wb") as stream:
+    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
         np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from biobgt.groups import module_contrast
 from biobgt.model.batch import GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
+from biobgt.output import atomic_file
 from biobgt.training.calibration import calibrated, fold_temperatures
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.distributed import is_first
@@ -166,7 +167,8 @@ def _member(
         progress=tell,
     )
     if is_first():
-        save_file({name: value.cpu().contiguous() for name, value in member.state_dict().items()}, finished)
+        with atomic_file(finished) as file:  # a run killed here is resumed from its checkpoint
+            save_file({name: value.cpu().contiguous() for name, value in member.state_dict().items()}, file)
     return member
 
 

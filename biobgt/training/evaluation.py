@@ -5,6 +5,8 @@ the choice of the epoch. Results are written as they come, and a run that was st
 done.
 """
 
+import csv
+import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.model.presets import Preset
+from biobgt.output import write_atomically
 from biobgt.training.calibration import calibrated, fit_temperature
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.identity import run_identity
@@ -42,9 +45,9 @@ class ResultFiles:
         InputError
             Where the line is of another run.
         """
-        if not self.results.exists():
+        table = _read_lines(self.results)
+        if table is None:
             return False
-        table = pd.read_csv(self.results, dtype=str, keep_default_na=False)
         of_model = table[(table[list(_LINE)] == [where[name] for name in _LINE]).all(axis=1)]
         if of_model.empty:
             return False
@@ -70,9 +73,8 @@ class ResultFiles:
         for column, group in enumerate(data.groups):
             tested[f"p_{group}"] = probabilities[:, column]
             tested[f"logit_{group}"] = logits[:, column]
-        # What a run that was stopped between the two files has left.
-        _drop({name: where[name] for name in _LINE}, self.predictions)
-        _append(tested, self.predictions)
+        # What a run that was stopped between the two files has left goes.
+        _append(tested, self.predictions, instead_of={name: where[name] for name in _LINE})
         metrics = classification_metrics(data.labels[rows], probabilities, data.groups)
         line = {**where, "n": len(rows), "temperature": temperature, **{name: metrics[name] for name in METRICS}}
         _append(pd.DataFrame([line]), self.results)
@@ -133,8 +135,11 @@ def evaluate(
 
 
 def read_results(folder: Path) -> pd.DataFrame:
-    """Read ``results.csv``, one line a protocol, split and model."""
-    return pd.read_csv(folder / "results.csv")
+    """Read ``results.csv``, one line per protocol, split and model; a last line that was cut off is left out."""
+    whole = _whole_lines(folder / "results.csv")
+    if not whole:
+        raise InputError(f"There are no results in '{folder / 'results.csv'}' yet. Run the evaluation to its end.")
+    return pd.read_csv(io.StringIO(whole))
 
 
 def summarise(results: pd.DataFrame) -> pd.DataFrame:
@@ -210,14 +215,37 @@ def _biobgt(
     return test, fit_temperature(validation, data.labels[split.validation])
 
 
-def _drop(where: dict[str, str], path: Path) -> None:
-    if not path.exists():
-        return
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    stale = (table[list(where)] == pd.Series(where)).all(axis=1)
-    if stale.any():
-        table[~stale].to_csv(path, index=False)
+def _append(frame: pd.DataFrame, path: Path, *, instead_of: dict[str, str] | None = None) -> None:
+    """Write all lines anew with these behind them, so that no line is ever on the disk in part."""
+    before = _read_lines(path)
+    if before is not None and instead_of is not None:
+        before = before[~(before[list(instead_of)] == pd.Series(instead_of)).all(axis=1)]
+    text = "" if before is None else before.to_csv(index=False, lineterminator="\n")
+    added = frame.to_csv(header=not text, index=False, float_format="%.6g", lineterminator="\n")
+    write_atomically(path, text + added)
 
 
-def _append(frame: pd.DataFrame, path: Path) -> None:
-    frame.to_csv(path, mode="a", header=not path.exists(), index=False, float_format="%.6g")
+def _read_lines(path: Path) -> pd.DataFrame | None:
+    """Read a table as it was written, every value as text; None where no line is complete."""
+    whole = _whole_lines(path)
+    return pd.read_csv(io.StringIO(whole), dtype=str, keep_default_na=False) if whole else None
+
+
+def _whole_lines(path: Path) -> str:
+    """Read a table without a last line that was cut off, by a full disk or a kill; such a line is not done.
+
+    Raises
+    ------
+    InputError
+        Where a line before the last is damaged: what it was cannot be known.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    whole = text[: text.rfind("\n") + 1]
+    rows = list(csv.reader(io.StringIO(whole)))
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise InputError(
+                f"Line {number} of '{path}' has {len(row)} values where {len(rows[0])} columns are. Delete that line: "
+                "what it stood for is computed again."
+            )
+    return whole

@@ -22,6 +22,7 @@ from biobgt.groups.covariates import overall_connectivity
 from biobgt.groups.design import DesignError, design_notes
 from biobgt.model.pretrained import TESTS, GroupResults
 from biobgt.model.transformer import BioBGT
+from biobgt.output import write_atomically
 from biobgt.people import average_by_person
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.splits import Split
@@ -67,7 +68,7 @@ def group_tests(cohort: Cohort, data: LabelledGraphs, attention: NDArray[np.floa
 
 def write_tests(tests: pd.DataFrame, folder: Path) -> None:
     """Write the tests of a model's groups into its folder."""
-    tests.to_csv(folder / TESTS, index=False, float_format="%.6g")
+    write_atomically(folder / TESTS, tests.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
 def out_of_fold_attention(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from biobgt.errors import InputError
+from biobgt.output import write_atomically
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.distributed import is_first
 from biobgt.training.splits import Split
@@ -48,7 +49,7 @@ def open_run(folder: Path, identity: str, *, resume: bool) -> None:
     for stale in left:
         stale.unlink()
     folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"run": identity}) + "\n", encoding="utf-8")
+    write_atomically(file, json.dumps({"run": identity}) + "\n")
 
 
 def _read(file: Path) -> str:

@@ -17,6 +17,7 @@ from biobgt.model.attention_views import attention_received, colour_limits, sele
 from biobgt.model.pretrained import load_groups, load_pretrained, load_region_weights
 from biobgt.model.region_views import network_table
 from biobgt.simulate import demo_cohort
+from biobgt.training.cards import seal_card
 
 APP = Path(__file__).resolve().parents[2] / "app"
 MODELS = ("abide-cc200", "adsim-aal90")
@@ -74,14 +75,13 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     table.loc[marked, ["q", "q_unadjusted"]] = 0.01, 0.5
     table["covariates"] = "mean_fd, age"
     table.to_csv(tests, index=False)
-    card = folder / "abide-cc200" / "card.json"
-    card.touch()  # as if it were trained anew, so that it is read anew
+    seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
     try:
         page = open_page("attention")
         shown = figure(page, "attention_difference")
     finally:
         tests.write_text(before, encoding="utf-8")
-        card.touch()
+        seal_card(folder / "abide-cc200")
     z, names = array(shown["data"][0]["z"]), list(shown["data"][0]["y"])
     positions = [demo_cohort("asd", n_per_group=1).atlas.regions.index(name) for name in names]
     nc, asd = (select_attention(groups.attention[group]) for group in ("NC", "ASD"))

@@ -1,8 +1,11 @@
 """Models on disk: what is damaged, wrong or missing ends in a sentence before anything runs."""
 
+import io
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +24,8 @@ from biobgt.errors import InputError
 from biobgt.model import load_card, load_groups, load_pretrained
 from biobgt.model.batch import GraphBatch
 from biobgt.model.ensemble import ensemble_tensors
-from biobgt.model.pretrained import sha256
 from biobgt.model.transformer import BioBGT
+from biobgt.output import sha256
 
 PRESET = small("best")
 MEASURED = {"value": 0.5, "low": 0.4, "high": 0.6}
@@ -68,12 +71,20 @@ def whole(members: tuple[BioBGT, ...], tmp_path_factory: pytest.TempPathFactory)
         "sha256": sha256(folder / "model.safetensors"),
     }
     (folder / "card.json").write_text(json.dumps(card))
-    arrays: dict[str, np.ndarray] = {"labels": np.zeros(2), "probabilities": np.full((2, 2), 0.5)}
-    for what in ("n", "attention", "connectivity", "entanglement", "contrast", "embedding_contrast"):
-        arrays |= {f"{what}_{group}": np.array(3.0) for group in ("NC", "ASD")}
-    np.savez_compressed(folder / "groups.npz", **arrays)
+    np.savez_compressed(folder / "groups.npz", **_group_arrays())
     pd.DataFrame({"feature": ["a"], "q": [1.0]}).to_csv(folder / "tests.csv", index=False)
     return folder
+
+
+def _group_arrays(n_regions: int = 16, n: int = 8) -> dict[str, np.ndarray]:
+    heads = (PRESET.layers, PRESET.heads)
+    shapes = {"attention": (*heads, n_regions, n_regions), "connectivity": (n_regions, n_regions)}
+    shapes |= {"entanglement": (n_regions,), "contrast": heads, "embedding_contrast": ()}
+    arrays = {"labels": np.zeros(2 * n, int), "probabilities": np.full((2 * n, 2), 0.5)}
+    for group in ("NC", "ASD"):
+        arrays |= {f"{what}_{group}": np.full(shape, 3.0) for what, shape in shapes.items()}
+        arrays[f"n_{group}"] = np.array(n)
+    return arrays
 
 
 @pytest.fixture
@@ -145,6 +156,8 @@ def test_a_damaged_file_with_the_right_hash(folder: Path) -> None:
         ({"sha256": "short"}, "not valid at sha256"),
         ({"n_regions": 20}, "do not fit its card"),
         ({"n_regions": 10_000_000}, "do not fit its card"),
+        ({"n_regions": 10**9}, "do not fit its card"),
+        ({"n_regions": 10**30}, "not valid at n_regions"),
         ({"n_regions": "many"}, "not valid at n_regions"),
         ({"groups": ["NC", "MCI", "AD"]}, "do not fit its card"),
         ({"temperatures": [1.0, 1.0, 1.0]}, "do not fit its card"),
@@ -153,6 +166,20 @@ def test_a_damaged_file_with_the_right_hash(folder: Path) -> None:
         ({"preset": {**PRESET.as_dict(), "heads": 3}}, "cannot be shared by 3 attention heads"),
         ({"preset": {**PRESET.as_dict(), "values": "guess"}}, "no kind of values 'guess'"),
         ({"preset": {**PRESET.as_dict(), "layers": 2}}, "do not fit its card"),
+        ({"preset": {**PRESET.as_dict(), "layers": 10**18}}, "'layers' is 1000000000000000000; .* from 1 to 64"),
+        ({"preset": {**PRESET.as_dict(), "layers": 10**3000}}, "'layers' is 10000"),
+        ({"preset": {**PRESET.as_dict(), "layers": "two"}}, "'layers' is 'two'; it must be a whole number"),
+        ({"preset": {**PRESET.as_dict(), "ffn": True}}, "'ffn' is True; it must be a whole number"),
+        ({"preset": {**PRESET.as_dict(), "width": 16_384, "ffn": 65_536, "layers": 64}}, "do not fit its card"),
+        ({"preset": {**PRESET.as_dict(), "dropout": "half"}}, "'dropout' is 'half'; it must be a number"),
+        ({"preset": {**PRESET.as_dict(), "tied": "no"}}, "'tied' is 'no'; it must be true or false"),
+        ({"preset": {**PRESET.as_dict(), "name": 5}}, "'name' is 5; it must be text"),
+        ({"preset": {**PRESET.as_dict(), "drop_edges": [0.1, "x"]}}, "'drop_edges' must be two shares"),
+        ({"preset": {"name": "p", "layers": None, "heads": {}, "width": []}}, "not valid at preset"),
+        ({"temperatures": [1e7, 1.0]}, "not valid at temperatures/0"),
+        ({"temperatures": [float("nan")]}, "cannot be read"),
+        ({"files": {"../../secret": "0" * 64}}, "not valid at files"),
+        ({"atlas_fingerprint": "short"}, "not valid at atlas_fingerprint"),
         ({"format": 2}, "not valid at format"),
         ({"surprise": 1}, "'surprise'"),
     ],
@@ -208,6 +235,94 @@ def test_damaged_group_results(folder: Path, damage: Callable[[Path], object]) -
     with pytest.raises(InputError, match="The group results of model"):
         load_groups(folder)
     load_pretrained(folder, "cpu")  # the model itself is whole
+
+
+@pytest.mark.parametrize("setting", [field.name for field in fields(PRESET) if field.type is int])
+def test_no_whole_number_of_a_preset_is_without_end(folder: Path, setting: str) -> None:
+    for value in (-1, 10**18, 2.5, None, "1"):
+        _change(folder, preset={**PRESET.as_dict(), setting: value})
+        with pytest.raises(InputError, match=f"not valid at preset: The preset's setting '{setting}' is"):
+            load_card(folder)
+
+
+def test_a_card_of_endless_brackets_is_refused(folder: Path) -> None:
+    (folder / "card.json").write_text('{"a":' * 100_000)
+    with pytest.raises(InputError, match=r"The card of model .* cannot be read"):
+        load_card(folder)
+
+
+@pytest.mark.parametrize("bound", [True, False], ids=["card with hashes", "older card"])
+@pytest.mark.parametrize(
+    ("arrays", "what"),
+    [
+        (_group_arrays(n_regions=20), "shape of attention_NC"),
+        (_group_arrays(n=9), "numbers of subjects|shape of labels"),
+        (_group_arrays() | {"attention_ASD": np.zeros((16, 16))}, "shape of attention_ASD"),
+        (_group_arrays() | {"labels": np.array(["x"] * 16)}, "shape of labels"),
+    ],
+    ids=["other regions", "other subjects", "without heads", "text"],
+)
+def test_group_results_of_another_training_are_refused(
+    folder: Path, arrays: dict[str, np.ndarray], what: str, bound: bool
+) -> None:
+    if bound:
+        _change(folder, files={name: sha256(folder / name) for name in ("groups.npz", "tests.csv")})
+    assert load_groups(folder).attention["NC"].shape == (PRESET.layers, PRESET.heads, 16, 16)
+    np.savez_compressed(folder / "groups.npz", **arrays)
+    with pytest.raises(InputError, match=f"of another training: the ({'SHA-256 of groups.npz' if bound else what})"):
+        load_groups(folder)
+
+
+@pytest.mark.parametrize("name", ["groups.npz", "tests.csv"])
+def test_a_file_of_another_training_with_the_same_shapes_is_refused(folder: Path, name: str) -> None:
+    _change(folder, files={name: sha256(folder / name) for name in ("groups.npz", "tests.csv")})
+    if name == "groups.npz":
+        np.savez_compressed(folder / name, **_group_arrays() | {"connectivity_NC": np.zeros((16, 16))})
+    else:
+        pd.DataFrame({"feature": ["a"], "q": [0.001]}).to_csv(folder / name, index=False)
+    with pytest.raises(InputError, match=f"of another training: the SHA-256 of {name} differ from the card's"):
+        load_groups(folder)
+
+
+def test_a_small_file_that_declares_a_large_array_is_refused_before_it_is_read(folder: Path) -> None:
+    big = io.BytesIO()
+    np.lib.format.write_array_header_1_0(big, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**9)})
+    _replace_member(folder / "groups.npz", "attention_NC.npy", big.getvalue())
+    with pytest.raises(InputError, match="the shape of attention_NC differ from the card's"):
+        load_groups(folder)
+    _replace_member(folder / "groups.npz", "attention_NC.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': [[[[[(((")
+    with pytest.raises(InputError, match="The group results of model"):
+        load_groups(folder)
+
+
+def test_a_card_that_declares_more_than_a_machine_holds_is_refused(folder: Path) -> None:
+    _change(folder, n_regions=100_000)
+    with pytest.raises(InputError, match=r"asks for an array of .* numbers; at most 268,435,456 are read"):
+        load_groups(folder)
+
+
+def _replace_member(archive: Path, member: str, content: bytes) -> None:
+    with zipfile.ZipFile(archive) as before:
+        held = {name: before.read(name) for name in before.namelist()}
+    with zipfile.ZipFile(archive, "w") as after:
+        for name, old in held.items():
+            after.writestr(name, content if name == member else old)
+
+
+def test_an_atlas_of_the_same_name_is_told_apart_by_order_names_and_coordinates(
+    whole: Path, members: tuple[BioBGT, ...], cohort: Cohort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
+    loaded = replace(load_pretrained(whole, "cpu"), atlas_fingerprint=ATLAS.fingerprint)
+    loaded.check(cohort)
+    loaded.check(cohort.with_atlas(replace(ATLAS, name="as-i-call-it", labels={})))
+    for other in (
+        replace(ATLAS, regions=ATLAS.regions[::-1]),
+        replace(ATLAS, regions=("X", *ATLAS.regions[1:])),
+        replace(ATLAS, coordinates=np.ones((16, 3))),
+    ):
+        with pytest.raises(InputError, match="the same name, but the names, order or coordinates of its regions"):
+            loaded.predict(cohort.with_atlas(other))
 
 
 def test_a_wrong_atlas_is_refused_before_anything_runs(

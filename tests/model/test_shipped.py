@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,12 @@ from shipped_predictions import STORED, demo_subjects, predictions
 from biobgt.atlas import load_atlas
 from biobgt.cohort import Subject
 from biobgt.connectome import functional_connectivity
+from biobgt.errors import InputError
 from biobgt.model import load_card, load_groups, load_pretrained, pretrained_names
 from biobgt.model.pretrained import pretrained_folder
+from biobgt.output import sha256
+from biobgt.readers import read_atlas
+from biobgt.simulate import demo_cohort
 
 SHIPPED = ("abide-cc200", "adsim-aal90", "cni-adhd-cc200")
 NAMES = tuple(name for name in pretrained_names() if name in SHIPPED)  # a user's own may stand beside them
@@ -89,3 +94,34 @@ def test_its_group_results_are_whole(name: str) -> None:
     assert np.bincount(groups.labels).tolist() == list(groups.n.values())
     np.testing.assert_allclose(groups.probabilities.sum(axis=1), 1, atol=1e-5)
     assert not groups.tests.empty
+
+
+RESEAL = "bind the card again with biobgt.training.cards.seal_card(folder)"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_card_is_bound_to_its_atlas_and_to_the_files_beside_it(name: str) -> None:
+    card, folder = load_card(name), pretrained_folder() / name
+    assert card["atlas_fingerprint"] == load_atlas(card["atlas"]).fingerprint, RESEAL
+    assert card["files"] == {file: sha256(folder / file) for file in ("groups.npz", "tests.csv")}, RESEAL
+
+
+@pytest.mark.parametrize("with_fingerprint", [True, False], ids=["as shipped", "older card"])
+def test_an_own_atlas_named_like_a_bundled_one_is_refused_with_what_differs(
+    tmp_path: Path, with_fingerprint: bool
+) -> None:
+    ensemble = load_pretrained("adsim-aal90", "cpu")
+    if not with_fingerprint:
+        ensemble = replace(ensemble, atlas_fingerprint="")
+    cohort = demo_cohort("ad", n_per_group=1)
+    table = cohort.atlas.table()[["x", "y", "z"]].assign(label=cohort.atlas.regions)
+    table.to_csv(tmp_path / "aal90.csv", index=False)
+    ensemble.check(cohort.with_atlas(read_atlas(tmp_path / "aal90.csv")))  # the same regions, in the same order
+    table.iloc[::-1].to_csv(tmp_path / "aal90.csv", index=False)
+    other = cohort.with_atlas(read_atlas(tmp_path / "aal90.csv"))
+    assert (other.atlas.name, other.atlas.n_regions) == ("aal90", 90)
+    with pytest.raises(InputError, match="another order: region 1 is 'Temporal_Inf_R' instead of 'Precentral_L'"):
+        ensemble.predict(other)
+    table.assign(x=table["x"] + 3 * (table.index == 7)).to_csv(tmp_path / "aal90.csv", index=False)
+    with pytest.raises(InputError, match=r"region 7, 'Frontal_Mid_L', lies at \(.* mm instead of"):
+        ensemble.predict(cohort.with_atlas(read_atlas(tmp_path / "aal90.csv")))

@@ -1,6 +1,7 @@
 """A model folder as written: the card against its schema and the numbers, and the model loaded from it."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from full_disk import files_end_at
 from planted_cohort import planted_cohort, small
 
 import biobgt.training.cards
@@ -164,6 +166,15 @@ def test_an_evaluation_goes_on_the_card(
     assert rows["best"]["splits"] == 2
     own = results.loc[results["model"] == "best", "auc"]
     assert rows["best"]["auc"] == pytest.approx({"mean": own.mean(), "sd": own.std()}, abs=1e-4)
+
+
+def test_a_full_disk_keeps_the_card_as_it_was(folder: Path, tmp_path: Path) -> None:
+    mine = Path(shutil.copytree(folder, tmp_path / "mine"))
+    before = {path.name: path.read_bytes() for path in mine.iterdir()}
+    line = {"protocol": "random", "split": "split 1", "model": "best", **dict.fromkeys(METRICS, 0.5)}
+    with files_end_at(1500), pytest.raises(OSError, match="File too large"):
+        add_evaluation(mine, pd.DataFrame([line]))
+    assert {path.name: path.read_bytes() for path in mine.iterdir()} == before
 
 
 def test_a_card_takes_only_the_evaluation_of_its_own_subjects(folder: Path, cohort: Cohort) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from full_disk import files_end_at
 from planted_cohort import small
 
 import biobgt.training.evaluation
@@ -150,3 +151,48 @@ def test_nothing_is_learned_from_who_is_tested(data: LabelledGraphs, splits: tup
     np.testing.assert_allclose(told[0], told[1], rtol=1e-4)
     temperatures = [read_results(tmp_path / name)["temperature"] for name in ("as it is", "changed")]
     np.testing.assert_allclose(temperatures[0], temperatures[1], rtol=1e-4)
+
+
+@pytest.mark.parametrize("cut", [3, 30, 1], ids=["in a number", "in the names", "before the line's end"])
+@pytest.mark.parametrize("name", ["results.csv", "predictions.csv"])
+def test_a_line_that_was_cut_off_is_done_again_and_nothing_is_glued_to_it(
+    data: LabelledGraphs, splits: tuple[Split, ...], trainings: list[int], tmp_path: Path, name: str, cut: int
+) -> None:
+    _evaluate(data, splits, tmp_path / "whole", linear=False)
+    _evaluate(data, splits[:2], tmp_path / "cut", linear=False)
+    text = (tmp_path / "cut" / name).read_text()
+    (tmp_path / "cut" / name).write_text(text[:-cut])
+    if name == "predictions.csv":  # a full disk: the line of results was not reached
+        lines = (tmp_path / "cut" / "results.csv").read_text().splitlines(keepends=True)
+        (tmp_path / "cut" / "results.csv").write_text("".join(lines[:-1]))
+    assert len(read_results(tmp_path / "cut")) == 1
+    trainings.clear()
+    _evaluate(data, splits, tmp_path / "cut", linear=False)
+    assert trainings == [11, 12]
+    assert _texts(tmp_path / "cut") == _texts(tmp_path / "whole")
+
+
+def test_a_damaged_line_in_the_middle_is_named(data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path) -> None:
+    _evaluate(data, splits[:2], tmp_path, linear=False)
+    lines = (tmp_path / "results.csv").read_text().splitlines()
+    (tmp_path / "results.csv").write_text(f"{lines[0]}\n{lines[1]}{lines[2]}\n{lines[2]}\n")
+    with pytest.raises(InputError, match=r"Line 2 of .*results.csv' has .* values where .* Delete that line"):
+        _evaluate(data, splits[:2], tmp_path, linear=False)
+
+
+def test_a_full_disk_keeps_the_lines_that_were_done(
+    data: LabelledGraphs, splits: tuple[Split, ...], trainings: list[int], tmp_path: Path
+) -> None:
+    _evaluate(data, splits[:1], tmp_path, linear=False)
+    before = _texts(tmp_path)
+    size = (tmp_path / "predictions.csv").stat().st_size
+    with files_end_at(size + 50), pytest.raises(OSError, match="File too large"):
+        _evaluate(data, splits, tmp_path, linear=False)
+    assert _texts(tmp_path) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["predictions.csv", "results.csv"]
+
+
+def test_results_that_are_not_there_yet_are_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "results.csv").write_text("protocol,spl")
+    with pytest.raises(InputError, match="There are no results"):
+        read_results(tmp_path)

@@ -1,0 +1,101 @@
+"""Whether what came over the network is the table that was asked for, and is still as it came.
+
+A login page or a proxy answers any address with a web page. So every file is looked into when it arrives, its SHA-256
+is kept beside the data, and the next run compares: what has changed since, or never was a table, is fetched again.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from biobgt.errors import InputError
+from biobgt.output import sha256, write_atomically
+
+RECORD = "fetched.json"
+CHANGED = ".changed"
+Fault = str | None
+
+
+def series_fault(file: Path, *, n_regions: int) -> Fault:
+    """Say why a file is no table of region series, or None where it is one."""
+    if page := _web_page(file):
+        return page
+    try:
+        values = np.loadtxt(file, ndmin=2)
+    except ValueError:  # UnicodeDecodeError is one
+        return "is no table of numbers, or is cut short"
+    if values.size == 0:
+        return "is empty"
+    return None if values.shape[1] == n_regions else f"has {values.shape[1]} columns, not {n_regions}"
+
+
+def table_fault(file: Path, *, column: str) -> Fault:
+    """Say why a file is no table with a column, or None where it is one."""
+    if page := _web_page(file):
+        return page
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        names = [name.strip().strip('"') for name in stream.readline(100_000).split(",")]
+    return None if column in names else f"is no table with a column {column}"
+
+
+class FetchedFiles:
+    """The files of a cohort's folder that are known to be what was asked for, by their SHA-256."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._known = self._read()
+
+    def make_way(self, file: Path, fault: Callable[[Path], Fault]) -> None:
+        """See that a file is as it came; one that is not makes way for one that is fetched again.
+
+        A table that was changed since stays beside the new one, with ``.changed`` behind its name; what is no table at
+        all is deleted. A file that was never recorded is looked into, and recorded.
+        """
+        if not file.is_file():
+            return
+        known, digest = self._known.get(self._key(file)), sha256(file)
+        if known == digest:
+            return
+        if fault(file) is not None:
+            file.unlink()
+        elif known is None:
+            self._keep(file, digest)
+        else:
+            file.replace(file.with_name(file.name + CHANGED))
+
+    def check(self, file: Path, fault: Callable[[Path], Fault]) -> None:
+        """Record a file that has come, or delete it and say what came in its place."""
+        digest = sha256(file)
+        if self._known.get(self._key(file)) == digest:
+            return
+        if (found := fault(file)) is not None:
+            file.unlink()
+            raise InputError(
+                f"What came over the network as '{file.name}' {found}, and was not kept. If this network has a login "
+                "page or a proxy, open a web page in a browser first, then fetch again; what is already there is kept."
+            )
+        self._keep(file, digest)
+
+    def _keep(self, file: Path, digest: str) -> None:
+        self._known[self._key(file)] = digest
+        with suppress(PermissionError):  # others' data in a folder to read only: looked into each time
+            write_atomically(self.folder / RECORD, json.dumps(self._known, indent=1, sort_keys=True) + "\n")
+
+    def _key(self, file: Path) -> str:
+        return file.relative_to(self.folder).as_posix()
+
+    def _read(self) -> dict[str, str]:
+        try:
+            known = json.loads((self.folder / RECORD).read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # not there yet, or damaged: files are looked into again
+            return {}
+        return {str(file): str(digest) for file, digest in known.items()} if isinstance(known, dict) else {}
+
+
+def _web_page(file: Path) -> Fault:
+    with file.open("rb") as stream:
+        start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "is a web page" if start.startswith(b"<") else None
