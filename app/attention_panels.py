@@ -24,16 +24,20 @@ from biobgt.figures.attention_captions import (
     effects_caption,
     received_caption,
 )
+from biobgt.figures.connectivity_words import contrast_of_card
 from biobgt.figures.frame import RegionOrder
 from biobgt.model.attention_views import (
     WITHOUT_CONNECTIVITY,
+    BesideConnectivity,
     BlockTests,
     Matrix,
     all_block_tests,
     attention_received,
+    beside_connectivity,
     block_tests,
     colour_limits,
     difference_limit,
+    map_correlation,
     select_attention,
     strongest_regions,
 )
@@ -85,6 +89,10 @@ class AttentionView:
         """A group's attention, shape (n_regions, n_regions)."""
         return select_attention(self.groups.attention[group], layer=self.layer, head=self.head)
 
+    def beside_connectivity(self, group: str) -> BesideConnectivity:
+        """A group's attention beside its mean connectivity, with the modules by which regions are ordered."""
+        return beside_connectivity(self.map(group), self.groups.connectivity[group], self.order.labels)
+
     def tests(self, between: tuple[str, str]) -> BlockTests | None:
         """The comparison of two groups, where it was made."""
         return block_tests(self.groups.tests, between, self.groups.n)
@@ -134,6 +142,7 @@ def show_maps(shown: AttentionView, limits: tuple[float, float] | None = None) -
         part=shown.part,
         order=shown.order_words,
         limits=limits,
+        beside={group: shown.beside_connectivity(group) for group in maps},
         shared=shared,
         simulated=shown.simulated,
     )
@@ -148,7 +157,7 @@ def show_difference(shown: AttentionView) -> None:
     between = _pick_two(list(shown.groups.n))
     if between is None:
         return
-    difference = shown.map(between[1]) - shown.map(between[0])
+    difference, connectivity = shown.map(between[1]) - shown.map(between[0]), shown.groups.connectivity
     limit, tests = difference_limit(difference), shown.tests(between)
     labelling = next(iter(shown.atlas.labels), "")
     framed = shown.order_key == labelling
@@ -170,6 +179,7 @@ def show_difference(shown: AttentionView) -> None:
         limit=limit,
         framed=framed,
         whole=shown.layer is None and shown.head is None,
+        connectivity=map_correlation(difference, connectivity[between[1]] - connectivity[between[0]]),
         simulated=shown.simulated,
     )
     request = model_request(shown.card, "attention_difference", first=between[0], second=between[1], **shown.how)
@@ -219,9 +229,8 @@ def show_contrast(shown: AttentionView) -> None:
     figure = contrast_points(
         shown.groups.contrast, title=f"Module contrast of attention, {shown.name}", simulated=shown.simulated
     )
-    sharpness = shown.card["preset"].get("start_contrast", 0.0)
     caption = contrast_caption(
-        shown.name, shown.groups.contrast, tests, start_contrast=sharpness, simulated=shown.simulated
+        shown.name, shown.groups.contrast, tests, **contrast_of_card(shown.card), simulated=shown.simulated
     )
     request = model_request(shown.card, "attention_contrast")
     show_figure(figure, caption, key="contrast", file_name=f"{shown.name}_contrast", export=request)

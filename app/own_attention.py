@@ -8,10 +8,17 @@ from model_results import explain, refusal
 from state import OWN_ATTENTION
 from widgets import heading, plain, sentences, show_figure
 
+from biobgt.connectome import subject_connectivity
 from biobgt.figures.attention import PAGE_WIDTH, attention_heatmaps
 from biobgt.figures.attention_captions import own_caption
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS
-from biobgt.model.attention_views import colour_limits, group_beside, map_correlation, select_attention
+from biobgt.model.attention_views import (
+    beside_connectivity,
+    colour_limits,
+    group_beside,
+    map_correlation,
+    select_attention,
+)
 
 
 def show_own(shown: AttentionView, view: View) -> None:
@@ -51,6 +58,10 @@ def show_own(shown: AttentionView, view: View) -> None:
             subject.id,
             group,
             correlation=map_correlation(own, beside),
+            beside={
+                subject.id: beside_connectivity(own, subject_connectivity(subject), shown.order.labels),
+                f"mean of {group}": shown.beside_connectivity(group),
+            },
             part=shown.part,
             simulated=subject.simulated,
             model_simulated=shown.simulated,

@@ -17,6 +17,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def signed(value: float) -> str:
+    """Two decimals, without a minus before zero."""
+    return f"{round(value, 2) or 0.0:.2f}".replace("-", "−")
+
+
 def listed(names: Sequence[str]) -> str:
     """Put names in a sentence: ``age``, ``age and sex``, ``motion, age and sex``."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

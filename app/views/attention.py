@@ -14,9 +14,10 @@ from model_results import LOUVAIN, atlas_of, card_of, chosen_model, groups_of, m
 from own_attention import show_own
 from page_choices import models_in_order
 from state import ATTENTION_HEAD, ATTENTION_LAYER, ATTENTION_ORDER, MODELS_SHOWN, current_view
-from widgets import ATLAS_ORDER, heading, sentences
+from widgets import ATLAS_ORDER, heading, plain, sentences
 
 from biobgt.atlas import LABELLINGS
+from biobgt.training.card_words import parts_words
 
 MEAN = 0
 LOUVAIN_TITLE = "Louvain modules of the controls"
@@ -27,9 +28,11 @@ def show_page() -> None:
     view = current_view()
     st.title("Attention")
     st.markdown(
-        "The model lets every region look at every other, and learns whom to look at. Shown are group means over "
-        "subjects, each seen by one member (one of the models that vote) whose training left it out: where the groups "
-        "look alike, and where not."
+        "In the model every region looks at every other, and more at those of its own functional module. It learns "
+        "this from connectivity and Louvain modules, without the subjects' diagnoses; the training on diagnoses that "
+        "follows changes it little, or not at all. Predictions hardly depend on it: the maps show how the model "
+        "sees a brain, not why it puts a subject into a group. Shown are group means over subjects, each seen by one "
+        "member (one of the models that vote) whose training left it out."
     )
     names = model_names()
     if not names:
@@ -119,6 +122,7 @@ def _show_rows(
     for shown in views:
         heading(shown.name, simulated=shown.simulated)
         show_headline(shown.card)
+        st.markdown(plain(parts_words(shown.card)))
         with sentences():
             show_maps(shown, limits)
 

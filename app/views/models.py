@@ -23,6 +23,7 @@ from widgets import heading, plain, sentences, show_figure
 from biobgt.atlas import LABELLINGS
 from biobgt.figures.attention import contrast_points
 from biobgt.figures.attention_captions import contrast_caption
+from biobgt.figures.connectivity_words import contrast_of_card
 from biobgt.figures.performance import reliability, results_beside, roc_curves
 from biobgt.figures.performance_captions import reliability_caption, results_caption, roc_caption
 from biobgt.model.attention_views import all_block_tests
@@ -42,6 +43,7 @@ from biobgt.training.card_views import (
     results_points,
     results_table,
 )
+from biobgt.training.card_words import parts_words
 from biobgt.wording import counted
 
 BESIDE = 400  # two figures side by side at 1280 px, one below the other at 800
@@ -180,7 +182,7 @@ def _show_contrast(card: dict[str, Any], groups: GroupResults) -> None:
         name,
         groups.contrast,
         all_block_tests(groups.tests, groups.n),
-        start_contrast=card["preset"].get("start_contrast", 0.0),
+        **contrast_of_card(card),
         simulated=simulated,
     )
     request = model_request(card, "attention_contrast")
@@ -205,7 +207,7 @@ def _show_region_weights(card: dict[str, Any]) -> None:
 
 def _show_limits(card: dict[str, Any]) -> None:
     st.subheader("Limits")
-    st.markdown("\n".join(f"- {plain(limit)}" for limit in card["limits"]))
+    st.markdown("\n".join(f"- {plain(limit)}" for limit in (*card["limits"], parts_words(card))))
 
 
 def _show_making(card: dict[str, Any]) -> None:

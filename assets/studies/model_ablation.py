@@ -22,6 +22,7 @@ from biobgt.model.transformer import BioBGT
 from biobgt.training import classification_metrics
 from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.data import LabelledGraphs, label_graphs
+from biobgt.training.parts import shuffle_entanglement
 from biobgt.training.trainer import predict_logits, train_model
 
 RESULTS = Path(__file__).with_name("model_ablation.csv")
@@ -33,6 +34,8 @@ VARIANTS: dict[str, Preset] = {
     "best, mean of three seeds": BEST,
     "start only, no further training": replace(BEST, epochs=0),
     "all regions count alike": replace(BEST, region_axes=0),
+    "no NE: one vector for all regions": replace(BEST, entanglement_bins=1),
+    "NE shuffled over regions": BEST,
     "no attention, no further training: ridge on weighed connections": replace(BEST, start_attended=0.0, epochs=0),
     "readout from chance instead of ridge, 7 epochs": _FROM_CHANCE,
     "W_Q as drawn": _AS_DRAWN,
@@ -41,6 +44,7 @@ VARIANTS: dict[str, Preset] = {
     "W_Q as drawn, embeddings not bounded": replace(_AS_DRAWN, bounded=False),
 }
 SEEDS = {"best, mean of three seeds": 3}
+SHUFFLED = {"NE shuffled over regions"}  # in training and test subjects, each by a lot of its own
 
 
 def main(
@@ -51,13 +55,15 @@ def main(
     """Train every variant on the first folds."""
     torch.set_num_threads(1)
     cohort = training_cohort("abide", data)
-    prepared = label_graphs(cohort, BEST, kept=features)
+    given = label_graphs(cohort, BEST, kept=features)
+    shuffled = replace(given, graphs=shuffle_entanglement(given.graphs, seed=0))
     done = set() if not RESULTS.exists() else set(pd.read_csv(RESULTS)[["variant", "fold"]].itertuples(index=False))
     known = {(variant, fold) for variant, fold in done}
     for number, split in enumerate(protocol_splits(cohort, "folds", n=10, seed=0)[:folds]):
         for variant, preset in VARIANTS.items():
             if (variant, split.name) in known:
                 continue
+            prepared = shuffled if variant in SHUFFLED else given
             parts = prepared.part(split.train), prepared.part(split.validation)
             seeds = [number + 1000 * i for i in range(SEEDS.get(variant, 1))]
             models = [train_model(*parts, preset, n_groups=2, seed=seed) for seed in seeds]

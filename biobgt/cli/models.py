@@ -58,6 +58,7 @@ def train(
     from biobgt.training.distributed import is_first, process_group
     from biobgt.training.ensemble import train_ensemble
     from biobgt.training.linear import linear_out_of_fold
+    from biobgt.training.parts import complete_parts
 
     settings = _preset(preset, epochs=epochs, shrinkage=shrinkage)
     chosen, folder = choose_device(device), runs or out / "runs"
@@ -83,6 +84,7 @@ def train(
             command=typed_command(sys.argv[1:]),
             seed=seed,
         )
+        complete_parts(out, prepared, splits)
     print_line(card["headline"])
     print_line(f"Model written to {out}")
 

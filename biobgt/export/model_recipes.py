@@ -25,18 +25,22 @@ from biobgt.figures.attention_captions import (
     difference_caption,
     effects_caption,
 )
+from biobgt.figures.connectivity_words import contrast_of_card
 from biobgt.figures.frame import RegionOrder
 from biobgt.figures.paper.attention import attention_difference, attention_heatmaps, block_effects, contrast_points
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.groups.comparison import EFFECT_COLUMNS
 from biobgt.model.attention_views import (
+    BesideConnectivity,
     Matrix,
     all_block_tests,
+    beside_connectivity,
     block_tests,
     colour_limits,
     difference_limit,
     functional_labels,
     louvain_labels,
+    map_correlation,
     select_attention,
 )
 from biobgt.model.pretrained import GroupResults, load_card, load_groups
@@ -94,6 +98,11 @@ def regions_by(model: ModelResults, atlas: Atlas, order: str) -> tuple[RegionOrd
         return order_regions(atlas.n_regions), "their number in the atlas"
     words = f"functional module ({LABELLINGS.get(order, order)})"
     return order_regions(atlas.n_regions, functional_labels(atlas, order)), words
+
+
+def beside_group(model: ModelResults, group: str, attention: Matrix, regions: RegionOrder) -> BesideConnectivity:
+    """A group's attention beside its mean connectivity, with the modules by which regions are ordered."""
+    return beside_connectivity(attention, model.groups.connectivity[group], regions.labels)
 
 
 def chosen_part(order: Order, model: ModelResults) -> tuple[int | None, int | None]:
@@ -167,6 +176,7 @@ def _maps(order: Order, style: PaperStyle) -> MadeFigure:
         part=attention_part(layer, head),
         order=words,
         limits=limits,
+        beside={group: beside_group(model, group, matrix, regions) for group, matrix in maps.items()},
         shared=bool(order.options["limits"]),
         simulated=model.simulated,
     )
@@ -189,7 +199,7 @@ def _difference(order: Order, style: PaperStyle) -> MadeFigure:
     layer, head = chosen_part(order, model)
     regions, _ = regions_by(model, atlas, options["order"])
     first, second = (select_attention(model.groups.attention[group], layer=layer, head=head) for group in between)
-    difference = second - first
+    difference, connectivity = second - first, model.groups.connectivity
     limit, tests = difference_limit(difference), block_tests(model.groups.tests, between, model.groups.n)
     framed = options["order"] == next(iter(atlas.labels), "")
     marked = [] if tests is None else list(zip(tests.marked["module"], tests.marked["other_module"], strict=True))
@@ -211,6 +221,7 @@ def _difference(order: Order, style: PaperStyle) -> MadeFigure:
         limit=limit,
         framed=framed,
         whole=layer is None and head is None,
+        connectivity=map_correlation(difference, connectivity[between[1]] - connectivity[between[0]]),
         simulated=model.simulated,
     )
     numbers = matrix_numbers(np.asarray(difference, dtype=np.float64), atlas.regions, regions)
@@ -229,8 +240,7 @@ def _contrast(order: Order, style: PaperStyle) -> MadeFigure:
         for group, ratios in contrast.items()
         for (layer, head), ratio in np.ndenumerate(ratios)
     ]
-    sharpness = model.card["preset"].get("start_contrast", 0.0)
-    caption = contrast_caption(model.name, contrast, tests, start_contrast=sharpness, simulated=model.simulated)
+    caption = contrast_caption(model.name, contrast, tests, **contrast_of_card(model.card), simulated=model.simulated)
     words = _tested(order, model, blocks=False) if tests else model_words(order, model)
     return MadeFigure(figure, pd.DataFrame(rows), caption, **words)
 

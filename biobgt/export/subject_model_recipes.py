@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.connectome import subject_connectivity
 from biobgt.errors import InputError
 from biobgt.export.connectome_recipes import matrix_numbers
 from biobgt.export.making import MadeFigure, Order, Recipe
-from biobgt.export.model_recipes import ModelResults, chosen_part, load_results, model_words, regions_by
+from biobgt.export.model_recipes import ModelResults, beside_group, chosen_part, load_results, model_words, regions_by
 from biobgt.export.requests import Plain
 from biobgt.figures.attention_captions import attention_part, own_caption
 from biobgt.figures.paper.attention import attention_heatmaps
@@ -22,7 +23,13 @@ from biobgt.figures.paper.performance import probabilities_by_group
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.figures.performance import group_shares
 from biobgt.figures.performance_captions import probabilities_caption
-from biobgt.model.attention_views import colour_limits, group_beside, map_correlation, select_attention
+from biobgt.model.attention_views import (
+    beside_connectivity,
+    colour_limits,
+    group_beside,
+    map_correlation,
+    select_attention,
+)
 from biobgt.model.pretrained import load_pretrained, pretrained_names
 from biobgt.training.card_views import share_below
 from biobgt.wording import counted
@@ -76,6 +83,10 @@ def _attention(order: Order, style: PaperStyle) -> MadeFigure:
         subject.id,
         group,
         correlation=map_correlation(own, beside),
+        beside={
+            subject.id: beside_connectivity(own, subject_connectivity(subject), regions.labels),
+            f"mean of {group}": beside_group(model, group, beside, regions),
+        },
         part=attention_part(layer, head),
         simulated=subject.simulated,
         model_simulated=model.simulated,

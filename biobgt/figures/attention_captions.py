@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.figures.connectivity_words import connectivity_words, contrast_beside_words
 from biobgt.figures.frame import whose
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, ONE_MEMBER
-from biobgt.model.attention_views import FDR, WITHOUT_CONNECTIVITY, BlockTests
-from biobgt.wording import COVARIATES, counted, listed
+from biobgt.model.attention_views import FDR, WITHOUT_CONNECTIVITY, BesideConnectivity, BlockTests
+from biobgt.wording import COVARIATES, counted, listed, signed
 
 _BEYOND = (
     "1 % of the pairs of regions lie beyond each end of it, and so does most of the diagonal, where a region looks at "
@@ -35,10 +36,11 @@ def attention_caption(
     part: str,
     order: str,
     limits: tuple[float, float],
+    beside: Mapping[str, BesideConnectivity],
     shared: bool = False,
     simulated: bool = False,
 ) -> str:
-    """Say in words what the groups' heatmaps show.
+    """Say in words what the groups' heatmaps show, and how much of them is mean connectivity.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ def attention_caption(
     order : str
         How regions are ordered, after "by".
     limits : (float, float)
+    beside : mapping of str to BesideConnectivity
+        Each group's map beside the group's mean connectivity.
     shared : bool
         The scale is that of other models' maps, too.
     simulated : bool
@@ -60,7 +64,7 @@ def attention_caption(
         f"{_of(model, simulated)}: group mean attention of {groups}, {part}. Every subject was seen by {ONE_MEMBER}. A "
         f"row is a region that looks, a column one that is looked at; 1 is even attention. Regions are ordered by "
         f"{order}. One colour scale for all groups{' of all models shown' if shared else ''}, from {limits[0]:.2f} to "
-        f"{limits[1]:.2f}: {_BEYOND_SHARED if shared else _BEYOND}."
+        f"{limits[1]:.2f}: {_BEYOND_SHARED if shared else _BEYOND}. {connectivity_words(beside)}"
     )
 
 
@@ -73,6 +77,7 @@ def difference_caption(
     limit: float,
     framed: bool,
     whole: bool,
+    connectivity: float,
     simulated: bool = False,
 ) -> str:
     """Say in words what the difference shows and what its frames mean.
@@ -85,11 +90,15 @@ def difference_caption(
         The regions are in the order of the modules that were tested.
     whole : bool
         The mean over layers and heads is shown, which is what was tested.
+    connectivity : float
+        Correlation with the difference of the groups' mean connectivity, over all pairs of regions.
     """
     first, second = between
     said = (
         f"{_of(model, simulated)}: attention of {second} minus {first}, {part}. Red is more in {second}, blue less; "
-        f"the scale runs to ±{limit:.2f} times even attention, beyond which lie 1 % of the pairs of regions."
+        f"the scale runs to ±{limit:.2f} times even attention, beyond which lie 1 % of the pairs of regions. Over all "
+        "pairs of regions, this difference correlates with that of the groups' mean functional connectivity at "
+        f"{'r = ' + signed(connectivity) if np.isfinite(connectivity) else 'no defined r'}."
     )
     if tests is None:
         return f"{said} {first} and {second} were not compared by permutation, so no block is marked."
@@ -147,6 +156,7 @@ def contrast_caption(
     tests: Sequence[BlockTests] = (),
     *,
     start_contrast: float = 0.0,
+    connectivity: Mapping[str, Mapping[str, float | None]] | None = None,
     simulated: bool = False,
 ) -> str:
     """Say in words how closely attention keeps to modules, and that the tests are of other modules than the figure.
@@ -159,6 +169,8 @@ def contrast_caption(
     tests : sequence of BlockTests
     start_contrast : float
         The preset's: to which ratio the sharpness of attention was set before training; 0 where it was left as drawn.
+    connectivity : mapping of str to mapping, optional
+        Of each group, what the card says of attention beside connectivity; None where it was not measured.
     simulated : bool
     """
     means = ", ".join(f"{group} {np.nanmean(values):.2f}" for group, values in contrast.items())
@@ -166,6 +178,8 @@ def contrast_caption(
         f"{_of(model, simulated)}: mean attention within over between each subject's own Louvain modules; a dot a "
         f"head, a diamond their mean: {means}. 1 would mean that modules make no difference."
     )
+    if connectivity:
+        said += f" {contrast_beside_words(connectivity)}"
     if start_contrast:
         said += (
             f" How sharp attention is was set on training subjects, without their groups, so that this ratio is about "
@@ -180,10 +194,10 @@ def contrast_caption(
     for test in tests:
         row = test.contrast.iloc[0]
         said += (
-            f" In that ratio, {test.between[1]} against {test.between[0]}: d = {_signed(row['d'])} "
-            f"[{_signed(row['d_low'])}, {_signed(row['d_high'])}], p = {row['p']:.3g}, "
+            f" In that ratio, {test.between[1]} against {test.between[0]}: d = {signed(row['d'])} "
+            f"[{signed(row['d_low'])}, {signed(row['d_high'])}], p = {row['p']:.3g}, "
             f"{adjusted_for(test.covariates)}; {_without_connectivity(row)}unadjusted "
-            f"d = {_signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}."
+            f"d = {signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}."
             f"{_caution(test.covariates)}"
         )
     return said
@@ -194,7 +208,7 @@ def _without_connectivity(row: "pd.Series[Any]") -> str:
     if f"d{WITHOUT_CONNECTIVITY}" not in row:
         return ""
     d, p = row[f"d{WITHOUT_CONNECTIVITY}"], row[f"p{WITHOUT_CONNECTIVITY}"]
-    return f"not adjusted for overall connectivity (mean |FC|) d = {_signed(d)}, p = {p:.3g}; "
+    return f"not adjusted for overall connectivity (mean |FC|) d = {signed(d)}, p = {p:.3g}; "
 
 
 def received_caption(
@@ -237,24 +251,28 @@ def received_caption(
 
 
 def own_caption(
-    model: str, subject: str, group: str, *, correlation: float, part: str, simulated: bool, model_simulated: bool
+    model: str,
+    subject: str,
+    group: str,
+    *,
+    correlation: float,
+    beside: Mapping[str, BesideConnectivity],
+    part: str,
+    simulated: bool,
+    model_simulated: bool,
 ) -> str:
-    """Say in words how a subject's attention compares with a group's mean."""
+    """Say in words how a subject's attention compares with a group's mean, and both with connectivity."""
     badge = " (trained on simulated patients)" if model_simulated else ""
     return (
         f"{whose(subject, simulated)}: attention by model {model}{badge}, {part}, as the mean of all members (the "
         f"models that vote), beside the mean of {group}, each of whom was seen by one member. On one colour scale: "
-        f"{_BEYOND}. Over all pairs of regions the two correlate with r = {_signed(correlation)}. {NOT_A_DIAGNOSIS}"
+        f"{_BEYOND}. Over all pairs of regions the two correlate with r = {signed(correlation)}. "
+        f"{connectivity_words(beside)} {NOT_A_DIAGNOSIS}"
     )
 
 
 def _of(model: str, simulated: bool) -> str:
     return f"Model {model}, with simulated patients" if simulated else f"Model {model}"
-
-
-def _signed(value: float) -> str:
-    """Two decimals, without a minus before zero."""
-    return f"{round(value, 2) or 0.0:.2f}".replace("-", "−")
 
 
 def _number(count: int) -> str:

@@ -38,6 +38,14 @@ class RegionOrder:
     order: tuple[int, ...]
     blocks: tuple[tuple[str, int, int], ...] = ()
 
+    @property
+    def labels(self) -> list[str | None] | None:
+        """The label of each region in the atlas's order; None where regions are not drawn by label."""
+        if not self.blocks:
+            return None
+        names = [None if name == UNLABELLED else name for name, first, end in self.blocks for _ in range(first, end)]
+        return [name for _, name in sorted(zip(self.order, names, strict=True), key=lambda pair: pair[0])]
+
 
 def order_regions(
     n_regions: int, labels: Sequence[str | None] | None = None, *, first: Sequence[str] = ()

@@ -108,9 +108,76 @@ def strongest_regions(received: Matrix, regions: Sequence[str], *, most: int = 3
 
 
 def map_correlation(one: Matrix, other: Matrix) -> float:
-    """Pearson correlation of two maps over all pairs of different regions."""
+    """Pearson correlation of two maps over all pairs of different regions; NaN where one of them does not vary."""
     off = ~np.eye(len(one), dtype=bool)
+    if np.ptp(one[off]) == 0 or np.ptp(other[off]) == 0:
+        return float("nan")
     return float(np.corrcoef(one[off], other[off])[0, 1])
+
+
+@dataclass(frozen=True)
+class BesideConnectivity:
+    """How much of an attention map the functional connectivity of the same brains says by itself.
+
+    Attributes
+    ----------
+    correlation : float
+        Pearson's, of attention and connectivity over all ordered pairs of different regions; NaN where one of them
+        does not vary.
+    contrast : float
+        Mean attention within over between modules; NaN without modules.
+    connectivity_contrast : float
+        The same ratio of :func:`connectivity_attention`.
+    """
+
+    correlation: float
+    contrast: float
+    connectivity_contrast: float
+
+
+def connectivity_attention(connectivity: Matrix) -> Matrix:
+    """Attention as connectivity alone would give it: a region looks at others in proportion to positive correlations.
+
+    Negative correlations are looked at not at all, as the softmax of attention is never negative; rows are normalised
+    as those of attention are. A region without positive correlations looks at all others alike.
+
+    Parameters
+    ----------
+    connectivity : ndarray, shape (n_regions, n_regions)
+        Correlations; the diagonal is left out.
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+        In multiples of even attention to the other regions, zero on the diagonal.
+    """
+    others = ~np.eye(len(connectivity), dtype=bool)
+    positive = np.where(others, np.clip(connectivity, 0, None), 0.0)
+    positive[~positive.any(axis=1)] = 1.0
+    positive = np.where(others, positive, 0.0)
+    return np.asarray((len(positive) - 1) * positive / positive.sum(axis=1, keepdims=True))
+
+
+def beside_connectivity(
+    attention: Matrix, connectivity: Matrix, labels: Sequence[str | int | None] | None
+) -> BesideConnectivity:
+    """Compare an attention map with the connectivity of the same subject, or of the same group's mean.
+
+    Parameters
+    ----------
+    attention : ndarray, shape (n_regions, n_regions)
+        In any unit.
+    connectivity : ndarray, shape (n_regions, n_regions)
+    labels : sequence, length n_regions, or None
+        Each region's module, None or 0 for none; None where no modules are shown.
+    """
+    from biobgt.groups import module_contrast  # brings SciPy's statistics
+
+    contrasts = [np.nan, np.nan]
+    if labels is not None and any(labels):
+        maps = np.stack([attention, connectivity_attention(connectivity)])
+        contrasts = module_contrast(maps, labels).tolist()  # type: ignore[arg-type]
+    return BesideConnectivity(map_correlation(attention, connectivity), *contrasts)
 
 
 def colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:

@@ -78,8 +78,8 @@ class Preset:
         Graphs of a batch that the loss is computed on; 0 takes all.
     learning_rate, weight_decay : float
     batch_size, epochs, warmup_epochs, patience : int
-        Linear warm-up, then a cosine over all epochs; training ends when validation has not improved for
-        ``patience`` epochs.
+        Linear warm-up, then a cosine over all epochs. The weights of the epoch with the least validation loss are kept.
+        Training ends early when validation has not improved for ``patience`` epochs; 0 trains all epochs.
     clip : float
         Largest gradient norm; 0 does not clip.
     pretrain_steps : int
@@ -120,7 +120,7 @@ class Preset:
     batch_size: int = 128
     epochs: int = 200
     warmup_epochs: int = 10
-    patience: int = 10
+    patience: int = 0
     clip: float = 5.0
     pretrain_steps: int = 0
     pretrain_rate: float = 5e-4

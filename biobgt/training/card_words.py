@@ -4,6 +4,7 @@ The first line, the headline, says what the model is worth: at chance, simulated
 above chance.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +12,12 @@ from biobgt.cohort import Cohort
 from biobgt.model.presets import Preset
 from biobgt.training.cohorts import STORIES
 from biobgt.training.metrics import METRICS
+from biobgt.wording import counted
 
 CALIBRATED = 0.05
+NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
+NOT_MEASURED = "What node entanglement (NE) and attention do to this model's predictions was not measured."
+NEXT_TO_NOTHING = 0.001  # a probability that moves by less is printed the same in any table
 FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
 
 
@@ -86,6 +91,38 @@ def _sharpness(asked: float, attention: Mapping[str, float | None]) -> str:
     )
 
 
+def parts_words(card: Mapping[str, Any]) -> str:
+    """Say what NE, attention and labels did to a model, in full sentences, for its card and its maps."""
+    parts = card.get("parts")
+    if parts is None:
+        return NOT_MEASURED
+    n, at_start = len(card["temperatures"]), parts["members_at_start"]
+    said = [
+        f"In held-out subjects, shuffling NE over regions {_change(parts['without'][NE_SHUFFLED])}",
+        f"Setting attention to zero {_change(parts['without'][NO_ATTENTION])}",
+    ]
+    if at_start:
+        said.append(
+            f"{at_start} of {n} members took no training step from the subjects' groups, because no step lowered the "
+            "validation loss: their attention was learnt without groups, from Louvain modules alone"
+        )
+    return ". ".join(said) + "."
+
+
+def _change(effect: Mapping[str, Any]) -> str:
+    largest, calls = effect["largest_change"], effect["changed_calls"]
+    if largest <= NEXT_TO_NOTHING:
+        return f"changes no probability by more than {NEXT_TO_NOTHING:g}"
+    alike = "" if effect["correlation"] is None else f" ({_alike(effect['correlation'])})"
+    moved = f"changes probabilities by {effect['mean_change']:.3f} on average and {largest:.3f} at most{alike}"
+    return f"{moved} and puts {counted(calls, 'subject') if calls else 'no subject'} into another group"
+
+
+def _alike(correlation: float) -> str:
+    """How unchanged and changed probabilities correlate, never rounded up to 1."""
+    return "r > 0.9999" if correlation > 0.9999 else f"r = {math.floor(correlation * 1000) / 1000:.3f}"
+
+
 def readme(card: Mapping[str, Any]) -> str:
     """The card in words."""
     subjects = ", ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
@@ -101,7 +138,7 @@ def readme(card: Mapping[str, Any]) -> str:
         f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
     )
     lines += ["", f"Attention within over between modules, held-out subjects: {contrast}.", "", "Limits:", ""]
-    lines += [f"- {limit}" for limit in card["limits"]]
+    lines += [f"- {limit}" for limit in (*card["limits"], parts_words(card))]
     return "\n".join(lines) + "\n"
 
 

@@ -80,7 +80,7 @@ def train_model(
     else:
         run.warm_start(training, validation)
     log.open(keep=run.epoch)
-    while run.epoch < preset.epochs and run.epoch - run.best_epoch < preset.patience:
+    while not run.ended:
         epoch = run.one_epoch(training, validation)
         log.write(epoch)
         if folder is not None and is_first():
@@ -111,6 +111,12 @@ class _Run:
         model.standardise(training[0])
         same_on_all(model)
         return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(training[0]))
+
+    @property
+    def ended(self) -> bool:
+        """Whether all epochs are done, or validation has not improved for as long as the preset waits."""
+        waited = self.epoch - self.best_epoch
+        return self.epoch >= self.preset.epochs or 0 < self.preset.patience <= waited
 
     def warm_start(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
         """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""

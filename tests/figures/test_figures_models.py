@@ -16,8 +16,10 @@ from biobgt.figures.attention_captions import (
     contrast_caption,
     difference_caption,
     effects_caption,
+    own_caption,
     received_caption,
 )
+from biobgt.figures.connectivity_words import contrast_of_card
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper import attention as paper_attention
 from biobgt.figures.paper import performance as paper_performance
@@ -27,9 +29,10 @@ from biobgt.figures.performance_captions import (
     reliability_caption,
     results_caption,
 )
-from biobgt.model.attention_views import BlockTests
+from biobgt.model.attention_views import BesideConnectivity, BlockTests
 
 STYLE = PaperStyle(dpi=100)
+BESIDE = {"NC": BesideConnectivity(0.9, 1.68, 4.46), "AD": BesideConnectivity(-0.004, 1.0, float("nan"))}
 REGIONS = ("A", "B", "C", "D")
 ORDER = order_regions(4, ["x", "y", "x", None])  # A, C, B, D
 MAPS = {"NC (n = 3)": np.arange(16.0).reshape(4, 4), "AD (n = 2)": np.ones((4, 4))}
@@ -218,19 +221,47 @@ def test_captions_say_whose_probabilities_they_are() -> None:
     assert "mean of all members' log-odds instead" in said
     assert "17 subjects" in said
     assert one in probabilities_caption("m", ("NC", "AD"), group="AD")
-    assert one in attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2))
+    assert one in attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2), beside=BESIDE)
     assert "paper" not in results_caption("m", POINTS)
     assert results_caption("m", POINTS, note="The paper's.").endswith("The paper's.")
 
 
 def test_heatmaps_caption_tells_what_lies_beyond_the_scale() -> None:
-    said = attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2))
+    said = attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2), beside=BESIDE)
     assert "from 0.50 to 2.00: 1 % of the pairs of regions lie beyond each end" in said
     assert "diagonal" in said
-    shared = attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2), shared=True)
+    shared = attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2), beside=BESIDE, shared=True)
     assert "for all groups of all models shown, from 0.50 to 2.00: taking all their maps together, 1 % of" in shared
 
 
+def test_captions_of_attention_say_how_much_of_it_is_connectivity() -> None:
+    told = (
+        "with the functional connectivity of the same subjects at r = 0.90 (NC) and r = 0.00 (AD). Within over between"
+    )
+    ratios = "attention is 1.68 (NC) and 1.00 (AD); positive connectivity alone, with rows normalised as those of "
+    for said in (
+        attention_caption("m", {"NC": 3}, part="p", order="o", limits=(0.5, 2), beside=BESIDE),
+        own_caption("m", "s1", "NC", correlation=0.5, beside=BESIDE, part="p", simulated=False, model_simulated=False),
+    ):
+        assert told in said
+        assert f"{ratios}attention are, gives 4.46 (NC) and not defined (AD)." in said
+    bare = {"NC": BesideConnectivity(0.9, float("nan"), float("nan"))}
+    assert "Within over between" not in attention_caption(
+        "m", {"NC": 3}, part="p", order="o", limits=(0.5, 2), beside=bare
+    )
+    card = {"preset": {}, "parts": {"connectivity": {"NC": {"correlation": 0.7, "contrast": 3.0, **NO_RATIO}}}}
+    said = contrast_caption("m", CONTRAST, **contrast_of_card(card))
+    assert "alone, with rows normalised as those of attention are, gives not defined (NC)" in said
+    assert "its own connectivity at r = 0.70 (NC) on average" in said
+    assert "connectivity" not in contrast_caption("m", CONTRAST, **contrast_of_card({"preset": {}}))
+
+
+def test_an_order_of_regions_gives_back_the_labels_it_was_made_of() -> None:
+    assert ORDER.labels == ["x", "y", "x", None]
+    assert order_regions(4).labels is None
+
+
+NO_RATIO = {"connectivity_contrast": None}
 ROW = {"d": -0.004, "d_low": -0.2, "d_high": 0.19, "p": 0.9, "d_unadjusted": 0.1, "p_unadjusted": 0.3}
 
 
@@ -271,7 +302,9 @@ def test_captions_name_what_was_adjusted_for_and_what_was_not() -> None:
     assert "Not adjusted for overall connectivity and site" in said
     bare = BlockTests(("NC", "AD"), BLOCKS, BLOCKS[:1], "", {"NC": 3, "AD": 2})
     assert "adjusted for no covariate" in effects_caption("m", bare)
-    not_compared = difference_caption("m", ("NC", "AD"), None, part="p", limit=1, framed=True, whole=True)
+    not_compared = difference_caption(
+        "m", ("NC", "AD"), None, part="p", limit=1, framed=True, whole=True, connectivity=0.8
+    )
     assert "NC and AD were not compared by permutation" in not_compared
     assert attention_part(None, None) == "mean over layers and heads"
     assert attention_part(0, 3) == "layer 1, head 4"

@@ -8,9 +8,11 @@ from biobgt import InputError, load_atlas
 from biobgt.model.attention_views import (
     all_block_tests,
     attention_received,
+    beside_connectivity,
     block_means,
     block_tests,
     colour_limits,
+    connectivity_attention,
     difference_limit,
     functional_labels,
     group_beside,
@@ -81,6 +83,36 @@ def test_correlation_is_over_different_regions() -> None:
     rng = np.random.default_rng(0)
     one = rng.random((5, 5))
     assert map_correlation(one + 50 * np.eye(5), 2 * one + 1) == pytest.approx(1)
+
+
+def test_a_map_that_does_not_vary_correlates_with_nothing() -> None:
+    assert np.isnan(map_correlation(np.ones((3, 3)), np.arange(9.0).reshape(3, 3)))
+
+
+CONNECTIVITY = np.array([[1.0, 0.6, 0.2, -0.4], [0.6, 1.0, -0.1, -0.2], [0.2, -0.1, 1.0, 0.3], [-0.4, -0.2, 0.3, 1.0]])
+
+
+def test_connectivity_as_attention_by_hand() -> None:
+    found = connectivity_attention(CONNECTIVITY)
+    expected = [[0, 3 * 0.75, 3 * 0.25, 0], [3, 0, 0, 0], [3 * 0.4, 0, 0, 3 * 0.6], [0, 0, 3, 0]]
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(found.sum(axis=1), 3)
+    alone = CONNECTIVITY.copy()
+    alone[0, 1:] = alone[1:, 0] = -0.5
+    np.testing.assert_allclose(connectivity_attention(alone)[0], [0, 1, 1, 1])
+
+
+def test_attention_beside_connectivity_by_hand() -> None:
+    """Modules {1, 2} and {3, 4}: rows of connectivity give 2.25, 3, 1.8 and 3 within, 0.75 and 1.2 between."""
+    attention = 5 * CONNECTIVITY + 7  # the same map in another unit
+    found = beside_connectivity(attention, CONNECTIVITY, ["a", "a", "b", "b"])
+    assert found.correlation == pytest.approx(1)
+    assert found.connectivity_contrast == pytest.approx(((2.25 + 3 + 1.8 + 3) / 4) / ((0.75 + 1.2) / 8))
+    within, between = (0.6 + 0.3) / 2, (0.2 - 0.4 - 0.1 - 0.2) / 4
+    assert found.contrast == pytest.approx((5 * within + 7) / (5 * between + 7))
+    for unlabelled in (None, [None] * 4):
+        bare = beside_connectivity(attention, CONNECTIVITY, unlabelled)
+        assert np.isnan([bare.contrast, bare.connectivity_contrast]).all()
 
 
 def test_blocks_are_means_from_rows_to_columns() -> None:

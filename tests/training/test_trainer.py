@@ -121,6 +121,28 @@ def test_training_stops_when_validation_has_not_improved(data: LabelledGraphs) -
     assert len(seen) == 3
 
 
+def test_without_patience_all_epochs_are_trained(data: LabelledGraphs) -> None:
+    """The published recipe: 200 epochs, whatever validation says; stopping early is its beginning."""
+    whole, stopped = [], []
+    settings = {"epochs": 6, "learning_rate": 0.0, "warmup_epochs": 0}
+    _train(data, replace(PRESETS["paper"], **settings), progress=whole.append)
+    _train(data, replace(PRESETS["paper"], **settings, patience=2), progress=stopped.append)
+    assert [epoch.epoch for epoch in whole] == [1, 2, 3, 4, 5, 6]
+    assert [epoch.validation_loss for epoch in stopped] == [epoch.validation_loss for epoch in whole[:3]]
+
+
+def test_a_run_that_stopped_early_can_go_on_to_the_end(data: LabelledGraphs, tmp_path: Path) -> None:
+    """So one training gives both results."""
+    paper = replace(PRESETS["paper"], epochs=5, learning_rate=5e-2, warmup_epochs=0)
+    whole = _train(data, paper, folder=tmp_path / "whole")
+    _train(data, replace(paper, patience=1), folder=tmp_path / "early")
+    assert len(_lines(tmp_path / "early")) < 5
+    gone_on = _train(data, paper, folder=tmp_path / "early", resume=True)
+    assert _lines(tmp_path / "early") == _lines(tmp_path / "whole")
+    for key, value in whole.state_dict().items():
+        assert torch.equal(gone_on.state_dict()[key], value), key
+
+
 def test_divergence_gets_a_sentence(data: LabelledGraphs) -> None:
     with pytest.raises(InputError, match=r"diverged in epoch 1.*Lower the learning rate"):
         _train(data, replace(PRESETS["paper"], learning_rate=float("inf"), warmup_epochs=0, clip=0.0))
