@@ -6,10 +6,11 @@ DIR holds ``abide_cc200.npz`` (global signal regressed out by its makers) and ``
 signal kept) with their phenotypes. CNI-2019 is measured as released and once more after its global signal was regressed
 out: whatever differs between these two is the work of that one step. Every person's rows are appended to FILE.csv as
 they are done, so a run that was stopped goes on where it was; FILE.csv names subjects and stays out of the repository.
-Only what is over people is written beside this script. One core, about 45 minutes.
+Only what is over people is written beside this script. One core, about half an hour.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,13 +21,15 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from biobgt.cli.screen import progress_bar
-from biobgt.connectome import functional_connectivity, graph_from_connectivity
+from biobgt.cohort import Subject
+from biobgt.connectome import functional_connectivity, graph_from_connectivity, subject_connectivity
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import control_spectra, fc_strength, node_efficiency, vertex_entanglement
 from biobgt.hubs.agreement import rank_agreement
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
 from biobgt.hubs.weights import hub_weights
 from biobgt.nulls import random_graph
+from biobgt.quality import mean_connectivity
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent
@@ -38,7 +41,7 @@ GRAPHS = {
     "strongest 15%": ConnectomeSettings(threshold="proportional", level=0.15),
 }
 GAMMAS = (0.1, 0.5, 1.0, 3.0, 10.0, 30.0)
-PEOPLE = 240  # of each cohort, drawn with the seed: all of CNI-2019
+PEOPLE = 100  # of each cohort, drawn with the seed; the same people of CNI-2019 with and without their global signal
 PEOPLE_WITH_NULLS = 40
 N_NULLS = 3
 N_BOOT = 2000
@@ -71,8 +74,7 @@ def study_person(series: Values, *, with_nulls: bool) -> pd.DataFrame:
             weights = graph if null == 0 else random_graph(graph, seed=SEED + null, keep_strengths=True)
             table = _agreement(weights, signal, full if null == 0 else None, removal=with_nulls and null == 0)
             rows.append(table.assign(graphs=name, null=null, edges=np.count_nonzero(graph) // 2))
-    mean, spread = full[signal].mean(), full[signal].std()
-    return pd.concat(rows, ignore_index=True).assign(mean_fc=mean, sd_fc_strength=spread)
+    return pd.concat(rows, ignore_index=True)
 
 
 def _agreement(weights: Values, signal: NDArray[np.bool_], full: Values | None, *, removal: bool) -> pd.DataFrame:
@@ -123,7 +125,7 @@ def main(
         _run_missing(data, work)
     rows = pd.read_csv(work, dtype={"subject": str})
     summarise(rows).to_csv(HERE / "plausibility_beyond_strength.csv", index=False, float_format="%.4f")
-    connectivity_range(rows).to_csv(HERE / "plausibility_connectivity.csv", index=False, float_format="%.4f")
+    connectivity_range(data).to_csv(HERE / "plausibility_connectivity.csv", index=False, float_format="%.4f")
 
 
 def _run_missing(data: Path, work: Path) -> None:
@@ -147,18 +149,29 @@ def _done(work: Path) -> Iterator[tuple[str, str]]:
 
 def _jobs(data: Path) -> Iterator[tuple[str, str, Values, bool]]:
     """People in an order drawn with the seed; the first of every cohort have null graphs and come first."""
-    drawn = {}
-    for cohort, file in COHORTS.items():
-        people = read_cohort(data / f"{file}_cc200.npz", phenotypes=data / f"{file}_phenotypes.csv").subjects
-        order = np.random.default_rng(SEED).permutation(len(people))[:PEOPLE]
-        drawn[cohort] = [people[i] for i in order]
+    drawn = {
+        cohort: [people[i] for i in np.random.default_rng(SEED).permutation(len(people))[:PEOPLE]]
+        for cohort, people in _everybody(data).items()
+    }
     for with_nulls in (True, False):
         for cohort in reversed(COHORTS):
             chosen = drawn[cohort][:PEOPLE_WITH_NULLS] if with_nulls else drawn[cohort][PEOPLE_WITH_NULLS:]
             for subject in chosen:
                 assert subject.series is not None
-                series = without_global_signal(subject.series) if cohort == REGRESSED else subject.series
-                yield cohort, subject.id, series, with_nulls
+                yield cohort, subject.id, subject.series, with_nulls
+
+
+def _everybody(data: Path) -> dict[str, list[Subject]]:
+    """All subjects of each cohort, with their global signal regressed out where the cohort says so."""
+    everybody = {}
+    for cohort, file in COHORTS.items():
+        people = list(read_cohort(data / f"{file}_cc200.npz", phenotypes=data / f"{file}_phenotypes.csv"))
+        if cohort == REGRESSED:
+            people = [
+                replace(one, series=without_global_signal(one.series)) for one in people if one.series is not None
+            ]
+        everybody[cohort] = people
+    return everybody
 
 
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
@@ -192,16 +205,20 @@ def _interval(values: pd.Series, name: str) -> dict[str, float]:
     return {name: known.mean(), f"{name}_sd": known.std(ddof=1), f"{name}_low": low, f"{name}_high": high}
 
 
-def connectivity_range(rows: pd.DataFrame) -> pd.DataFrame:
-    """Where each cohort's mean correlation and the spread of FC strength over regions lie, over people."""
-    people = rows.drop_duplicates(KEYS)
+def connectivity_range(data: Path) -> pd.DataFrame:
+    """Where the mean correlation of everybody lies in each cohort, and FC strength over the regions of each person."""
     table = []
-    for cohort, members in people.groupby("cohort", sort=False):
-        for column in ("mean_fc", "sd_fc_strength"):
-            low, middle, high = np.quantile(members[column], [0.025, 0.5, 0.975])
-            ends = {"lowest": members[column].min(), "highest": members[column].max()}
-            row = {"cohort": cohort, "value": column, "n_people": len(members), "median": middle}
-            table.append({**row, "low": low, "high": high, **ends})
+    for cohort, subjects in _everybody(data).items():
+        values = {"mean correlation": [], "lowest FC strength": [], "highest FC strength": []}
+        for subject in subjects:
+            values["mean correlation"].append(mean_connectivity(subject)[0])
+            strength = np.delete(fc_strength(subject_connectivity(subject)), subject.silent_regions)
+            values["lowest FC strength"].append(strength.min())
+            values["highest FC strength"].append(strength.max())
+        for name, known in values.items():
+            low, middle, high = np.quantile(known, [0.025, 0.5, 0.975])
+            row = {"cohort": cohort, "value": name, "n_people": len(known), "median": middle, "low": low, "high": high}
+            table.append({**row, "lowest": min(known), "highest": max(known)})
     return pd.DataFrame(table)
 
 

@@ -84,7 +84,7 @@ def split_half_reliability(
     shared = hub_likeness(first, second, top=top)
     known = np.isfinite(np.diag(likeness))
     likeness, shared = likeness[np.ix_(known, known)], shared[np.ix_(known, known)]
-    draws = _bootstrap(len(likeness), n_boot, seed)
+    draws = bootstrap_people(len(likeness), n_boot, seed)
     within, between = within_and_between(likeness, draws)
     overlap_within, overlap_between = within_and_between(shared, draws)
     best = np.where(np.isfinite(likeness), likeness, -np.inf).argmax(axis=1)
@@ -211,7 +211,8 @@ def _interval(mean: float, sums: Values, counts: Values) -> Interval:
     return Interval(mean, float(low), float(high))
 
 
-def _bootstrap(n_people: int, n_boot: int, seed: int) -> NDArray[np.int64]:
+def bootstrap_people(n_people: int, n_boot: int, seed: int) -> NDArray[np.int64]:
+    """Draw how often each person stands in each bootstrap sample, shape (n_boot, n_people); none for one person."""
     if n_people < 2:
         return np.zeros((0, n_people), dtype=np.int64)
     draws = np.random.default_rng(seed).multinomial(n_people, np.full(n_people, 1 / n_people), size=n_boot)

@@ -75,17 +75,27 @@ def half_hubs(
         Of the graphs, as for the whole recording.
     perturbation : {"control", "remove"}
     """
-    if reason := why_not_split(subject, settings):
-        raise InputError(reason)
-    first, second = (
-        measure_hubs(brain_graph(half, atlas, settings), subject_connectivity(half), perturbation=perturbation)
-        for half in half_subjects(subject)
-    )
+    first, second = (measure_half(subject, atlas, settings, number, perturbation=perturbation) for number in (0, 1))
     return first, second
 
 
+def measure_half(
+    subject: Subject,
+    atlas: Atlas,
+    settings: ConnectomeSettings | None,
+    number: int,
+    *,
+    perturbation: Perturbation = "control",
+) -> SubjectHubs:
+    """Measure the hubs of the first half (0) or the second (1), as :func:`half_hubs` does with both."""
+    if reason := why_not_split(subject, settings):
+        raise InputError(reason)
+    half = half_subjects(subject)[number]
+    return measure_hubs(brain_graph(half, atlas, settings), subject_connectivity(half), perturbation=perturbation)
+
+
 def hub_values(hubs: SubjectHubs, gamma: float) -> Mapping[str, Values]:
-    """Every hub measure at one γ (in units of 1/mean(λ)), shape (n_regions,) each, high in a hub, NaN without signal."""
+    """Every hub measure at one γ (in units of 1/mean(λ)), shape (n_regions,): high in a hub, NaN without signal."""
     values = {"node_entanglement": hubs.entanglement(gamma)[0], **hubs.measures}
     return {
         name: np.where(hubs.has_signal, -value if name in LOW_IN_HUBS else value, np.nan)
