@@ -33,6 +33,7 @@ from biobgt.figures import (
     order_regions,
     random_regions,
 )
+from biobgt.figures.agreement_words import little_strength_sentence
 from biobgt.hubs.group_curves import GroupCurves, group_curves
 from biobgt.wording import counted
 
@@ -79,6 +80,7 @@ def show_curves(view: View, table: pd.DataFrame, *, picked: int, on_pick: Pick) 
         rule=choices.rule,
         drawn=None if seed is None else (len(order.order), seed),
         group=None if group is None else (_group_name(view), group.n_subjects),
+        remark=little_strength_sentence(view.mean_connectivity()[0]),
         simulated=subject.simulated,
     )
     request = ruled_request(

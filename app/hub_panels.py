@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from export_list import hub_request, ruled_request
+from hub_evidence_panels import hub_reliability
 from loaded import View
 from state import GAMMAS, TABLE_MEASURES
 from widgets import heading, plain, show_figure
@@ -20,6 +21,8 @@ from biobgt.figures import (
     sweep_caption,
     table_caption,
 )
+from biobgt.figures.agreement_words import little_strength_sentence
+from biobgt.figures.reliability_words import measure_reliability
 from biobgt.hubs import HUB_METRICS
 from biobgt.hubs.rank_correlation import RankCorrelation
 from biobgt.hubs.sweep import REFERENCES, SubjectHubs, subject_sweep
@@ -58,6 +61,7 @@ def show_scatters(
                 low=found.low,
                 high=found.high,
                 gamma=view.hubs.gamma,
+                remark=_remark(view) if measure == "fc_strength" else "",
                 simulated=subject.simulated,
             )
             name = f"{subject.id}_ne_{measure}"
@@ -85,6 +89,7 @@ def show_sweep(view: View, hubs: SubjectHubs, correlations: dict[str, RankCorrel
         rhos={measure: found.rho for measure, found in correlations.items()},
         perturbation=choices.perturbation,
         study=study.note,
+        remark=_remark(view),
         simulated=subject.simulated,
     )
     request = hub_request(view, "gamma_sweep", gammas=GAMMAS)
@@ -103,6 +108,7 @@ def show_table(view: View, table: pd.DataFrame) -> None:
         key=TABLE_MEASURES,
         persist_state="session",
     )
+    reliability = hub_reliability(view)
     columns = [f"{measure}{what}" for measure in chosen for what in ("", "_rank", "_hub")]
     caption = table_caption(
         subject.id,
@@ -120,7 +126,12 @@ def show_table(view: View, table: pd.DataFrame) -> None:
     st.dataframe(
         shown.fillna(dict.fromkeys(view.atlas.labels, "")),
         key="hub_table",
-        column_config={column: config for measure in chosen for column, config in _columns(measure).items()} | labels,
+        column_config={
+            column: config
+            for measure in chosen
+            for column, config in _columns(measure, measure_reliability(measure, reliability)).items()
+        }
+        | labels,
         height=420,
         alt="Hub measures of each region: value, rank, and whether it is a hub",
     )
@@ -136,9 +147,15 @@ def _width(names: Iterable[str | None]) -> int:
     return LETTER_WIDTH * max([FEWEST_LETTERS, *(len(name) + 2 for name in names if name)])
 
 
-def _columns(measure: str) -> dict[str, Any]:
-    """How a measure's columns are headed and written."""
+def _remark(view: View) -> str:
+    """On FC strength, where it has little to compare with."""
+    return little_strength_sentence(view.mean_connectivity()[0])
+
+
+def _columns(measure: str, reliability: str) -> dict[str, Any]:
+    """How a measure's columns are headed and written; its reliability stands in the help of the first."""
     name, meaning = _name(measure), HUB_METRICS[measure]
+    meaning = f"{meaning}. {reliability}" if reliability else meaning
     number = "%d" if measure == "degree" else "%.4f"
     return {
         measure: st.column_config.NumberColumn(name, format=number, help=meaning),

@@ -65,6 +65,8 @@ class LoadedCohort:
     own_pictures: "dict[tuple[object, ...], bytes]" = field(default_factory=dict)
     # What the page of modules measured, by kind: with a demo for all sessions, with own subjects in this one.
     module_results: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
+    # Null graphs and halves of recordings that the page of hubs measured, in the same way.
+    hub_evidence: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
     # What models said of the subjects, in the same way.
     model_results: "dict[str, dict[tuple[object, ...], object]]" = field(default_factory=dict)
     # The connectivity of the last few subjects, and graphs of it.

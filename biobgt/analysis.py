@@ -18,7 +18,10 @@ from biobgt.connectome import cohort_graphs, is_correlation, subject_connectivit
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, ConnectomeSettings
 from biobgt.hubs import HUB_METRICS, gamma_unit, hub_table, rank_agreement, summarise_plausibility
+from biobgt.hubs.evidence import agreement_beyond_strength
 from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.split_half import compare_halves, half_hubs, why_not_split
+from biobgt.hubs.sweep import REFERENCES
 from biobgt.hubs.table import HubRule
 from biobgt.modules import (
     UNASSIGNED,
@@ -39,16 +42,24 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class HubOptions:
-    """How hubs are measured; γ is in units of 1/mean(λ) of each graph."""
+    """How hubs are measured; γ is in units of 1/mean(λ) of each graph.
+
+    ``nulls`` null graphs test whether NE agrees with NEff beyond strength and degree, and ``halves`` measures both
+    halves of each recording as well; either takes as long as the hubs themselves, for each null graph and each half.
+    """
 
     gamma: float = 0.5
     perturbation: Perturbation = "control"
     rule: HubRule = "top"
     share: float = 0.1
     seed: int = 0
+    nulls: int = 0
+    halves: bool = False
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        if self.nulls < 0:
+            raise InputError(f"The number of null graphs is {self.nulls}; it must be 0 or more.")
         if not self.gamma > 0:
             raise InputError(f"The diffusion time γ is {self.gamma}; it must be above zero.")
 
@@ -84,15 +95,21 @@ class CohortHubs:
     groups : DataFrame
         One row a group and region: mean and SD of each measure, and the share of subjects in which it is a hub.
     agreement : DataFrame
-        One row a subject and reference (node efficiency, FC strength): Spearman, Kendall, overlap of hubs.
+        One row a subject and reference (node efficiency, FC strength): Spearman, Kendall, overlap of hubs, and
+        ``partial``, Spearman given strength and degree, with its range in null graphs and p where these were drawn.
     summary : DataFrame
         The same over subjects, with bootstrap intervals.
+    halves : DataFrame
+        One row per subject and measure: how alike the halves of its recording are, see
+        :func:`biobgt.hubs.split_half.compare_halves`, or in ``why_not`` why they were not measured. Empty where
+        halves were not asked for.
     """
 
     tables: Mapping[str, pd.DataFrame]
     groups: pd.DataFrame
     agreement: pd.DataFrame
     summary: pd.DataFrame
+    halves: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,11 +155,11 @@ def analyse_hubs(
     settings, options = settings or ConnectomeSettings(), options or HubOptions()
     job = partial(_subject_hubs, options=options)
     results = map_subjects(job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress)
-    tables = {subject.id: table for subject, (table, _) in zip(cohort, results, strict=True)}
-    agreement = pd.concat([frame for _, frame in results], ignore_index=True)
-    summary = summarise_plausibility(agreement, seed=options.seed)
-    columns = ["reference", "measure", "mean", "sd", "low", "high", "n_subjects"]
-    return CohortHubs(tables, _group_hubs(cohort, tables), agreement, summary[columns])
+    tables = {subject.id: found.table for subject, found in zip(cohort, results, strict=True)}
+    agreement = pd.concat([found.agreement for found in results], ignore_index=True)
+    summary = _agreement_summary(agreement, options)
+    halves = pd.concat([found.halves for found in results], ignore_index=True)
+    return CohortHubs(tables, _group_hubs(cohort, tables), agreement, summary, halves)
 
 
 def analyse_modules(
@@ -220,13 +237,23 @@ class _GraphOfSubject:
 
     graph: BrainGraph
     connectivity: NDArray[np.float64]
+    subject: Subject
+
+
+@dataclass(frozen=True, eq=False)
+class _SubjectHubs:
+    """One subject's hub table, its agreement, and how alike the halves of its recording are."""
+
+    table: pd.DataFrame
+    agreement: pd.DataFrame
+    halves: pd.DataFrame
 
 
 def _graphs(cohort: Cohort, settings: ConnectomeSettings) -> list[_GraphOfSubject]:
     if not len(cohort):
         raise InputError("The cohort is empty.")
     graphs = cohort_graphs(cohort, settings)
-    return [_GraphOfSubject(graph, _full(subject)) for graph, subject in zip(graphs, cohort, strict=True)]
+    return [_GraphOfSubject(graph, _full(subject), subject) for graph, subject in zip(graphs, cohort, strict=True)]
 
 
 def _full(subject: Subject) -> NDArray[np.float64]:
@@ -234,7 +261,7 @@ def _full(subject: Subject) -> NDArray[np.float64]:
     return subject_connectivity(subject)
 
 
-def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> _SubjectHubs:
     table = hub_table(
         item.graph,
         connectivity=item.connectivity,
@@ -245,10 +272,20 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> tuple[pd.Dat
     )
     has_signal = np.asarray((item.connectivity - np.diag(np.diag(item.connectivity))).any(axis=1))
     entanglement = table.loc[has_signal, "node_entanglement"].to_numpy(float)
+    beyond = agreement_beyond_strength(
+        item.graph,
+        table,
+        has_signal=has_signal,
+        gamma=options.gamma,
+        perturbation=options.perturbation,
+        n_nulls=options.nulls,
+        seed=options.seed,
+    )
     rows = []
-    for column, reference in (("node_efficiency", "node efficiency"), ("fc_strength", "FC strength")):
+    for column, reference in REFERENCES.items():
         measures = rank_agreement(entanglement[None], table.loc[has_signal, column].to_numpy(float), top=options.share)
-        rows.append({"reference": reference, **{name: float(values[0]) for name, values in measures.items()}})
+        plain = {name: float(values[0]) for name, values in measures.items()}
+        rows.append({"reference": reference, **plain, **beyond[reference]})
     settings = item.graph.settings
     where = {
         "subject": item.graph.subject,
@@ -259,7 +296,27 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> tuple[pd.Dat
         "signed": False,
         "gamma": options.gamma,
     }
-    return table, pd.DataFrame([{**where, **row} for row in rows])
+    agreement = pd.DataFrame([{**where, **row} for row in rows])
+    return _SubjectHubs(table, agreement, _subject_halves(item, options) if options.halves else pd.DataFrame())
+
+
+def _subject_halves(item: _GraphOfSubject, options: HubOptions) -> pd.DataFrame:
+    """How alike the halves of one recording are, or why they were not measured."""
+    graph, subject = item.graph, item.subject
+    if reason := why_not_split(subject, graph.settings):
+        return pd.DataFrame([{"subject": subject.id, "why_not": reason}])
+    first, second = half_hubs(subject, graph.atlas, graph.settings, perturbation=options.perturbation)
+    table = compare_halves(first, second, options.gamma, measures=list(HUB_METRICS), top=options.share)
+    return table.assign(subject=subject.id, why_not="")[["subject", *table.columns, "why_not"]]
+
+
+def _agreement_summary(agreement: pd.DataFrame, options: HubOptions) -> pd.DataFrame:
+    """Means over subjects with intervals; the partial correlation is summarised as Spearman's is."""
+    columns = ["reference", "measure", "mean", "sd", "low", "high", "n_subjects"]
+    whole = summarise_plausibility(agreement, seed=options.seed)[columns]
+    partial = summarise_plausibility(agreement.assign(spearman=agreement["partial"]), seed=options.seed)[columns]
+    given = partial[partial["measure"] == "spearman"].assign(measure="partial")
+    return pd.concat([whole, given], ignore_index=True)
 
 
 def _subject_modules(item: _GraphOfSubject, *, options: ModuleOptions) -> SubjectModules:

@@ -17,9 +17,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def signed(value: float) -> str:
-    """Two decimals, without a minus before zero."""
-    return f"{round(value, 2) or 0.0:.2f}".replace("-", "−")
+def signed(value: float, decimals: int = 2) -> str:
+    """Write a number with a true minus sign, and none before zero; ``not defined`` for NaN."""
+    return "not defined" if value != value else f"{round(value, decimals) or 0.0:.{decimals}f}".replace("-", "−")
 
 
 def listed(names: Sequence[str]) -> str:

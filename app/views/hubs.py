@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 from hub_brain import show_brain
 from hub_curve_panel import show_curves
+from hub_evidence_panels import show_little_strength, show_reliability, show_verdict
 from hub_panels import show_scatters, show_sweep, show_table
 from hub_results import subject_hubs
 from state import GAMMA, GAMMAS, HUB_RULE, HUB_RULES, PERTURBATION, PERTURBATIONS, current_view
@@ -30,12 +31,15 @@ def show_page() -> None:
         correlations = hubs.correlations(view.hubs.gamma)
         region = picked_region(view, table)
         on_pick = partial(pick_region, view)
+        show_little_strength(view)
         show_curves(view, table, picked=region, on_pick=on_pick)
         show_hint(view, region)
         show_scatters(view, table, correlations, picked=region, on_pick=on_pick)
+        show_verdict(view, hubs)
         show_sweep(view, hubs, correlations)
         show_brain(view, table)
         show_why(view, hubs, table, region)
+        show_reliability(view)
         show_table(view, table)
 
 

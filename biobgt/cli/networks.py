@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
@@ -25,7 +26,9 @@ from biobgt.cli.results import (
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.graph import ConnectomeSettings
+from biobgt.hubs.beyond_strength import NULL_GRAPHS
 from biobgt.hubs.table import HubRule
+from biobgt.study_reliability import StudyReliability, study_reliability
 from biobgt.wording import counted
 
 
@@ -41,10 +44,18 @@ def hubs(
     perturbation: PerturbationOption = "control",
     rule: Annotated[HubRule, typer.Option(help="Hubs: the top share of regions, or mean + 1 SD.")] = "top",
     share: Annotated[float, typer.Option(help="Share of regions that are hubs under 'top'.")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    nulls: Annotated[
+        int, typer.Option(help=f"Null graphs to test agreement against; {NULL_GRAPHS} for p down to 0.05. 0: none.")
+    ] = 0,
+    halves: Annotated[bool, typer.Option(help="Measure both halves of each recording: are its hubs reliable?")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap and of the null graphs.")] = 0,
 ) -> None:
     """Write each subject's hub table, each group's mean hubs, and whether NE agrees with NEff and FC strength."""
-    options = HubOptions(gamma=gamma, perturbation=perturbation, rule=rule, share=share, seed=seed)
+    from biobgt.figures.agreement_words import agreement_sentence, little_strength_of  # brings plotly
+
+    options = HubOptions(
+        gamma=gamma, perturbation=perturbation, rule=rule, share=share, seed=seed, nulls=nulls, halves=halves
+    )
     with results_folder(out) as folder:
         with progress_bar("Hubs") as progress:
             result = analyse_hubs(cohort, settings, options, progress=progress, **where)
@@ -54,11 +65,37 @@ def hubs(
         write_table(result.groups, folder / "hub_groups.csv")
         write_table(result.agreement, folder / "hub_agreement.csv")
         write_table(result.summary, folder / "hub_agreement_summary.csv")
+        norms = study_reliability(settings, cohort.atlas, gamma=gamma, perturbation=perturbation)
+        if norms.table is not None:
+            write_table(norms.table.reset_index(), folder / "hub_reliability_study.csv")
+        if halves:
+            write_table(result.halves, folder / "hub_reliability.csv")
         write_settings(cohort, settings, options.as_dict(), folder / "hub_settings.csv")
         write_reading(cohort, folder)
     print_settings(cohort, settings)
     print_table(result.summary, title="Agreement of node entanglement over subjects")
+    print_line(agreement_sentence(result.agreement, n_nulls=nulls))
+    for sentence in little_strength_of(cohort):
+        print_line(sentence)
+    _print_reliability(norms, result.halves)
     print_line(f"Hub tables of {counted(len(result.tables), 'subject')} written to {out}")
+
+
+def _print_reliability(norms: StudyReliability, halves: pd.DataFrame) -> None:
+    """Print how reliable each measure is in the study, where that applies, and in these subjects, where asked."""
+    if norms.table is not None:
+        print_table(norms.table.reset_index(), title="Reliability of hub measures in the study")
+    print_line(norms.note)
+    if halves.empty:
+        print_line("How reliable these subjects' own hubs are was not measured; --halves does.")
+        return
+    known = halves[halves["why_not"] == ""]
+    if len(known):
+        means = known.groupby("measure", sort=False)[["halves", "whole", "overlap"]].mean().reset_index()
+        n_subjects = counted(known["subject"].nunique(), "subject")
+        print_table(means, title=f"Likeness of the halves of each recording, mean over {n_subjects}")
+    for reason in dict.fromkeys(halves.loc[halves["why_not"] != "", "why_not"]):
+        print_line(str(reason))
 
 
 @reads_cohort

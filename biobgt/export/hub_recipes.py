@@ -29,6 +29,7 @@ from biobgt.figures import (
     scatter_caption,
     sweep_caption,
 )
+from biobgt.figures.agreement_words import little_strength_sentence
 from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.graph import Matrix, check_choice
@@ -36,6 +37,7 @@ from biobgt.hubs.group_curves import CurveScale, GroupCurves, group_curves
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.sweep import REFERENCES, SubjectHubs, hub_correlations, subject_sweep
 from biobgt.hubs.table import HubRule
+from biobgt.quality import mean_connectivity
 from biobgt.studies import study_sweep
 
 NE = "node_entanglement"
@@ -126,9 +128,15 @@ def _curves(order: Order, style: PaperStyle) -> MadeFigure:
         rule=options["rule"],
         drawn=(len(regions.order), options["seed"]) if drawn else None,
         group=None if group is None else (name, group.n_subjects),
+        remark=_on_strength(order),
         simulated=subject.simulated,
     )
     return MadeFigure(figure, numbers.iloc[list(regions.order)], caption, **hub_words(order))
+
+
+def _on_strength(order: Order) -> str:
+    """On FC strength, where it has little to compare with."""
+    return little_strength_sentence(mean_connectivity(order.subject)[0])
 
 
 def _group(order: Order) -> GroupCurves:
@@ -161,7 +169,13 @@ def _scatter(order: Order, style: PaperStyle) -> MadeFigure:
         style=style,
     )
     caption = scatter_caption(
-        subject.id, measure, found.n_regions, **interval, gamma=options["gamma"], simulated=subject.simulated
+        subject.id,
+        measure,
+        found.n_regions,
+        **interval,
+        gamma=options["gamma"],
+        remark=_on_strength(order) if measure == "fc_strength" else "",
+        simulated=subject.simulated,
     )
     return MadeFigure(figure, table[["region", measure, NE, f"{NE}_hub"]], caption, **hub_words(order))
 
@@ -186,6 +200,7 @@ def _sweep(order: Order, style: PaperStyle) -> MadeFigure:
         rhos={measure: found.rho for measure, found in hub_correlations(hubs, options["gamma"]).items()},
         perturbation=options["perturbation"],
         study=study.note,
+        remark=_on_strength(order),
         simulated=subject.simulated,
     )
     numbers = sweep.assign(of=subject.id)

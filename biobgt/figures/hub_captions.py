@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from biobgt.figures.frame import whose
 from biobgt.figures.hub_curves import CurveScale
 from biobgt.figures.hubs import SHORT_NAMES
-from biobgt.wording import counted
+from biobgt.wording import counted, signed
 
 RULE_TITLES: Mapping[str, str] = {"top": "Top 10%", "sd": "Mean + 1 SD"}
 _RULES: Mapping[str, str] = {"top": "the top 10% of regions", "sd": "regions above the mean + 1 SD"}
@@ -31,6 +31,7 @@ def curves_caption(
     rule: str,
     drawn: tuple[int, int] | None = None,
     group: tuple[str, int] | None = None,
+    remark: str = "",
     simulated: bool = False,
 ) -> str:
     """Say in words what the curves over regions show.
@@ -48,6 +49,8 @@ def curves_caption(
         How many regions were drawn at random, and with which seed.
     group : (str, int), optional
         Name and number of subjects of the group whose mean lies behind.
+    remark : str
+        On this subject's FC strength; ends the caption.
     simulated : bool
     """
     which = (
@@ -59,7 +62,7 @@ def curves_caption(
         f"{whose(subject, simulated)}: node entanglement (NE), node efficiency (NEff) and FC strength of {which}, "
         f"{_SCALES[scale]}{over_all}. NE is |ΔS| at γ = {gamma:g}/mean(λ) when {_PERTURBATIONS[perturbation]}; FC "
         f"strength is the mean Pearson correlation, or connectivity as brought, with all other regions. "
-        f"Diamonds mark hubs by NE, {n_hubs} in all: {_RULES[rule]}.{behind}"
+        f"Diamonds mark hubs by NE, {n_hubs} in all: {_RULES[rule]}.{behind}{_after(remark)}"
     )
 
 
@@ -74,7 +77,7 @@ def correlation_text(rho: float, low: float, high: float) -> str:
     """Write a correlation with its interval, for a figure's subtitle."""
     if rho != rho:  # NaN
         return "ρ is not defined"
-    return f"ρ = {_number(rho)}, 95% interval {_number(low)} to {_number(high)}"
+    return f"ρ = {signed(rho)}, 95% interval {signed(low)} to {signed(high)}"
 
 
 def scatter_caption(
@@ -86,22 +89,30 @@ def scatter_caption(
     low: float,
     high: float,
     gamma: float,
+    remark: str = "",
     simulated: bool = False,
 ) -> str:
-    """Say in words what the scatter of node entanglement against another measure shows."""
+    """Say in words what the scatter of node entanglement against another measure shows; a remark ends it."""
     name = SHORT_NAMES[measure]
     opening = f"{whose(subject, simulated)}: NE at γ = {gamma:g}/mean(λ) against {name}, a point a region. "
     if rho != rho:
         return f"{opening}Spearman's ρ is not defined, because NE or {name} is the same in all regions with signal."
     return (
-        f"{opening}Spearman's ρ = {_number(rho)}, 95% bootstrap interval {_number(low)} to {_number(high)}, over the "
-        f"{n_regions} regions with signal of this subject: it says nothing about other subjects, and neighbouring "
-        "regions are not independent."
+        f"{opening}Spearman's ρ = {signed(rho)}, 95% bootstrap interval {signed(low)} to "
+        f"{signed(high)}, over the {n_regions} regions with signal of this subject: it says nothing about other "
+        f"subjects, and neighbouring regions are not independent.{_after(remark)}"
     )
 
 
 def sweep_caption(
-    subject: str, *, gamma: float, rhos: Mapping[str, float], perturbation: str, study: str, simulated: bool = False
+    subject: str,
+    *,
+    gamma: float,
+    rhos: Mapping[str, float],
+    perturbation: str,
+    study: str,
+    remark: str = "",
+    simulated: bool = False,
 ) -> str:
     """Say in words what the γ-sweep shows.
 
@@ -115,13 +126,15 @@ def sweep_caption(
     perturbation : str
     study : str
         Which study is shown behind, or that none is.
+    remark : str
+        On this subject's FC strength; ends the caption.
     simulated : bool
     """
-    found = " and ".join(f"{_number(rho)} with {SHORT_NAMES[measure]}" for measure, rho in rhos.items())
+    found = " and ".join(f"{signed(rho)} with {SHORT_NAMES[measure]}" for measure, rho in rhos.items())
     return (
         f"{whose(subject, simulated)}: Spearman's ρ of NE ({perturbation}, |ΔS|) with NEff and with FC strength over "
         f"regions, at diffusion times γ in units of 1/mean(λ). At the chosen γ = {gamma:g}, marked by the dotted line, "
-        f"ρ is {found}. {study}"
+        f"ρ is {found}. {study}{_after(remark)}"
     )
 
 
@@ -154,6 +167,5 @@ def table_caption(
     )
 
 
-def _number(value: float) -> str:
-    """Two decimals with a true minus sign."""
-    return "not defined" if value != value else f"{value:.2f}".replace("-", "−")
+def _after(remark: str) -> str:
+    return f" {remark}" if remark else ""

@@ -2,7 +2,8 @@
 
 The paper's claim (section 4.5, appendices D.3-D.4) is that NE rises and falls with NEff and with FC strength. It
 is tested here and not assumed: over diffusion times γ, thresholds and perturbations, for NE with and without its
-sign, and against null graphs that keep only the regions' degrees.
+sign, and against null graphs that keep every region's degree and, closely, its strength. What is left once strength
+and degree are held is in :mod:`biobgt.hubs.partial_agreement`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -140,8 +141,9 @@ def subject_plausibility(
     top : float
         Share of the regions that are compared as hubs.
     n_nulls : int
-        Null graphs for each level; every one costs as much as the graph itself. A null graph has no full
-        connectivity, so its FC strength is the mean of its own weights.
+        Null graphs for each level, with the graph's degrees and closely its strengths; every one costs as much as
+        the graph itself. A null graph has no full connectivity: it is compared with the graph in ``strength in the
+        graph``, the mean of a graph's own weights, which both have, and not in FC strength.
     seed : int
         For the null graphs.
 
@@ -175,9 +177,12 @@ def _one_graph(
     units = check_gammas(np.asarray(gammas, dtype=np.float64))
     rows: list[dict[str, object]] = []
     for null in range(n_nulls + 1):
-        weights = hub_weights(graph) if null == 0 else random_graph(graph, seed=seed + null, keep_strengths=False)
-        strength = fc_strength(full if null == 0 else weights)
-        references = {"node efficiency": node_efficiency(weights), "FC strength": strength}
+        weights = hub_weights(graph) if null == 0 else random_graph(graph, seed=seed + null, keep_strengths=True)
+        references = {"node efficiency": node_efficiency(weights)}
+        if null == 0:
+            references["FC strength"] = fc_strength(full)
+        if n_nulls:
+            references["strength in the graph"] = fc_strength(weights)
         kept = {name: values[has_signal] for name, values in references.items()}
         where = {"subject": graph.subject, "level": level, "null": null, "n_regions": int(has_signal.sum())}
         for perturbation in perturbations:

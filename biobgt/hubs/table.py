@@ -36,7 +36,7 @@ HUB_METRICS: Mapping[str, str] = {
     "eigenvector": "eigenvector centrality",
 }
 # Key players have the most negative vertex entanglement; all other measures are high in a hub.
-_LOW_IN_HUBS = frozenset({"vertex_entanglement"})
+LOW_IN_HUBS = frozenset({"vertex_entanglement"})
 
 
 def hub_table(
@@ -126,7 +126,7 @@ def judged_table(
 
 def _judged(name: str, values: NDArray[np.float64] | NDArray[np.int64], rule: HubRule, n_hubs: int) -> pd.DataFrame:
     """Value, rank, z and verdict of one measure."""
-    importance = pd.Series(-values if name in _LOW_IN_HUBS else values, dtype=float)
+    importance = pd.Series(-values if name in LOW_IN_HUBS else values, dtype=float)
     spread = importance.std()
     # Rounding alone spreads equal values a little; what is below it is no difference.
     varies = spread > 1e-12 * importance.abs().max()

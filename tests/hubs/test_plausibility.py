@@ -23,6 +23,7 @@ from biobgt.hubs import (
     subject_plausibility,
     summarise_plausibility,
 )
+from biobgt.nulls import random_graph
 
 
 def correlations(n, seed):
@@ -141,10 +142,23 @@ def test_one_graph_against_its_nulls():
     assert study.summary["low"].isna().all()  # one subject has no spread over subjects
 
 
+def test_a_subject_and_its_nulls_are_compared_on_the_same_kind_of_strength():
+    fc = correlations(30, 2)
+    table = subject_plausibility(fc, levels=(0.2,), gammas=(0.5,), perturbations=("control",), n_nulls=3, seed=5)
+    assert set(table.loc[table["null"] > 0, "reference"]) == {"node efficiency", "strength in the graph"}
+    graph = graph_from_connectivity(fc, ConnectomeSettings(level=0.2))
+    null = random_graph(graph, seed=5 + 2, keep_strengths=True)
+    for number, weights in ((0, graph.weights), (2, null)):
+        row = table.query(f"null == {number} and not signed and reference == 'strength in the graph'").iloc[0]
+        expected = spearmanr(node_entanglement(weights), weights.sum(axis=0))[0]
+        assert row["spearman"] == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_graph_of_unknown_threshold_keeps_its_rows():
     graph = BrainGraph(weights=KARATE, atlas=numbered_atlas(34))
     study = plausibility(graph, gammas=(0.5,), perturbations=("control",), n_nulls=2)
-    assert len(study.summary) == len(study.nulls) == 2 * 2 * 3  # signs, references, measures
+    assert len(study.summary) == 2 * 3 * 3  # signs, references, measures
+    assert len(study.nulls) == 2 * 2 * 3  # FC strength is of the full connectivity, which no null graph has
     assert study.summary["level"].isna().all()
     assert study.summary["mean"].notna().all()
 

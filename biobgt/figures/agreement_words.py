@@ -1,0 +1,145 @@
+"""What agreement beyond strength and reliability mean, in words: sentences for the page and the captions."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from biobgt.cohort import Cohort
+from biobgt.figures.frame import whose
+from biobgt.hubs.beyond_strength import COMPARISONS, NULL_GRAPHS, AgainstNulls
+from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
+from biobgt.quality import mean_connectivity
+from biobgt.wording import counted, signed
+
+SIGNIFICANT = 0.05
+
+
+def little_strength_sentence(mean_connectivity: float) -> str:
+    """Say that FC strength has little left to compare with, or nothing where it has enough.
+
+    Parameters
+    ----------
+    mean_connectivity : float
+        Mean correlation over all pairs of regions with signal.
+    """
+    if not has_little_fc_strength(mean_connectivity):
+        return ""
+    return (
+        f"FC strength has little left to compare NE with: this subject's mean connectivity is "
+        f"{signed(mean_connectivity, 3)}, near zero, as after global-signal regression."
+    )
+
+
+def little_strength_reason(mean_connectivity: float) -> str:
+    """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
+    if not (sentence := little_strength_sentence(mean_connectivity)):
+        return ""
+    return (
+        f"{sentence} FC strength is the mean over all connections of a region, and is then what positive and negative "
+        f"connections leave of one another. This is said below {LITTLE_MEAN_CONNECTIVITY:g}: all 899 ABIDE subjects, "
+        "whose global signal was regressed out, are below it, and all 240 CNI-2019 subjects, whose was not, are above."
+    )
+
+
+def given_sentence(own: Mapping[str, float]) -> str:
+    """Say what strength and degree leave of the agreement, before any null graph is drawn."""
+    if own["partial"] != own["partial"]:
+        return "Agreement beyond strength and degree is not defined in this graph: strength and degree leave nothing."
+    return (
+        f"Spearman's ρ of NE with NEff is {signed(own['efficiency'])}; given strength and degree, "
+        f"{signed(own['partial'])} is left."
+    )
+
+
+def verdict_sentence(found: Mapping[str, AgainstNulls]) -> str:
+    """Say in one sentence whether NE agrees with NEff beyond strength and degree."""
+    partial = found["partial"]
+    if partial.p != partial.p:  # NaN
+        return "Agreement beyond strength and degree is not defined in this graph: strength and degree leave nothing."
+    given = (
+        f"Given strength and degree, ρ of NE with NEff is {signed(partial.rho)}, and "
+        f"{signed(partial.null_low)} to {signed(partial.null_high)} in "
+        f"{counted(partial.n_nulls, 'null graph')} (p = {partial.p:.2g})"
+    )
+    if partial.p > SIGNIFICANT:
+        return f"{given}: NE does not agree with NEff beyond what strength and degree explain."
+    if partial.rho > partial.null_mean:
+        return f"{given}: NE agrees with NEff more than strength and degree explain."
+    return f"{given}: NE agrees with NEff less than strength and degree alone would make it."
+
+
+def verdict_caption(
+    subject: str, found: Mapping[str, AgainstNulls], *, gamma: float, perturbation: str, seed: int, simulated: bool
+) -> str:
+    """Say what the verdict rests on."""
+    plain = found["efficiency"]
+    return (
+        f"{whose(subject, simulated)}: Spearman's ρ over the regions with signal at γ = {gamma:g}/mean(λ), "
+        f"perturbation {perturbation}. Without anything held, ρ with NEff is {signed(plain.rho)}, and "
+        f"{signed(plain.null_low)} to {signed(plain.null_high)} in the null graphs. "
+        f"{counted(plain.n_nulls, 'null graph')} (seed {seed}) keep every region's number of connections and, closely, "
+        "its strength, and are otherwise drawn at random. p is two-sided. Partial correlations are of what is left of "
+        "ranks after regression on the ranks of strength and degree in the graph."
+    )
+
+
+def comparison_rows(found: Mapping[str, AgainstNulls]) -> list[dict[str, str]]:
+    """One row per comparison for the page's table: what, ρ, range of the null graphs, p."""
+    rows = []
+    for name, title in COMPARISONS.items():
+        one = found[name]
+        spread = f"{signed(one.null_low)} to {signed(one.null_high)}"
+        known = one.p == one.p
+        rows.append(
+            {
+                "Comparison": title,
+                "Spearman's ρ": signed(one.rho),
+                "Null graphs": spread if known else "not defined",
+                "p": f"{one.p:.2g}" if known else "not defined",
+            }
+        )
+    return rows
+
+
+def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
+    """Say over the subjects of a cohort how NE agrees with NEff beyond strength and degree.
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        Of :func:`biobgt.analysis.analyse_hubs`.
+    n_nulls : int
+        Null graphs of each subject.
+    """
+    rows = agreement[agreement["reference"] == "node efficiency"]
+    if not rows["partial"].notna().any():
+        return "Agreement beyond strength and degree is not defined in these graphs."
+    said = (
+        f"NE with NEff: Spearman's ρ is {signed(rows['spearman'].mean())} on average, and given strength and "
+        f"degree {signed(rows['partial'].mean())}; only the second is evidence that they agree"
+    )
+    if not n_nulls:
+        return f"{said}. It was not compared with null graphs; --nulls {NULL_GRAPHS} does."
+    if 2 / (1 + n_nulls) > SIGNIFICANT:
+        return (
+            f"{said}. With {n_nulls} null graphs p cannot go below {2 / (1 + n_nulls):.2g}; --nulls {NULL_GRAPHS} can."
+        )
+    known = rows[rows["p"].notna()]
+    marked = known[known["p"] <= SIGNIFICANT]
+    above = int((marked["partial"] > marked["null_high"]).sum())
+    return (
+        f"{said}. Beyond their null graphs (p ≤ {SIGNIFICANT:g}, two-sided) it is higher in {above} and lower in "
+        f"{len(marked) - above} of {counted(len(known), 'subject')}."
+    )
+
+
+def little_strength_of(cohort: Cohort) -> list[str]:
+    """Say of how many subjects FC strength has little to compare with; nothing where it is none."""
+    little = sum(has_little_fc_strength(mean_connectivity(subject)[0]) for subject in cohort)
+    if not little:
+        return []
+    return [
+        f"The mean connectivity of {little} of {counted(len(cohort), 'subject')} is near zero (below "
+        f"{LITTLE_MEAN_CONNECTIVITY:g}), as after global-signal regression: FC strength has little left to compare NE "
+        "with."
+    ]
