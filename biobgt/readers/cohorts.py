@@ -13,6 +13,7 @@ from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.cohort_edits import change_atlas
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.limits import current_limits
 from biobgt.readers.archives import unpacked
 from biobgt.readers.atlases import find_atlas
 from biobgt.readers.files import ReadOptions, suffix_of
@@ -91,13 +92,14 @@ def read_cohort(
         found = _look_up(paths, options, stack)
         ask_between_recordings(found.data)
         table = _read_phenotypes(phenotypes, found)
-        read = list(read_candidates(found.data, options, chosen, progress))
+        read = list(_within_limits(read_candidates(found.data, options, chosen, progress)))
     candidates = [item for item in read if isinstance(item, Candidate)]
     problems = [item for item in read if isinstance(item, Problem)]
     if chosen is None:
         readings = [item.reading for item in candidates]
         chosen, note = settle_atlas(readings, kind=options.kind, orientation=options.orientation)
         found.notes.append(note)
+    current_limits().check("regions", chosen.n_regions, "The data's atlas")
     subjects, more_problems = to_subjects(candidates, chosen, options)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
@@ -137,6 +139,18 @@ def stream_subjects(
             else:
                 result = item
             yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
+
+
+def _within_limits(read: Iterable[Candidate | Problem]) -> Iterator[Candidate | Problem]:
+    """Stop before subjects, each small enough, fill the memory together."""
+    limits = current_limits()
+    n_subjects = n_bytes = 0
+    for item in read:
+        if isinstance(item, Candidate):
+            n_subjects, n_bytes = n_subjects + 1, n_bytes + item.reading.values.nbytes
+            limits.check("subjects", n_subjects, "The cohort")
+            limits.check("cohort_bytes", n_bytes, "The cohort")
+        yield item
 
 
 def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path | None, name: str | None) -> Cohort:

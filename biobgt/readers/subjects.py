@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from biobgt.atlas import Atlas
 from biobgt.cohort import Source, Subject
 from biobgt.errors import InputError
+from biobgt.limits import current_limits
 from biobgt.readers.files import ReadOptions, describe_source, read_file
+from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.naming import FoundFile, check_name, printable, subject_ids
 from biobgt.readers.reading import Measurement, Reading, interpret, names_of_regions
 from biobgt.readers.recognition import region_order
@@ -39,16 +42,15 @@ def read_candidates(
     """Read one file after another; what fails is a problem of that file alone."""
     for i, (file, subject) in enumerate(zip(files, subject_ids(files), strict=True), start=1):
         try:
-            check_name(file.name, subject)
-            readings = read_file(file.path, options, atlas)
-            source = describe_source(file.path, name=file.name)
+            with one_refused_file("The file"):
+                check_name(file.name, subject)
+                readings = read_file(file.path, options, atlas, root=_root_of(file))
+                names = _name_each(subject, readings)
+                source = describe_source(file.path, name=file.name)
         except InputError as error:
             yield Problem(printable(file.name), printable(subject), error)
-        except OSError as error:
-            yield Problem(file.name, subject, InputError(f"The file could not be opened ({error.strerror or error})."))
         else:
-            for name, reading in zip(_name_each(subject, readings), readings, strict=True):
-                yield Candidate(name, reading, source)
+            yield from (Candidate(name, reading, source) for name, reading in zip(names, readings, strict=True))
         if progress is not None:
             progress(i, len(files))
 
@@ -79,8 +81,9 @@ def to_subject(
     """Decide what one reading means, and put its regions in the order of the reference."""
     reading = candidate.reading
     try:
-        measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
-        measured, reordered = _in_order(measured, names_of_regions(reading), reference)
+        with one_refused_file("The file"):
+            measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
+            measured, reordered = _in_order(measured, names_of_regions(reading), reference)
     except InputError as error:
         other_atlas = atlas.n_regions not in reading.values.shape
         return Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
@@ -127,4 +130,12 @@ def _name_each(subject: str, readings: list[Reading]) -> list[str]:
     """A file's subject goes by the file's name; several in one go by their own ids, or by number."""
     width = len(str(len(readings)))
     numbered = [f"{subject}_{i:0{width}d}" for i in range(1, len(readings) + 1)] if len(readings) > 1 else [subject]
-    return [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
+    names = [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
+    check_name(*names)
+    current_limits().check("id_characters", max(map(len, names)), "The file")
+    return names
+
+
+def _root_of(file: FoundFile) -> Path:
+    """The folder that the user named, in which the file goes by its name."""
+    return file.path.parents[len(PurePosixPath(file.name).parts) - 1]
