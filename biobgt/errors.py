@@ -40,3 +40,22 @@ class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to who
 def _choice_needed(question: str, option: str, choices: Sequence[str] | Mapping[str, str]) -> ChoiceNeeded:
     """Make the question anew on the other side of a process."""
     return ChoiceNeeded(question, option=option, choices=choices)
+
+
+class ReaderFault(InputError):  # noqa: N818 - to the user it is a refused file like any other
+    """A reader failed as it never should; the file is refused, the others load, and the reader is to be mended.
+
+    ``FAULT`` stands in every such sentence, so that tests can tell it from a refusal that was meant.
+    """
+
+    FAULT = "which is a fault of this program and not of the file"
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        super().__init__(
+            f"The reader failed unexpectedly ({kind}), {self.FAULT}. Save the data in another format, such as CSV, "
+            "and please report it."
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ReaderFault, (self.kind,)

@@ -1,74 +1,132 @@
-"""Zip archives, unpacked with care: nothing leaves the folder, no links, no archive that grows to gigabytes."""
+"""Zip archives, unpacked with care: nothing leaves the folder, no links, no archive that grows to gigabytes.
 
+``.npz`` files, workbooks and projects are zip archives too and are opened here. How many files an archive lists is
+known from its last bytes, before the list is read.
+"""
+
+import lzma
+import os
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import IO, BinaryIO
 
 from biobgt.cohort import Refusal
 from biobgt.errors import InputError
+from biobgt.limits import Limits, current_limits
 
-MAX_UNPACKED_BYTES = 8 * 2**30
-MAX_RATIO = 200  # region tables shrink to a third, zeros to a thousandth
-MAX_FILES = 100_000
+# What Python raises on archives that were damaged, or packed in a way it does not know.
+ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error),
+    *(NotImplementedError, UnicodeError, RuntimeError, OSError),
+)
+_END, _END_64 = b"PK\x05\x06", b"PK\x06\x06"
+_END_BYTES = 22
+_LONGEST_COMMENT = 2**16
+_BYTES_PER_MEMBER = 512  # in the archive's list: 46, and the name
+_MOST_NAME = 255
 
 
-def check_unpacked_size(archive: zipfile.ZipFile) -> None:
-    """Refuse an archive whose contents would fill the memory or the disk."""
-    entries = archive.infolist()
-    unpacked = sum(entry.file_size for entry in entries)
-    packed = sum(entry.compress_size for entry in entries)
-    if len(entries) > MAX_FILES:
-        raise InputError(f"The archive holds {len(entries):,} files; at most {MAX_FILES:,} are unpacked.")
-    if unpacked > MAX_UNPACKED_BYTES or (unpacked > 2**28 and unpacked > MAX_RATIO * packed):
-        raise InputError(
-            f"The archive unpacks from {packed / 2**20:.0f} MB to {unpacked / 2**30:.1f} GB, which is refused. "
-            "Unpack it yourself and name the folder instead."
-        )
+@contextmanager
+def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive, unless it lists more files, or would unpack to more, than is read."""
+    if isinstance(source, str | Path):
+        with Path(source).open("rb") as file, open_archive(file, limits) as archive:
+            yield archive
+        return
+    limits.check("members", _listed_bytes(source) / _BYTES_PER_MEMBER, "The archive")
+    with zipfile.ZipFile(source) as archive:
+        _check_unpacked_size(archive, limits)
+        yield archive
 
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[tuple[Path, list[Refusal]]]:
     """Unpack an archive for as long as the context lasts; yield the folder and the entries that were refused."""
+    limits = current_limits()
     with TemporaryDirectory(prefix="biobgt-") as folder:
         try:
-            with zipfile.ZipFile(path) as archive:
-                check_unpacked_size(archive)
-                refused = [
-                    refusal for entry in archive.infolist() if (refusal := _extract(archive, entry, Path(folder)))
-                ]
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError):
-            raise InputError(f"'{path.name}' is not a complete zip archive; it may have been cut off.") from None
+            with open_archive(path, limits) as archive:
+                entries = archive.infolist()
+                refused = [refusal for entry in entries if (refusal := _extract(archive, entry, Path(folder), limits))]
+        except InputError:
+            raise
         except OSError as error:
-            raise InputError(f"'{path.name}' could not be unpacked ({error.strerror or error}).") from None
+            reason = error.strerror or type(error).__name__
+            raise InputError(f"'{path.name}' could not be unpacked ({reason}).") from None
+        except ZIP_ERRORS:
+            raise InputError(f"'{path.name}' is not a complete zip archive; it may have been cut off.") from None
         yield Path(folder), refused
 
 
-def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> Refusal | None:
+def _listed_bytes(file: BinaryIO) -> int:
+    """Return how long an archive's list of files is, by its own word; 0 where it is no archive.
+
+    Python reads the list as a whole: two gigabytes of it would be twenty million entries in memory.
+    """
+    n_bytes = file.seek(0, os.SEEK_END)
+    file.seek(max(0, n_bytes - _LONGEST_COMMENT - _END_BYTES - 76))
+    tail = file.read()
+    file.seek(0)
+    sizes = [0]
+    where = tail.rfind(_END)
+    if 0 <= where <= len(tail) - _END_BYTES:
+        sizes.append(struct.unpack_from("<L", tail, where + 12)[0] % 0xFFFFFFFF)
+    where = tail.rfind(_END_64)
+    if 0 <= where <= len(tail) - 56:
+        sizes.append(struct.unpack_from("<Q", tail, where + 40)[0])
+    return min(n_bytes, max(sizes))
+
+
+def _check_unpacked_size(archive: zipfile.ZipFile, limits: Limits) -> None:
+    """Refuse an archive whose contents would fill the memory or the disk."""
+    entries = archive.infolist()
+    limits.check("members", len(entries), "The archive")
+    size = sum(entry.file_size for entry in entries)
+    limits.check("archive_bytes", size, "The archive")
+    limits.check_growth(sum(entry.compress_size for entry in entries), size, "The archive")
+
+
+def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, limits: Limits) -> Refusal | None:
     """Unpack one entry, or say why it is not."""
     name = PurePosixPath(entry.filename.replace("\\", "/"))
+    shown = entry.filename[:_MOST_NAME]
     if entry.is_dir() or not name.parts or "__MACOSX" in name.parts:
         return None
     if name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
-        return Refusal(entry.filename, "Its path leads out of the archive, so it was not unpacked.")
+        return Refusal(shown, "Its path leads out of the archive, so it was not unpacked.")
+    if len(name.parts) > limits.nesting or max(map(len, name.parts)) > _MOST_NAME:
+        return Refusal(shown, f"Its path is too long: at most {limits.nesting} folders in one another are unpacked.")
     if stat.S_ISLNK(entry.external_attr >> 16):
-        return Refusal(entry.filename, "It is a link, and links in archives are not followed. Zip the file itself.")
+        return Refusal(shown, "It is a link, and links in archives are not followed. Zip the file itself.")
     if entry.flag_bits & 0x1:
-        return Refusal(entry.filename, "It is protected by a password. Zip it without one.")
+        return Refusal(shown, "It is protected by a password. Zip it without one.")
     target = folder.joinpath(*name.parts)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(entry) as packed, target.open("xb") as file:
-            shutil.copyfileobj(packed, file)
+        with target.open("xb") as file:
+            return _unpack_into(archive, entry, file, target)
     except FileExistsError:
-        return Refusal(entry.filename, "The archive has another entry of this name, and only the first is read.")
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        return Refusal(shown, "The archive has another entry of this name, and only the first is read.")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its name is none that a file can have"
+        return Refusal(shown, f"It could not be unpacked ({reason}).")
+
+
+def _unpack_into(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: IO[bytes], target: Path) -> Refusal | None:
+    try:
+        with archive.open(entry) as packed:
+            shutil.copyfileobj(packed, file)
+    except ZIP_ERRORS as error:
         target.unlink(missing_ok=True)
-        return Refusal(entry.filename, f"It is damaged in the archive ({error}).")
-    except OSError as error:
-        return Refusal(entry.filename[:80], f"It could not be unpacked ({error.strerror}).")
+        if isinstance(error, OSError) and error.strerror:
+            return Refusal(entry.filename[:_MOST_NAME], f"It could not be unpacked ({error.strerror}).")
+        reason = str(error)[:120] or type(error).__name__
+        return Refusal(entry.filename[:_MOST_NAME], f"It is damaged in the archive ({reason}).")
     return None

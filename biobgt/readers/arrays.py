@@ -1,67 +1,60 @@
-"""Array files: ``.npy``, ``.npz``, MATLAB ``.mat`` (v5 and v7.3) and HDF5.
+"""Array files: ``.npy``, ``.npz``, MATLAB ``.mat`` (v5 and v7.3) and HDF5, cut into subjects.
 
-Nothing is unpickled: object arrays are refused. A two-dimensional array is one subject; a three-dimensional one is a
-stack of subjects, along the axis whose slices are symmetric or that has as many entries as there are subject names;
-otherwise the user is asked. Sizes are checked before anything is unpacked.
+A two-dimensional array is one subject; a three-dimensional one is a stack of subjects, along the axis whose slices are
+symmetric or that has as many entries as there are subject names; otherwise the user is asked. Which array is read is
+decided by what the file declares (:mod:`biobgt.readers.variables`); only that one is. MATLAB and HDF5 files are read in
+a process of their own (:mod:`biobgt.readers.isolated`).
 """
 
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.readers.archives import check_unpacked_size
+from biobgt.limits import Limits, current_limits
+from biobgt.readers.isolated import read_isolated
+from biobgt.readers.numpy_files import ArrayArchive, open_npz, read_npy_array
 from biobgt.readers.reading import Reading
+from biobgt.readers.variables import Declared, choose_variable
 
 SubjectAxis = Literal["first", "last"]
 
-MAX_ARRAY_BYTES = 4 * 2**30
 _SUBJECT_KEYS = ("subject", "subjects", "subject_id", "subject_ids", "ids")
+_COHORT_KEYS = ("series", "n_timepoints")
 
 
 def read_npy(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
     """Read a NumPy array file, which holds one array and so needs no variable."""
-    return _subjects_in({path.stem: _load_numpy(path)}, variable=None, subject_axis=subject_axis)
+    limits = current_limits()
+    array = read_npy_array(path, limits)
+    choose_variable({path.stem: Declared(array.shape, array.dtype.kind, str(array.dtype))}, None, limits)
+    return _cut(path.stem, array, subject_axis, None, limits)
 
 
 def read_npz(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
     """Read a NumPy archive: one array, or a cohort (``series``, ``n_timepoints``, ``subject``)."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            check_unpacked_size(archive)
-    except zipfile.BadZipFile:
-        raise InputError("The file is not a complete .npz archive; it may have been cut off.") from None
-    arrays = {name: array for name, array in _load_numpy(path).items() if isinstance(array, np.ndarray)}
-    if {"series", "n_timepoints"} <= set(arrays):
-        return _concatenated_series(arrays)
-    return _subjects_in(arrays, variable=variable, subject_axis=subject_axis, subjects=_subject_names(arrays))
+    limits = current_limits()
+    with open_npz(path, limits) as arrays:
+        declared = {name: header.declared for name, header in arrays.headers.items()}
+        subjects = _subject_names(arrays, limits)
+        if set(_COHORT_KEYS) <= set(declared):
+            series, counts = (_read_numbers(arrays, name) for name in _COHORT_KEYS)
+            return _concatenated_series(series, counts, subjects, limits)
+        name = choose_variable(declared, variable, limits)
+        array = arrays.read(name)
+    return _cut(name, array, subject_axis, subjects, limits)
 
 
 def read_mat(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
     """Read a MATLAB file of version 5 (SciPy) or 7.3 (HDF5)."""
     with path.open("rb") as file:
-        if b"MATLAB 7.3" in file.read(128):
-            return read_hdf5(path, variable=variable, subject_axis=subject_axis, matlab=True)
-    import scipy.io  # a quarter of a second that other files do not need
-
-    try:
-        declared = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(str(path))}
-        _refuse_structs({name: kind for name, (_, kind) in declared.items()}, variable)
-        for name, (shape, _) in declared.items():
-            _check_size(name, shape, itemsize=8)
-        contents = scipy.io.loadmat(str(path), mat_dtype=False)
-    except InputError:
-        raise
-    except Exception as error:  # SciPy raises many types on damaged files
-        raise InputError(f"The file cannot be read as MATLAB data ({_short(error)}). Save it again with -v7.") from None
-    arrays = {name: _dense(value) for name, value in contents.items() if not name.startswith("__")}
-    return _subjects_in(arrays, variable=variable, subject_axis=subject_axis)
+        is_hdf5 = b"MATLAB 7.3" in file.read(128)
+    if is_hdf5:
+        return read_hdf5(path, variable=variable, subject_axis=subject_axis, matlab=True)
+    return _read_foreign("matlab", path, {"variable": variable}, subject_axis)
 
 
 def read_hdf5(
@@ -71,53 +64,40 @@ def read_hdf5(
     subject_axis: SubjectAxis | None = None,
     matlab: bool = False,
 ) -> list[Reading]:
-    """Read the numeric datasets of an HDF5 file; MATLAB stores them transposed."""
-    try:
-        with h5py.File(path, "r") as file:
-            arrays = _numeric_datasets(file)
-    except InputError:
-        raise
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise InputError(f"The file cannot be read as HDF5 ({_short(error)}); it may have been cut off.") from None
-    if matlab:
-        arrays = {name: array.T for name, array in arrays.items()}
-    return _subjects_in(arrays, variable=variable and variable.strip("/"), subject_axis=subject_axis)
+    """Read the table in an HDF5 file; MATLAB stores it transposed."""
+    return _read_foreign("hdf5", path, {"variable": variable, "matlab": matlab}, subject_axis)
 
 
-def _load_numpy(path: Path) -> Any:
-    """Load ``.npy`` to an array and ``.npz`` to a dict of arrays, without pickles."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
-            return {name: loaded[name] for name in loaded.files}
-    except ValueError as error:
-        if "pickle" in str(error).lower() or "object arrays" in str(error).lower():
-            raise InputError(
-                "The file holds Python objects (a pickle), which can run code when opened and are never loaded. "
-                "Save a plain numeric array with numpy.save."
-            ) from None
-        raise InputError(f"The array cannot be read ({_short(error)}); the file may have been cut off.") from None
-    except (EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError, SyntaxError, MemoryError) as error:
-        raise InputError(f"The array cannot be read ({_short(error)}); the file may have been cut off.") from None
+def _read_foreign(
+    job: str, path: Path, options: Mapping[str, object], subject_axis: SubjectAxis | None
+) -> list[Reading]:
+    reply = read_isolated(job, path, options)
+    assert reply.array is not None
+    return _cut(str(reply.answer["variable"]), reply.array, subject_axis, None, current_limits())
 
 
-def _concatenated_series(arrays: Mapping[str, NDArray[Any]]) -> list[Reading]:
-    """All subjects one after another along time, as cohorts are often shipped."""
-    series, counts = arrays["series"], arrays["n_timepoints"]
-    if not _numeric(series) or counts.dtype.kind not in "iu":
+def _read_numbers(arrays: ArrayArchive, name: str) -> NDArray[Any]:
+    if not arrays.headers[name].declared.is_numeric:
         raise InputError("In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones.")
-    lengths = counts.astype(int)
-    names = _subject_names(arrays)
-    if series.ndim != 2 or lengths.ndim != 1 or lengths.sum() != len(series) or (lengths < 1).any():
+    return arrays.read(name)
+
+
+def _concatenated_series(
+    series: NDArray[Any], counts: NDArray[Any], names: list[str] | None, limits: Limits
+) -> list[Reading]:
+    """All subjects one after another along time, as cohorts are often shipped."""
+    if counts.dtype.kind not in "iu":
+        raise InputError("In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones.")
+    limits.check("subjects", counts.size, "The file")
+    lengths = [int(length) for length in counts.ravel()]  # Python's integers do not overflow
+    if series.ndim != 2 or counts.ndim != 1 or sum(lengths) != len(series) or min(lengths, default=0) < 1:
         raise InputError(
-            f"The lengths in 'n_timepoints' add up to {lengths.sum()} and 'series' has shape {series.shape}; "
+            f"The lengths in 'n_timepoints' add up to {sum(lengths)} and 'series' has shape {series.shape}; "
             "the subjects' lengths must add up to its rows."
         )
     if names is not None and len(names) != len(lengths):
         raise InputError(f"There are {len(names)} subject names and {len(lengths)} lengths; they must be as many.")
-    ends = np.cumsum(lengths)
+    ends = [int(end) for end in np.cumsum(lengths)]
     return [
         Reading(
             values=_as_float(series[end - length : end]),
@@ -129,22 +109,22 @@ def _concatenated_series(arrays: Mapping[str, NDArray[Any]]) -> list[Reading]:
     ]
 
 
-def _subjects_in(
-    arrays: Mapping[str, NDArray[Any]],
-    *,
-    variable: str | None,
-    subject_axis: SubjectAxis | None,
-    subjects: list[str] | None = None,
+def _cut(
+    name: str, array: NDArray[Any], subject_axis: SubjectAxis | None, subjects: list[str] | None, limits: Limits
 ) -> list[Reading]:
-    """Choose the array that holds the data and cut it into subjects."""
-    name, array = _choose(arrays, variable)
+    """Cut an array into subjects."""
     if array.ndim == 3 and 1 in array.shape:
         array = array.reshape([n for n in array.shape if n > 1])  # a stack of one
+    if array.ndim != 2 and array.ndim != 3:
+        raise InputError(f"The variable '{name[:80]}' has shape {array.shape}; a subject is a table.")
     if array.ndim == 2:
+        limits.check_table(array.shape, f"The variable '{name[:80]}'")
         own = subjects[0] if subjects is not None and len(subjects) == 1 else None
         return [Reading(values=_as_float(array), subject=own, options={"array": name})]
     axis = _tell_subject_axis(array, subject_axis, n_names=None if subjects is None else len(subjects))
     stack = np.moveaxis(array, 0 if axis == "first" else -1, 0)
+    limits.check("subjects", len(stack), "The file")
+    limits.check_table(stack.shape[1:], f"Each subject in '{name[:80]}'")
     if subjects is not None and len(subjects) != len(stack):
         raise InputError(f"There are {len(subjects)} subject names and {len(stack)} matrices; they must be as many.")
     return [
@@ -181,95 +161,20 @@ def _is_symmetric(matrix: NDArray[Any]) -> bool:
     return matrix.shape[0] == matrix.shape[1] and bool(np.allclose(matrix, matrix.T, equal_nan=True))
 
 
-def _choose(arrays: Mapping[str, NDArray[Any]], variable: str | None) -> tuple[str, NDArray[Any]]:
-    if variable is not None:
-        if variable not in arrays:
-            raise InputError(
-                f"There is no variable '{variable}' in the file. It holds: {', '.join(arrays) or 'nothing'}."
-            )
-        candidates = {variable: arrays[variable]}
-    else:
-        candidates = {name: array for name, array in arrays.items() if _is_table(array)}
-    if len(candidates) > 1:
-        shapes = ", ".join(f"{name} {' × '.join(map(str, array.shape))}" for name, array in candidates.items())
-        raise ChoiceNeeded(
-            f"The file holds more than one table of numbers ({shapes}).", option="variable", choices=tuple(candidates)
-        )
-    if not candidates:
-        found = ", ".join(f"{name} ({_describe(array)})" for name, array in arrays.items()) or "nothing"
-        raise InputError(f"The file holds no table of real numbers, regions by time or by regions. It holds: {found}.")
-    name, array = next(iter(candidates.items()))
-    if not _numeric(array):
-        raise InputError(f"The variable '{name}' holds {array.dtype} values, not real numbers.")
-    if array.ndim not in (2, 3):
-        raise InputError(f"The variable '{name}' has shape {array.shape}; a subject is a table of two dimensions.")
-    return name, array
-
-
-def _numeric_datasets(file: h5py.File) -> dict[str, NDArray[Any]]:
-    datasets: dict[str, h5py.Dataset] = {}
-
-    def collect(name: str, item: h5py.HLObject) -> None:
-        # MATLAB keeps what cells and structs point to under '#refs#', and text as numbers.
-        is_text = item.attrs.get("MATLAB_class") in (b"char", "char")
-        if isinstance(item, h5py.Dataset) and not name.startswith("#") and not is_text:
-            datasets[name] = item
-
-    file.visititems(collect)
-    numeric = {name: item for name, item in datasets.items() if item.dtype.kind in "fiu" and item.ndim > 0}
-    for name, item in numeric.items():
-        _check_size(name, item.shape, itemsize=item.dtype.itemsize)
-    if not numeric and any(isinstance(item, h5py.Group) for item in file.values()):
-        _refuse_structs(dict.fromkeys(file, "struct"), None)
-    return {name: np.asarray(item[()]) for name, item in numeric.items()}
-
-
-def _refuse_structs(kinds: Mapping[str, str], variable: str | None) -> None:
-    chosen = {name: kind for name, kind in kinds.items() if variable is None or name == variable}
-    if chosen and all(kind in {"struct", "cell", "object", "function"} for kind in chosen.values()):
-        name, kind = next(iter(chosen.items()))
-        raise InputError(
-            f"The variable '{name}' is a MATLAB {kind}, which has no single table of numbers in it. "
-            "Save the matrix itself, for example: x = s.connectivity; save('subject.mat', 'x')."
-        )
-
-
-def _subject_names(arrays: Mapping[str, NDArray[Any]]) -> list[str] | None:
-    names = next((arrays[key] for key in _SUBJECT_KEYS if key in arrays), None)
-    if names is None:
+def _subject_names(arrays: ArrayArchive, limits: Limits) -> list[str] | None:
+    name = next((key for key in _SUBJECT_KEYS if key in arrays.headers), None)
+    if name is None or arrays.headers[name].dtype.kind not in "USiuf":
         return None
-    return [str(name).removesuffix(".0") if names.dtype.kind == "f" else str(name) for name in np.ravel(names)]
+    limits.check("subjects", arrays.headers[name].n_values, "The file")
+    names = np.ravel(arrays.read(name))
+    return [_as_name(name) for name in names.tolist()]
 
 
-def _check_size(name: str, shape: tuple[int, ...], *, itemsize: int) -> None:
-    n_bytes = itemsize * float(np.prod([float(n) for n in shape]))
-    if n_bytes > MAX_ARRAY_BYTES:
-        raise InputError(f"The variable '{name}' would take {n_bytes / 2**30:.0f} GB in memory; at most 4 GB are read.")
-
-
-def _is_table(array: NDArray[Any]) -> bool:
-    wide = [n for n in array.shape if n > 1]
-    return _numeric(array) and array.ndim in (2, 3) and len(wide) >= 2
-
-
-def _describe(array: NDArray[Any]) -> str:
-    kind = {"c": "complex numbers", "b": "true or false", "U": "text", "S": "text", "O": "objects"}.get(
-        array.dtype.kind, str(array.dtype)
-    )
-    return f"{' × '.join(map(str, array.shape)) or 'one value'}, {kind}"
-
-
-def _dense(value: Any) -> NDArray[Any]:
-    return np.asarray(value.toarray() if hasattr(value, "toarray") else value)
-
-
-def _numeric(array: NDArray[Any]) -> bool:
-    return array.dtype.kind in "fiu"
+def _as_name(name: object) -> str:
+    if isinstance(name, bytes):
+        return name.decode("utf-8", "backslashreplace")
+    return str(name).removesuffix(".0") if isinstance(name, float) else str(name)
 
 
 def _as_float(array: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(array, dtype=np.float64)
-
-
-def _short(error: Exception) -> str:
-    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

@@ -1,5 +1,6 @@
 """A user's own atlas: a table of regions with MNI coordinates, or a BrainNet Viewer ``.node`` file."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.errors import InputError
-from biobgt.readers.phenotypes import is_known, read_table_of_words
-from biobgt.readers.text import decode
+from biobgt.limits import current_limits
+from biobgt.readers.guarding import one_refused_file
+from biobgt.readers.phenotypes import is_known, read_table_of_words, read_words
 
 
 def read_atlas(path: str | Path) -> Atlas:
@@ -21,8 +23,15 @@ def read_atlas(path: str | Path) -> Atlas:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no atlas file '{path}'.")
-    text = decode(path.read_bytes())
-    table = _parse_node_file(text, path) if path.suffix.lower() == ".node" else _parse_table(text, path)
+    what, limits = f"Atlas '{path.name}'", current_limits()
+    with one_refused_file(what):
+        text = read_words(path, limits, what)
+        table = _parse_node_file(text, path) if path.suffix.lower() == ".node" else _parse_table(text, path)
+        limits.check("regions", len(table), what)
+        return _as_atlas(table, path)
+
+
+def _as_atlas(table: pd.DataFrame, path: Path) -> Atlas:
     coordinates = _numeric_coordinates(table, path)
     labellings = {
         str(column): tuple(str(label) if is_known(label) else None for label in table[column])
@@ -54,7 +63,9 @@ def find_atlas(name_or_path: str | Path | Atlas) -> Atlas:
 
 def _parse_table(text: str, path: Path) -> pd.DataFrame:
     table = read_table_of_words(text, f"Atlas '{path.name}'")
-    table.columns = table.columns.str.strip().str.lower()
+    table.columns = pd.Index([str(column).strip().lower() for column in table.columns])
+    if table.columns.has_duplicates:
+        raise InputError(f"Atlas '{path.name}' has two columns named '{table.columns[table.columns.duplicated()][0]}'.")
     missing = [column for column in ("x", "y", "z", "label") if column not in table.columns]
     if missing:
         raise InputError(
@@ -95,5 +106,5 @@ def _numeric_coordinates(table: pd.DataFrame, path: Path) -> NDArray[np.float64]
 def _unique_names(names: Iterable[str]) -> tuple[str, ...]:
     """Add the region's number to names that stand more than once."""
     names = [name.strip() or "Region" for name in names]
-    repeated = {name for name in names if names.count(name) > 1}
+    repeated = {name for name, count in Counter(names).items() if count > 1}
     return tuple(f"{name} ({i})" if name in repeated else name for i, name in enumerate(names, start=1))

@@ -13,6 +13,7 @@ from biobgt.atlas import UNKNOWN_ATLAS, Atlas
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.cohort_edits import change_atlas
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.limits import current_limits
 from biobgt.readers.atlases import find_atlas
 from biobgt.readers.files import ReadOptions, suffix_of
 from biobgt.readers.found_files import Found, look_up, read_found_phenotypes
@@ -82,10 +83,11 @@ def read_cohort(
         found = look_up(paths, options, stack)
         ask_between_recordings(found.data)
         table = read_found_phenotypes(phenotypes, found)
-        read = list(read_candidates(found.data, options, chosen, progress))
+        read = list(_within_limits(read_candidates(found.data, options, chosen, progress)))
     candidates = [item for item in read if isinstance(item, Candidate)]
     problems = [item for item in read if isinstance(item, Problem)]
     settled = _settle(candidates, chosen, options, unknown=unknown)
+    current_limits().check("regions", settled.atlas.n_regions, "The data's atlas")
     subjects, more_problems = to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
@@ -135,6 +137,18 @@ def _settle(
         return SettledAtlas(chosen, BY_USER, f"Atlas: {chosen.title}, as you said.")
     readings = [item.reading for item in candidates]
     return settle_atlas(readings, kind=options.kind, orientation=options.orientation, unknown=unknown)
+
+
+def _within_limits(read: Iterable[Candidate | Problem]) -> Iterator[Candidate | Problem]:
+    """Stop before subjects, each small enough, fill the memory together."""
+    limits = current_limits()
+    n_subjects = n_bytes = 0
+    for item in read:
+        if isinstance(item, Candidate):
+            n_subjects, n_bytes = n_subjects + 1, n_bytes + item.reading.values.nbytes
+            limits.check("subjects", n_subjects, "The cohort")
+            limits.check("cohort_bytes", n_bytes, "The cohort")
+        yield item
 
 
 def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path | None, name: str | None) -> Cohort:

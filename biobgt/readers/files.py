@@ -8,6 +8,7 @@ from pathlib import Path
 from biobgt.atlas import Atlas
 from biobgt.cohort import Source
 from biobgt.errors import InputError
+from biobgt.limits import current_limits
 from biobgt.readers.arrays import SubjectAxis, read_hdf5, read_mat, read_npy, read_npz
 from biobgt.readers.images import ImageOptions, read_image
 from biobgt.readers.layout import Header
@@ -17,7 +18,6 @@ from biobgt.readers.time_axis import Orientation
 
 TEXT_SUFFIXES = frozenset({".1d", ".csv", ".tsv", ".txt"})
 IMAGE_SUFFIXES = frozenset({".nii", ".nii.gz"})
-MAX_FILE_BYTES = 4 * 2**30  # images excepted: they are read a slice at a time
 
 _ARRAY_READERS: dict[str, Callable[..., list[Reading]]] = {
     ".npy": read_npy,
@@ -75,8 +75,10 @@ def suffix_of(path: Path) -> str:
     return ".nii.gz" if name.endswith(".nii.gz") else Path(name).suffix
 
 
-def read_file(path: Path, options: ReadOptions, atlas: Atlas | None = None) -> list[Reading]:
-    """Read every subject a file holds, without deciding yet what the numbers mean."""
+def read_file(
+    path: Path, options: ReadOptions, atlas: Atlas | None = None, *, root: Path | None = None
+) -> list[Reading]:
+    """Read every subject a file holds, without deciding yet what the numbers mean; ``root`` is the folder named."""
     suffix = suffix_of(path)
     if suffix not in READABLE_SUFFIXES:
         raise InputError(
@@ -86,7 +88,7 @@ def read_file(path: Path, options: ReadOptions, atlas: Atlas | None = None) -> l
     if suffix in TEXT_SUFFIXES:
         return [read_text(path, header=options.header)]
     if suffix in IMAGE_SUFFIXES:
-        return [read_image(path, atlas=atlas, options=options.image)]
+        return [read_image(path, atlas=atlas, options=options.image, root=root)]
     return _ARRAY_READERS[suffix](path, variable=options.variable, subject_axis=options.subject_axis)
 
 
@@ -101,8 +103,8 @@ def _check_content(path: Path, suffix: str) -> None:
     n_bytes = path.stat().st_size
     if n_bytes == 0:
         raise InputError("The file is empty.")
-    if n_bytes > MAX_FILE_BYTES and suffix not in IMAGE_SUFFIXES:
-        raise InputError(f"The file has {n_bytes / 2**30:.0f} GB; region tables of more than 4 GB are not read.")
+    limit = "image_file_bytes" if suffix in IMAGE_SUFFIXES else "file_bytes"
+    current_limits().check("text_bytes" if suffix in TEXT_SUFFIXES else limit, n_bytes, "The file")
     with path.open("rb") as file:
         start = file.read(8)
     if start.startswith(_PICKLE_STARTS):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biobgt.cohort import Refusal
+from biobgt.limits import current_limits
 from biobgt.readers.files import IMAGE_SUFFIXES, READABLE_SUFFIXES, suffix_of
 from biobgt.readers.naming import FoundFile, printable, subject_ids
 from biobgt.readers.phenotype_search import holds_phenotypes
@@ -57,9 +58,9 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
     refused: list[Refusal] = []
     left_aside: Counter[str] = Counter()
     own_name = name or folder.resolve().name
-    for path in sorted(folder.rglob("*")):
+    for path in _all_within(folder):
         inside = path.relative_to(folder)
-        found = FoundFile(path, inside.as_posix(), folders=(own_name, *inside.parts[:-1]))
+        found = FoundFile(path, inside.as_posix(), folders=(own_name, *inside.parts[:-1]), root=folder)
         if any(part.startswith(".") for part in inside.parts):
             continue
         if path.is_dir() and not path.is_symlink():
@@ -85,6 +86,16 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
 
 def _may_be_phenotypes(path: Path) -> bool:
     return not _BESIDE_THE_DATA.fullmatch(path.name) and holds_phenotypes(path)
+
+
+def _all_within(folder: Path) -> list[Path]:
+    """Everything in a folder, in order; links to folders are not followed."""
+    limits = current_limits()
+    paths = []
+    for path in folder.rglob("*"):
+        paths.append(path)
+        limits.check("folder_files", len(paths), "The folder")
+    return sorted(paths)
 
 
 def _holds_data(path: Path, name: str, pattern: str | None) -> bool:
@@ -120,7 +131,10 @@ def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], 
 
 def _check_link(path: Path, name: str, folder: Path) -> Refusal | None:
     """Links within the folder (as DataLad makes them) are followed; others would read what was not offered."""
-    target = path.resolve()
+    try:
+        target = path.resolve()
+    except (RuntimeError, OSError):
+        return Refusal(name, "It is a link that leads back to itself, so it was not followed. Remove it.")
     if not target.exists():
         return Refusal(name, "It is a link to a file that is not here. Fetch it first (with DataLad: datalad get).")
     if not target.is_relative_to(folder.resolve()):

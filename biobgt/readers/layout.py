@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.limits import Limits, current_limits
 
 Header = Literal["yes", "no"]
 NumberedLine = tuple[int, str]
@@ -77,6 +78,8 @@ def find_layout(text: str, *, header: Header | None = None) -> Layout:
     comments, rows = lines[:n_comments], lines[n_comments:]
     if not rows:
         raise InputError("The file has comments and no rows of numbers.")
+    limits = current_limits()
+    _check_shape(rows, limits)
     separator, decimal = find_separator([line for _, line in rows[-20:]])
     names = None
     if header == "yes" or (header is None and _is_header(rows, separator, decimal)):
@@ -91,6 +94,7 @@ def find_layout(text: str, *, header: Header | None = None) -> Layout:
     left_out, row_names = _columns_left_out(names, rows, separator, decimal)
     if trailing and (names is None or names[-1] == ""):
         left_out.add(n_columns - 1)
+    limits.check_table((len(rows), n_columns - len(left_out)), "The table")
     simulated = any(line.startswith(SIMULATED_MARK) for _, line in comments)
     return Layout(separator, decimal, names, rows, n_columns, frozenset(left_out), row_names, simulated)
 
@@ -187,6 +191,14 @@ def _fit_header(names: list[str] | None, n_columns: int, *, trailing: bool, line
             "there must be one name a column."
         )
     return names
+
+
+def _check_shape(rows: list[NumberedLine], limits: Limits) -> None:
+    """Refuse a table of more rows or columns than are read, before its cells are looked at."""
+    for _, line in (rows[0], rows[-1]):
+        n_columns = max(len(line.split()), *(line.count(mark) for mark in "\t;,"))
+        limits.check("timepoints", n_columns - 1, "The table")  # but for row names, one axis is time
+    limits.check("timepoints", len(rows) - 1, "The table")
 
 
 def _check_counts(rows: list[NumberedLine], separator: str) -> int:

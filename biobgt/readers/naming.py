@@ -20,11 +20,15 @@ _ENTITIES = ("task", "acq", "dir", "rec", "echo", "space", "res", "den", "desc")
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file to be read: where it lies, its name within what the user named, and the folders above it."""
+    """A file to be read: where it lies, its name within what the user named, and the folders above it.
+
+    ``root`` is the folder that the user named, out of which no link may lead; None where the file itself was named.
+    """
 
     path: Path
     name: str
     folders: tuple[str, ...] = ()
+    root: Path | None = None
 
 
 def subject_ids(files: Sequence[FoundFile]) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from biobgt.errors import InputError
+from biobgt.limits import current_limits
 from biobgt.readers.layout import find_separator, is_number, split_cells
 from biobgt.readers.matching import same_person
 from biobgt.readers.phenotypes import (
@@ -21,6 +22,7 @@ from biobgt.readers.phenotypes import (
     is_known,
     read_table,
     read_table_of_words,
+    read_words,
 )
 from biobgt.readers.text import decode
 
@@ -76,7 +78,7 @@ def _beginning(path: Path, *, whole: bool = False) -> pd.DataFrame | None:
             text = decode(data if len(data) < _SNIFFED_BYTES else data[: data.rfind(b"\n")])
             if not _may_be_of_people(text):
                 return None
-            table = read_table_of_words(decode(path.read_bytes()) if whole else text, "The table")
+            table = read_table_of_words(read_words(path, current_limits(), "The table") if whole else text, "The table")
     except (InputError, OSError):
         return None
     names = [str(column).strip().lower() for column in table.columns]

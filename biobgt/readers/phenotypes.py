@@ -4,7 +4,6 @@ Reads ``.csv``, ``.tsv`` and ``.xlsx``, BIDS ``participants.tsv``, ABIDE's pheno
 Numeric codes are translated only where a release's own columns say which release it is, and a note says how.
 """
 
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,11 @@ from typing import Any
 import pandas as pd
 
 from biobgt.errors import InputError
-from biobgt.readers.archives import check_unpacked_size
+from biobgt.limits import Limits, current_limits
+from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.layout import find_separator, split_cells
-from biobgt.readers.text import decode
+from biobgt.readers.text import check_lines, decode
+from biobgt.readers.workbooks import read_workbook
 
 # The column names of the releases, in lower case, in order of preference.
 ID_COLUMNS = ("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id")
@@ -92,12 +93,12 @@ def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenot
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
-    try:
-        raw = read_table(path).dropna(how="all")
-    except OSError as error:
-        raise InputError(
-            f"The phenotype table '{path.name}' could not be opened ({error.strerror or error})."
-        ) from None
+    with one_refused_file(f"The phenotype table '{path.name}'"):
+        return _as_phenotypes(path, id_column)
+
+
+def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
+    raw = read_table(path).dropna(how="all")
     if raw.empty:
         raise InputError(f"The phenotype table '{path.name}' has no rows.")
     raw.columns = pd.Index([str(column).strip().lower() for column in raw.columns])
@@ -172,17 +173,20 @@ def _as_text(value: object) -> str:
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table as it is written, from a workbook or from text."""
     if path.suffix.lower() in {".xlsx", ".xlsm"}:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                check_unpacked_size(archive)
-            return pd.read_excel(path, dtype=object)
-        except (zipfile.BadZipFile, ValueError, KeyError):
-            raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
+        return read_workbook(path)
+    what = f"The phenotype table '{path.name}'"
+    return read_table_of_words(read_words(path, current_limits(), what), what)
+
+
+def read_words(path: Path, limits: Limits, what: str) -> str:
+    """Read the text of a table with a header, unless it is larger than such a table may be."""
+    limits.check("table_bytes", path.stat().st_size, what)
+    data = path.read_bytes()
     try:
-        text = decode(path.read_bytes())
+        check_lines(data, limits, "The file")
+        return decode(data)
     except InputError as error:
-        raise InputError(f"The phenotype table '{path.name}' cannot be read. {error}") from None
-    return read_table_of_words(text, f"The phenotype table '{path.name}'")
+        raise InputError(f"{what} cannot be read. {error}") from None
 
 
 def read_table_of_words(text: str, what: str) -> pd.DataFrame:
@@ -190,8 +194,15 @@ def read_table_of_words(text: str, what: str) -> pd.DataFrame:
 
     Columns whose every value is a number are numeric, but for ids with leading zeros, which stay text.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    limits = current_limits()
+    lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
+    if not lines or not lines[0].strip(' \t;,"'):
+        raise InputError(f"{what} cannot be read: it has no header, a first line that names its columns.")
     separator, _ = find_separator(lines[:1])
+    n_columns = lines[0].count(separator) + 1
+    limits.check("table_rows", len(lines) - 1, what)
+    limits.check("table_columns", n_columns, what)
+    limits.check("table_cells", n_columns * len(lines), what)
     rows = [split_cells(line, separator) for line in lines]
     header, body = rows[0], rows[1:]
     for number, row in enumerate(body, start=2):

@@ -11,7 +11,7 @@ import io
 import json
 import re
 import zipfile
-import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,14 +23,16 @@ from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.readers.archives import check_unpacked_size
+from biobgt.limits import current_limits
+from biobgt.readers.archives import ZIP_ERRORS, open_archive
+from biobgt.readers.guarding import one_refused_file
+from biobgt.readers.numpy_files import HEADER_ERRORS
 from biobgt.readers.project_documents import cohort_from_document, field_of
 
 PROJECT_SUFFIX = ".biobgt"
 FORMAT = "biobgt project"
 VERSION = 1
 DOCUMENT = "project.json"
-MAX_DOCUMENT_BYTES = 2**26  # a thousand subjects with a hundred phenotypes each take 4 MB
 _ARRAY_NAME = re.compile(r"arrays/[0-9a-z_]{1,40}\.npy")
 _ENCRYPTED = 0x1
 
@@ -44,7 +46,13 @@ class ProjectFile:
 
     def cohort(self) -> Cohort:
         """Read the cohort."""
-        return cohort_from_document(field_of(self.document, "cohort", dict), self.array)
+        limits = current_limits()
+        n_bytes = sum(entry.file_size for entry in self.archive.infolist())
+        limits.check("cohort_bytes", n_bytes, "The project")
+        cohort = cohort_from_document(field_of(self.document, "cohort", dict), self.array)
+        limits.check("regions", cohort.atlas.n_regions, "The project's atlas")
+        limits.check("id_characters", max(map(len, cohort.ids)), "The project")
+        return cohort
 
     def array(self, name: str) -> NDArray[np.float64]:
         """Read one array, and make sure that it is the one that was saved.
@@ -72,21 +80,19 @@ def open_project_file(source: str | Path | BinaryIO) -> Iterator[ProjectFile]:
     InputError
         For a file that is no project, was cut off or changed, or was written by a newer version.
     """
-    try:
-        with zipfile.ZipFile(source) as archive:
-            check_unpacked_size(archive)
-            document = _read_document(archive)
-            _check_entries(archive, document)
-            yield ProjectFile(document, archive)
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"The project file could not be opened ({error.strerror or error}).") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
-        raise InputError(
-            f"This is not a whole project file: it was cut off, damaged, or is no {PROJECT_SUFFIX} file at all. "
-            "Take another copy of it."
-        ) from None
+    with one_refused_file("The project file"):
+        try:
+            with open_archive(source, current_limits()) as archive:
+                document = _read_document(archive)
+                _check_entries(archive, document)
+                yield ProjectFile(document, archive)
+        except ZIP_ERRORS as error:
+            if isinstance(error, OSError) and error.strerror:
+                raise
+            raise InputError(
+                f"This is not a whole project file: it was cut off, damaged, or is no {PROJECT_SUFFIX} file at all. "
+                "Take another copy of it."
+            ) from None
 
 
 def read_project_cohort(source: str | Path | BinaryIO) -> Cohort:
@@ -113,8 +119,7 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
     entry = archive.getinfo(DOCUMENT)
     if entry.flag_bits & _ENCRYPTED:
         raise InputError("The project file is protected by a password. Bring it without one.")
-    if entry.file_size > MAX_DOCUMENT_BYTES:
-        raise InputError(f"The project's {DOCUMENT} has {entry.file_size / 2**20:.0f} MB, which is refused.")
+    current_limits().check("document_bytes", entry.file_size, f"The project's {DOCUMENT}")
     try:
         document = json.loads(archive.read(entry).decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -132,12 +137,12 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
 
 def _check_entries(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> None:
     """Make sure that the archive holds exactly what its document says: nothing twice, missing, hidden or besides."""
-    names = archive.namelist()
+    names = Counter(archive.namelist())
     declared = set(field_of(document, "arrays", dict))
     if any(not _ARRAY_NAME.fullmatch(name) for name in declared):
         raise InputError("The project file is damaged: an array in it has a name that no project uses.")
-    if len(names) != len(set(names)) or set(names) != declared | {DOCUMENT}:
-        odd = sorted(set(names) ^ (declared | {DOCUMENT})) or [name for name in names if names.count(name) > 1]
+    if names.total() != len(names) or set(names) != declared | {DOCUMENT}:
+        odd = sorted(set(names) ^ (declared | {DOCUMENT})) or [name for name, count in names.items() if count > 1]
         raise InputError(
             f"The project file was changed or damaged: '{odd[0][:80]}' is missing, twice there, or does not belong. "
             "Take another copy of it."
@@ -159,7 +164,7 @@ def _decode(content: bytes, name: str, shape: tuple[object, ...]) -> NDArray[np.
             raise ValueError("another shape or type")
         # A copy, so that it can be written to, as every other reader's arrays can.
         return np.frombuffer(content, dtype, offset=stream.tell()).reshape(found).astype(np.float64)
-    except (ValueError, TypeError, OverflowError):
+    except HEADER_ERRORS:
         raise InputError(f"The project file is damaged: '{name}' is not the table of numbers it should be.") from None
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from biobgt.atlas import Atlas
 from biobgt.cohort import ATLAS_DECIDED_BY, Source, Subject
 from biobgt.errors import InputError
+from biobgt.limits import current_limits
 from biobgt.readers.files import IMAGE_SUFFIXES, ReadOptions, describe_source, read_file, suffix_of
+from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.naming import FoundFile, check_name, printable, subject_ids
 from biobgt.readers.reading import Measurement, Reading, interpret, names_of_regions
 from biobgt.readers.recognition import check_places, region_order
@@ -41,16 +43,16 @@ def read_candidates(
     """Read one file after another; what fails is a problem of that file alone."""
     for i, (file, subject) in enumerate(zip(files, subject_ids(files), strict=True), start=1):
         try:
-            check_name(file.name, subject)
-            readings = read_file(file.path, options, atlas)
-            source = describe_source(file.path, name=file.name)
+            with one_refused_file("The file"):
+                check_name(file.name, subject)
+                readings = read_file(file.path, options, atlas, root=file.root)
+                names = _name_each(subject, readings)
+                source = describe_source(file.path, name=file.name)
         except InputError as error:
             yield Problem(printable(file.name), printable(subject), error)
-        except OSError as error:
-            yield Problem(file.name, subject, InputError(f"The file could not be opened ({error.strerror or error})."))
         else:
             file_name = _file_name(file, options)
-            for name, reading in zip(_name_each(subject, readings), readings, strict=True):
+            for name, reading in zip(names, readings, strict=True):
                 yield Candidate(name, replace(reading, file_name=file_name), source)
         if progress is not None:
             progress(i, len(files))
@@ -90,10 +92,11 @@ def to_subject(
     """Decide what one reading means, and put its regions in the order of the reference."""
     reading = candidate.reading
     try:
-        measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
-        names = names_of_regions(reading)
-        check_places(names or (), atlas)
-        measured, reordered = _in_order(measured, names, reference)
+        with one_refused_file("The file"):
+            measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
+            names = names_of_regions(reading)
+            check_places(names or (), atlas)
+            measured, reordered = _in_order(measured, names, reference)
     except InputError as error:
         other_atlas = atlas.n_regions not in reading.values.shape
         return Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
@@ -146,4 +149,7 @@ def _name_each(subject: str, readings: list[Reading]) -> list[str]:
     """A file's subject goes by the file's name; several in one go by their own ids, or by number."""
     width = len(str(len(readings)))
     numbered = [f"{subject}_{i:0{width}d}" for i in range(1, len(readings) + 1)] if len(readings) > 1 else [subject]
-    return [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
+    names = [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
+    check_name(*names)
+    current_limits().check("id_characters", max(map(len, names)), "The file")
+    return names

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.limits import Limits, current_limits
 from biobgt.readers.layout import MISSING, Header, Layout, find_layout, is_number
 from biobgt.readers.reading import Reading
 
@@ -20,7 +21,10 @@ _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe
 
 def read_text(path: Path, *, header: Header | None = None) -> Reading:
     """Read one subject's table of numbers; ``header`` is the user's word on whether its first line is one."""
-    layout = find_layout(decode(path.read_bytes()), header=header)
+    data = path.read_bytes()
+    check_lines(data, current_limits(), "The file")
+    layout = find_layout(decode(data), header=header)
+    del data
     values = _parse(layout)
     options: dict[str, str | float | bool] = {
         "separator": {"\t": "tab", " ": "space"}.get(layout.separator, layout.separator),
@@ -54,6 +58,13 @@ def decode(data: bytes) -> str:
                 "The file begins as Unicode text and is damaged further on. Save it again as UTF-8."
             ) from None
         return data.decode("latin-1")
+
+
+def check_lines(data: bytes, limits: Limits, what: str) -> None:
+    """Refuse text with a line longer than any table has, before it is split into cells."""
+    ends = data.count(b"\n") + data.count(b"\r")
+    longest = max(map(len, data.splitlines()), default=0) if ends else len(data)
+    limits.check("line_characters", longest, what)
 
 
 def _parse(layout: Layout) -> NDArray[np.float64]:

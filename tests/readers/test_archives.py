@@ -71,7 +71,7 @@ def test_an_archive_that_grows_to_gigabytes_is_refused(tmp_path, name):
     ):
         for _ in range(20):
             entry.write(chunk)
-    with pytest.raises(InputError, match="unpacks from"):
+    with pytest.raises(InputError, match="would grow from"):
         read_cohort(path)
 
 

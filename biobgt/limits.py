@@ -1,0 +1,156 @@
+"""How large a file, a table, an archive or a cohort may be: every limit of the readers, stated once.
+
+Real data stay below the defaults: 1,000 regions by 5,000 time points, images of 91 × 109 × 91 × 1,200 voxels, cohorts
+of a few thousand subjects. What lies above is refused before memory is taken, with a sentence that says how to raise
+the limit: each is the environment variable ``BIOBGT_MAX_`` and the field's name in capitals.
+``python -m biobgt.limits`` prints them.
+"""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from typing import Any
+
+from biobgt.errors import InputError
+
+PREFIX = "BIOBGT_MAX_"
+
+
+def _limit(default: int, noun: str, about: str) -> Any:
+    """One limit: its default, what it counts, and what it is for."""
+    return field(default=default, metadata={"noun": noun, "about": about})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the readers accept; see each field's ``about``."""
+
+    file_bytes: int = _limit(4 * 2**30, "bytes", "Size of a file, images excepted.")
+    image_file_bytes: int = _limit(16 * 2**30, "bytes", "Size of an image file.")
+    text_bytes: int = _limit(2**29, "bytes", "Size of a text table of numbers.")
+    line_characters: int = _limit(4_000_000, "characters in one line", "Length of a line in a text table.")
+    cells: int = _limit(2**28, "values", "Values of one array: 2 GB as double precision.")
+    voxels: int = _limit(2**31, "voxels in all volumes", "Voxels of a 4-D image, times its volumes.")
+    regions: int = _limit(1_200, "regions", "Regions of an atlas. Hub measures take minutes per subject above it.")
+    timepoints: int = _limit(100_000, "time points", "Time points of one subject.")
+    subjects: int = _limit(20_000, "subjects", "Subjects of one file, and of a cohort.")
+    cohort_bytes: int = _limit(8 * 2**30, "bytes of numbers", "All subjects of a cohort together, in memory.")
+    id_characters: int = _limit(200, "characters in a subject's id", "Length of a subject's id.")
+    table_bytes: int = _limit(2**26, "bytes", "Size of a phenotype or atlas table; of a workbook, once unpacked.")
+    table_rows: int = _limit(100_000, "rows", "Rows of a phenotype table.")
+    table_columns: int = _limit(5_000, "columns", "Columns of a phenotype or atlas table.")
+    table_cells: int = _limit(2_000_000, "cells", "Cells of a phenotype or atlas table.")
+    members: int = _limit(20_000, "files", "Files in an archive.")
+    archive_bytes: int = _limit(8 * 2**30, "bytes once unpacked", "An archive's files together, unpacked.")
+    document_bytes: int = _limit(2**26, "bytes", "The JSON document of a project.")
+    ratio: int = _limit(50, "times its packed size once unpacked", "How much compressed data above 64 MB may grow.")
+    nesting: int = _limit(32, "levels of folders or groups", "Depth of folders in an archive, of groups in HDF5.")
+    objects: int = _limit(10_000, "objects", "Groups and datasets of an HDF5 file, variables of a MATLAB file.")
+    folder_files: int = _limit(1_000_000, "files", "Files that are looked at in a folder.")
+    seconds: int = _limit(120, "seconds", "Time for a MATLAB or HDF5 file or a workbook.")
+    image_seconds: int = _limit(1_800, "seconds", "Time for the series of one image.")
+    reader_bytes: int = _limit(2**30, "bytes", "Working memory of a reading process, beside the array that it reads.")
+
+    def check(self, limit: str, found: float, what: str) -> None:
+        """Refuse what is above a limit.
+
+        Parameters
+        ----------
+        limit : str
+            A field of this class.
+        found : float
+            How many there are, or are declared to be.
+        what : str
+            What has them, as the subject of a sentence: "The file".
+        """
+        allowed: int = getattr(self, limit)
+        if found <= allowed:
+            return
+        noun = _NOUNS[limit]
+        raise InputError(
+            f"{what} has {_amount(found, noun)}; at most {_amount(allowed, noun)} are read. "
+            f"If it is meant to be so large, {how_to_raise(limit, found)}."
+        )
+
+    def check_array(self, shape: Sequence[int], what: str) -> None:
+        """Refuse an array of more values than are read; its shape may be a hostile file's word."""
+        cells = 1
+        for n in shape:  # Python's own integers do not overflow
+            cells *= max(0, int(n))
+        self.check("cells", cells, what)
+
+    def check_table(self, shape: Sequence[int], what: str) -> None:
+        """Refuse a subject's table that is too large whichever of its two axes is time."""
+        self.check_array(shape, what)
+        self.check("regions", min(shape), what)
+        self.check("timepoints", max(shape), what)
+
+    def check_growth(self, packed: int, unpacked: int, what: str) -> None:
+        """Refuse what is mostly air: compressed data that would grow as no measured data do."""
+        if unpacked <= _ALWAYS_UNPACKED:
+            return
+        ratio = math.ceil(unpacked / max(1, packed))
+        if ratio > self.ratio:
+            raise InputError(
+                f"{what} would grow from {_amount(packed, 'bytes')} to {_amount(unpacked, 'bytes')}, {ratio:,} times "
+                f"its size, as no measured data do; at most {self.ratio} times are unpacked. Save it without "
+                f"compression, or {how_to_raise('ratio', ratio)}."
+            )
+
+
+_ALWAYS_UNPACKED = 2**26
+_NOUNS = {item.name: item.metadata["noun"] for item in fields(Limits)}
+
+
+def current_limits(environment: Mapping[str, str] | None = None) -> Limits:
+    """Return the limits that hold: the defaults, or what the environment says instead."""
+    environment = os.environ if environment is None else environment
+    said = {item.name: environment.get(variable_of(item.name)) for item in fields(Limits)}
+    return Limits(**{name: _whole_number(name, text) for name, text in said.items() if text is not None})
+
+
+def variable_of(limit: str) -> str:
+    """Return the environment variable that sets a limit.
+
+    >>> variable_of("regions")
+    'BIOBGT_MAX_REGIONS'
+    """
+    return PREFIX + limit.upper()
+
+
+def how_to_raise(limit: str, wanted: float) -> str:
+    """Say how a limit is raised, as the second half of a sentence."""
+    return f"set {variable_of(limit)}={math.ceil(wanted)} in the environment before BioBGT Explorer is started"
+
+
+def _whole_number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 19 and int(text) > 0):
+        raise InputError(
+            f"The environment variable {variable_of(name)} is '{text[:40]}'; it must be a whole number above 0."
+        )
+    return int(text)
+
+
+def _amount(count: float, noun: str) -> str:
+    """Write a number with what it counts; bytes as kB, MB or GB.
+
+    >>> _amount(2**32, "bytes"), _amount(1200, "regions")
+    ('4 GB', '1,200 regions')
+    """
+    if not noun.startswith("bytes"):
+        return f"{count:,.0f} {noun}"
+    step = min(3, max(1, int(math.log2(max(count, 1)) // 10)))
+    number = f"{count / 2 ** (10 * step):,.1f}".removesuffix(".0")
+    return f"{number} {('kB', 'MB', 'GB')[step - 1]}{noun.removeprefix('bytes')}"
+
+
+def _print_limits() -> None:
+    limits = current_limits()
+    about: Field[int]
+    for about in fields(Limits):
+        print(f"{variable_of(about.name):28} {getattr(limits, about.name):>14,}  {about.metadata['about']}")
+
+
+if __name__ == "__main__":
+    _print_limits()

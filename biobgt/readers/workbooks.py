@@ -1,0 +1,44 @@
+"""Excel workbooks to tables of words: the first sheet, whose first row is the header.
+
+The workbook's parts are held to their limits before openpyxl sees them; it reads them in a process of its own.
+"""
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from biobgt.errors import InputError
+from biobgt.limits import current_limits
+from biobgt.readers.archives import ZIP_ERRORS, open_archive
+from biobgt.readers.isolated import read_isolated
+
+
+def read_workbook(path: Path) -> pd.DataFrame:
+    """Read the first sheet; a column without a name is called by its number, an empty cell is NaN."""
+    limits = current_limits()
+    try:
+        with open_archive(path, limits) as archive:
+            n_bytes = sum(entry.file_size for entry in archive.infolist())
+    except InputError:
+        raise
+    except ZIP_ERRORS:
+        raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
+    limits.check("table_bytes", n_bytes, f"'{path.name}', once unpacked,")
+    rows: list[list[Any]] = [
+        [_value_of(cell) for cell in row] for row in read_isolated("workbook", path, {}).answer["rows"]
+    ]
+    if not rows:
+        return pd.DataFrame()
+    n_columns = max(map(len, rows))
+    limits.check("table_cells", n_columns * len(rows), f"'{path.name}'")
+    padded = [row + [float("nan")] * (n_columns - len(row)) for row in rows]
+    names = [f"column {i}" if pd.isna(name) else str(name) for i, name in enumerate(padded[0], start=1)]
+    return pd.DataFrame(padded[1:], columns=range(n_columns), dtype=object).set_axis(names, axis=1)
+
+
+def _value_of(cell: Any) -> Any:
+    if cell is None:
+        return float("nan")
+    return datetime.datetime.fromisoformat(cell["date"]) if isinstance(cell, dict) else cell

@@ -1,0 +1,159 @@
+"""Reading in a process of its own: the same numbers, and nothing that happens to that process happens to this one."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from biobgt import InputError
+from biobgt.errors import ReaderFault
+from biobgt.readers import isolated
+from biobgt.readers.files import ReadOptions, read_file
+from biobgt.readers.isolated import read_isolated
+
+HDF5 = {"variable": None, "matlab": False}
+
+
+def write(path: Path, values: np.ndarray) -> Path:
+    with h5py.File(path, "w") as file:
+        file["data"] = values
+    return path
+
+
+def children() -> set[int]:
+    return {child._process.pid for child in isolated._POOL._idle}
+
+
+@pytest.fixture
+def good(tmp_path, rng) -> Path:
+    return write(tmp_path / "good.h5", rng.standard_normal((30, 5)))
+
+
+@pytest.fixture
+def warm(good):
+    """One idle process, and no other."""
+    isolated._POOL.close()
+    read_isolated("hdf5", good, HDF5)
+    (pid,) = children()
+    return pid
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<f2", ">i2", "<u8", "i1"])
+def test_every_type_of_number_comes_back_to_the_last_bit(tmp_path, rng, dtype):
+    values = (rng.standard_normal((7, 5)) * 50).astype(dtype)
+    reply = read_isolated("hdf5", write(tmp_path / "s.h5", values), HDF5)
+    assert reply.array.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(reply.array, values)
+    assert reply.array.flags.writeable
+
+
+def test_the_process_is_kept_for_the_next_file(good, warm):
+    read_isolated("hdf5", good, HDF5)
+    assert children() == {warm}
+
+
+def test_after_a_damaged_file_the_process_is_another(tmp_path, good, warm):
+    (tmp_path / "bad.h5").write_bytes(good.read_bytes()[:1000])
+    with pytest.raises(InputError, match="cannot be read as HDF5"):
+        read_isolated("hdf5", tmp_path / "bad.h5", HDF5)
+    read_isolated("hdf5", good, HDF5)
+    assert warm not in children()
+
+
+def test_a_process_that_was_killed_while_idle_costs_no_file(good, warm):
+    os.kill(warm, signal.SIGKILL)
+    assert read_isolated("hdf5", good, HDF5).array.shape == (30, 5)
+
+
+def test_a_process_that_dies_over_a_file_is_one_refused_file(tmp_path, good, warm, monkeypatch):
+    """A stopped process that is then killed stands for every crash in a library."""
+    os.kill(warm, signal.SIGSTOP)
+    threading.Timer(0.2, os.kill, (warm, signal.SIGKILL)).start()
+    assert read_isolated("hdf5", good, HDF5).array.shape == (30, 5), "a warm process's death is not the file's fault"
+    monkeypatch.setattr(isolated, "isolated_child", type("Broken", (), {"__file__": str(tmp_path / "no.py")}))
+    isolated._POOL.close()
+    with pytest.raises(InputError, match="crashed on it"):
+        read_isolated("hdf5", good, HDF5)
+
+
+def test_a_file_that_takes_too_long_is_refused_and_the_next_is_read(good, warm, monkeypatch):
+    monkeypatch.setenv("BIOBGT_MAX_SECONDS", "1")
+    os.kill(warm, signal.SIGSTOP)  # as good as a loop in C: it answers to SIGKILL alone
+    with pytest.raises(InputError, match=r"longer than 1 seconds.*BIOBGT_MAX_SECONDS=4"):
+        read_isolated("hdf5", good, HDF5)
+    monkeypatch.delenv("BIOBGT_MAX_SECONDS")
+    assert read_isolated("hdf5", good, HDF5).array.shape == (30, 5)
+
+
+def test_memory_beyond_what_the_file_declares_is_refused(tmp_path, monkeypatch):
+    """A dataset of 100 numbers whose one chunk unpacks to 800 MB."""
+    path = tmp_path / "chunk.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=np.ones((10, 10)), chunks=(10_000, 10_000), compression=9, maxshape=(None, None))
+    monkeypatch.setenv("BIOBGT_MAX_READER_BYTES", str(2**28))
+    with pytest.raises(InputError, match=r"cannot be read as HDF5|more memory"):
+        read_file(path, ReadOptions())
+    monkeypatch.setenv("BIOBGT_MAX_READER_BYTES", str(2**31))
+    assert read_file(path, ReadOptions())[0].values.sum() == 100
+
+
+def test_a_fault_of_a_reader_is_told_from_a_refusal(good):
+    with pytest.raises(ReaderFault, match=r"KeyError.*fault of this program"):
+        read_isolated("hdf5", good, {})  # no 'variable': our own mistake
+
+
+def test_threads_share_the_processes(tmp_path, rng):
+    values = [rng.standard_normal((20, 4)) for _ in range(24)]
+    paths = [write(tmp_path / f"{i}.h5", array) for i, array in enumerate(values)]
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(lambda path: read_isolated("hdf5", path, HDF5), paths))
+    for reply, array in zip(replies, values, strict=True):
+        np.testing.assert_array_equal(reply.array, array)
+    assert len(children()) <= isolated.MOST_AT_ONCE
+
+
+def test_a_process_outlives_the_thread_that_asked_first(good):
+    isolated._POOL.close()
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(read_isolated, "hdf5", good, HDF5).result()
+    first = children()
+    time.sleep(0.1)
+    read_isolated("hdf5", good, HDF5)
+    assert children() == first
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends once it has answered")
+def test_a_process_ends_with_its_parent_even_when_that_is_killed(good):
+    script = (
+        "import os, sys\nfrom pathlib import Path\nfrom biobgt.readers import isolated\n"
+        f"isolated.read_isolated('hdf5', Path({str(good)!r}), {HDF5!r})\n"
+        "pid = isolated._POOL._idle[0]._process.pid\nos.kill(pid, 19)\nprint(pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    root = str(Path(isolated.__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=root, check=False)
+    pid = int(done.stdout)
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]:
+            return
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    pytest.fail("the reading process was left behind")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_a_process_may_not_do(good, warm):
+    lines = Path(f"/proc/{warm}/limits").read_text().splitlines()[1:]
+    limits = {line[:25].strip(): line[26:46].strip() for line in lines}
+    assert limits["Max core file size"] == "0"
+    assert limits["Max file size"] == "0"
+    assert limits["Max address space"] != "unlimited"
+    assert limits["Max cpu time"] != "unlimited"
