@@ -16,12 +16,14 @@ from biobgt.quality import mean_connectivity, same_scans
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
+    import torch
+
     from biobgt.model.presets import Preset
     from biobgt.training.data import LabelledGraphs
 
 CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]
 PresetName = Literal["best", "paper-abide", "paper-adni", "paper-adhd"]
-Protocol = Literal["random", "sites", "official"]
+Protocol = Literal["random", "sites", "official", "nested"]
 KindOption = Annotated[CohortKind, typer.Option("--cohort", help="Which cohort; 'folder' is any with a group table.")]
 DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
 PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
@@ -72,7 +74,7 @@ def train(
         )
         if not is_first():
             return
-        card = write_model(
+        written = write_model(
             out,
             name=name or out.resolve().name,
             cohort=subjects,
@@ -83,7 +85,8 @@ def train(
             command=typed_command(sys.argv[1:]),
             seed=seed,
         )
-    print_line(card["headline"])
+        _check(out, subjects, prepared, seed=seed, features=folder / "features")
+    print_line(written["headline"])
     print_line(f"Model written to {out}")
 
 
@@ -92,10 +95,15 @@ def evaluate(
     data: DataOption,
     out: OutOption,
     preset: Annotated[PresetName, typer.Option(help="Preset to evaluate.")] = "best",
-    protocol: Annotated[Protocol, typer.Option(help="Random 80/10/10 splits, sites left out, or the cohort's own.")] = (
-        "random"
-    ),
-    splits: Annotated[int, typer.Option(min=1, help="Number of random splits.")] = 10,
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            help="Random 80/10/10 splits, sites left out, the cohort's own, or a whole ensemble for each fold (nested)."
+        ),
+    ] = "random",
+    splits: Annotated[
+        int, typer.Option(min=1, help="Number of random splits; of folds to do now, where nested, of 10.")
+    ] = 10,
     linear: Annotated[bool, typer.Option(help="Linear models on the same splits beside it.")] = True,
     shrinkage: ShrinkageOption = None,
     phenotypes: PhenotypesOption = None,
@@ -116,11 +124,14 @@ def evaluate(
 
     refuse_processes("biobgt evaluate")
     settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
-    card = None if model is None else load_card(model)
+    of_model = None if model is None else load_card(model)
     _use_threads(threads)
     subjects = _read(cohort, data, phenotypes, atlas, seed)
-    if card is not None:
-        check_evaluated(card, subjects, settings)  # it gets the summary in the end: better refused now
+    if of_model is not None:
+        check_evaluated(of_model, subjects, settings)  # it gets the summary in the end: better refused now
+    if protocol == "nested":
+        _evaluate_nested(subjects, settings, out, model=model, n_outer=splits, seed=seed, device=chosen)
+        return
     parts = protocol_splits(subjects, protocol, n=splits, seed=seed)  # refuses before the long work
     _write_reading(subjects, out)
     prepared = _prepare(subjects, settings, out / "features")
@@ -145,6 +156,72 @@ def evaluate(
     if model is not None:
         add_evaluation(model_folder(model), results)
     print_line(f"Results written to {out}")
+
+
+def _evaluate_nested(
+    subjects: Cohort,
+    settings: "Preset",
+    out: Path,
+    *,
+    model: Path | None,
+    n_outer: int,
+    seed: int,
+    device: "torch.device",
+) -> None:
+    """An ensemble for each outer fold; what the mean of its members says of the fold's subjects."""
+    from biobgt.model.pretrained import model_folder
+    from biobgt.training.nested import NESTED, add_nested, evaluate_nested, nested_summary
+
+    _write_reading(subjects, out)
+    prepared = _prepare(subjects, settings, out / "features")
+    results = evaluate_nested(
+        subjects, prepared, settings, folder=out, n_outer=n_outer, seed=seed, device=device, progress=_tell
+    )
+    found = nested_summary(results, prepared.groups)
+    for name in ("mean", "single"):
+        auc, accuracy = found[name]["auc"], found[name]["accuracy"]
+        print_line(
+            f"{found['outer_folds']} of {found['folds']} folds, {name} of members: AUC {auc['value']:.3f} "
+            f"[{auc['low']:.3f}, {auc['high']:.3f}], accuracy {accuracy['value']:.3f}"
+        )
+    if model is not None:
+        add_nested(model_folder(model), results)
+    print_line(f"Results written to {out / NESTED}")
+
+
+def card(
+    cohort: KindOption,
+    data: DataOption,
+    model: Annotated[Path, typer.Option(help="Model folder whose card is completed.")],
+    phenotypes: PhenotypesOption = None,
+    atlas: AtlasOption = None,
+    features: Annotated[Path | None, typer.Option(help="Folder in which NE and modules are kept.")] = None,
+    threads: ThreadsOption = None,
+) -> None:
+    """Measure again what a model's card says of familiar ranges, noise and motion; nothing is trained.
+
+    The cohort must be the one that the model was trained on.
+    """
+    from biobgt.model.presets import Preset
+    from biobgt.model.pretrained import load_card, model_folder
+
+    known, folder = load_card(model), model_folder(model)
+    _use_threads(threads)
+    subjects = _read(cohort, data, phenotypes, atlas, known["training"]["seed"])
+    prepared = _prepare(subjects, Preset.from_dict(known["preset"]), features)
+    _check(folder, subjects, prepared, seed=known["training"]["seed"], features=features)
+    print_line(f"Card written to {folder}")
+
+
+def _check(folder: Path, subjects: Cohort, prepared: "LabelledGraphs", *, seed: int, features: Path | None) -> None:
+    from biobgt.model.inputs import FeatureStore
+    from biobgt.training.checks import check_model
+    from biobgt.training.robustness_views import motion_words, noise_words
+
+    with progress_bar("Noise") as progress:
+        found = check_model(folder, subjects, prepared, seed=seed, store=FeatureStore(features), progress=progress)
+    for sentence in (noise_words(found), motion_words(found)):
+        print_line(sentence)
 
 
 def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int) -> Cohort:
@@ -173,7 +250,7 @@ def _write_reading(cohort: Cohort, folder: Path) -> None:
     write_reading(cohort, folder)
 
 
-def _prepare(subjects: Cohort, settings: "Preset", kept: Path) -> "LabelledGraphs":
+def _prepare(subjects: Cohort, settings: "Preset", kept: Path | None) -> "LabelledGraphs":
     from biobgt.training.data import label_graphs
 
     with progress_bar("NE and modules") as progress:
