@@ -11,8 +11,10 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
+from biobgt.autocorrelation import effective_timepoints
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import is_correlation, subject_connectivity
 
@@ -22,6 +24,9 @@ MIN_MINUTES = 5.0  # Van Dijk et al. 2010: correlations stabilise at about five 
 MAX_MEAN_FC = 0.6
 # Independent noise of T time points has a mean |r| of sqrt(2 / (pi T)); real subjects were at twice that or more.
 NOISE_FACTOR = 1.5
+# The same with independent time points instead of T, which tells filtered noise too: from 100 time points on noise was
+# at most at 1.38, white or band-passed (0.009 to 0.08 Hz at a TR of 2 s), real subjects at 1.46 or more.
+FILTERED_NOISE_FACTOR = 1.4
 # The same scan written with four decimals differs by less; of two different ABIDE scans some connection by 0.5.
 SAME_MEAN, SAME_CONNECTION = 5e-4, 1e-3
 OVERALL_CONNECTIVITY = "mean_abs_fc"  # what tables and tests call mean |FC|
@@ -157,9 +162,15 @@ def _connectivity_flags(subject: Subject) -> list[QualityFlag]:
                 f"Mean connectivity {mean:.2f}: one global signal (motion, breathing) may dominate.",
             )
         ]
-    if subject.n_timepoints is not None and strength < NOISE_FACTOR * np.sqrt(2 / (np.pi * subject.n_timepoints)):
+    if subject.series is not None and _like_noise(subject.series, strength):
         return [QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")]
     return []
+
+
+def _like_noise(series: NDArray[np.float64], strength: float) -> bool:
+    """Whether a mean |FC| is no more than independent signals have, of this length or of this autocorrelation."""
+    limits = (NOISE_FACTOR, len(series)), (FILTERED_NOISE_FACTOR, effective_timepoints(series))
+    return any(n > 0 and strength < factor * np.sqrt(2 / (np.pi * n)) for factor, n in limits)
 
 
 def _twin_flags(twins: Sequence[str]) -> list[QualityFlag]:

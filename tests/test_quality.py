@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.signal import butter, sosfiltfilt
 
 from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
@@ -47,6 +48,18 @@ def test_suspicious_connectivity(rng):
     common = rng.standard_normal((200, 1))
     assert names(Subject(id="s", series=rng.standard_normal((200, 10)) + 3 * common)) == {"high mean FC"}
     assert names(Subject(id="s", series=rng.standard_normal((200, 10)))) == {"no structure"}
+
+
+def test_filtered_noise_has_no_structure_either(rng):
+    wide = numbered_atlas(60)
+    band = butter(2, (0.01, 0.1), "bandpass", fs=0.5, output="sos")
+    slow = sosfiltfilt(band, rng.standard_normal((150, 60)), axis=0)
+    heard = slow / slow.std() + sosfiltfilt(band, rng.standard_normal((150, 1)), axis=0) / slow.std()
+    flags = [[flag.name for flag in quality_flags(Subject("s", series=one), wide)] for one in (slow, heard)]
+    assert "no structure" in flags[0]
+    assert "no structure" not in flags[1]
+    strength = mean_connectivity(Subject("s", series=slow))[1]
+    assert strength > 1.5 * np.sqrt(2 / (np.pi * 150)), "as if it had structure, going by its length alone"
 
 
 def test_mean_connectivity_leaves_silent_regions_out(series):

@@ -16,12 +16,14 @@ from biobgt.quality import mean_connectivity, same_scans
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
+    import torch
+
     from biobgt.model.presets import Preset
     from biobgt.training.data import LabelledGraphs
 
 CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]
 PresetName = Literal["best", "paper-abide", "paper-adni", "paper-adhd"]
-Protocol = Literal["random", "sites", "official"]
+Protocol = Literal["random", "sites", "official", "nested"]
 KindOption = Annotated[CohortKind, typer.Option("--cohort", help="Which cohort; 'folder' is any with a group table.")]
 DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
 PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
@@ -73,7 +75,7 @@ def train(
         )
         if not is_first():
             return
-        card = write_model(
+        written = write_model(
             out,
             name=name or out.resolve().name,
             cohort=subjects,
@@ -85,7 +87,8 @@ def train(
             seed=seed,
         )
         complete_parts(out, prepared, splits)
-    print_line(card["headline"])
+        _check(out, subjects, prepared, seed=seed, features=folder / "features")
+    print_line(written["headline"])
     print_line(f"Model written to {out}")
 
 
@@ -94,10 +97,15 @@ def evaluate(
     data: DataOption,
     out: OutOption,
     preset: Annotated[PresetName, typer.Option(help="Preset to evaluate.")] = "best",
-    protocol: Annotated[Protocol, typer.Option(help="Random 80/10/10 splits, sites left out, or the cohort's own.")] = (
-        "random"
-    ),
-    splits: Annotated[int, typer.Option(min=1, help="Number of random splits.")] = 10,
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            help="Random 80/10/10 splits, sites left out, the cohort's own, or a whole ensemble for each fold (nested)."
+        ),
+    ] = "random",
+    splits: Annotated[
+        int, typer.Option(min=1, help="Number of random splits; of folds to do now, where nested, of 10.")
+    ] = 10,
     linear: Annotated[bool, typer.Option(help="Linear models on the same splits beside it.")] = True,
     shrinkage: ShrinkageOption = None,
     phenotypes: PhenotypesOption = None,
@@ -118,11 +126,14 @@ def evaluate(
 
     refuse_processes("biobgt evaluate")
     settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
-    card = None if model is None else load_card(model)
+    of_model = None if model is None else load_card(model)
     _use_threads(threads)
     subjects = _read(cohort, data, phenotypes, atlas, seed)
-    if card is not None:
-        check_evaluated(card, subjects, settings)  # it gets the summary in the end: better refused now
+    if of_model is not None:
+        check_evaluated(of_model, subjects, settings)  # it gets the summary in the end: better refused now
+    if protocol == "nested":
+        _evaluate_nested(subjects, settings, out, model=model, n_outer=splits, seed=seed, device=chosen)
+        return
     parts = protocol_splits(subjects, protocol, n=splits, seed=seed)  # refuses before the long work
     _write_reading(subjects, out)
     prepared = _prepare(subjects, settings, out / "features")
@@ -149,36 +160,81 @@ def evaluate(
     print_line(f"Results written to {out}")
 
 
-def retest(
+def _evaluate_nested(
+    subjects: Cohort,
+    settings: "Preset",
+    out: Path,
+    *,
+    model: Path | None,
+    n_outer: int,
+    seed: int,
+    device: "torch.device",
+) -> None:
+    """An ensemble for each outer fold; what the mean of its members says of the fold's subjects."""
+    from biobgt.model.pretrained import model_folder
+    from biobgt.training.nested import NESTED, add_nested, evaluate_nested, nested_summary
+
+    _write_reading(subjects, out)
+    prepared = _prepare(subjects, settings, out / "features")
+    results = evaluate_nested(
+        subjects, prepared, settings, folder=out, n_outer=n_outer, seed=seed, device=device, progress=_tell
+    )
+    found = nested_summary(results, prepared.groups)
+    for name in ("mean", "single"):
+        auc, accuracy = found[name]["auc"], found[name]["accuracy"]
+        print_line(
+            f"{found['outer_folds']} of {found['folds']} folds, {name} of members: AUC {auc['value']:.3f} "
+            f"[{auc['low']:.3f}, {auc['high']:.3f}], accuracy {accuracy['value']:.3f}"
+        )
+    if model is not None:
+        add_nested(model_folder(model), results)
+    print_line(f"Results written to {out / NESTED}")
+
+
+def card(
     model: Annotated[str, typer.Option(help="A shipped model's name, or the folder of your own.")],
     data: DataOption,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     runs: Annotated[Path | None, typer.Option(help="Folder that keeps NE and modules. Default: nothing kept.")] = None,
-    device: DeviceOption = "auto",
     threads: ThreadsOption = None,
 ) -> None:
-    """Test a trained model's attention between its groups again, from its weights, and write its tests.csv.
+    """Measure again, from a model's weights, what its card says beside results; nothing is trained.
 
-    DATA and phenotypes are those that it was trained on. Each fold's member is shown the fold's test subjects; that
-    this gives the group means in the model's folder is checked first.
+    These are tests of attention between groups, what NE and attention do to predictions, familiar ranges, the answer to
+    noise, and motion alone. DATA and phenotypes are those that the model was trained on: each fold's member is shown
+    the fold's test subjects, and that this gives the group means in the model's folder is checked first.
     """
-    from biobgt.model.pretrained import TESTS, load_card, load_groups, load_pretrained, model_folder
+    from biobgt.model.pretrained import load_card, load_groups, load_pretrained, model_folder
     from biobgt.training.cards import seal_card
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention, write_tests
+    from biobgt.training.parts import complete_parts
 
-    card, ensemble = load_card(model), load_pretrained(model, device)
-    seed = card["training"]["seed"]
+    known, folder, ensemble = load_card(model), model_folder(model), load_pretrained(model, "cpu")
+    seed, features = known["training"]["seed"], None if runs is None else runs / "features"
     _use_threads(threads)
-    subjects = _read(card["data"]["cohort"], data, phenotypes, atlas, seed)
+    subjects = _read(known["data"]["cohort"], data, phenotypes, atlas, seed)
     splits = protocol_splits(subjects, "folds", n=len(ensemble.members), seed=seed)
-    prepared = _prepare(subjects, ensemble.preset, None if runs is None else runs / "features")
+    prepared = _prepare(subjects, ensemble.preset, features)
     attention = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))
-    write_tests(group_tests(subjects, prepared, attention), model_folder(model))
-    seal_card(model_folder(model))
-    print_line(f"Tests of the groups' attention written to {model_folder(model) / TESTS}")
+    write_tests(group_tests(subjects, prepared, attention), folder)
+    seal_card(folder)
+    complete_parts(folder, prepared, splits)
+    _check(folder, subjects, prepared, seed=seed, features=features)
+    print_line(f"Card and tests written to {folder}")
+
+
+def _check(folder: Path, subjects: Cohort, prepared: "LabelledGraphs", *, seed: int, features: Path | None) -> None:
+    from biobgt.model.inputs import FeatureStore
+    from biobgt.training.checks import check_model
+    from biobgt.training.robustness_views import motion_words, noise_words
+
+    with progress_bar("Noise") as progress:
+        found = check_model(folder, subjects, prepared, seed=seed, store=FeatureStore(features), progress=progress)
+    for sentence in (noise_words(found), motion_words(found)):
+        print_line(sentence)
 
 
 def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int) -> Cohort:

@@ -13,67 +13,22 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from biobgt.atlas import BUNDLED, load_atlas
+from biobgt.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.model.attention_views import check_layer_and_head
 from biobgt.model.batch import GraphBatch, join_batches
+from biobgt.model.familiarity import Familiarity
 from biobgt.model.fingerprint import recognised
 from biobgt.model.inputs import FeatureStore, prepare
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import AttentionMap, BioBGT
+from biobgt.quality import quality_flags
 
 CPU = torch.device("cpu")
 TRAINED_ON = "the model was trained on this very scan, so that its probability is no evidence"
 OF_SIMULATED = "model trained on simulated patients"
 AT_ONCE = 16  # subjects whose graphs and attention are in memory together
-# Of the 899 ABIDE subjects on CC200, 40 have regions without signal: at most 9 of 200 in 99 of 100, and 16 in one. On
-# AAL-90 it is 4 subjects with at most 5 of 90. Of the 240 of CNI nobody has any, on either atlas.
-MOST_SILENT = 0.05
-
-
-@dataclass(frozen=True)
-class Familiarity:
-    """Where the training subjects lie; one in a hundred lies outside each range.
-
-    Attributes
-    ----------
-    mean_correlation : (float, float)
-        Of all pairs of regions of a subject.
-    distance : (float, float)
-        Of a subject's connectivity, as the model is given it and not as ψ embeds it, from the training subjects' mean:
-        root mean square over all entries, which is 1 on average. Averaged or shrunk matrices lie too near.
-    timepoints : (int, int) or None
-        Shortest and longest series.
-    """
-
-    mean_correlation: tuple[float, float]
-    distance: tuple[float, float]
-    timepoints: tuple[int, int] | None = None
-
-    def warnings(self, subject: Subject, *, mean_correlation: float, distance: float) -> list[str]:
-        """Say in which ways a subject is unlike the training subjects."""
-        said = []
-        n_silent = len(subject.silent_regions)
-        if n_silent > MOST_SILENT * subject.n_regions:
-            said.append(
-                f"{n_silent} of {subject.n_regions} regions without signal, more than {100 * MOST_SILENT:g} % of them"
-            )
-        low, high = self.mean_correlation
-        if not low <= mean_correlation <= high:
-            said.append(f"mean correlation {mean_correlation:.3f} is outside {low:.3f} to {high:.3f}")
-        near, far = self.distance
-        if not near <= distance <= far:
-            side = "closer to" if distance < near else "farther from"
-            said.append(
-                f"its connectivity pattern is {side} the training mean than that of 99.5 % of training subjects "
-                f"({distance:.2f}; theirs {near:.2f} to {far:.2f})"
-            )
-        if self.timepoints is not None and subject.n_timepoints is not None:
-            shortest, longest = self.timepoints
-            if not shortest <= subject.n_timepoints <= longest:
-                said.append(f"{subject.n_timepoints} time points, training subjects had {shortest} to {longest}")
-        return said
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +143,7 @@ class Ensemble:
         tables = []
         for start in range(0, len(cohort), AT_ONCE):
             part = cohort.subjects[start : start + AT_ONCE]
-            tables.append(self._predict_part(part, store))
+            tables.append(self._predict_part(part, cohort.atlas, store))
             if progress is not None:
                 progress(start + len(part), len(cohort))
         table = pd.concat(tables, ignore_index=True)
@@ -196,8 +151,8 @@ class Ensemble:
             raise InputError(table["warning"].iloc[0])
         return table
 
-    def _predict_part(self, subjects: Sequence[Subject], store: FeatureStore | None) -> pd.DataFrame:
-        graphs, reasons = _prepare_each(subjects, self.preset, store)
+    def _predict_part(self, subjects: Sequence[Subject], atlas: Atlas, store: FeatureStore | None) -> pd.DataFrame:
+        graphs, reasons = prepare_each(subjects, self.preset, store)
         table = pd.DataFrame({"subject": [subject.id for subject in subjects]})
         table[[f"p_{group}" for group in self.groups]] = np.nan
         table["prediction"], table["warning"] = "", reasons
@@ -207,7 +162,7 @@ class Ensemble:
         probabilities = self.probabilities(graphs)
         table.loc[fit, [f"p_{group}" for group in self.groups]] = probabilities
         table.loc[fit, "prediction"] = [self.groups[best] for best in probabilities.argmax(axis=1)]
-        told = self.warnings([subjects[row] for row in fit], graphs)
+        told = self.warnings([subjects[row] for row in fit], graphs, atlas)
         table.loc[fit, "warning"] = ["; ".join(one) for one in told]
         return table
 
@@ -242,10 +197,11 @@ class Ensemble:
             modules=graphs.modules.cpu().numpy(),
         )
 
-    def warnings(self, subjects: Sequence[Subject], graphs: GraphBatch) -> list[list[str]]:
+    def warnings(self, subjects: Sequence[Subject], graphs: GraphBatch, atlas: Atlas) -> list[list[str]]:
         """Say of each subject why its probability should not be believed.
 
-        The model never met a patient, or was trained on this very scan, or on subjects unlike this one.
+        The model never met a patient, or was trained on this very scan, or on subjects unlike this one; or the scan
+        has a quality flag, whoever the model was trained on.
 
         Returns
         -------
@@ -256,6 +212,9 @@ class Ensemble:
         if self.trained_on is not None:
             for one, seen in zip(said, recognised(graphs.features, self.trained_on), strict=True):
                 one.extend([TRAINED_ON] if seen else [])
+        for one, subject in zip(said, subjects, strict=True):
+            flags = quality_flags(subject, atlas)
+            one.extend(flag.sentence.removesuffix(".") for flag in flags if flag.level == "warning")
         if self.familiarity is not None:
             means, distances = position(graphs, self.members[0])
             for one, subject, mean, distance in zip(said, subjects, means, distances, strict=True):
@@ -263,7 +222,7 @@ class Ensemble:
         return said
 
 
-def _prepare_each(
+def prepare_each(
     subjects: Sequence[Subject], preset: Preset, store: FeatureStore | None
 ) -> tuple[GraphBatch | None, list[str]]:
     """The graphs of the subjects that can be used, if any, and for each subject why not, or nothing."""
@@ -284,19 +243,6 @@ def position(graphs: GraphBatch, member: BioBGT) -> tuple[NDArray[np.float64], N
     means = graphs.features.sum(dim=(1, 2)) / (n * (n - 1))
     spread = member.standardised_values(graphs.to(member.project.weight.device)).square().mean(dim=(1, 2)).sqrt()
     return means.double().cpu().numpy(), spread.double().cpu().numpy()
-
-
-def familiarity_of(subjects: Sequence[Subject], graphs: GraphBatch, member: BioBGT) -> Familiarity:
-    """Describe where training subjects lie."""
-    means, distances = position(graphs, member)
-    lengths = [subject.n_timepoints for subject in subjects if subject.n_timepoints is not None]
-    low, high = np.quantile(means, [0.005, 0.995])
-    near, far = np.quantile(distances, [0.005, 0.995])
-    return Familiarity(
-        mean_correlation=(round(float(low), 4), round(float(high), 4)),
-        distance=(round(float(near), 4), round(float(far), 4)),
-        timepoints=(min(lengths), max(lengths)) if lengths else None,
-    )
 
 
 def ensemble_tensors(members: Sequence[BioBGT]) -> Mapping[str, torch.Tensor]:

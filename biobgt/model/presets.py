@@ -15,6 +15,7 @@ from biobgt.graph import ConnectomeSettings, check_choice
 
 Values = Literal["embeddings", "log"]
 Readout = Literal["mean", "regions"]
+MOST_NOISE_DIRECTIONS = 4
 # Smallest and largest value of each setting that is a whole number, so that no card can ask for a model that no machine
 # holds: far beyond any that was trained. Those that are not named are counts of steps, graphs or regions.
 _RANGES: Mapping[str, tuple[int, int]] = {
@@ -62,6 +63,10 @@ class Preset:
     region_axes, region_steps : int
         With log-Euclidean values, how much each region counts is learnt at the start, along this many axes of the mean
         connectivity and in so many steps; 0 axes leave all regions alike.
+    noise_directions : int
+        With log-Euclidean values, how many directions in which white noise moves a subject are removed from everybody,
+        so that a noisy scan is not taken for a patient's: 1 is the training subjects' mean, since noise weakens all
+        connections, and each further one what that mean becomes under noise of SD 1, 2 and 4; 0 removes none.
     readout : {"mean", "regions"}
         Mean over regions, or a linear layer that keeps the regions apart.
     entanglement_bins : int
@@ -107,6 +112,7 @@ class Preset:
     start_attended: float = -0.5
     region_axes: int = 0
     region_steps: int = 4
+    noise_directions: int = 0
     readout: Readout = "mean"
     entanglement_bins: int = 20
     encoder_layers: int = 2
@@ -137,6 +143,12 @@ class Preset:
             raise InputError("Only the readout that keeps the regions apart can start at the ridge solution.")
         if self.region_axes and (self.values != "log" or self.region_steps < 1):
             raise InputError("Only log-Euclidean values can be weighed by region, in one step or more.")
+        if not 0 <= self.noise_directions <= MOST_NOISE_DIRECTIONS:
+            raise InputError(
+                f"{self.noise_directions} directions of noise cannot be removed; choose 0 to {MOST_NOISE_DIRECTIONS}."
+            )
+        if self.noise_directions and self.values != "log":
+            raise InputError("Directions of noise can only be removed from log-Euclidean values.")
         if self.width % self.heads:
             raise InputError(f"A width of {self.width} cannot be shared by {self.heads} attention heads.")
 
@@ -211,6 +223,7 @@ PRESETS: Mapping[str, Preset] = {
             tied=True,
             start_contrast=3.0,
             region_axes=4,
+            noise_directions=1,
             readout="regions",
             contrast_graphs=4,
             learning_rate=2e-5,

@@ -159,7 +159,7 @@ def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
     try:
         with safe_open(file, framework="np") as stored:
             weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(len(card["temperatures"]))]
-        return np.stack(weights)
+        return np.stack(weights).astype(np.float32)
     except (OSError, SafetensorError, ValueError):
         raise InputError(f"The weights of model '{name}' are missing or damaged.") from None
 
@@ -173,7 +173,8 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from safetensors.torch import load_file
 
     from biobgt.model.device import choose_device
-    from biobgt.model.ensemble import Ensemble, Familiarity
+    from biobgt.model.ensemble import Ensemble
+    from biobgt.model.familiarity import Familiarity
     from biobgt.model.presets import Preset
 
     card, file = load_card(name), model_folder(name) / WEIGHTS
@@ -188,7 +189,6 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(len(card["temperatures"])))
     except (SafetensorError, RuntimeError):
         raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
-    familiar = card["familiarity"]
     return Ensemble(
         name=card["name"],
         preset=preset,
@@ -196,11 +196,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         groups=tuple(card["groups"]),
         members=members,
         temperatures=tuple(card["temperatures"]),
-        familiarity=Familiarity(
-            tuple(familiar["mean_correlation"]),
-            tuple(familiar["distance"]),
-            tuple(familiar["timepoints"]) if familiar["timepoints"] else None,
-        ),
+        familiarity=Familiarity.from_card(card["familiarity"]),
         trained_on=tensors.get(FINGERPRINTS),
         simulated=card["simulated"],
         device=chosen,
@@ -212,11 +208,14 @@ def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Map
     from biobgt.model.transformer import BioBGT
 
     member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
-    prefix = f"member{number}."
-    member.load_state_dict(
-        {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-    )
+    member.load_state_dict(member_tensors(tensors, number))  # into single precision, however they are stored
     return member
+
+
+def member_tensors(tensors: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """One member's weights by the names that it gives them, of :func:`biobgt.model.ensemble.ensemble_tensors`."""
+    prefix = f"member{number}."
+    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
 
 
 def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset: "Preset") -> None:

@@ -15,6 +15,7 @@ from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.batch import GraphBatch
 from biobgt.model.encoding import NodeImportanceEncoding, quantile_edges
 from biobgt.model.extractor import ModuleExtractor, drop_edges, info_nce
+from biobgt.model.noise import noise_directions
 from biobgt.model.presets import Preset
 
 
@@ -62,6 +63,7 @@ class BioBGT(nn.Module):
     readout: "_MeanReadout | _RegionsReadout"
     value_mean: Tensor
     value_spread: Tensor
+    noise_basis: Tensor
 
     def __init__(self, preset: Preset, *, n_regions: int, n_groups: int) -> None:
         super().__init__()
@@ -73,6 +75,8 @@ class BioBGT(nn.Module):
         # Values are centred and scaled by the training subjects' mean and spread; see standardise().
         self.register_buffer("value_mean", torch.zeros(n_regions, n_regions))
         self.register_buffer("value_spread", torch.ones(()))
+        if preset.noise_directions:  # orthonormal, of flattened values
+            self.register_buffer("noise_basis", torch.zeros(n_regions**2, preset.noise_directions))
         stream = n_regions if preset.values == "log" else width
         if preset.values == "log":
             self.value_importance = NodeImportanceEncoding(preset.entanglement_bins, stream)
@@ -91,6 +95,8 @@ class BioBGT(nn.Module):
         mean = training.values.mean(dim=0)
         self.value_mean.copy_(mean)
         self.value_spread.copy_((training.values - mean).square().mean().sqrt().clamp(min=1e-6))
+        if self.preset.noise_directions:
+            self.noise_basis.copy_(noise_directions(training.features, self.preset))
 
     def standardised_values(self, batch: GraphBatch) -> Tensor:
         """Values less the training subjects' mean, over their spread, shape (B, n, n_features)."""
@@ -169,9 +175,17 @@ class BioBGT(nn.Module):
             attention.append(weights)
         return stream * batch.mask[:, :, None].to(stream.dtype), attention, embeddings[0]
 
+    def steady_values(self, batch: GraphBatch) -> Tensor:
+        """Standardised values without what white noise changes in everybody alike, shape (B, n, n_features)."""
+        values = self.standardised_values(batch)
+        if not self.preset.noise_directions:
+            return values
+        flat = values.flatten(1)
+        return (flat - (flat @ self.noise_basis) @ self.noise_basis.T).view_as(values)
+
     def _values(self, batch: GraphBatch) -> Tensor:
         """The residual stream of log-Euclidean connectivity, regions weighed, with the node importance encoding."""
-        values = self.standardised_values(batch)
+        values = self.steady_values(batch)
         if self.preset.region_axes:
             values = values * torch.outer(self.region_weight, self.region_weight)
         return self.value_importance(values, batch.entanglement)

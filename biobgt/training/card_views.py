@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.training.metrics import CALIBRATION_BINS, reliability_curve, roc_points
+from biobgt.training.robustness_views import nested_words
 from biobgt.wording import counted
 
 PAPER = "Paper (BioBGT, its own cohort)"
@@ -124,8 +125,8 @@ def members_words(card: Mapping[str, Any]) -> str:
     """Say what members are, and whose probabilities are whose."""
     return (
         f"The model is {counted(len(card['temperatures']), 'member')}: models that vote, each trained with another "
-        "part of the subjects left out. Results are of the one member whose training left a subject out; a new "
-        "subject's probability is made of the mean of all members' log-odds, of which nothing was measured."
+        "part of the subjects left out. Results are of the one member whose training left a subject out. "
+        f"{nested_words(card)}"
     )
 
 
@@ -205,7 +206,7 @@ def observed_share(
     return (
         f"{said} Of {row['n']:.0f} subjects left out of a member's training whom that one member gave {row['low']:.0%} "
         f"to {row['high']:.0%}, {row['observed']:.0%} were {group} (95 % interval {row['observed_low']:.0%} to "
-        f"{row['observed_high']:.0%}). How often the mean of all members holds was not measured."
+        f"{row['observed_high']:.0%})."
     )
 
 
@@ -220,7 +221,19 @@ def calibration_words(card: Mapping[str, Any]) -> str:
     ranking = "" if auc["value"] is None else f" AUC {auc['value']:.2f}{reach}, where 0.5 is chance."
     return (
         f"A single member's probabilities and the observed shares differ by {off} in subjects left out of its training."
-        f"{ranking}"
+        f"{ranking} {_mean_calibration(card)}"
+    )
+
+
+def _mean_calibration(card: Mapping[str, Any]) -> str:
+    """How far off the mean of members is, which is what a new subject gets."""
+    nested = card.get("nested")
+    if not nested or nested["mean"]["ece"]["value"] is None:
+        return "How often the mean of all members holds has not been measured."
+    error = nested["mean"]["ece"]
+    return (
+        f"The mean of all members differs by {100 * error['value']:.0f} percentage points in nested folds "
+        f"({100 * error['by_chance']:.0f} by chance alone)."
     )
 
 

@@ -12,6 +12,7 @@ from biobgt.cohort import Cohort
 from biobgt.model.presets import Preset
 from biobgt.training.cohorts import STORIES
 from biobgt.training.metrics import METRICS
+from biobgt.training.robustness_views import motion_words, nested_words, noise_table, noise_words
 from biobgt.wording import counted
 
 CALIBRATED = 0.05
@@ -137,9 +138,19 @@ def readme(card: Mapping[str, Any]) -> str:
     contrast = ", ".join(
         f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
     )
+    lines += ["", nested_words(card), "", f"Noise: {noise_words(card)}", *_noise_lines(card), "", motion_words(card)]
     lines += ["", f"Attention within over between modules, held-out subjects: {contrast}.", "", "Limits:", ""]
     lines += [f"- {limit}" for limit in (*card["limits"], parts_words(card))]
     return "\n".join(lines) + "\n"
+
+
+def _noise_lines(card: Mapping[str, Any]) -> list[str]:
+    """The noise response as a table, after an empty line; nothing where it was not measured."""
+    table = noise_table(card)
+    if table.empty:
+        return []
+    rows = ["| " + " | ".join(row) + " |" for row in table.itertuples(index=False)]
+    return ["", "| " + " | ".join(table.columns) + " |", "|" + "---|" * len(table.columns), *rows]
 
 
 def _cell(measured: Mapping[str, float | None]) -> str:

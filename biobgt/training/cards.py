@@ -1,5 +1,6 @@
 """Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured."""
 
+import copy
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -11,14 +12,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from safetensors.torch import save_file
+from torch import Tensor
 
 from biobgt.atlas import BUNDLED, load_atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.model.ensemble import ensemble_tensors, familiarity_of
+from biobgt.model.ensemble import ensemble_tensors, position
+from biobgt.model.familiarity import familiarity_of
 from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card, member_tensors
+from biobgt.model.transformer import BioBGT
 from biobgt.output import atomic_file, make_folder, sha256, write_atomically
 from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohorts import STORIES, strata_words
@@ -28,8 +32,11 @@ from biobgt.training.evaluation import summarise
 from biobgt.training.group_tests import group_tests, write_tests
 from biobgt.training.intervals import bootstrap_intervals
 from biobgt.training.metrics import METRICS, calibration_error_by_chance, classification_metrics
+from biobgt.training.trainer import predict_logits
 
 FORMAT = 1
+LARGE = 1000  # numbers of a tensor that is worth rounding; limits of NE and norms stay as they are
+SAME_ANSWER = 1e-3  # how far a probability may move by rounding of the weights
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 
 
@@ -59,11 +66,13 @@ def write_model(
     make_folder(folder)
     known = {FINGERPRINTS: fingerprints(data.graphs.features)}
     with atomic_file(folder / WEIGHTS) as file:
-        save_file({**ensemble_tensors(trained.members), **known}, file)
+        save_file({**_stored(trained.members, data), **known}, file)
     _write_groups(folder, data, trained)
     write_tests(group_tests(cohort, data, trained.mean_attention), folder)
     probabilities = {"BioBGT": trained.probabilities, **linear}
-    results = {model: _measured(data, values, cohort.persons) for model, values in probabilities.items()}
+    results = {
+        model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
+    }
     attention = {group: _mean(trained.contrast[data.labels == label]) for label, group in enumerate(data.groups)}
     card = {
         "format": FORMAT,
@@ -86,6 +95,9 @@ def write_model(
         "attention": attention,
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
         "familiarity": _familiarity(cohort, data, trained),
+        "noise": None,
+        "motion": None,
+        "nested": None,
         "limits": limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": _training(trained, command=command, seed=seed),
         "sha256": sha256(folder / WEIGHTS),
@@ -107,6 +119,22 @@ def seal_card(folder: Path) -> dict[str, Any]:
 
 def _hashes(folder: Path) -> dict[str, str]:
     return {name: sha256(folder / name) for name in (GROUPS, TESTS)}
+
+
+def _stored(members: Sequence[BioBGT], data: LabelledGraphs) -> Mapping[str, Tensor]:
+    """All members' weights, in half precision if each says the same of everybody to :data:`SAME_ANSWER`."""
+    exact = ensemble_tensors(members)
+    halved = {
+        name: value.half() if value.is_floating_point() and value.numel() >= LARGE else value
+        for name, value in exact.items()
+    }
+    for number, member in enumerate(members):
+        rounded = copy.deepcopy(member)
+        rounded.load_state_dict(member_tensors(halved, number))
+        answers = [predict_logits(one, data.graphs).softmax(dim=1) for one in (member, rounded)]
+        if not bool((answers[0] - answers[1]).abs().max() < SAME_ANSWER):
+            return exact
+    return halved
 
 
 def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:
@@ -159,12 +187,8 @@ def _data_words(cohort: Cohort) -> dict[str, Any]:
 
 
 def _familiarity(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> dict[str, list[float] | None]:
-    familiar = familiarity_of(cohort.subjects, data.graphs, trained.members[0])
-    return {
-        "mean_correlation": list(familiar.mean_correlation),
-        "distance": list(familiar.distance),
-        "timepoints": list(familiar.timepoints) if familiar.timepoints else None,
-    }
+    means, distances = position(data.graphs, trained.members[0])
+    return familiarity_of(cohort.subjects, mean_correlations=means, distances=distances).as_dict()
 
 
 def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str, Any]:
@@ -177,24 +201,32 @@ def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str,
     }
 
 
-def _measured(
-    data: LabelledGraphs, probabilities: NDArray[np.float64], persons: Sequence[str]
+def measured(
+    labels: NDArray[np.int64], probabilities: NDArray[np.float64], groups: Sequence[str], persons: Sequence[str]
 ) -> dict[str, dict[str, float | None]]:
+    """Metrics with their 95 % intervals over persons, as a card holds them.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_subjects,)
+    probabilities : ndarray, shape (n_subjects, n_groups)
+    persons : sequence of str, length n_subjects
+    """
     found = bootstrap_intervals(
-        lambda truth, values: classification_metrics(truth, values, data.groups),
-        data.labels,
+        lambda truth, values: classification_metrics(truth, values, groups),
+        labels,
         probabilities,
         subjects=persons,
         draws=300,
         seed=0,
     )
-    measured = {}
+    table = {}
     for metric, interval in found.items():
         # Resampled subjects repeat, which makes a calibration error look larger than it is: no interval for it.
         low, high = (None, None) if metric == "ece" else (_number(interval.low), _number(interval.high))
-        measured[metric] = {"value": _number(interval.value), "low": low, "high": high}
-    measured["ece"]["by_chance"] = _number(calibration_error_by_chance(probabilities))
-    return measured
+        table[metric] = {"value": _number(interval.value), "low": low, "high": high}
+    table["ece"]["by_chance"] = _number(calibration_error_by_chance(probabilities))
+    return table
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:

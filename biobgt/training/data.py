@@ -49,6 +49,18 @@ class LabelledGraphs:
         """Whose recording each subject is, in order."""
         return tuple(map(person_of, self.subjects))
 
+    def select(self, rows: NDArray[np.int64]) -> "LabelledGraphs":
+        """Some of the subjects, with the same groups."""
+        return LabelledGraphs(
+            graphs=self.graphs[torch.tensor(rows)],
+            matrices=self.matrices[rows],
+            shrunk=None if self.shrunk is None else self.shrunk[rows],
+            shrinkage=self.shrinkage,
+            labels=self.labels[rows],
+            groups=self.groups,
+            subjects=tuple(self.subjects[row] for row in rows),
+        )
+
     def part(self, rows: NDArray[np.int64]) -> tuple[GraphBatch, Tensor]:
         """Graphs and labels of some subjects."""
         chosen = torch.tensor(rows)

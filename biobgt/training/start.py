@@ -98,7 +98,7 @@ def start_at_ridge(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device:
 def weigh_regions(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device) -> None:
     """Set how much each region counts, as the preset says, from training subjects."""
     with torch.no_grad():
-        values = model.standardised_values(graphs.to(device)).cpu()
+        values = model.steady_values(graphs.to(device)).cpu()
     axes = network_axes(graphs.features.mean(dim=0), model.preset.region_axes)
     *_, weights = islice(region_weights(values, axes, _targets(model, groups)), model.preset.region_steps)
     with torch.no_grad():

@@ -12,11 +12,11 @@ from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import functional_connectivity
 from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
-from biobgt.model.ensemble import OF_SIMULATED, Ensemble, Familiarity, familiarity_of
+from biobgt.model.ensemble import OF_SIMULATED, Ensemble, position
+from biobgt.model.familiarity import familiarity_of
 from biobgt.model.transformer import BioBGT
 
 PRESET = small("best", layers=2)
-TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,8 @@ def ensemble(cohort: Cohort, graphs: GraphBatch) -> Ensemble:
         member.standardise(graphs)
         torch.nn.init.normal_(member.readout.classify.weight, std=0.05)
         members.append(member.eval())
-    familiarity = familiarity_of(cohort.subjects, graphs, members[0])
+    means, distances = position(graphs, members[0])
+    familiarity = familiarity_of(cohort.subjects, mean_correlations=means, distances=distances)
     return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), familiarity=familiarity)
 
 
@@ -37,38 +38,16 @@ def _z_matrix(name: str) -> Subject:
     return Subject(name, connectivity=np.full((N_REGIONS, N_REGIONS), 1.5))
 
 
-@pytest.fixture
-def familiarity() -> Familiarity:
-    return Familiarity(mean_correlation=(0.0, 0.2), distance=(0.8, 1.2))
-
-
-@pytest.mark.parametrize(("n_silent", "said"), [(0, []), (10, []), (11, ["11 of 200"]), (150, ["150 of 200"])])
-@pytest.mark.parametrize("kind", ["series", "connectivity"])
-def test_silent_regions_are_warned_of(familiarity: Familiarity, n_silent: int, said: list[str], kind: str) -> None:
-    values = np.random.default_rng(0).standard_normal((200, 200))
-    values[:, :n_silent] = 0
-    values[:n_silent] *= kind == "series"  # a silent region has no connection, neither row nor column
-    found = familiarity.warnings(Subject("s", **{kind: values}), **TYPICAL)
-    assert found == [f"{words} regions without signal, more than 5 % of them" for words in said]
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"distance": 0.8}, None),
-        ({"distance": 1.2}, None),
-        ({"distance": 0.79}, "is closer to the training mean than that of 99.5 % of training subjects (0.79; theirs"),
-        ({"distance": 1.21}, "is farther from the training mean than that of 99.5 % of training subjects (1.21; thei"),
-        ({"mean_correlation": 0.0}, None),
-        ({"mean_correlation": -0.004}, "mean correlation -0.004 is outside 0.000 to 0.200"),
-        ({"mean_correlation": 0.2004}, "mean correlation 0.200 is outside 0.000 to 0.200"),
-    ],
-)
-def test_both_ends_of_a_range_count(familiarity: Familiarity, changes: dict[str, float], words: str | None) -> None:
-    subject = Subject("s", series=np.random.default_rng(0).standard_normal((50, 20)))
-    found = familiarity.warnings(subject, **{**TYPICAL, **changes})
-    assert len(found) == (words is not None)
-    assert words is None or words in found[0]
+def test_quality_flags_reach_the_prediction(ensemble: Ensemble, cohort: Cohort) -> None:
+    silent = cohort.subjects[0].series.copy()
+    silent[:, 3] = 0
+    noise = np.random.default_rng(0).standard_normal((120, N_REGIONS))
+    asked = (cohort.subjects[0], Subject("silent", series=silent), Subject("noise", series=noise))
+    plain, without, pure = replace(ensemble, familiarity=None).predict(Cohort("c", asked, ATLAS))["warning"]
+    assert plain == "80 time points; fewer than 100 are unreliable"
+    assert without == f"{plain}; No signal in 1 region (R4); connected to nothing"
+    assert pure.startswith("Mean |FC| 0.0")
+    assert pure.endswith("close to that of independent noise")
 
 
 def test_a_mean_of_people_is_nearer_to_the_mean_than_anybody(ensemble: Ensemble, cohort: Cohort) -> None:
@@ -112,7 +91,7 @@ def test_a_simulated_model_says_so_of_everyone(ensemble: Ensemble, cohort: Cohor
     short = Subject("short", series=cohort.subjects[0].series[:40])
     asked = Cohort("c", (*cohort.subjects[:4], short), ATLAS)
     before = ensemble.predict(asked)["warning"]
-    assert before[4].startswith("mean correlation") or "40 time points" in before[4]
+    assert "40 time points" in before[4]
     expected = [f"{OF_SIMULATED}; {own}" if own else OF_SIMULATED for own in before]
     assert replace(ensemble, simulated=True).predict(asked)["warning"].tolist() == expected
 

@@ -131,8 +131,10 @@ def test_an_unfamiliar_subject_is_told(whole: Path) -> None:
     flat = rng.standard_normal((80, 1)) + 0.1 * rng.standard_normal((80, 16))
     loaded = load_pretrained(whole, "cpu")
     warnings = loaded.predict(Cohort("c", (short, Subject("flat", series=flat)), ATLAS))["warning"]
-    assert warnings[0] == "40 time points, training subjects had 70 to 90"
-    assert warnings[1] == ""
+    assert warnings[0] == (
+        "40 time points; fewer than 100 are unreliable; 40 time points, training subjects had 70 to 90"
+    )
+    assert warnings[1].endswith("one global signal (motion, breathing) may dominate"), "a flag, and no range beside it"
 
 
 @pytest.mark.parametrize("position", [0, 100, 20_000, -1])

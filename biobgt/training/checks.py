@@ -1,0 +1,95 @@
+"""What a card says beyond results: familiar ranges, the answer to noise, and motion alone. Nothing is trained again.
+
+All three follow from the weights and the cohort, so that a card made before they were asked for can be completed, and a
+reader with the data can check them.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.model.ensemble import Ensemble, position
+from biobgt.model.familiarity import familiarity_of
+from biobgt.model.fingerprint import recognised
+from biobgt.model.inputs import FeatureStore
+from biobgt.model.pretrained import CARD, load_pretrained
+from biobgt.training.cards import measured, write_card
+from biobgt.training.cohorts import protocol_splits
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.motion import SIMULATED, UNKNOWN, mean_displacement, motion_out_of_fold
+from biobgt.training.noise_response import noise_response
+from biobgt.training.splits import Split
+
+FEWEST_KNOWN = 0.9  # of the subjects: below it motion is not known for the cohort
+
+
+def check_model(
+    folder: Path,
+    cohort: Cohort,
+    data: LabelledGraphs,
+    *,
+    seed: int,
+    store: FeatureStore | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Put familiarity, noise response and motion baseline on the card in a folder, and return it.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        The one that the model was trained on; another is refused.
+    data : LabelledGraphs
+        Of that cohort, for the model's preset.
+    seed : int
+        That of the training, from which the folds follow.
+    """
+    ensemble = load_pretrained(folder, "cpu")
+    _check_trained_on(ensemble, data)
+    splits = protocol_splits(cohort, "folds", n=len(ensemble.members), seed=seed)
+    card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
+    means, distances = position(data.graphs, ensemble.members[0])
+    familiar = familiarity_of(cohort.subjects, mean_correlations=means, distances=distances)
+    card["familiarity"] = familiar.as_dict()
+    write_card(folder, card)
+    if all(subject.series is not None for subject in cohort):
+        asked = load_pretrained(folder, "cpu")  # with the ranges just written
+        answers = noise_response(asked, cohort, splits, seed=seed, store=store, progress=progress)
+        card["noise"] = [asdict(one) for one in answers]
+    else:
+        card["noise"] = None
+    card["motion"] = _motion(cohort, data, splits)
+    write_card(folder, card)
+    return card
+
+
+def _check_trained_on(ensemble: Ensemble, data: LabelledGraphs) -> None:
+    known = ensemble.trained_on
+    if known is None or len(known) != len(data.labels) or not all(recognised(data.graphs.features, known)):
+        raise InputError(
+            f"Model {ensemble.name} was not trained on these subjects, or not on all of them, so that nothing can be "
+            "said of subjects left out. Name the data that it was trained on."
+        )
+
+
+def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> Mapping[str, Any]:
+    """Metrics of motion alone, or why there are none."""
+    if cohort.simulated:
+        return {"results": None, "n": 0, "words": SIMULATED}
+    displacement = mean_displacement(cohort)
+    probabilities = motion_out_of_fold(displacement, data.labels, splits)
+    known = np.isfinite(probabilities).all(axis=1)
+    if known.mean() < FEWEST_KNOWN:
+        return {"results": None, "n": int(known.sum()), "words": UNKNOWN}
+    persons = [person for person, one in zip(cohort.persons, known, strict=True) if one]
+    results = measured(data.labels[known], probabilities[known], data.groups, persons)
+    words = (
+        f"Motion alone (logistic regression on log mean framewise displacement, same folds, {int(known.sum())} "
+        f"subjects): AUC {results['auc']['value']:.2f}, accuracy {results['accuracy']['value']:.2f}."
+    )
+    return {"results": results, "n": int(known.sum()), "words": words}

@@ -1,0 +1,116 @@
+"""Is a subject like those a model was trained on: both ends of every range, and noise of any colour and length."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.signal import butter, sosfiltfilt
+
+from biobgt.atlas import load_atlas
+from biobgt.autocorrelation import effective_timepoints
+from biobgt.cohort import Cohort, Subject
+from biobgt.errors import InputError
+from biobgt.model import load_pretrained, pretrained_names
+from biobgt.model.ensemble import OF_SIMULATED
+from biobgt.model.familiarity import UNCHECKED, Familiarity, familiarity_of
+
+TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
+
+
+@pytest.fixture
+def subject(rng) -> Subject:
+    return Subject("s", series=rng.standard_normal((50, 20)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"distance": 0.8}, None),
+        ({"distance": 1.2}, None),
+        ({"distance": 0.79}, "is closer to the training mean than that of 99.5 % of training subjects (0.79; theirs"),
+        ({"distance": 1.21}, "is farther from the training mean than that of 99.5 % of training subjects (1.21; thei"),
+        ({"mean_correlation": 0.0}, None),
+        ({"mean_correlation": -0.004}, "mean correlation -0.004 is outside 0.000 to 0.200"),
+        ({"mean_correlation": 0.2004}, "mean correlation 0.200 is outside 0.000 to 0.200"),
+    ],
+)
+def test_both_ends_of_a_range_count(subject: Subject, changes: dict[str, float], words: str | None) -> None:
+    found = Familiarity((0.0, 0.2), (0.8, 1.2)).warnings(subject, **{**TYPICAL, **changes})
+    assert len(found) == (words is not None)
+    assert words is None or words in found[0]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "words"),
+    [
+        ({"strength": (0.2, 0.4)}, "mean |FC| 0.1"),
+        ({"strength": (0.0, 0.05)}, "is outside 0.000 to 0.050"),
+        ({"timepoints": (60, 90)}, "50 time points, training subjects had 60 to 90"),
+        ({"timepoints": (40, 90), "effective_timepoints": (10, 30)}, "independent time points, those of training"),
+        ({"timepoints": (40, 90), "independent_share": (0.2, 0.5)}, "20% to 50%, which points to white noise"),
+        ({"timepoints": (40, 90), "strength": (0.0, 0.4), "effective_timepoints": (10, 60)}, None),
+    ],
+)
+def test_ranges_of_strength_and_length(subject: Subject, ranges: dict, words: str | None) -> None:
+    found = Familiarity((0.0, 0.2), (0.8, 1.2), **ranges).warnings(subject, **TYPICAL)
+    assert len(found) == (words is not None)
+    assert words is None or words in found[0]
+
+
+def test_of_a_matrix_it_is_said_what_cannot_be_checked(rng) -> None:
+    matrix = Subject("m", connectivity=np.corrcoef(rng.standard_normal((50, 20)).T))
+    assert Familiarity((0.0, 0.2), (0.8, 1.2), (40, 90)).warnings(matrix, **TYPICAL) == [UNCHECKED]
+    assert Familiarity((0.0, 0.2), (0.8, 1.2)).warnings(matrix, **TYPICAL) == []
+
+
+def test_ranges_are_those_of_the_subjects_and_go_through_a_card(rng) -> None:
+    subjects = [Subject(str(n), series=rng.standard_normal((n, 20))) for n in (50, 70, 90)]
+    found = familiarity_of(subjects, mean_correlations=np.zeros(3), distances=np.ones(3))
+    assert found.timepoints == (50, 90)
+    assert 45 < found.effective_timepoints[0] < 51 < 85 < found.effective_timepoints[1] < 90
+    assert 0.9 < found.independent_share[0] < found.independent_share[1] <= 1
+    assert Familiarity.from_card(found.as_dict()) == found
+    old = {"mean_correlation": [-1, 1], "distance": [0, 9], "timepoints": None}
+    assert Familiarity.from_card(old) == Familiarity((-1, 1), (0, 9))
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.5, 0.8])
+def test_independent_time_points_of_an_autoregression(rng, memory: float) -> None:
+    # Bartlett: the correlation of two AR(1) series varies as that of N (1 − φ²) / (1 + φ²) independent points.
+    series = np.zeros((4000, 30))
+    for t in range(1, 4000):
+        series[t] = memory * series[t - 1] + rng.standard_normal(30)
+    assert effective_timepoints(series) == pytest.approx(4000 * (1 - memory**2) / (1 + memory**2), rel=0.05)
+
+
+def test_silent_regions_do_not_count(rng) -> None:
+    series = rng.standard_normal((100, 20))
+    with_silent = np.hstack([series, np.zeros((100, 5))])
+    assert effective_timepoints(with_silent) == pytest.approx(effective_timepoints(series))
+    assert effective_timepoints(np.zeros((100, 5))) == 0
+
+
+@pytest.mark.parametrize("name", pretrained_names())
+@settings(max_examples=8, deadline=None)
+@given(n=st.integers(60, 400), band=st.sampled_from([None, (0.009, 0.08), (0.02, 0.2)]), seed=st.integers(0, 2**32 - 1))
+def test_noise_is_always_warned_of(name: str, n: int, band: tuple[float, float] | None, seed: int) -> None:
+    model = _loaded(name)
+    series = np.random.default_rng(seed).standard_normal((n, model.n_regions))
+    if band is not None:
+        series = sosfiltfilt(butter(2, band, "bandpass", fs=0.5, output="sos"), series, axis=0)
+    asked = Cohort("noise", (Subject("noise", series=series),), load_atlas(model.atlas))
+    try:
+        row = model.predict(asked).iloc[0]
+    except InputError:  # no edge: a model that cannot say anything says so
+        return
+    assert row["warning"] not in ("", OF_SIMULATED)
+    assert n < 100 or "close to that of independent noise" in row["warning"]
+
+
+_KEPT: dict = {}
+
+
+def _loaded(name: str):
+    if name not in _KEPT:
+        _KEPT[name] = load_pretrained(name, "cpu")
+    return _KEPT[name]
