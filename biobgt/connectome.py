@@ -16,6 +16,7 @@ from biobgt.atlas import Atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject, is_silent
 from biobgt.errors import InputError
 from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings, Estimator, check_choice, check_connectivity
+from biobgt.wording import counted
 
 # arctanh(1) is infinite: correlations are held this far inside ±1 (Fisher z of about 7.25).
 _LARGEST_CORRELATION = 1 - 1e-6
@@ -34,10 +35,17 @@ def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator
     -------
     ndarray, shape (n_regions, n_regions)
         Symmetric; the diagonal is 1 for correlations (under ``pearson`` 0 for a region without signal), 0 for Fisher z.
+
+    Raises
+    ------
+    InputError
+        When values are NaN or infinite. The readers take a region that is NaN throughout for silent and flag it; here
+        nothing could be flagged, so it is for the caller to set such a region to zero.
     """
     if estimator == "tangent":
         raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
     check_choice("estimator", estimator, get_args(Estimator))
+    _check_finite(series)
     if len(series) < 2:
         raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
     if estimator == "pearson":
@@ -245,6 +253,18 @@ def _maximum_spanning_tree(strength: NDArray[np.float64]) -> NDArray[np.bool_]:
     return tree | tree.T
 
 
+def _check_finite(series: NDArray[np.float64]) -> None:
+    """Refuse series with holes, and name their columns."""
+    holes = np.flatnonzero(~np.isfinite(series).all(axis=0))
+    if holes.size:
+        columns = ", ".join(str(column + 1) for column in holes[:5]) + (", …" if holes.size > 5 else "")
+        raise InputError(
+            f"The series of {counted(holes.size, 'region')} hold NaN or infinite values (column {columns}, counted "
+            "from 1), so their connectivity is undefined. Interpolate or cut single time points; set a region that is "
+            "missing throughout to zero, which connects it to nothing."
+        )
+
+
 def _correlation(series: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pearson correlation; zero where a region has no signal (numpy.corrcoef gives NaN and a warning)."""
     centred = series - series.mean(axis=0)
@@ -295,4 +315,5 @@ def _series_of(subject: Subject) -> NDArray[np.float64]:
         raise InputError(
             f"Subject '{subject.id}' was brought as a connectivity matrix; the tangent space needs series."
         )
+    _check_finite(subject.series)
     return subject.series

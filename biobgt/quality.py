@@ -30,6 +30,8 @@ FILTERED_NOISE_FACTOR = 1.4
 # The same scan written with four decimals differs by less; of two different ABIDE scans some connection by 0.5.
 SAME_MEAN, SAME_CONNECTION = 5e-4, 1e-3
 OVERALL_CONNECTIVITY = "mean_abs_fc"  # what tables and tests call mean |FC|
+# Copied columns, also rounded or rescaled; no two regions of any real subject were correlated above 0.991.
+SAME_SERIES = 0.9999
 
 Level = Literal["warning", "note"]
 
@@ -44,12 +46,15 @@ class QualityFlag:
 
 
 def quality_flags(subject: Subject, atlas: Atlas) -> tuple[QualityFlag, ...]:
-    """Look at a subject's length, silent and missing regions, mean connectivity and shape."""
+    """Look at a subject's length, silent, missing and copied regions, mean connectivity and shape."""
     return (*_length_flags(subject), *_region_flags(subject, atlas), *_connectivity_flags(subject))
 
 
 def quality_table(cohort: Cohort) -> pd.DataFrame:
-    """One row a subject: mean connectivity, silent regions and its flags in words; a scan that occurs twice is one."""
+    """One row per subject: mean connectivity, silent and copied regions, and its flags in words.
+
+    A scan that occurs twice is flagged too.
+    """
     rows = []
     means = [mean_connectivity(subject) for subject in cohort]
     twins = same_scans(cohort, means)
@@ -61,6 +66,7 @@ def quality_table(cohort: Cohort) -> pd.DataFrame:
                 "group": subject.group,
                 "time points": subject.n_timepoints,
                 "silent regions": len(subject.silent_regions),
+                "same series": len(same_series(subject)),
                 "mean FC": mean,
                 "mean |FC|": strength,
                 "warnings": "; ".join(flag.sentence for flag in flags if flag.level == "warning"),
@@ -98,6 +104,18 @@ def same_scans(cohort: Cohort, means: Sequence[tuple[float, float]]) -> dict[str
             found[one.id].append(other.id)
             found[other.id].append(one.id)
     return {name: tuple(others) for name, others in found.items()}
+
+
+def same_series(subject: Subject) -> tuple[int, ...]:
+    """Find the regions (counted from 0) whose series is that of another region, up to sign, scale and rounding.
+
+    Of a subject brought as a matrix they are those with a correlation of ±1; other weights say nothing of it.
+    """
+    if subject.connectivity is not None and not is_correlation(subject.connectivity):
+        return ()
+    correlation = np.abs(subject_connectivity(subject))
+    off_diagonal = np.where(np.eye(len(correlation), dtype=bool), 0, correlation)
+    return tuple(np.flatnonzero((off_diagonal > SAME_SERIES).any(axis=0)).tolist())
 
 
 def mean_connectivity(subject: Subject) -> tuple[float, float]:
@@ -148,6 +166,15 @@ def _region_flags(subject: Subject, atlas: Atlas) -> list[QualityFlag]:
     silent = tuple(region for region in subject.silent_regions if region not in subject.missing_regions)
     if silent:
         flags.append(QualityFlag("silent regions", f"No signal in {_names(silent, atlas)}; connected to nothing."))
+    same = same_series(subject)
+    if same:
+        flags.append(
+            QualityFlag(
+                "same series",
+                f"{_names(same, atlas)} have the same series as another region: columns were copied, or one signal "
+                "was extracted under several names. Connections among them mean nothing.",
+            )
+        )
     return flags
 
 

@@ -98,6 +98,23 @@ def test_silent_regions_connect_to_nothing(series, estimator):
     np.testing.assert_allclose(np.delete(fc[3], 3), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("estimator", ["pearson", "fisher-z", "ledoit-wolf", "partial"])
+@pytest.mark.parametrize("rows", [slice(None), 5])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_holes_in_series_are_refused_by_column(series, estimator, rows, value):
+    holed = series.copy()
+    holed[rows, [2, 4]] = value
+    with pytest.raises(InputError, match=r"The series of 2 regions hold NaN or infinite values \(column 3, 5, counted"):
+        functional_connectivity(holed, estimator=estimator)
+
+
+def test_holes_in_series_are_refused_in_the_tangent_space(cohort):
+    holed = np.array(cohort.subjects[0].series)
+    holed[3, 1] = np.nan
+    with pytest.raises(InputError, match=r"The series of 1 region hold NaN or infinite values \(column 2"):
+        TangentSpace.fit([Subject(id="holed", series=holed), *cohort.subjects[1:]])
+
+
 def test_a_brought_matrix_stands_for_itself():
     matrix = np.array([[1, 0.5, 0], [0.5, 1, -0.2], [0, -0.2, 1]])
     person = Subject(id="m", connectivity=matrix)

@@ -4,7 +4,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
-from biobgt.quality import mean_connectivity, quality_flags, quality_table
+from biobgt.quality import mean_connectivity, quality_flags, quality_table, same_series
 from biobgt.readers import read_cohort
 
 ATLAS = numbered_atlas(10)
@@ -42,6 +42,34 @@ def test_silent_and_missing_regions_are_named(series):
     assert [flag.name for flag in flags] == ["missing regions", "silent regions"]
     assert "Region 8" in flags[0].sentence
     assert "Region 3" in flags[1].sentence
+
+
+@pytest.mark.parametrize("change", [lambda x: x, lambda x: -3 * x + 40, lambda x: x.round(3)])
+def test_copied_regions_are_named(series, change):
+    copied = series.copy()
+    copied[:, [4, 8]] = change(series[:, [1]])
+    subject = Subject(id="s", series=copied, tr=2.0)
+    assert same_series(subject) == (1, 4, 8)
+    (flag,) = quality_flags(subject, ATLAS)
+    assert (flag.name, flag.level) == ("same series", "warning")
+    assert flag.sentence.startswith("3 regions (Region 2, Region 5, Region 9) have the same series as another region")
+    assert same_series(Subject(id="m", connectivity=np.corrcoef(copied.T))) == (1, 4, 8)
+    assert same_series(Subject(id="w", connectivity=7 * np.abs(np.corrcoef(copied.T)))) == ()
+    table = quality_table(Cohort("c", (subject, Subject(id="t", series=series)), ATLAS))
+    assert table["same series"].tolist() == [3, 0]
+
+
+def test_thirty_identical_columns_raise_a_flag(rng):
+    series = rng.standard_normal((150, 200)) + rng.standard_normal((150, 1))
+    series[:, 50:80] = series[:, [50]]
+    flags = {flag.name: flag.sentence for flag in quality_flags(Subject(id="s", series=series), load_atlas("cc200"))}
+    assert flags["same series"].startswith("30 regions (")
+
+
+def test_silent_regions_are_not_the_same_series(series):
+    silent = series.copy()
+    silent[:, [2, 7]] = 0
+    assert same_series(Subject(id="s", series=silent)) == ()
 
 
 def test_suspicious_connectivity(rng):
@@ -99,5 +127,6 @@ def test_real_cohorts_are_mostly_unsuspicious(shared_data):
         flagged = [flag.name for subject in cohort.subjects[::5] for flag in quality_flags(subject, cohort.atlas)]
         assert "high mean FC" not in flagged
         assert "no structure" not in flagged
+        assert "same series" not in flagged
     silent = [subject.id for subject in abide if subject.silent_regions]
     assert 40 <= len(silent) < 60  # as the data's own page says

@@ -297,7 +297,7 @@ def _show_cohort(view: View) -> None:
             "mean FC": st.column_config.NumberColumn(format="%.3f"),
             "mean |FC|": st.column_config.NumberColumn(format="%.3f"),
         },
-        alt="Quality of each subject: length, silent regions, mean connectivity, and whether there is a flag",
+        alt="Quality of each subject: length, silent and copied regions, mean connectivity, and any flag",
     )
     show_remarks(table)
 

@@ -33,6 +33,12 @@ Job = Callable[..., None]
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; made when it is not there.")]
 GammaOption = Annotated[float, typer.Option(help="Diffusion time of NE, in units of 1/mean eigenvalue.")]
 DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.", callback=_known_device)]
+AtlasOption = Annotated[
+    str | None, typer.Option(help="Bundled atlas, region table, or unknown. Default: as the files say.")
+]
+OrientationOption = Annotated[
+    Literal["time-region", "region-time"] | None, typer.Option(help="Rows by columns, where files do not say.")
+]
 PerturbationOption = Annotated[Perturbation, typer.Option(help="How NE perturbs a region.")]
 
 
@@ -61,18 +67,14 @@ def takes(name: str, provider: Callable[..., Any]) -> Callable[[Job], Job]:
 
 def read_arguments(
     path: Annotated[Path, typer.Argument(help="A file, a folder, a .zip or a .biobgt project of subjects.")],
-    atlas: Annotated[
-        str | None, typer.Option(help="Bundled atlas, region table, or unknown. Default: as the files say.")
-    ] = None,
+    atlas: AtlasOption = None,
     phenotypes: Annotated[
         Path | None, typer.Option(help="Table of groups, .csv, .tsv or .xlsx. Default: found.")
     ] = None,
     kind: Annotated[
         Literal["series", "connectivity"] | None, typer.Option(help="What the files hold, where they do not say.")
     ] = None,
-    orientation: Annotated[
-        Literal["time-region", "region-time"] | None, typer.Option(help="Rows by columns, where files do not say.")
-    ] = None,
+    orientation: OrientationOption = None,
     header: Annotated[
         Literal["yes", "no"] | None, typer.Option(help="Whether a table's first line is a header, where unclear.")
     ] = None,

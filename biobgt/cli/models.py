@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from biobgt.cli.arguments import DeviceOption, OutOption
+from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption
 from biobgt.cli.results import write_reading
 from biobgt.cli.screen import err, print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.output import make_folder
 from biobgt.quality import mean_connectivity, same_scans
+from biobgt.readers import ReadOptions
+from biobgt.readers.time_axis import Orientation
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
@@ -27,7 +29,6 @@ Protocol = Literal["random", "sites", "official", "nested"]
 KindOption = Annotated[CohortKind, typer.Option("--cohort", help="Which cohort; 'folder' is any with a group table.")]
 DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
 PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
-AtlasOption = Annotated[str | None, typer.Option(help="Bundled atlas or region table. Default: recognised.")]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, help="CPU threads. Default: all cores.")]
 ShrinkageOption = Annotated[
     float | None,
@@ -43,6 +44,7 @@ def train(
     preset: Annotated[PresetName, typer.Option(help="How the model is built and trained.")] = "best",
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
+    orientation: OrientationOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the model. Default: that of the folder.")] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds, and members of the ensemble.")] = 10,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most. Default: the preset's.")] = None,
@@ -66,7 +68,7 @@ def train(
     chosen, folder = choose_device(device), runs or out / "runs"
     _use_threads(threads)
     with process_group():
-        subjects = _read(cohort, data, phenotypes, atlas, seed)
+        subjects = _read(cohort, data, phenotypes, atlas, orientation, seed)
         splits = protocol_splits(subjects, "folds", n=folds, seed=seed)  # refuses before the long work
         _write_reading(subjects, folder)
         prepared = _prepare(subjects, settings, folder / "features")
@@ -110,6 +112,7 @@ def evaluate(
     shrinkage: ShrinkageOption = None,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
+    orientation: OrientationOption = None,
     model: Annotated[Path | None, typer.Option(help="Model folder whose card gets the summary.")] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
@@ -128,7 +131,7 @@ def evaluate(
     settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
     of_model = None if model is None else load_card(model)
     _use_threads(threads)
-    subjects = _read(cohort, data, phenotypes, atlas, seed)
+    subjects = _read(cohort, data, phenotypes, atlas, orientation, seed)
     if of_model is not None:
         check_evaluated(of_model, subjects, settings)  # it gets the summary in the end: better refused now
     if protocol == "nested":
@@ -196,6 +199,7 @@ def card(
     data: DataOption,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
+    orientation: OrientationOption = None,
     runs: Annotated[Path | None, typer.Option(help="Folder that keeps NE and modules. Default: nothing kept.")] = None,
     threads: ThreadsOption = None,
 ) -> None:
@@ -214,7 +218,7 @@ def card(
     known, folder, ensemble = load_card(model), model_folder(model), load_pretrained(model, "cpu")
     seed, features = known["training"]["seed"], None if runs is None else runs / "features"
     _use_threads(threads)
-    subjects = _read(known["data"]["cohort"], data, phenotypes, atlas, seed)
+    subjects = _read(known["data"]["cohort"], data, phenotypes, atlas, orientation, seed)
     splits = protocol_splits(subjects, "folds", n=len(ensemble.members), seed=seed)
     prepared = _prepare(subjects, ensemble.preset, features)
     attention = out_of_fold_attention(ensemble.members, prepared, splits)
@@ -237,12 +241,17 @@ def _check(folder: Path, subjects: Cohort, prepared: "LabelledGraphs", *, seed: 
         print_line(sentence)
 
 
-def _read(kind: str, data: Path, phenotypes: Path | None, atlas: str | None, seed: int) -> Cohort:
+def _read(
+    kind: str, data: Path, phenotypes: Path | None, atlas: str | None, orientation: Orientation | None, seed: int
+) -> Cohort:
     """Read the cohort, and say who is in it and who was left out."""
     from biobgt.training.cohorts import training_cohort
 
     with progress_bar("Reading") as progress:
-        cohort = training_cohort(kind, data, phenotypes=phenotypes, atlas=atlas, seed=seed, progress=progress)
+        options = ReadOptions(orientation=orientation)
+        cohort = training_cohort(
+            kind, data, phenotypes=phenotypes, atlas=atlas, options=options, seed=seed, progress=progress
+        )
     groups = ", ".join(f"{n} {group}" for group, n in cohort.group_sizes.items())
     _tell(f"{counted(len(cohort), 'subject')} on {cohort.atlas.title}: {groups}.")
     for note in cohort.notes:

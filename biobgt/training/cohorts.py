@@ -19,7 +19,7 @@ from biobgt.connectome import cohort_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import check_choice
 from biobgt.quality import mean_connectivity, same_scans
-from biobgt.readers import read_cohort
+from biobgt.readers import ReadOptions, read_cohort
 from biobgt.simulate import simulate_progression, vulnerability
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
 from biobgt.wording import counted
@@ -114,6 +114,7 @@ def training_cohort(
     *,
     phenotypes: Path | None = None,
     atlas: str | None = None,
+    options: ReadOptions | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Cohort:
@@ -127,6 +128,8 @@ def training_cohort(
     phenotypes : Path, optional
         Table of groups, where it is not the one that belongs to the files.
     atlas : str, optional
+    options : ReadOptions, optional
+        The user's word on what the files alone do not say.
     seed : int
         Of the simulation, for ``adsim``.
     """
@@ -136,7 +139,7 @@ def training_cohort(
         file, table, named = _FILES[kind]
         path, atlas = data / file, atlas or named
         phenotypes = phenotypes or data / table
-    cohort = read_cohort(path, atlas=atlas, phenotypes=phenotypes, progress=progress)
+    cohort = read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
     if kind == "adsim":
         cohort = simulated_progression(cohort, seed=seed)
     known = cohort.select(lambda subject: subject.group is not None)

@@ -102,6 +102,21 @@ def test_reasons_and_remarks_are_whole_and_no_markdown(open_page, series) -> Non
     assert [as_shown(text) for text in remarks["Subjects"]] == [quality["subject"][0]] * len(sentences)
 
 
+def test_copied_regions_are_counted_and_named(open_page, series) -> None:
+    page = open_page("subjects")
+    copied = series.copy()
+    copied[0, :, 3:] = copied[0, :, [3]].T
+    page.file_uploader(key="files0").set_value([table_file(copied, i) for i in range(2)])
+    page.run()
+    assert_no_error(page)
+    (table,) = (item.value for item in page.dataframe if "same series" in item.value)
+    quality = table.set_index("subject")
+    assert quality["same series"].to_dict() == {"sub-00": 3, "sub-01": 0}
+    remarks = next(table.value for table in page.table if "What it says" in table.value)
+    said = [as_shown(text) for text in remarks["What it says"]]
+    assert any("3 regions (area3, area4, area5) have the same series as another region" in text for text in said)
+
+
 def test_remark_on_many_subjects_is_made_once(open_page) -> None:
     page = open_page("subjects")
     (remarks,) = (table.value for table in page.table)

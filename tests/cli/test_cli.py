@@ -55,6 +55,18 @@ def test_info(run, demo, tmp_path):
     assert sources["sha256"].str.len().eq(64).all()
 
 
+def test_info_says_that_regions_have_the_same_series(run, tmp_path, bold):
+    series = bold(150, 40)
+    series[:, 5:35] = series[:, [5]]
+    names = [f"area {letter}{i}" for i in range(20) for letter in "LR"]
+    pd.DataFrame(series, columns=names).to_csv(tmp_path / "s.csv", index=False)
+    ended = run("info", tmp_path / "s.csv")
+    assert ended.code == 0, ended.err
+    assert "same series" in ended.out
+    said = " ".join(ended.out.replace("│", " ").split())
+    assert "30 regions (area R2, area L3, area R3, …) have the same series as another region" in said
+
+
 def test_connectome_writes_the_graphs(run, demo, tmp_path):
     arguments = ("--sign", "signed", "--threshold", "proportional", "--level", 0.1)
     ended = run("connectome", demo, "--out", tmp_path, *arguments)

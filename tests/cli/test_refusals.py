@@ -181,6 +181,18 @@ def test_evaluate_looks_for_the_model_before_the_long_work(run, simulated, tmp_p
     assert not (tmp_path / "out").exists()
 
 
+def test_nameless_tables_to_train_on_are_asked_about_and_the_answer_is_taken(run, tmp_path, bold):
+    for i in range(2):
+        np.save(tmp_path / f"s{i}.npy", bold(90, 20))
+    (tmp_path / "groups.csv").write_text("subject,group\ns0,NC\ns1,AD\n")
+    for job in ("train", "evaluate"):
+        asked = (job, "--cohort", "folder", "--data", tmp_path, "--out", tmp_path / "out", "--threads", 1)
+        refused(run(*asked), "90 time points of 20 regions", "Answer with --orientation.")
+        ended = run(*asked, "--orientation", "time-region")
+        assert ended.code == 2  # two people are too few to be split
+        assert "2 subjects on 20 regions, atlas not known: 1 NC, 1 AD." in ended.err
+
+
 def test_evaluate_runs_in_one_process(run, simulated, tmp_path, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     asked = ("evaluate", "--cohort", "folder", "--data", simulated, "--out", tmp_path / "out")
