@@ -26,7 +26,7 @@ from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.table import HubRule
-from biobgt.wording import counted
+from biobgt.people import counted_people
 
 
 @reads_cohort
@@ -57,8 +57,8 @@ def hubs(
         write_settings(cohort, settings, options.as_dict(), folder / "hub_settings.csv")
         write_reading(cohort, folder)
     print_settings(cohort, settings)
-    print_table(result.summary, title="Agreement of node entanglement over subjects")
-    print_line(f"Hub tables of {counted(len(result.tables), 'subject')} written to {out}")
+    print_table(result.summary, title="Agreement of node entanglement over people")
+    print_line(f"Hub tables of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")
 
 
 @reads_cohort
@@ -83,4 +83,4 @@ def modules(
     shown = ["subject", "group", "modules", "q", "system segregation"]
     shown += [str(column) for column in result.summary if str(column).startswith("ami ")]
     print_table(result.summary.reindex(columns=shown), title="Modules (AMI: agreement with functional labels)")
-    print_line(f"Modules of {counted(len(result.roles), 'subject')} written to {out}")
+    print_line(f"Modules of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from biobgt.cohort import Cohort
 from biobgt.model.presets import Preset
+from biobgt.people import counted_people
 from biobgt.training.cohorts import STORIES
 from biobgt.training.metrics import METRICS
 
@@ -88,7 +89,10 @@ def _sharpness(asked: float, attention: Mapping[str, float | None]) -> str:
 
 def readme(card: Mapping[str, Any]) -> str:
     """The card in words."""
-    subjects = ", ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
+    people, recordings = card["data"]["subjects"], card["data"].get("recordings", card["data"]["subjects"])
+    subjects = ", ".join(f"{n} {group}" for group, n in people.items())
+    if recordings != people:
+        subjects += f" ({counted_people(sum(people.values()), sum(recordings.values()))})"
     lines = [f"# {card['name']}", "", card["headline"], ""]
     lines += [f"- Data: {card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."]
     lines += [f"- Protocol: {card['protocol']}"]
