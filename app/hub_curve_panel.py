@@ -22,6 +22,7 @@ from state import (
 from widgets import heading, plain, show_figure
 
 from biobgt.atlas import LABELLINGS
+from biobgt.cohort import person_of
 from biobgt.figures import (
     SHORT_NAMES,
     CurveScale,
@@ -35,7 +36,7 @@ from biobgt.figures import (
 )
 from biobgt.figures.agreement_words import little_strength_sentence
 from biobgt.hubs.group_curves import GroupCurves, group_curves
-from biobgt.wording import counted
+from biobgt.people import counted_people
 
 NE = "node_entanglement"
 SCALE_TITLES: dict[CurveScale, str] = {"z": "z-score", "rank": "Rank", "raw": "Raw"}
@@ -79,7 +80,7 @@ def show_curves(view: View, table: pd.DataFrame, *, picked: int, on_pick: Pick) 
         perturbation=choices.perturbation,
         rule=choices.rule,
         drawn=None if seed is None else (len(order.order), seed),
-        group=None if group is None else (_group_name(view), group.n_subjects),
+        group=None if group is None else (_group_name(view), group.n_subjects, group.n_recordings),
         remark=little_strength_sentence(view.mean_connectivity()[0]),
         simulated=subject.simulated,
     )
@@ -160,14 +161,16 @@ def _pick_regions(order: RegionOrder) -> tuple[RegionOrder, int | None]:
 def _group_behind(view: View, scale: CurveScale) -> GroupCurves | None:
     """Let the user put the group behind the curve; measuring it shows how far it is, and can be stopped."""
     members = group_members(view)
+    persons = [person_of(member.id) for member in members]
+    n_people = len(set(persons))
     wanted = st.toggle(
-        f"{plain(_group_name(view))} behind: mean ± SD of {counted(len(members), 'subject')}",
+        f"{plain(_group_name(view))} behind: mean ± SD of {counted_people(n_people, len(members))}",
         key=GROUP_BEHIND,
         persist_state="session",
-        disabled=len(members) < 2,
+        disabled=n_people < 2,
         help="Measures every subject of the group once; moving γ is then quick.",
     )
-    if not wanted or len(members) < 2:
+    if not wanted or n_people < 2:
         return None
     kept = kept_curves(view)
     left = [member for member in members if member.id not in kept]
@@ -182,7 +185,7 @@ def _group_behind(view: View, scale: CurveScale) -> GroupCurves | None:
     )
     if not finished:
         return None
-    return group_curves([kept[member.id] for member in members], view.hubs.gamma, scale=scale)
+    return group_curves([kept[member.id] for member in members], view.hubs.gamma, persons=persons, scale=scale)
 
 
 def _group_name(view: View) -> str:

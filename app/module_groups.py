@@ -27,7 +27,7 @@ BRAIN_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
 def show_groups(view: View, choices: ModuleChoices) -> None:
     """Compare two groups of the cohort, when asked to."""
     heading("Between two groups", simulated=view.cohort.simulated)
-    sizes = {group: size for group, size in view.cohort.group_sizes.items() if size >= FEWEST_COMPARED}
+    sizes = {group: size for group, size in view.cohort.group_people.items() if size >= FEWEST_COMPARED}
     if len(sizes) < 2:
         st.info(
             "Two groups of at least two subjects each are needed for this; the page Subjects is where groups are set."

@@ -128,7 +128,7 @@ def _offers(cohort: Cohort, model: str) -> dict[str, _Offer]:
     offers[REGION_ORDER] = _Offer(orders, orders[0])
     offers[CURVE_ORDER] = _Offer([*CURVE_ORDERS, *cohort.atlas.labels], CURVE_ORDERS[0])
     offers[CURVE_SEED] = _Offer(range(LARGEST_SEED + 1), 0)
-    groups = [group for group, size in cohort.group_sizes.items() if size >= FEWEST_COMPARED]
+    groups = [group for group, size in cohort.group_people.items() if size >= FEWEST_COMPARED]
     offers |= {name: _Offer(groups, default) for name, default in zip(COMPARED_GROUPS, groups, strict=False)}
     return offers | (_model_offers(model or model_names()[0]) if model_names() else {})
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.cohort import Cohort, Subject
+from biobgt.cohort import Cohort, Subject, person_of
 from biobgt.connectome import cohort_graphs, is_correlation, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, ConnectomeSettings
@@ -34,7 +34,10 @@ from biobgt.modules import (
     node_roles,
     segregation,
 )
+from biobgt.modules.difference import partitions_by_person
+from biobgt.modules.partition import module_labels
 from biobgt.nulls import check_seed
+from biobgt.people import average_by_person
 from biobgt.scale import map_subjects
 
 Progress = Callable[[int, int], None]
@@ -93,7 +96,8 @@ class CohortHubs:
     tables : mapping of str to DataFrame
         Each subject's :func:`biobgt.hubs.hub_table`.
     groups : DataFrame
-        One row a group and region: mean and SD of each measure, and the share of subjects in which it is a hub.
+        One row per group and region: mean and SD of each measure over people, and the share of people's recordings in
+        which it is a hub; a person's recordings are averaged first.
     agreement : DataFrame
         One row a subject and reference (node efficiency, FC strength): Spearman, Kendall, overlap of hubs, and
         ``partial``, Spearman given strength and degree, with its range in null graphs and p where these were drawn.
@@ -326,25 +330,30 @@ def _subject_modules(item: _GraphOfSubject, *, options: ModuleOptions) -> Subjec
 def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     frames = []
     for group, members in _members(cohort).items():
-        frame = pd.DataFrame({"group": group, "n_subjects": len(members), "region": cohort.atlas.regions})
+        persons = [person_of(name) for name in members]
+        n_people = len(set(persons))
+        frame = pd.DataFrame({"group": group, "n_subjects": n_people, "n_recordings": len(members)}, index=range(1))
+        frame = frame.merge(pd.DataFrame({"region": cohort.atlas.regions}), how="cross")
         for metric in HUB_METRICS:
-            values = np.stack([tables[name][metric].to_numpy(float) for name in members])
-            hubs = np.stack([tables[name][f"{metric}_hub"].to_numpy(bool) for name in members])
+            recorded = np.stack([tables[name][metric].to_numpy(float) for name in members])
+            hubs = np.stack([tables[name][f"{metric}_hub"].to_numpy(float) for name in members])
+            values = average_by_person(recorded, persons)
             frame[f"{metric}_mean"] = values.mean(axis=0)
-            frame[f"{metric}_sd"] = values.std(axis=0, ddof=1) if len(members) > 1 else np.nan
-            frame[f"{metric}_hub_share"] = hubs.mean(axis=0)
+            frame[f"{metric}_sd"] = values.std(axis=0, ddof=1) if n_people > 1 else np.nan
+            frame[f"{metric}_hub_share"] = average_by_person(hubs, persons).mean(axis=0)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
 
 def _group_modules(cohort: Cohort, partitions: Mapping[str, Partition], options: ModuleOptions) -> pd.DataFrame:
-    """Consensus of each group, numbered like the first one's."""
+    """Consensus of each group's people, numbered like the first one's."""
     frame = pd.DataFrame({"region": cohort.atlas.regions})
     reference = None
     for group, members in _members(cohort).items():
-        own = [partitions[name] for name in members]
+        recorded = [partitions[name] for name in members]
+        own = partitions_by_person(recorded, [person_of(name) for name in members], seed=options.seed)
         consensus = own[0] if len(own) == 1 else combine_partitions(own, seed=options.seed)
-        labels = consensus.labels if reference is None else match_modules(consensus, reference)
+        labels = module_labels(consensus) if reference is None else match_modules(consensus, reference)
         reference = labels if reference is None else reference
         frame[group] = labels
     return frame

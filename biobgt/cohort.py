@@ -204,10 +204,15 @@ class Cohort:
 
     @property
     def group_sizes(self) -> Mapping[str, int]:
-        """Number of subjects a group; controls first, subjects without a group left out."""
+        """Number of recordings in each group; controls first, those without a group left out."""
         counts = Counter(subject.group for subject in self.subjects if subject.group is not None)
         order = [*GROUP_TITLES, *sorted(set(counts) - set(GROUP_TITLES))]
         return {group: counts[group] for group in order if group in counts}
+
+    @property
+    def group_people(self) -> Mapping[str, int]:
+        """Number of people in each group, however many recordings they have; in the order of ``group_sizes``."""
+        return {group: len(set(self.group(group).persons)) for group in self.group_sizes}
 
     def select(self, keep: Callable[[Subject], bool]) -> "Cohort":
         """Return the cohort of those subjects for which ``keep`` is true."""

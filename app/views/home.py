@@ -12,6 +12,7 @@ import biobgt
 from biobgt.atlas import LABELLINGS
 from biobgt.cohort import GROUP_TITLES
 from biobgt.figures.attention_captions import adjusted_for
+from biobgt.people import counted_people
 from biobgt.wording import COVARIATES
 
 PAPER = """@inproceedings{peng2025biobgt,
@@ -89,10 +90,13 @@ def show_page() -> None:
 def _show_loaded(view: View) -> None:
     heading(plain(f"Loaded: {view.cohort.name}"), simulated=view.cohort.simulated)
     with st.container(horizontal=True):
-        st.metric("Subjects", len(view.cohort), border=True, width=100)
-        for group, size in view.cohort.group_sizes.items():
+        people = set(view.cohort.persons)
+        st.metric("Subjects", len(people), border=True, width=100)
+        for group, size in view.cohort.group_people.items():
             st.metric(plain(group), size, border=True, width=100, help=GROUP_TITLES.get(group))
         st.metric("Regions", view.atlas.n_regions, border=True, width=100)
+    if len(people) < len(view.cohort):
+        st.caption(f"{counted_people(len(people), len(view.cohort))}; means and tests are over people.")
     for note in view.cohort.notes:
         st.caption(plain(note))
 

@@ -12,10 +12,10 @@ from biobgt.cli.results import write_reading
 from biobgt.cli.screen import err, print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.output import make_folder
+from biobgt.people import counted_people
 from biobgt.quality import mean_connectivity, same_scans
 from biobgt.readers import ReadOptions
 from biobgt.readers.time_axis import Orientation
-from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     import torch
@@ -252,8 +252,8 @@ def _read(
         cohort = training_cohort(
             kind, data, phenotypes=phenotypes, atlas=atlas, options=options, seed=seed, progress=progress
         )
-    groups = ", ".join(f"{n} {group}" for group, n in cohort.group_sizes.items())
-    _tell(f"{counted(len(cohort), 'subject')} on {cohort.atlas.title}: {groups}.")
+    groups = ", ".join(f"{n} {group}" for group, n in cohort.group_people.items())
+    _tell(f"{counted_people(len(set(cohort.persons)), len(cohort))} on {cohort.atlas.title}: {groups}.")
     for note in cohort.notes:
         _tell(note)
     twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])

@@ -28,6 +28,7 @@ from biobgt.cohort import Cohort
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.beyond_strength import NULL_GRAPHS
 from biobgt.hubs.table import HubRule
+from biobgt.people import counted_people
 from biobgt.study_reliability import StudyReliability, study_reliability
 from biobgt.wording import counted
 
@@ -73,12 +74,12 @@ def hubs(
         write_settings(cohort, settings, options.as_dict(), folder / "hub_settings.csv")
         write_reading(cohort, folder)
     print_settings(cohort, settings)
-    print_table(result.summary, title="Agreement of node entanglement over subjects")
+    print_table(result.summary, title="Agreement of node entanglement over people")
     print_line(agreement_sentence(result.agreement, n_nulls=nulls))
     for sentence in little_strength_of(cohort):
         print_line(sentence)
     _print_reliability(norms, result.halves)
-    print_line(f"Hub tables of {counted(len(result.tables), 'subject')} written to {out}")
+    print_line(f"Hub tables of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")
 
 
 def _print_reliability(norms: StudyReliability, halves: pd.DataFrame) -> None:
@@ -120,4 +121,4 @@ def modules(
     shown = ["subject", "group", "modules", "q", "system segregation"]
     shown += [str(column) for column in result.summary if str(column).startswith("ami ")]
     print_table(result.summary.reindex(columns=shown), title="Modules (AMI: agreement with functional labels)")
-    print_line(f"Modules of {counted(len(result.roles), 'subject')} written to {out}")
+    print_line(f"Modules of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")

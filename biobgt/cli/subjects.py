@@ -23,6 +23,7 @@ from biobgt.cohort import Cohort
 from biobgt.connectome import cohort_graphs
 from biobgt.fetch import ABIDE_TERMS, FetchOptions, Pipeline, fetch_abide
 from biobgt.graph import ConnectomeSettings
+from biobgt.people import counted_people
 from biobgt.quality import quality_table
 from biobgt.readers.layout import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
@@ -47,9 +48,10 @@ def info(
 
 def _print_cohort(cohort: Cohort, quality: pd.DataFrame) -> None:
     """Print all there is to say of a cohort."""
-    groups = ", ".join(f"{count} {group}" for group, count in cohort.group_sizes.items()) or "none given"
+    groups = ", ".join(f"{count} {group}" for group, count in cohort.group_people.items()) or "none given"
     kinds = ", ".join(sorted({subject.kind for subject in cohort}))
-    print_line(f"{counted(len(cohort), 'subject')} · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
+    size = counted_people(len(set(cohort.persons)), len(cohort))
+    print_line(f"{size} · {cohort.atlas.title} ({cohort.atlas.n_regions} regions) · {kinds}")
     print_simulated(cohort)
     print_line(f"Groups: {groups}")
     for note in cohort.notes:

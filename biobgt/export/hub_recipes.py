@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biobgt.atlas import Atlas
+from biobgt.cohort import person_of
 from biobgt.errors import InputError
 from biobgt.export.connectome_recipes import (
     ATLAS_ORDER,
@@ -127,7 +128,7 @@ def _curves(order: Order, style: PaperStyle) -> MadeFigure:
         perturbation=options["perturbation"],
         rule=options["rule"],
         drawn=(len(regions.order), options["seed"]) if drawn else None,
-        group=None if group is None else (name, group.n_subjects),
+        group=None if group is None else (name, group.n_subjects, group.n_recordings),
         remark=_on_strength(order),
         simulated=subject.simulated,
     )
@@ -147,7 +148,8 @@ def _group(order: Order) -> GroupCurves:
         order.measured.curves(subject, order.request.settings, options["perturbation"], options["gamma"])
         for subject in members
     ]
-    return group_curves(measured, options["gamma"], scale=options["scale"])
+    persons = [person_of(subject.id) for subject in members]
+    return group_curves(measured, options["gamma"], persons=persons, scale=options["scale"])
 
 
 def _scatter(order: Order, style: PaperStyle) -> MadeFigure:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from biobgt.cohort import Cohort
 from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.model.pretrained import load_card, load_groups
+from biobgt.people import counted_people
 from biobgt.wording import counted
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def _about(ref: CohortRef, cohort: Cohort) -> str:
         made = " Some of them are simulated." if card["simulated"] else ""
         listed = ", ".join(f"{size} {group}" for group, size in sizes.items())
         return f"The model {ref.name} was trained on {counted(sum(sizes.values()), 'subject')} ({listed}).{made}"
-    groups = ", ".join(f"{size} {group}" for group, size in cohort.group_sizes.items())
-    size = counted(len(cohort), "subject") + (f" ({groups})" if groups else "")
+    groups = ", ".join(f"{size} {group}" for group, size in cohort.group_people.items())
+    size = counted_people(len(set(cohort.persons)), len(cohort)) + (f" ({groups})" if groups else "")
     if ref.demo:
         return f"Subjects are simulated: {size} of the demo cohort '{ref.name}', drawn with seed {ref.seed}."
     drawn = "All are" if all(subject.simulated for subject in cohort) else "Some are"

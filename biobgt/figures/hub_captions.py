@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from biobgt.figures.frame import whose
 from biobgt.figures.hub_curves import CurveScale
 from biobgt.figures.hubs import SHORT_NAMES
-from biobgt.wording import counted, signed
+from biobgt.people import counted_people
+from biobgt.wording import signed
 
 RULE_TITLES: Mapping[str, str] = {"top": "Top 10%", "sd": "Mean + 1 SD"}
 _RULES: Mapping[str, str] = {"top": "the top 10% of regions", "sd": "regions above the mean + 1 SD"}
@@ -30,7 +31,7 @@ def curves_caption(
     perturbation: str,
     rule: str,
     drawn: tuple[int, int] | None = None,
-    group: tuple[str, int] | None = None,
+    group: tuple[str, int, int] | None = None,
     remark: str = "",
     simulated: bool = False,
 ) -> str:
@@ -47,8 +48,8 @@ def curves_caption(
     perturbation, rule : str
     drawn : (int, int), optional
         How many regions were drawn at random, and with which seed.
-    group : (str, int), optional
-        Name and number of subjects of the group whose mean lies behind.
+    group : (str, int, int), optional
+        Name of the group whose mean lies behind, and the number of its people and of their recordings.
     remark : str
         On this subject's FC strength; ends the caption.
     simulated : bool
@@ -66,10 +67,11 @@ def curves_caption(
     )
 
 
-def _behind(group: str, n_subjects: int) -> str:
+def _behind(group: str, n_people: int, n_recordings: int) -> str:
+    averaged = ", averaged for each person first" if n_recordings > n_people else ""
     return (
-        f" Behind each curve, dashed line and band are the mean ± 1 SD of the {counted(n_subjects, 'subject')} of "
-        f"{group}, this one among them, each on its own scale and γ."
+        f" Behind each curve, dashed line and band are the mean ± 1 SD of the {counted_people(n_people, n_recordings)} "
+        f"of {group}{averaged}, this one among them, each on its own scale and γ."
     )
 
 

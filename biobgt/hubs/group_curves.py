@@ -20,6 +20,7 @@ from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.spectra import control_spectra
 from biobgt.hubs.weights import full_connectivity
+from biobgt.people import average_by_person
 
 Values = NDArray[np.float64]
 CurveScale = Literal["z", "rank", "raw"]
@@ -56,12 +57,14 @@ class GroupCurves:
 
     Attributes
     ----------
-    n_subjects : int
+    n_subjects, n_recordings : int
+        People, and their recordings.
     mean, sd : mapping of str to ndarray, shape (n_regions,)
-        By measure; the SD of a single subject is NaN.
+        By measure, over people; the SD of a single one is NaN.
     """
 
     n_subjects: int
+    n_recordings: int
     mean: Mapping[str, Values]
     sd: Mapping[str, Values]
 
@@ -88,8 +91,10 @@ def measure_curves(
     return SubjectCurves(tuple(gammas), np.abs(spectra.entropy_change(times)), lasting)
 
 
-def group_curves(subjects: Sequence[SubjectCurves], gamma: float, *, scale: CurveScale = "z") -> GroupCurves:
-    """Take the mean and the SD over subjects, each subject on the scale of its own curve.
+def group_curves(
+    subjects: Sequence[SubjectCurves], gamma: float, *, persons: Sequence[str] | None = None, scale: CurveScale = "z"
+) -> GroupCurves:
+    """Take the mean and the SD over people, each recording on the scale of its own curve.
 
     Parameters
     ----------
@@ -97,6 +102,9 @@ def group_curves(subjects: Sequence[SubjectCurves], gamma: float, *, scale: Curv
         On the same regions.
     gamma : float
         Of the grid, in units of 1/mean(λ).
+    persons : sequence of str, optional
+        Whose recording each is (:attr:`biobgt.cohort.Cohort.persons`): those of one person are averaged first. By
+        default everybody has one.
     scale : {"z", "rank", "raw"}
         Z-scores and ranks are over the regions of each subject, as in :func:`biobgt.hubs.hub_table`.
     """
@@ -104,12 +112,13 @@ def group_curves(subjects: Sequence[SubjectCurves], gamma: float, *, scale: Curv
     if not subjects:
         raise InputError("The group has no subjects, so it has no mean.")
     at_gamma = [subject.at(gamma) for subject in subjects]
+    named = [str(i) for i in range(len(subjects))] if persons is None else persons
     mean, sd = {}, {}
     for measure in at_gamma[0]:
-        values = np.stack([_scaled(curves[measure], scale) for curves in at_gamma])
+        values = average_by_person(np.stack([_scaled(curves[measure], scale) for curves in at_gamma]), named)
         mean[measure] = values.mean(axis=0)
-        sd[measure] = values.std(axis=0, ddof=1) if len(subjects) > 1 else np.full(values.shape[1], np.nan)
-    return GroupCurves(len(subjects), mean, sd)
+        sd[measure] = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
+    return GroupCurves(len(set(named)), len(subjects), mean, sd)
 
 
 def _scaled(values: Values, scale: CurveScale) -> Values:

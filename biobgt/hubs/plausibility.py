@@ -41,7 +41,7 @@ class Plausibility:
     subjects : DataFrame
         Every subject's agreement, as :func:`subject_plausibility` gives it.
     summary : DataFrame
-        Over subjects, with bootstrap intervals: see :func:`summarise_plausibility`.
+        Over people, with bootstrap intervals: see :func:`summarise_plausibility`.
     nulls : DataFrame
         Each subject against its own null graphs: see :func:`compare_with_nulls`. Empty where none was drawn.
     """
@@ -76,7 +76,7 @@ def plausibility(
     connectivity : ndarray, shape (n, n), optional
         For a graph: the full connectivity behind it, for FC strength. Without it the graph's own weights serve.
     n_boot : int
-        Bootstrap samples of subjects.
+        Bootstrap samples of people.
     progress : callable, optional
         Told (done, total) after each subject.
 

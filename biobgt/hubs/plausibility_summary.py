@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.cohort import person_of
 from biobgt.errors import InputError
 from biobgt.hubs.agreement import AGREEMENT_MEASURES
+from biobgt.people import average_by_person, people_in_order
 
 CONDITION = ["level", "perturbation", "signed", "gamma", "reference"]
 
@@ -17,7 +19,7 @@ CONDITION = ["level", "perturbation", "signed", "gamma", "reference"]
 def summarise_plausibility(
     subjects: pd.DataFrame, *, n_boot: int = 2000, seed: int = 0, confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Average agreement over subjects, with bootstrap intervals.
+    """Average agreement over people, with bootstrap intervals; recordings of one person are averaged first.
 
     Parameters
     ----------
@@ -32,15 +34,17 @@ def summarise_plausibility(
     Returns
     -------
     DataFrame
-        One row for each condition and measure: ``mean``, ``sd``, ``low``, ``high``, ``n_subjects`` (those for whom
-        the measure is defined); and, where null graphs were drawn, ``null_mean`` and the ``excess`` of the own
-        graph over the mean of its nulls with its interval. Intervals are NaN for a single subject.
+        One row for each condition and measure: ``mean``, ``sd``, ``low``, ``high``, ``n_subjects`` (people for whom
+        the measure is defined) and ``n_recordings`` of theirs; and, where null graphs were drawn, ``null_mean`` and
+        the ``excess`` of the own graph over the mean of its nulls with its interval. Intervals are NaN for a single
+        person.
     """
     if not 0 < confidence < 1:
         raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
     long = _long(subjects)
-    own = _by_subject(long[long["null"] == 0])
-    nulls = _by_subject(long[long["null"] > 0]).reindex(index=own.index, columns=own.columns)
+    recordings = _by_subject(long[long["null"] == 0])
+    nulls = _by_subject(long[long["null"] > 0]).reindex(index=recordings.index, columns=recordings.columns)
+    own, nulls = _by_person(recordings), _by_person(nulls)
     table = pd.DataFrame(
         {"mean": own.mean(), "sd": own.std(), "n_subjects": own.notna().sum(), "null_mean": nulls.mean()}
     )
@@ -49,7 +53,9 @@ def summarise_plausibility(
     draws = _bootstrap_counts(len(own), n_boot, seed)
     for prefix, values in (("", own), ("excess_", excess)):
         table[f"{prefix}low"], table[f"{prefix}high"] = _interval(values.to_numpy(), draws, confidence)
+    table["n_recordings"] = recordings.notna().sum()
     order = ["mean", "sd", "low", "high", "n_subjects", "null_mean", "excess", "excess_low", "excess_high"]
+    order.append("n_recordings")
     return table[order].reset_index()
 
 
@@ -97,6 +103,16 @@ def _by_subject(long: pd.DataFrame) -> pd.DataFrame:
     keys = [*CONDITION, "measure"]
     means = long.groupby(["subject", *keys], dropna=False, sort=False)["value"].mean()
     return means.unstack(keys)  # noqa: PD010 - pivot_table drops conditions that are NaN for everyone
+
+
+def _by_person(values: pd.DataFrame) -> pd.DataFrame:
+    """People in rows, in the order of their first recordings."""
+    persons = [person_of(str(subject)) for subject in values.index]
+    return pd.DataFrame(
+        average_by_person(values.to_numpy(np.float64), persons),
+        index=list(people_in_order(persons)[0]),
+        columns=values.columns,
+    )
 
 
 def _bootstrap_counts(n_subjects: int, n_boot: int, seed: int) -> NDArray[np.float64]:

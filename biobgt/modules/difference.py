@@ -119,8 +119,8 @@ def module_difference(
     check_count("permutations", n_permutations, least=1)
     named = persons or ([f"1-{i}" for i in range(len(first))], [f"2-{i}" for i in range(len(second))])
     n_subjects = _count_people(named)
-    one = combine_partitions(_one_a_person(first, named[0], seed), seed=seed)
-    other = match_modules(combine_partitions(_one_a_person(second, named[1], seed), seed=seed), one)
+    one = combine_partitions(partitions_by_person(first, named[0], seed=seed), seed=seed)
+    other = match_modules(combine_partitions(partitions_by_person(second, named[1], seed=seed), seed=seed), one)
     similarity = _person_similarity(partition_similarity([*first, *second]), [*named[0], *named[1]])
     within, between, p = _permutation_test(similarity, n_subjects[0], n_permutations, seed)
     assigned = (one.labels != UNASSIGNED) & (other != UNASSIGNED)
@@ -169,7 +169,7 @@ def _count_people(persons: tuple[Sequence[str], Sequence[str]]) -> tuple[int, in
     return len(first), len(second)
 
 
-def _one_a_person(partitions: Sequence[Labels], persons: Sequence[str], seed: int) -> list[Labels]:
+def partitions_by_person(partitions: Sequence[Labels], persons: Sequence[str], *, seed: int) -> list[Labels]:
     """What a person's recordings agree on, person by person in the order of their first recordings."""
     recordings: dict[str, list[Labels]] = {}
     for partition, person in zip(partitions, persons, strict=True):

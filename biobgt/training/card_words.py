@@ -10,6 +10,7 @@ from typing import Any
 
 from biobgt.cohort import Cohort
 from biobgt.model.presets import Preset
+from biobgt.people import counted_people
 from biobgt.training.cohorts import STORIES
 from biobgt.training.metrics import METRICS
 from biobgt.training.robustness_views import motion_words, nested_words, noise_table, noise_words
@@ -126,7 +127,10 @@ def _alike(correlation: float) -> str:
 
 def readme(card: Mapping[str, Any]) -> str:
     """The card in words."""
-    subjects = ", ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
+    people, recordings = card["data"]["subjects"], card["data"].get("recordings", card["data"]["subjects"])
+    subjects = ", ".join(f"{n} {group}" for group, n in people.items())
+    if recordings != people:
+        subjects += f" ({counted_people(sum(people.values()), sum(recordings.values()))})"
     lines = [f"# {card['name']}", "", card["headline"], ""]
     lines += [f"- Data: {card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."]
     lines += [f"- Protocol: {card['protocol']}"]

@@ -4,6 +4,7 @@ import copy
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card, member_tensors
 from biobgt.model.transformer import BioBGT
 from biobgt.output import atomic_file, make_folder, sha256, write_atomically
+from biobgt.people import average_by_person
 from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohorts import STORIES, strata_words
 from biobgt.training.data import LabelledGraphs
@@ -73,11 +75,11 @@ def write_model(
     results = {
         model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
     }
-    attention = {group: _mean(trained.contrast[data.labels == label]) for label, group in enumerate(data.groups)}
+    attention = {group: _mean(trained.contrast, data, label) for label, group in enumerate(data.groups)}
     card = {
         "format": FORMAT,
         "name": name,
-        "headline": headline(results, cohort.group_sizes, simulated=cohort.simulated),
+        "headline": headline(results, cohort.group_people, simulated=cohort.simulated),
         "simulated": cohort.simulated,
         "data": _data_words(cohort),
         "atlas": cohort.atlas.name,
@@ -141,7 +143,7 @@ def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> 
     """Refuse to put the evaluation of other subjects, or of other settings under the same name, on a card."""
     same = {
         "cohort": (card["data"]["cohort"], cohort.name),
-        "numbers of subjects": (dict(card["data"]["subjects"]), dict(cohort.group_sizes)),
+        "numbers of subjects": (dict(card["data"]["subjects"]), dict(cohort.group_people)),
         "atlas": (card["atlas"], cohort.atlas.name),
     }
     if "atlas_fingerprint" in card:
@@ -182,7 +184,8 @@ def _data_words(cohort: Cohort) -> dict[str, Any]:
         "title": story.title,
         "terms": story.terms,
         "citation": story.citation,
-        "subjects": dict(cohort.group_sizes),
+        "subjects": dict(cohort.group_people),
+        **({"recordings": dict(cohort.group_sizes)} if cohort.group_sizes != cohort.group_people else {}),
     }
 
 
@@ -229,10 +232,17 @@ def measured(
     return table
 
 
-def _mean(values: NDArray[np.float64]) -> float | None:
-    """Mean of what is defined: a subject whose regions are all in one module has no contrast."""
+def _mean(contrast: NDArray[np.float64], data: LabelledGraphs, label: int) -> float | None:
+    """Mean over people of what is defined: a subject whose regions are all in one module has no contrast."""
+    own = data.labels == label
+    values = average_by_person(contrast[own], np.array(data.persons)[own].tolist())
     known = values[np.isfinite(values)]
     return float(known.mean()) if len(known) else None
+
+
+def _mean_of_people(values: NDArray[Any], *, persons: Sequence[str]) -> NDArray[np.float64]:
+    """Mean over people of what is defined, a person's recordings averaged first."""
+    return np.asarray(np.nanmean(average_by_person(values, persons), axis=0))
 
 
 def _number(value: float) -> float | None:
@@ -241,14 +251,16 @@ def _number(value: float) -> float | None:
 
 def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
     arrays: dict[str, NDArray[Any]] = {}
+    persons = np.array(data.persons)
     for label, group in enumerate(data.groups):
         own = data.labels == label
-        arrays[f"n_{group}"] = np.array(int(own.sum()))
+        mean = partial(_mean_of_people, persons=persons[own].tolist())
+        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
         arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
-        arrays[f"connectivity_{group}"] = data.matrices[own].mean(axis=0).astype(np.float16)
-        arrays[f"entanglement_{group}"] = data.graphs.entanglement.numpy()[own].mean(axis=0).astype(np.float32)
-        arrays[f"contrast_{group}"] = np.nanmean(trained.contrast[own], axis=0).astype(np.float32)
-        arrays[f"embedding_contrast_{group}"] = np.array(np.nanmean(trained.embedding_contrast[own]))
+        arrays[f"connectivity_{group}"] = mean(data.matrices[own]).astype(np.float16)
+        arrays[f"entanglement_{group}"] = mean(data.graphs.entanglement.numpy()[own]).astype(np.float32)
+        arrays[f"contrast_{group}"] = mean(trained.contrast[own]).astype(np.float32)
+        arrays[f"embedding_contrast_{group}"] = np.array(mean(trained.embedding_contrast[own]))
     order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
     arrays["labels"] = data.labels[order]
     arrays["probabilities"] = trained.probabilities[order].astype(np.float32)

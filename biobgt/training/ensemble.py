@@ -5,6 +5,7 @@ model; :mod:`biobgt.training.cards` writes it. A run that was killed goes on wit
 """
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class TrainedEnsemble:
     logits : ndarray, shape (n_subjects, n_groups)
         Out of fold, each fold calibrated without its test subjects.
     attention : mapping of int to ndarray, shape (n_layers, n_heads, n_regions, n_regions)
-        Mean out-of-fold attention of each group, by its number.
+        Mean out-of-fold attention of each group's people, by its number; recordings of a person are averaged first.
     mean_attention : ndarray, shape (n_subjects, n_regions, n_regions)
         Out-of-fold attention of each subject, mean over layers and heads.
     contrast : ndarray, shape (n_subjects, n_layers, n_heads)
@@ -117,7 +118,7 @@ def train_ensemble(
         temperature=shared,
         logits=out.logits,
         attention={
-            label: (total / max(1, out.counts[label])).astype(np.float32) for label, total in out.attention.items()
+            label: (total / max(1, out.people[label])).astype(np.float32) for label, total in out.attention.items()
         },
         mean_attention=out.mean_attention,
         contrast=out.contrast,
@@ -180,7 +181,10 @@ class _Gathered:
         self.data, self.shape = data, shape
         self.logits = np.full((n, len(data.groups)), np.nan)
         self.attention = {label: np.zeros(shape, np.float32) for label in range(len(data.groups))}
-        self.counts = dict.fromkeys(range(len(data.groups)), 0)
+        owners = list(zip(data.persons, data.labels.tolist(), strict=True))
+        recordings = Counter(owners)
+        self.people = Counter(label for _, label in recordings)
+        self.share = [1 / recordings[owner] for owner in owners]  # of a person's mean that each recording makes up
         self.mean_attention = np.zeros((n, n_regions, n_regions), np.float32)
         self.contrast = np.full((n, *shape[:2]), np.nan)
         self.embedding_contrast = np.full(n, np.nan)
@@ -199,9 +203,8 @@ class _Gathered:
             modules = graphs.modules.numpy()
             for layer, head in np.ndindex(*self.shape[:2]):
                 self.contrast[part, layer, head] = module_contrast(maps[:, layer, head], modules)
-            for label, one in zip(labels.tolist(), maps, strict=True):
-                self.attention[label] += one
-                self.counts[label] += 1
+            for row, label, one in zip(part.tolist(), labels.tolist(), maps, strict=True):
+                self.attention[label] += one * np.float32(self.share[row])
 
 
 def embedding_contrast(embeddings: torch.Tensor, graphs: GraphBatch) -> NDArray[np.float64]:

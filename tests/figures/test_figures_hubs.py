@@ -201,7 +201,7 @@ def test_captions_name_the_numbers():
     assert "γ = 0.5/mean(λ) when a region's neighbourhood becomes a clique" in curves
     assert "hubs by NE, 20 in all: the top 10% of regions" in curves
     some = curves_caption(
-        "s", 200, 20, scale="z", gamma=0.5, perturbation="remove", rule="top", drawn=(50, 7), group=("NC", 12)
+        "s", 200, 20, scale="z", gamma=0.5, perturbation="remove", rule="top", drawn=(50, 7), group=("NC", 12, 12)
     )
     assert "of 50 of 200 regions, drawn with seed 7, as z-scores over regions (of all 200)." in some
     assert "mean ± 1 SD of the 12 subjects of NC, this one among them" in some

@@ -21,6 +21,7 @@ from biobgt.model.attention_views import (
     select_attention,
     strongest_regions,
 )
+from biobgt.model.pretrained import load_groups, pretrained_names
 
 EVEN = np.full((3, 3), 1 / 3)
 SHARP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -174,3 +175,16 @@ def test_labels_are_in_words_and_louvain_finds_what_was_planted() -> None:
     names = louvain_labels(connectivity, atlas)
     groups = {frozenset(np.flatnonzero(np.array(names[:89]) == name).tolist()) for name in names[:89]}
     assert groups == {frozenset(i for i in range(89) if i % 3 == k) for k in range(3)}
+
+
+@pytest.mark.parametrize("name", pretrained_names())
+def test_shipped_models_are_tested_with_overall_connectivity_and_without(name) -> None:
+    groups = load_groups(name)
+    for test in all_block_tests(groups.tests, groups.n):
+        assert test.covariates.startswith("mean_abs_fc, ")
+        assert test.n_marked_without_connectivity is not None
+        assert test.blocks["covariates_without_connectivity"].unique().tolist() == [
+            test.covariates.removeprefix("mean_abs_fc, ")
+        ]
+        assert len(test.blocks) == 36
+        assert len(test.contrast) == 1
