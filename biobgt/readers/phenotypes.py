@@ -16,6 +16,7 @@ from biobgt.errors import InputError
 from biobgt.readers.archives import check_unpacked_size
 from biobgt.readers.layout import find_separator, split_cells
 from biobgt.readers.text import decode
+from biobgt.spreadsheets import meant
 
 # The column names of the releases, in lower case, in order of preference.
 _ID_COLUMNS = ("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id")
@@ -87,7 +88,7 @@ def read_phenotypes(path: str | Path) -> Phenotypes:
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
     try:
-        raw = _read_table(path).dropna(how="all")
+        raw = meant(_read_table(path)).dropna(how="all")
     except OSError as error:
         raise InputError(
             f"The phenotype table '{path.name}' could not be opened ({error.strerror or error})."
