@@ -26,6 +26,7 @@ from biobgt.figures.reliability_words import measure_reliability
 from biobgt.hubs import HUB_METRICS
 from biobgt.hubs.rank_correlation import RankCorrelation
 from biobgt.hubs.sweep import REFERENCES, SubjectHubs, subject_sweep
+from biobgt.spreadsheets import written
 from biobgt.studies import study_sweep
 
 NE = "node_entanglement"
@@ -124,7 +125,7 @@ def show_table(view: View, table: pd.DataFrame) -> None:
         for name, names in view.atlas.labels.items()
     }
     st.dataframe(
-        shown.fillna(dict.fromkeys(view.atlas.labels, "")),
+        written(shown.fillna(dict.fromkeys(view.atlas.labels, ""))),
         key="hub_table",
         column_config={
             column: config

@@ -11,6 +11,7 @@ from widgets import heading, plain, sentences, show_figure
 from biobgt.figures import chance_caption, modularity_against_chance
 from biobgt.modules import SmallWorld
 from biobgt.modules.chance import pool_modularity_tests, pool_small_worlds
+from biobgt.spreadsheets import written
 from biobgt.wording import counted
 
 NULL_GRAPHS = 100
@@ -80,7 +81,7 @@ def _show_small_world(view: View, choices: ModuleChoices, found: SmallWorld) -> 
             st.metric(title, "not defined" if value != value else f"{value:.2f}", width="content", border=True)
         columns = ["Measure", view.subject.id, "Random graphs", "Lattices"]
         st.dataframe(
-            pd.DataFrame(rows, columns=columns),
+            written(pd.DataFrame(rows, columns=columns)),
             hide_index=True,
             key="small_world_table",
             width="content",

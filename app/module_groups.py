@@ -19,6 +19,7 @@ from biobgt.figures import group_flow_caption, module_flow
 from biobgt.figures.module_captions import group_brain_caption
 from biobgt.groups.design import confounding_notes
 from biobgt.modules.difference import UNADJUSTED, ModuleDifference
+from biobgt.spreadsheets import written
 from biobgt.wording import counted
 
 BRAIN_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
@@ -180,4 +181,5 @@ def _show_changed(view: View, choices: ModuleChoices, groups: tuple[str, str], f
         for region in found.changed
     ]
     with st.expander(f"{counted(len(rows), 'region')} in another module"):
-        st.dataframe(pd.DataFrame(rows), hide_index=True, key="changed_regions", alt="Regions that change module")
+        table = written(pd.DataFrame(rows))
+        st.dataframe(table, hide_index=True, key="changed_regions", alt="Regions that change module")

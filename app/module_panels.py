@@ -26,6 +26,7 @@ from biobgt.figures import (
 from biobgt.modules import HUB_Z, module_agreement
 from biobgt.modules.naming import match_labels, module_names
 from biobgt.modules.partition import Labels
+from biobgt.spreadsheets import written
 from biobgt.wording import counted
 
 ROLE_COLUMNS = {
@@ -101,7 +102,7 @@ def show_agreement(view: View, choices: ModuleChoices, modules: SubjectModules) 
     ]
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        pd.DataFrame(rows),
+        written(pd.DataFrame(rows)),
         hide_index=True,
         key="agreement",
         column_config=dict.fromkeys(AGREEMENT_COLUMNS.values(), number),
@@ -170,7 +171,7 @@ def show_roles(view: View, choices: ModuleChoices, modules: SubjectModules) -> N
     number = st.column_config.NumberColumn(format="%.2f")
     table = roles[list(ROLE_COLUMNS)].rename(columns=ROLE_COLUMNS)
     st.dataframe(
-        table,
+        written(table),
         key="role_table",
         column_config={"Participation": number, "Within-module z": number},
         alt="Every region's module, participation, within-module z and role",

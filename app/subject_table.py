@@ -16,6 +16,7 @@ from biobgt import Atlas, Cohort, load_atlas
 from biobgt.atlas import BUNDLED, numbered_atlas
 from biobgt.cohort import GROUP_TITLES
 from biobgt.cohort_edits import change_atlas, remove_subjects, set_groups
+from biobgt.spreadsheets import as_written, meant, written
 from biobgt.wording import counted
 
 TICK, ID, GROUP = "ticked", "subject", "group"
@@ -56,7 +57,7 @@ def show_subject_table(cohort: Cohort) -> None:
     st.subheader("Groups")
     edition = st.session_state.get(EDITION, 0)
     groups = [*GROUP_TITLES, *(group for group in cohort.group_sizes if group not in GROUP_TITLES)]
-    table = _table(cohort)
+    table = written(_table(cohort))  # the table's toolbar saves it as CSV
     with st.form(f"subject_form{edition}", enter_to_submit=False):
         edited = st.data_editor(
             table,
@@ -66,7 +67,9 @@ def show_subject_table(cohort: Cohort) -> None:
             column_config={
                 TICK: st.column_config.CheckboxColumn("Tick", width=70, pinned=True),
                 ID: st.column_config.TextColumn("Subject", pinned=True),
-                GROUP: st.column_config.SelectboxColumn("Group", options=groups, width=140),
+                GROUP: st.column_config.SelectboxColumn(
+                    "Group", options=[as_written(group) for group in groups], width=140
+                ),
             },
             placeholder="–",
             key=f"subject_table{edition}",
@@ -177,6 +180,7 @@ def _group_title(group: str) -> str:
 
 def _apply(cohort: Cohort, edited: pd.DataFrame, chosen: str | None, *, removing: bool) -> None:
     """Change the cohort as the form says; the groups of cells first, so that no button loses them."""
+    edited = meant(edited)
     ticked = edited.loc[edited[TICK], ID].tolist()
     groups = {str(name): group if isinstance(group, str) else None for name, group in edited[[ID, GROUP]].to_numpy()}
     if (removing or chosen) and not ticked:

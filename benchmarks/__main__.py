@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-PAGES = ("readers", "hubs", "modules", "model", "scale", "app")
+PAGES = ("readers", "hubs", "modules", "model", "scale", "app", "sessions")
 
 
 def main() -> None:

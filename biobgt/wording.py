@@ -1,5 +1,6 @@
-"""Words for numbers and names in sentences."""
+"""Words for numbers and names in sentences, and words of unknown origin in Markdown."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 # Covariates by their names in tables and on the command line, in words.
@@ -10,6 +11,9 @@ COVARIATES: Mapping[str, str] = {
     "sex": "sex",
     "site": "site",
 }
+
+# What begins emphasis, code, a tag, an entity or a link; a plain "<", "_" or "[" within a sentence is none of them.
+_MARKUP = re.compile(r"[\\`*~]|<(?=[a-zA-Z/!?])|&(?=[#\w]+;)|(?<!\w)_|_(?!\w)|(?<=\])[(\[:]|(?<=!)\[")
 
 
 def counted(number: int, noun: str) -> str:
@@ -25,3 +29,12 @@ def signed(value: float, decimals: int = 2) -> str:
 def listed(names: Sequence[str]) -> str:
     """Put names in a sentence: ``age``, ``age and sex``, ``motion, age and sex``."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def plain_markdown(text: str) -> str:
+    r"""Escape what Markdown would take for markup, and nothing else, on one line.
+
+    >>> print(plain_markdown("sub_01 <b>, p < 0.05, [0.1, 0.3], *a*"))
+    sub_01 \<b>, p < 0.05, [0.1, 0.3], \*a\*
+    """
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))

@@ -25,6 +25,7 @@ from widgets import heading, plain, sentences, show_figure
 from biobgt import InputError
 from biobgt.figures.performance import probabilities_by_group
 from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS, probabilities_caption
+from biobgt.spreadsheets import write_csv, written
 from biobgt.training.card_views import calibration_words, members_words, observed_share, share_below
 from biobgt.wording import counted
 
@@ -160,7 +161,7 @@ def _show_table(view: View, name: str, card: dict[str, Any], table: pd.DataFrame
         title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
     }
     st.dataframe(
-        table.rename(columns=columns).round(3),
+        written(table.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
         hide_index=True,
         column_config=shares,
         key="predictions",
@@ -177,7 +178,7 @@ def _show_table(view: View, name: str, card: dict[str, Any], table: pd.DataFrame
     )
     st.download_button(
         "Download as CSV",
-        table.assign(model=name, note=_note(view, card)).to_csv(index=False),
+        write_csv(table.assign(model=name, note=_note(view, card)), index=False),
         file_name=f"predictions_{name}.csv",
         mime="text/csv",
         icon=":material/download:",

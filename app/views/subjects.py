@@ -21,6 +21,7 @@ from widgets import heading, plain, sentences
 from biobgt import ChoiceNeeded, Cohort, ImageOptions, InputError
 from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers.images import Confounds
+from biobgt.spreadsheets import written
 from biobgt.wording import counted
 
 OWN_NAME = "Your files"
@@ -289,7 +290,7 @@ def _show_cohort(view: View) -> None:
     shown = table.drop(columns=["warnings", "notes"]).assign(flag=flags)
     shown["mean FC"] = shown["mean FC"].round(3) + 0.0  # a small negative mean is no minus zero
     st.dataframe(
-        shown,
+        written(shown),  # its toolbar saves it as CSV
         hide_index=True,
         height=260 if len(table) > 6 else "auto",
         placeholder="–",

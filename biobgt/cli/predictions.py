@@ -27,6 +27,7 @@ from biobgt.cli.results import (
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import InputError
+from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
@@ -56,7 +57,7 @@ def predict(
     with results_file(out) as file:
         with progress_bar("Predicting") as progress:
             table = ensemble.predict(cohort, progress=progress)
-        table.to_csv(file, index=False, float_format="%.6f")
+        write_csv(table, file, index=False, float_format="%.6f")
         write_model(card, file.with_name(f"{out.stem}_model.json"))
     print_line(card["headline"])
     print_simulated(cohort)
@@ -122,13 +123,14 @@ class _Seen:
     def write(self, cohort: Cohort, folder: Path) -> None:
         """Write the tables, a row a subject."""
         who = pd.DataFrame({"subject": cohort.ids, "group": [subject.group for subject in cohort]})
-        who.assign(within_over_between=self.contrasts).to_csv(folder / "module_contrast.csv", index=False)
+        contrasts = who.assign(within_over_between=self.contrasts)
+        write_csv(contrasts, folder / "module_contrast.csv", index=False)
         regions = pd.DataFrame(np.stack(self.received), columns=list(cohort.atlas.regions))
-        pd.concat([who, regions], axis=1).to_csv(folder / "attention_received.csv", index=False)
+        write_csv(pd.concat([who, regions], axis=1), folder / "attention_received.csv", index=False)
         if self.blocks:
             names = [f"{looking} -> {looked_at}" for looking in self.modules for looked_at in self.modules]
             values = pd.DataFrame(np.stack(self.blocks), columns=names)
-            pd.concat([who, values], axis=1).to_csv(folder / "module_blocks.csv", index=False)
+            write_csv(pd.concat([who, values], axis=1), folder / "module_blocks.csv", index=False)
 
 
 def _look_at_each(cohort: Cohort, ensemble: "Ensemble", seen: _Seen, folder: Path) -> Cohort:

@@ -15,6 +15,7 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.output import make_folder
+from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
 
 
@@ -49,7 +50,7 @@ def results_file(out: Path) -> Iterator[Path]:
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV, with numbers to eight digits, in a folder that is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(path, index=False, float_format="%.8g")
+    write_csv(frame, path, index=False, float_format="%.8g")
 
 
 def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
@@ -93,8 +94,8 @@ def file_names(subjects: Iterable[str]) -> dict[str, str]:
 
 def write_reading(cohort: Cohort, folder: Path) -> None:
     """Write where every subject came from and what was refused, and say so if anything was."""
-    sources(cohort).to_csv(folder / "sources.csv", index=False)
-    refusals(cohort).to_csv(folder / "refused.csv", index=False)
+    write_csv(sources(cohort), folder / "sources.csv", index=False)
+    write_csv(refusals(cohort), folder / "refused.csv", index=False)
     if cohort.refused:
         first = cohort.refused[0]
         print_line(

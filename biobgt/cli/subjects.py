@@ -27,6 +27,7 @@ from biobgt.people import counted_people
 from biobgt.quality import quality_table
 from biobgt.readers.layout import SIMULATED_MARK
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
+from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
 
 
@@ -40,7 +41,7 @@ def info(
         quality = quality_table(cohort)
         _print_cohort(cohort, quality)
         if folder is not None:
-            quality.to_csv(folder / "quality.csv", index=False)
+            write_csv(quality, folder / "quality.csv", index=False)
             write_reading(cohort, folder)
     if out is not None:
         print_line(f"Tables written to {out}")
@@ -79,7 +80,7 @@ def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> 
         for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
             frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
             (folder / "graphs").mkdir(exist_ok=True)
-            frame.to_csv(folder / "graphs" / f"{files[graph.subject]}.csv", float_format="%.8g")
+            write_csv(frame, folder / "graphs" / f"{files[graph.subject]}.csv", float_format="%.8g")
             isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
             rows.append(
                 {

@@ -28,6 +28,7 @@ from biobgt.figures.paper.style import FileFormat, PaperStyle, save_figure
 from biobgt.graph import ConnectomeSettings
 from biobgt.output import make_folder
 from biobgt.project import PROJECT_SUFFIX, save_project
+from biobgt.spreadsheets import write_csv
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "bctpy", "nilearn", "matplotlib", "networkx")
 MODEL_PACKAGES = ("torch", "safetensors")
@@ -70,7 +71,7 @@ def make_files(
         raise InputError("No format is chosen for the figures; choose at least one of svg, pdf, png and tiff.")
     made = make_figure(cohort, request, style)
     pictures = {format: _picture(made, format, style) for format in formats}
-    numbers = made.numbers.to_csv(index=False, lineterminator="\n").encode()
+    numbers = write_csv(made.numbers, index=False, lineterminator="\n").encode()
     return FigureFiles(request, pictures, numbers, made.caption, made.methods, made.citations)
 
 

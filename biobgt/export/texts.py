@@ -7,7 +7,7 @@ from biobgt.cohort import Cohort
 from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.model.pretrained import load_card, load_groups
 from biobgt.people import counted_people
-from biobgt.wording import counted
+from biobgt.wording import counted, plain_markdown
 
 if TYPE_CHECKING:
     from biobgt.export.bundle import FigureFiles
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def captions_text(figures: "Sequence[FigureFiles]", names: Sequence[str]) -> str:
     """All captions, numbered."""
     parts = [
-        f"**Figure {number}. {one.title}.** {one.caption}\n\nFiles: figures/{name}, numbers/{name}.csv\n"
+        f"**Figure {number}. {one.title}.** {plain_markdown(one.caption)}\n\n"
+        f"Files: figures/{name}, numbers/{name}.csv\n"
         for number, (one, name) in enumerate(zip(figures, names, strict=True), start=1)
     ]
     return "# Captions\n\n" + "\n".join(parts)
@@ -39,7 +40,7 @@ def methods_text(
         f"Numbers and figures were made with BioBGT Explorer {versions['biobgt']} (Peng et al. 2025) on Python "
         f"{versions['python']} with {listed}; figures were drawn with matplotlib (Hunter 2007)."
     )
-    text = f"# Methods\n\n{who} {what} {made}\n\nThe works named here are in references.bib.\n"
+    text = f"# Methods\n\n{plain_markdown(f'{who} {what} {made}')}\n\nThe works named here are in references.bib.\n"
     if any(is_simulated(one.request, cohorts[one.request.cohort]) for one in figures):
         text += "\nSimulated subjects were measured on nobody: nothing found in them is evidence about people.\n"
     return text
@@ -49,7 +50,7 @@ def readme_text(missing: Mapping[CohortRef, str]) -> str:
     """What is in the bundle, and how to make its figures again."""
     needed = "".join(
         f"\nThe subjects are not in this bundle. Put `{file}` beside the script before you run it: the project file of "
-        f"'{ref.name}', as the page Subjects of the app saves it. Other subjects are refused.\n"
+        f"'{plain_markdown(ref.name)}', as the page Subjects of the app saves it. Other subjects are refused.\n"
         for ref, file in missing.items()
     )
     return f"""# An export of BioBGT Explorer

@@ -17,6 +17,7 @@ from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.layout import find_separator, split_cells
 from biobgt.readers.text import check_lines, decode
 from biobgt.readers.workbooks import read_workbook
+from biobgt.spreadsheets import meant
 
 # The column names of the releases, in lower case, in order of preference.
 ID_COLUMNS = ("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id")
@@ -98,7 +99,7 @@ def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenot
 
 
 def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
-    raw = read_table(path).dropna(how="all")
+    raw = meant(read_table(path)).dropna(how="all")
     if raw.empty:
         raise InputError(f"The phenotype table '{path.name}' has no rows.")
     raw.columns = pd.Index([str(column).strip().lower() for column in raw.columns])

@@ -6,6 +6,7 @@ from time import monotonic, sleep
 
 import psutil
 
+from benchmarks.sessions import visit_all
 from benchmarks.visitors import Server, Visitor, running_server, visit
 
 FILES = "Region time series"
@@ -111,3 +112,37 @@ def test_files_beyond_the_cap_are_refused_before_they_are_sent(tmp_path: Path) -
         files = {f"noise{i}.bin": bytes(MB * 19 // 10) for i in range(4)}
         assert visitor.bring_all(FILES, files) == 204
         assert visitor.bring(FILES, "one.bin", bytes(MB)) == 413
+
+
+def test_twenty_sessions_at_once_see_only_their_own(tmp_path: Path) -> None:
+    ids = [f"visitor{number:02d}" for number in range(20)]
+    with running_server(tmp_path) as server:
+        visitors = visit_all(server, ids, n_timepoints=60)
+        for own, visitor in zip(ids, visitors, strict=True):
+            shown = visitor.text()
+            assert "Read 1 subject" in shown
+            assert {name for name in ids if name in shown} == {own}
+            visitor.leave()
+
+
+def test_long_work_of_a_page_that_was_closed_stops(tmp_path: Path) -> None:
+    """Predicting goes through 40 subjects; those that were done are kept, and are shown to whoever comes next."""
+    with running_server(tmp_path) as server:
+        with visit(server) as visitor:
+            visitor.look("predict")
+            visitor.click("Predict 40 subjects", wait=False)
+            while "Subject 2 of 40" not in visitor.receive().delta.new_element.progress.text:
+                pass
+        wait_until_idle(server)
+        with visit(server) as later:
+            later.look("predict")
+            assert "go on after" in later.text()  # not all 40
+
+
+def wait_until_idle(server: Server) -> None:
+    """Wait until the server computes nothing."""
+    process = psutil.Process(server.process.pid)
+    process.cpu_percent()
+    sleep(1)
+    while process.cpu_percent() > 10:
+        sleep(1)

@@ -1,0 +1,131 @@
+"""Twenty sessions of one server at once: what they cost each other, and what they leave behind.
+
+A real server, and visitors over loopback as browsers are, without drawing. Each brings a subject of its own. Redraws
+are told in seconds as a visitor waits for them, because other sessions' work is what is measured: alone, and beside a
+session that predicts; the medians are compared. Memory is the server's resident set; the first round of visitors pays
+for modules and demo cohorts and is not counted.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter, sleep
+
+import numpy as np
+import psutil
+
+from benchmarks.timing import Ratio, print_ratios
+from benchmarks.visitors import Server, Visitor, running_server, visit
+
+N_SESSIONS = 20
+FILES = "Region time series"
+N_TIMEPOINTS, N_REGIONS = 1200, 200
+REDRAWS = 5
+FREED_AFTER_S = 60.0
+PREDICTING, BESIDE = "predict", "hubs"
+
+
+def run() -> None:
+    """Print the ratios."""
+    with TemporaryDirectory() as folder, running_server(Path(folder)) as server:
+        ratios = [_memory(server), _redraw(server), _stop(server)]
+    print_ratios(f"{N_SESSIONS} sessions of one server", ratios)
+
+
+def subject_file(seed: int, *, n_timepoints: int = N_TIMEPOINTS) -> bytes:
+    """A subject's region series, as text."""
+    values = np.random.default_rng(seed).standard_normal((n_timepoints, N_REGIONS))
+    return "\n".join(" ".join(f"{value:.4f}" for value in row) for row in values).encode()
+
+
+def visit_all(server: Server, ids: Sequence[str], *, n_timepoints: int = N_TIMEPOINTS) -> list[Visitor]:
+    """Let as many visitors as there are ids come at once, each with a subject of that id, and look at three pages."""
+
+    def one(number: int) -> Visitor:
+        visitor = visit(server)
+        visitor.look("subjects")
+        content = subject_file(number, n_timepoints=n_timepoints)
+        visitor.bring(FILES, f"{ids[number]}.1D", content)
+        for page in ("subjects", "", "subjects"):
+            visitor.look(page)
+        return visitor
+
+    with ThreadPoolExecutor(len(ids)) as crowd:
+        return list(crowd.map(one, range(len(ids))))
+
+
+def _memory(server: Server) -> Ratio:
+    """What is left of the sessions' memory a minute after the last page was closed, over what they took."""
+    _round(server)
+    before = _resident(server)
+    taken = _round(server) - before
+    left = _resident(server) - before
+    return Ratio(
+        f"memory a minute after {N_SESSIONS} pages were closed",
+        f"what they took ({taken / N_SESSIONS / 2**20:.0f} MB each)",
+        max(0.0, left) / taken,
+        "≤ 0.1",
+    )
+
+
+def _round(server: Server) -> float:
+    """All come and go; returns the bytes held while all were there."""
+    visitors = visit_all(server, [f"visitor{number:02d}" for number in range(N_SESSIONS)])
+    held = _resident(server)
+    for visitor in visitors:
+        visitor.leave()
+    sleep(FREED_AFTER_S)
+    return held
+
+
+def _resident(server: Server) -> float:
+    return float(psutil.Process(server.process.pid).memory_info().rss)
+
+
+def _redraw(server: Server) -> Ratio:
+    """A page drawn again while another session predicts 40 subjects, over the same alone."""
+    with visit(server) as busy, visit(server) as other:
+        other.look(BESIDE)
+        alone = [_drawn(other) for _ in range(REDRAWS)]
+        busy.look(PREDICTING)
+        busy.click("Predict 40 subjects", wait=False)
+        _wait_for_progress(busy)
+        beside = [_drawn(other) for _ in range(REDRAWS)]
+    return Ratio(
+        f"{BESIDE} drawn again while another session predicts 40 subjects",
+        "the same alone",
+        median(beside) / median(alone),
+        "≤ 3",
+    )
+
+
+def _stop(server: Server) -> Ratio:
+    """The processor time of a server whose one visitor left in the middle of long work, over that of one core."""
+    with visit(server) as visitor:
+        visitor.look("hubs", "cohort=ad")
+        visitor.look(PREDICTING, "cohort=ad")
+        visitor.click("Predict", wait=False)
+        _wait_for_progress(visitor)
+    process = psutil.Process(server.process.pid)
+    sleep(5)
+    before, start = process.cpu_times(), perf_counter()
+    sleep(5)
+    after, seconds = process.cpu_times(), perf_counter() - start
+    used = after.user + after.system - before.user - before.system
+    return Ratio("work 5 s after its page was closed", "one core", used / seconds, "≤ 0.1")
+
+
+def _drawn(visitor: Visitor) -> float:
+    start = perf_counter()
+    visitor.look()
+    return perf_counter() - start
+
+
+def _wait_for_progress(visitor: Visitor) -> None:
+    """Wait until the second step of long work has begun."""
+    while True:
+        message = visitor.receive()
+        if "Subject 2 of" in message.delta.new_element.progress.text:
+            return

@@ -1,0 +1,130 @@
+"""No cell that we write runs in a spreadsheet, and every id comes back as it was."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from biobgt import Cohort, Subject, read_cohort
+from biobgt.atlas import numbered_atlas
+from biobgt.cli.results import write_reading, write_table
+from biobgt.readers.phenotypes import read_phenotypes
+from biobgt.spreadsheets import as_meant, as_written, meant, write_csv, written
+from biobgt.wording import plain_markdown
+
+DANGEROUS = ("=1+1", "+SUM(A1)", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "\r=1", '=HYPERLINK("x")', "＝1")
+WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
+
+
+@pytest.mark.parametrize("text", DANGEROUS)
+def test_formulas_are_written_as_text(text: str) -> None:
+    assert as_written(text) == f"'{text}"
+    assert as_meant(as_written(text)) == text
+
+
+@pytest.mark.parametrize("text", ["-0.5", "+3", "-1e-05", "-.5", "-1,5", "sub-01", "", "'quoted'", "a=b"])
+def test_numbers_and_other_words_stay(text: str) -> None:
+    assert as_written(text) == text
+    assert as_meant(text) == text
+
+
+@given(WORDS)
+@example("'=1")
+@example("''=1")
+@example("'-3")
+@example("-3")
+def test_every_text_comes_back(text: str) -> None:
+    assert as_meant(as_written(text)) == text
+    assert not as_written(text).startswith(("=", "@"))
+
+
+def test_a_table_is_safe_in_cells_header_and_index() -> None:
+    table = pd.DataFrame(
+        {"subject": ["=a", "b"], "=r": [-0.5, -1.5], "x": [1, -2], "mixed": ["-3", None]}, index=["@i", "j"]
+    )
+    safe = written(table)
+    assert safe["subject"].tolist() == ["'=a", "b"]
+    assert list(safe.columns) == ["subject", "'=r", "x", "mixed"]
+    assert list(safe.index) == ["'@i", "j"]
+    assert safe["'=r"].tolist() == [-0.5, -1.5]
+    assert safe["'=r"].dtype == float
+    pd.testing.assert_frame_equal(meant(safe), table)
+    rows = list(csv.reader(io.StringIO(write_csv(table, index=False))))
+    assert rows[1] == ["'=a", "-0.5", "1", "-3"]
+
+
+def test_tables_keep_types_without_rows_and_with_doubled_columns() -> None:
+    assert list(written(pd.DataFrame(columns=["file", "why"])).columns) == ["file", "why"]
+    doubled = pd.DataFrame([["=a", -1.0, 2.0]], columns=["subject", "r", "r"])
+    assert written(doubled).to_numpy().tolist() == [["'=a", -1.0, 2.0]]
+
+
+def test_ids_of_files_survive_export_and_reading(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Subjects with ids that are formulas: the tables we write name them safely, and are read as phenotypes again."""
+    study = tmp_path / "study"
+    study.mkdir()
+    ids = ["=1+1", "+a", "-b", "@c", "d"]
+    for name in ids:
+        np.savetxt(study / f"{name}.1D", rng.standard_normal((40, 200)))
+    cohort = read_cohort(study, atlas="cc200")
+    assert sorted(cohort.ids) == sorted(ids)
+    write_reading(cohort, tmp_path)
+    table = pd.DataFrame({"subject": list(cohort.ids), "group": ["=NC"] * 5, "score": [-1.0, -2.5, 3, 4, 5]})
+    write_table(table, tmp_path / "phenotypes.csv")
+    for file in ("sources.csv", "phenotypes.csv"):
+        for row in csv.reader((tmp_path / file).open()):
+            assert not any(cell.startswith(("=", "+", "@")) for cell in row)
+    again = read_phenotypes(tmp_path / "phenotypes.csv").table
+    assert again["subject"].tolist() == list(cohort.ids)
+    assert again["group"].tolist() == ["=NC"] * 5
+    assert again["score"].tolist() == [-1.0, -2.5, 3, 4, 5]
+    joined = read_cohort(study, atlas="cc200", phenotypes=tmp_path / "phenotypes.csv")
+    assert {subject.group for subject in joined} == {"=NC"}
+    table.pipe(written).to_excel(tmp_path / "phenotypes.xlsx", index=False)
+    assert read_phenotypes(tmp_path / "phenotypes.xlsx").table["subject"].tolist() == list(cohort.ids)
+
+
+@given(WORDS | st.text("<>[]()*_`!&;#:~\\ab/ ", max_size=12))
+@example("<script>x</script>")
+@example("[x](javascript:alert(1))")
+@example("![x](http://x)")
+@example("**bold** _it_ `code`")
+@example("&lt;b&gt;")
+@example("<http://x>")
+def test_captions_show_markup_as_text(text: str) -> None:
+    shown = MarkdownIt().render(f"Figure of {plain_markdown(text)}, end.")
+    tags = {part.split(">")[0] for part in shown.split("<")[1:]}
+    assert tags == {"p", "/p"}
+
+
+def test_usual_captions_stay_as_they_are() -> None:
+    caption = "Hubs of sub_01: |ΔS| at γ = 0.5, r = 0.31 [0.2, 0.4], p < 0.05 & q = 0.1 (NC - ASD)."
+    assert plain_markdown(caption) == caption
+
+
+def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
+    """Names of subjects and groups in the bundle's words and numbers."""
+    from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+    from biobgt.export.bundle import make_files
+    from biobgt.export.texts import captions_text, methods_text
+    from biobgt.figures.paper.style import PaperStyle
+
+    name = "=<img src=x onerror=alert(1)>"
+    subject = Subject(name, series=rng.standard_normal((80, 12)).cumsum(axis=0), group="<b>NC</b>")
+    cohort = Cohort("x", (subject,), numbered_atlas(12))
+    ref = CohortRef("x", sha256=cohort_sha256(cohort))
+    request = FigureRequest("gamma_sweep", ref, subject=name)
+    files = make_files(cohort, request, style=PaperStyle(), formats=["svg"])
+    numbers = list(csv.reader(io.StringIO(files.numbers.decode())))
+    assert not any(cell.startswith("=") for row in numbers for cell in row)
+    assert any(cell == f"'{name}" for row in numbers for cell in row)
+    words = captions_text([files], ["one"]) + methods_text([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
+    assert "img" in words
+    assert "<img" not in MarkdownIt().render(words)
+    assert "<b>" not in MarkdownIt().render(words)
