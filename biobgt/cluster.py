@@ -101,8 +101,8 @@ class _Job:
         now = time.monotonic()
         if self.looked >= 0 and now - self.looked < LOOK_S:
             return
-        before, self.workers, first = self.workers, dict(self.client.nthreads()), self.looked < 0  # type: ignore[no-untyped-call]
-        self.looked = now
+        before, first, self.looked = self.workers, self.looked < 0, now
+        self.workers = dict(self.client.nthreads())  # type: ignore[no-untyped-call]
         if lost := sorted(set(before) - set(self.workers)):
             what = "A worker of the cluster was" if len(lost) == 1 else f"{len(lost)} workers of the cluster were"
             self.tell(
@@ -133,7 +133,8 @@ class _Job:
             time.sleep(min(LOOK_S, 0.2))
             return []
         try:
-            return list(wait(list(self.waiting), timeout=LOOK_S, return_when="FIRST_COMPLETED").done)  # type: ignore[no-untyped-call]
+            ended = wait(list(self.waiting), timeout=LOOK_S, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+            return list(ended.done)
         except TimeoutError:
             return []
 
