@@ -154,11 +154,14 @@ def analyse_hubs(
     workers: int | None = 1,
     scheduler: str | None = None,
     progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> CohortHubs:
     """Measure the hubs of every subject."""
     settings, options = settings or ConnectomeSettings(), options or HubOptions()
     job = partial(_subject_hubs, options=options)
-    results = map_subjects(job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress)
+    results = map_subjects(
+        job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress, tell=tell
+    )
     tables = {subject.id: found.table for subject, found in zip(cohort, results, strict=True)}
     agreement = pd.concat([found.agreement for found in results], ignore_index=True)
     summary = _agreement_summary(agreement, options)
@@ -174,11 +177,14 @@ def analyse_modules(
     workers: int | None = 1,
     scheduler: str | None = None,
     progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> CohortModules:
     """Find the modules of every subject and of every group."""
     settings, options = settings or ConnectomeSettings(), options or ModuleOptions()
     job = partial(_subject_modules, options=options)
-    results = map_subjects(job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress)
+    results = map_subjects(
+        job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress, tell=tell
+    )
     found = dict(zip(cohort.ids, results, strict=True))
     partitions = {name: modules.partition for name, modules in found.items()}
     summary = [{"subject": subject.id, "group": subject.group, **found[subject.id].measures} for subject in cohort]

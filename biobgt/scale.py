@@ -1,22 +1,25 @@
-"""The same function over many subjects: here in a loop, on all cores, or on a cluster through Dask.
+"""The same function over many subjects: here in a loop, on all cores, or on a cluster (:mod:`biobgt.cluster`).
 
 On one machine plain processes do it: Dask's own workers took twice as long for the same matrices, because they give
 memory back after every array. A lab reaches SLURM and the like by starting a Dask scheduler there (dask-jobqueue) and
-naming its address.
+naming its address. Processes of this machine end with the job that started them, however that ends.
 """
 
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.connection import wait
 from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from biobgt.errors import InputError
+from biobgt.signals import signals_ignored
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,6 +32,7 @@ def map_subjects(
     workers: int | None = None,
     scheduler: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Result]:
     """Apply a function to every item and return the results in order.
 
@@ -43,6 +47,8 @@ def map_subjects(
         Address of a running Dask scheduler; then ``workers`` does not matter.
     progress : callable, optional
         Told (done, total) after each item.
+    tell : callable, optional
+        Told in a sentence what happens on a cluster, such as that a worker was lost.
     """
     workers = min(workers or os.cpu_count() or 1, len(items))
     if scheduler is None and workers <= 1:
@@ -55,7 +61,9 @@ def map_subjects(
         return results
     if scheduler is None:
         return _map_in_processes(function, items, workers, progress)
-    return _map_with_dask(function, items, scheduler, progress)
+    from biobgt.cluster import map_on_cluster
+
+    return map_on_cluster(partial(_single_threaded, function), items, scheduler, progress=progress, tell=tell)
 
 
 def _map_in_processes(
@@ -65,57 +73,41 @@ def _map_in_processes(
     progress: Callable[[int, int], None] | None,
 ) -> list[Result]:
     # Spawned, not forked: a fork of a process that runs threads, as the app does, may hang.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        with _ctrl_c_ignored():
-            futures = [pool.submit(_single_threaded, function, item) for item in items]
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
         try:
+            # Ctrl-C is for the job, which ends the processes: each of them would print a traceback.
+            with signals_ignored(signal.SIGINT):
+                futures = [pool.submit(_single_threaded, function, item) for item in items]
             for i, future in enumerate(as_completed(futures), start=1):
                 future.result()  # the first that fails ends the job
                 if progress is not None:
                     progress(i, len(items))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or the signal to end
             for process in active_children():
                 process.terminate()  # nobody waits for subjects that were begun
             raise
-        except Exception:
+        except BrokenProcessPool:
+            raise InputError(
+                "A process that computed subjects was ended from outside, perhaps because memory ran out. Try again "
+                "with fewer --workers."
+            ) from None
+        except BaseException:  # a session of the app that was closed ends its work by one
             pool.shutdown(cancel_futures=True)
             raise
         return [future.result() for future in futures]
 
 
-@contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C: it is for the job, which ends them, and each would print a traceback."""
-    if threading.current_thread() is not threading.main_thread():  # the app's; only the main thread gets signals
-        yield
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it has gone, killed or not: nobody waits for its results."""
+    parent = parent_process()
+    if parent is None:
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
 
-def _map_with_dask(
-    function: Callable[[Item], Result],
-    items: Sequence[Item],
-    scheduler: str,
-    progress: Callable[[int, int], None] | None,
-) -> list[Result]:
-    from distributed import Client
-    from distributed import as_completed as dask_as_completed
-
-    try:
-        client = Client(scheduler, timeout=5)
-    except (OSError, ValueError) as error:
-        raise InputError(f"The Dask scheduler at '{scheduler}' was not reached ({type(error).__name__}).") from None
-    with client:
-        data = client.scatter(list(items), hash=False)  # straight to the workers, not through the scheduler
-        futures = client.map(_single_threaded, [function] * len(items), data, pure=False)
-        for i, _ in enumerate(dask_as_completed(futures), start=1):
-            if progress is not None:
-                progress(i, len(items))
-        return list(client.gather(futures))
+    threading.Thread(target=watch, name="ends with its parent", daemon=True).start()
 
 
 def _single_threaded(function: Callable[[Item], Result], item: Item) -> Result:

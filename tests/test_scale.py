@@ -1,8 +1,17 @@
 import operator
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import pytest
 from distributed import LocalCluster
+from slow_subjects import end_abruptly
 
 from biobgt import InputError
 from biobgt.scale import map_subjects
@@ -35,3 +44,63 @@ def test_an_unreachable_scheduler_gets_a_sentence():
 
 def test_no_items():
     assert map_subjects(double, [], workers=4) == []
+
+
+JOB = """
+import sys
+from slow_subjects import note_and_double
+from biobgt.scale import map_subjects
+from biobgt.signals import end_cleanly_on_signals
+
+if __name__ == "__main__":
+    end_cleanly_on_signals()
+    map_subjects(note_and_double, [(sys.argv[1], 60.0, number) for number in range(4)], workers=2)
+"""
+
+
+def _processes(folder: Path) -> set[int]:
+    return {int(path.name.split("-")[1]) for path in folder.iterdir() if not path.name.endswith(".part")}
+
+
+def _alive(process: int) -> bool:
+    """Whether a process is there; one that has ended and is not fetched by its parent does not count."""
+    with suppress(FileNotFoundError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def _until(what: Callable[[], bool]) -> bool:
+    ends = time.monotonic() + 60
+    while not what() and time.monotonic() < ends:
+        time.sleep(0.05)
+    return what()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_processes_end_with_the_job_that_started_them(tmp_path, number):
+    script, notes = tmp_path / "job.py", tmp_path / "notes"
+    notes.mkdir()
+    script.write_text(JOB)
+    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    job = subprocess.Popen(
+        [sys.executable, str(script), str(notes)],
+        env={**os.environ, "PYTHONPATH": paths},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        assert _until(lambda: len(_processes(notes)) == 2)
+        workers = _processes(notes)
+        assert all(map(_alive, workers))
+        job.send_signal(number)
+        assert job.wait(timeout=60) in (-number, 128 + number, 1)
+        assert _until(lambda: not any(map(_alive, workers)))
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(job.pid, signal.SIGKILL)
+
+
+def test_a_process_that_ends_by_itself_is_a_sentence():
+    with pytest.raises(InputError, match=r"was ended from outside.*fewer --workers"):
+        map_subjects(end_abruptly, [0, 1, 2], workers=2)

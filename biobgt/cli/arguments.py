@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from biobgt.analysis import ModuleOptions
-from biobgt.cli.screen import progress_bar
+from biobgt.cli.screen import print_notice, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule
@@ -149,7 +149,7 @@ def _where(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine. Default: one a core.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on instead.")] = None,
 ) -> dict[str, Any]:
-    return {"workers": workers, "scheduler": scheduler}
+    return {"workers": workers, "scheduler": scheduler, "tell": print_notice}
 
 
 reads_cohort = takes("cohort", read_arguments)

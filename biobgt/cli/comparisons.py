@@ -127,7 +127,7 @@ def compare(
     chosen = two_groups(cohort, groups)
     hub_options = HubOptions(gamma=gamma, perturbation=perturbation, seed=options.seed)
     how = _How(WHOLE if asked.of == "fc-blocks" else settings, options, hub_options, where)
-    with results_folder(out) as folder:
+    with results_folder(out, job=f"compare {asked.of}") as folder:
         path = folder / f"compare_{asked.of}.csv"
         (_compare_modules if asked.of == "modules" else _compare_measure)(chosen, groups, asked, how, path)
         used = {"compared": asked.of, "groups": " - ".join(groups), **_used(chosen, asked, how)}

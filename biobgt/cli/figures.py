@@ -72,8 +72,9 @@ def figure(
         wanted = _from_options(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
     made = make_files(cohort, wanted, style=style, formats=formats)
-    with results_folder(out) as folder:
-        written = [path.relative_to(folder) for path in write_files(made, folder, name or wanted.figure)]
+    name = name or wanted.figure
+    with results_folder(out, job=f"figure {name}") as folder:
+        written = [path.relative_to(folder) for path in write_files(made, folder, name)]
     for path in written:
         print_line(f"Written: {out / path}")
 

@@ -11,8 +11,7 @@ from biobgt.cli import comparisons, figures, models, networks, predictions, subj
 from biobgt.cli.app import app as start_app
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import ChoiceNeeded, InputError
-
-_CTRL_C = 130  # what shells call a job that was stopped by it, and Typer too
+from biobgt.signals import STOPPED, end_cleanly_on_signals
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -62,6 +61,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show must not end a job
+    end_cleanly_on_signals()
     try:
         app()
     except (InputError, OSError) as error:
@@ -70,7 +70,7 @@ def main() -> None:
         err.print(_sentence(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
     except SystemExit as end:
-        if end.code == _CTRL_C:
+        if end.code in STOPPED:
             err.print("Stopped before the end: no results were written.")
         raise
 

@@ -1,6 +1,5 @@
 """Jobs about models: train one on a cohort, evaluate it beside linear models, predict, and show attention."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption
-from biobgt.cli.results import write_reading
+from biobgt.cli.results import typed_command, write_reading
 from biobgt.cli.screen import err, print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.output import make_folder
@@ -294,18 +293,3 @@ def _use_threads(threads: int | None) -> None:
 
 def _tell(sentence: str) -> None:
     err.print(sentence, markup=False, highlight=False)
-
-
-def typed_command(arguments: list[str]) -> str:
-    """What was typed, without what belongs to a machine or changes no number: folders of data and runs, threads."""
-    kept = ["biobgt"]
-    words = iter([part for word in arguments for part in (word.split("=", 1) if word.startswith("--") else [word])])
-    for word in words:
-        if word in ("--runs", "--threads", "--device"):
-            next(words, None)
-        elif word == "--data":
-            next(words, None)
-            kept += [word, "DATA"]
-        elif word != "--resume":
-            kept.append(Path(word).name if Path(word).is_absolute() else word)
-    return shlex.join(kept)

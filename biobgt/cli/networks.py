@@ -57,7 +57,7 @@ def hubs(
     options = HubOptions(
         gamma=gamma, perturbation=perturbation, rule=rule, share=share, seed=seed, nulls=nulls, halves=halves
     )
-    with results_folder(out) as folder:
+    with results_folder(out, job="hubs") as folder:
         with progress_bar("Hubs") as progress:
             result = analyse_hubs(cohort, settings, options, progress=progress, **where)
         files = file_names(cohort.ids)
@@ -107,7 +107,7 @@ def modules(
     cohort: Cohort, settings: ConnectomeSettings, options: ModuleOptions, where: dict[str, Any], out: OutOption
 ) -> None:
     """Write each subject's modules and roles, each group's consensus, and agreement with functional labels."""
-    with results_folder(out) as folder:
+    with results_folder(out, job="modules") as folder:
         with progress_bar("Modules") as progress:
             result = analyse_modules(cohort, settings, options, progress=progress, **where)
         files = file_names(cohort.ids)

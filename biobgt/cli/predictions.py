@@ -86,7 +86,7 @@ def attention(cohort: Cohort, model: ModelOption, out: OutOption, device: Device
 
     card, ensemble = load_card(model), load_pretrained(model, device)
     ensemble.check(cohort)
-    with results_folder(out) as folder:
+    with results_folder(out, job="attention") as folder:
         seen = _Seen(cohort.atlas.labelling(next(iter(cohort.atlas.labels))) if cohort.atlas.labels else None)
         used = _look_at_each(cohort, ensemble, seen, folder)
         seen.write(used, folder)

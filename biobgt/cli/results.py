@@ -1,10 +1,11 @@
 """What jobs write: results that appear whole or not at all, and beside them how the subjects were read."""
 
 import json
+import shlex
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -14,37 +15,46 @@ from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
-from biobgt.output import make_folder
+from biobgt.result_folders import result_folder
 from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
 
 
-@contextmanager
-def results_folder(out: Path) -> Iterator[Path]:
-    """Yield a folder to write in; its files move to ``out`` when the job is done, and vanish when it is not.
+def results_folder(out: Path, *, job: str) -> AbstractContextManager[Path]:
+    """Give a folder to write in that becomes ``out``, with a manifest, when the job is done, and vanishes when not.
 
-    A job that is refused or stopped in the middle leaves neither a table that looks whole nor an empty folder.
+    Results of other jobs in it stay, and so do a user's files: see :mod:`biobgt.result_folders`.
     """
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    make_folder(out)
-    try:
-        with _unfinished(out) as unfinished:
-            yield unfinished
-            _move(unfinished, out)
-    except BaseException:  # Ctrl-C too
-        for folder in made:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+    return result_folder(out, job=job, about=_about())
 
 
 @contextmanager
 def results_file(out: Path) -> Iterator[Path]:
-    """Yield a file to write that becomes ``out`` when the job is done."""
+    """Yield a file to write that becomes ``out`` when the job is done, together with any that are written beside it."""
     if out.is_dir():
         raise InputError(f"'{out}' is a folder, and a file is to be written. Name a file in it.")
-    with results_folder(out.parent) as folder:
+    # A manifest is for folders of results, not for any folder in which somebody wants a table.
+    with result_folder(out.parent, job=out.name, about=_about(), manifest=False) as folder:
         yield folder / out.name
+
+
+def _about() -> dict[str, str]:
+    return {"command": typed_command(sys.argv[1:]), "version": __version__}
+
+
+def typed_command(arguments: list[str]) -> str:
+    """What was typed, without what belongs to a machine or changes no number: folders of data and runs, threads."""
+    kept = ["biobgt"]
+    words = iter([part for word in arguments for part in (word.split("=", 1) if word.startswith("--") else [word])])
+    for word in words:
+        if word in ("--runs", "--threads", "--device"):
+            next(words, None)
+        elif word == "--data":
+            next(words, None)
+            kept += [word, "DATA"]
+        elif word != "--resume":
+            kept.append(Path(word).name if Path(word).is_absolute() else word)
+    return shlex.join(kept)
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
@@ -143,27 +153,3 @@ def sources(cohort: Cohort) -> pd.DataFrame:
             if subject.source is not None
         ]
     )
-
-
-@contextmanager
-def _unfinished(out: Path) -> Iterator[Path]:
-    """A hidden folder in ``out``, on the same disk, so that moving is renaming."""
-    try:
-        folder = TemporaryDirectory(dir=out, prefix=".unfinished-")
-    except OSError as error:
-        raise InputError(f"The folder '{out}' cannot be written to ({error.strerror}). Name another one.") from None
-    with folder as name:
-        yield Path(name)
-
-
-def _move(unfinished: Path, out: Path) -> None:
-    """Move everything, after a look at whether anything is in the way."""
-    found = [(path, out / path.relative_to(unfinished)) for path in sorted(unfinished.rglob("*"))]
-    for path, target in found:
-        if target.exists() and target.is_dir() != path.is_dir():
-            raise InputError(f"'{target}' is in the way of the results. Name another folder, or move it.")
-    for path, target in found:
-        if path.is_dir():
-            target.mkdir(exist_ok=True)
-        else:
-            path.replace(target)

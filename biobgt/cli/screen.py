@@ -40,6 +40,11 @@ def print_line(text: str, *, style: str = "") -> None:
     out.print(Text(text, style=style), soft_wrap=True)
 
 
+def print_notice(text: str) -> None:
+    """Print a sentence about the work itself, beside the results."""
+    err.print(Text(text), soft_wrap=True)
+
+
 def _cell(value: object) -> str:
     if value is None or pd.isna(value):  # type: ignore[call-overload]
         return ""

@@ -37,7 +37,7 @@ def info(
     out: Annotated[Path | None, typer.Option(help="Also write the tables as CSV into this folder.")] = None,
 ) -> None:
     """Show what is in a file, a folder or an archive: subjects, groups, atlas, quality, what was refused."""
-    with nullcontext() if out is None else results_folder(out) as folder:
+    with nullcontext() if out is None else results_folder(out, job="info") as folder:
         quality = quality_table(cohort)
         _print_cohort(cohort, quality)
         if folder is not None:
@@ -76,7 +76,7 @@ def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> 
     """Write one brain graph a subject, as CSV with region names."""
     files = file_names(cohort.ids)
     rows = []
-    with results_folder(out) as folder, progress_bar("Graphs") as progress:
+    with results_folder(out, job="connectome") as folder, progress_bar("Graphs") as progress:
         for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
             frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
             (folder / "graphs").mkdir(exist_ok=True)
@@ -105,7 +105,7 @@ def demo(
 ) -> None:
     """Write a simulated demo cohort: one table of series a subject, and participants.tsv."""
     cohort = demo_cohort(name, n_per_group=n_per_group, seed=seed)
-    with results_folder(out) as folder:
+    with results_folder(out, job="demo") as folder:
         for subject in cohort:
             table = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
             text = table.to_csv(sep="\t", index=False, float_format="%.6g")

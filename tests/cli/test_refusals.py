@@ -5,7 +5,6 @@ import shutil
 import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from biobgt.cli import main
 from biobgt.cli.results import results_file, results_folder
 from biobgt.connectome import brain_graph
 from biobgt.errors import InputError
+from biobgt.manifests import MANIFEST
 from biobgt.model.pretrained import CARD, WEIGHTS, model_folder
 
 
@@ -233,10 +233,10 @@ def test_something_in_the_way_leaves_all_as_it_was(run, one, tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_said_before_the_work(run, one, tmp_path, monkeypatch):
-    def read_only(*_: object, **__: object) -> TemporaryDirectory[str]:
+    def read_only(*_: object, **__: object) -> str:
         raise PermissionError(30, "Read-only file system")
 
-    monkeypatch.setattr("biobgt.cli.results.TemporaryDirectory", read_only)
+    monkeypatch.setattr("biobgt.result_folders.mkdtemp", read_only)
     monkeypatch.setattr("biobgt.cli.networks.analyse_hubs", lambda *_, **__: pytest.fail("it went to work"))
     refused(run("hubs", one, "--out", tmp_path / "out"), "cannot be written to (Read-only file system)")
     assert not (tmp_path / "out").exists()
@@ -278,9 +278,9 @@ def test_results_replace_older_ones_of_their_name_and_no_others(tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "a.csv").write_text("old")
     (tmp_path / "tables" / "b.csv").write_text("old")
-    with results_folder(tmp_path) as folder:
+    with results_folder(tmp_path, job="tables") as folder:
         (folder / "tables").mkdir()
         (folder / "tables" / "a.csv").write_text("new")
         assert (tmp_path / "tables" / "a.csv").read_text() == "old"
     assert {path.name: path.read_text() for path in tmp_path.rglob("*.csv")} == {"a.csv": "new", "b.csv": "old"}
-    assert [path.name for path in tmp_path.iterdir()] == ["tables"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [MANIFEST, "tables"]

@@ -1,0 +1,306 @@
+"""Folders of results that are the old ones or the new ones, whole, whenever a job ends: done, refused, full or killed.
+
+A job writes beside its folder, or in it where it must. At the end
+
+- a folder in which everything is the project's own is exchanged for the new one in a single step of the file system,
+  with the results of other jobs in it carried over;
+- a folder that also holds a user's files, or cannot be exchanged (the working directory, a mounted disk), stays: the
+  new files are declared finished in a single step and then moved in. A job killed during the moves is completed by the
+  next one into that folder.
+
+``biobgt_manifest.json`` says which job wrote which files, with sizes and hashes. Only files that it names, and that are
+as they were written, are ever deleted: tables of subjects that a new run of the same job no longer has.
+"""
+
+import ctypes
+import errno
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import IO, Any
+
+from biobgt.errors import InputError
+from biobgt.manifests import MANIFEST, read_manifest
+from biobgt.output import make_folder
+from biobgt.signals import signals_ignored
+
+with suppress(ImportError):  # Windows has none: what killed jobs left is cleared there by its age
+    import fcntl
+
+UNFINISHED, FINISHED = ".unfinished-", ".finished-"
+_RESULTS, _REPLACED, _LOCK = "results", "replaced", "lock"
+_ABANDONED_S = 86_400  # age of a folder without a lock, of an earlier version, that nobody writes to any more
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+
+
+@contextmanager
+def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bool = True) -> Iterator[Path]:
+    """Yield a folder to write in; it becomes, or its files go to, ``out`` when the job is done.
+
+    Parameters
+    ----------
+    out : Path
+    job : str
+        What is done. Results of the same job are replaced by these, those of other jobs in the folder stay.
+    about : mapping of str to str
+        For the manifest, beside the files: the command, the version.
+    manifest : bool
+        Whether to write one, in a folder that has none yet.
+    """
+    target = Path(os.path.realpath(out))
+    made = [folder for folder in (target, *target.parents) if not folder.exists()]
+    make_folder(target if target.exists() else target.parent)
+    try:
+        complete_earlier(target)
+        with _workplace(out, target) as work:
+            yield work / _RESULTS
+            with signals_ignored(), _one_at_a_time(target.parent):
+                _finish(work, target, job, about, manifest=manifest or (target / MANIFEST).exists())
+    except BaseException:  # Ctrl-C too
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def complete_earlier(target: Path) -> None:
+    """Complete or clear what jobs into a folder left that were killed; those still at work are not touched."""
+    for place in (target.parent, target):
+        for work in _workplaces(place):
+            lock = _abandoned(work, target)
+            if lock is None:
+                continue
+            with lock:
+                if work.name.startswith(FINISHED):
+                    _move_in(work, target)
+                elif not target.exists() and (work / _REPLACED).is_dir():  # killed between two renames
+                    (work / _REPLACED).rename(target)
+                _clear(work)
+
+
+@contextmanager
+def _workplace(out: Path, target: Path) -> Iterator[Path]:
+    """A hidden folder on the same disk as ``target``, locked as long as this process lives."""
+    place = target.parent if not target.exists() or _exchangeable(target) else target
+    try:
+        work, lock = _new_workplace(place)
+    except OSError as error:
+        raise InputError(f"The folder '{out}' cannot be written to ({error.strerror}). Name another one.") from None
+    with lock:
+        _hold(lock)  # before it says whose it is: others look at that first
+        lock.write(_address(work, target))
+        lock.flush()
+        (work / _RESULTS).mkdir()
+        try:
+            yield work
+        finally:
+            _clear(work)  # once declared finished it has another name; what is left then, the next job moves in
+
+
+def _new_workplace(place: Path) -> tuple[Path, IO[str]]:
+    """Make one, again where another job has cleared it away because nothing was in it yet."""
+    for _ in range(10):
+        work = Path(mkdtemp(dir=place, prefix=UNFINISHED))
+        with suppress(FileNotFoundError):
+            return work, (work / _LOCK).open("w", encoding="utf-8")
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place))
+
+
+def _finish(work: Path, target: Path, job: str, about: Mapping[str, str], *, manifest: bool) -> None:
+    """Put the results in their place: see the module's first lines."""
+    results = work / _RESULTS
+    if target.exists():
+        _check_way(results, target)
+    if manifest:
+        read_manifest(target).with_job(job, about, results).write(results)
+    if not target.exists():
+        results.rename(target)
+        return
+    if _exchangeable(target):
+        _carry_over(target, results)
+        _same_rights(target, results)
+        if _exchange(work, target):
+            return
+    finished = work.with_name(work.name.replace(UNFINISHED, FINISHED, 1))
+    work.rename(finished)
+    _move_in(finished, target)
+    _clear(finished)
+
+
+def _exchangeable(target: Path) -> bool:
+    """Whether a folder can be replaced as a whole: all in it is the project's own, and nobody stands in it."""
+    working = Path(os.path.realpath(os.curdir))
+    if os.path.ismount(target) or working.is_relative_to(target) or not os.access(target.parent, os.W_OK | os.X_OK):
+        return False
+    own = {MANIFEST, *read_manifest(target).files}
+    folders = {parent.as_posix() for name in own for parent in Path(name).parents}
+    for path in target.rglob("*"):
+        name = path.relative_to(target).as_posix()
+        if path.is_symlink() or name not in (folders if path.is_dir() else own):
+            return False
+    return True
+
+
+def _check_way(results: Path, target: Path) -> None:
+    """Refuse before anything is moved where a folder stands in a file's place, or a file in a folder's."""
+    for path in sorted(results.rglob("*")):
+        there = target / path.relative_to(results)
+        if there.exists() and there.is_dir() != path.is_dir():
+            raise InputError(f"'{there}' is in the way of the results. Name another folder, or move it.")
+
+
+def _carry_over(target: Path, results: Path) -> None:
+    """Bring the files of other jobs along; they are the same files under a second name, where the disk can do that."""
+    gone = set(_superseded(target, results))
+    for path in sorted(target.rglob("*")):
+        there = results / path.relative_to(target)
+        if path.is_dir() or there.exists() or path in gone or path.name == MANIFEST:
+            continue
+        there.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, there)
+        except OSError:
+            shutil.copy2(path, there)
+
+
+def _superseded(target: Path, results: Path) -> list[Path]:
+    """Files of the folder's manifest that the new one does not have, and that are as they were written."""
+    if not (results / MANIFEST).exists():
+        return []
+    before, after = read_manifest(target), read_manifest(results)
+    return [target / name for name in before.files if name not in after.files and before.unchanged(target, name)]
+
+
+def _same_rights(target: Path, results: Path) -> None:
+    """Give the new folder the rights of the one it replaces, its group's too."""
+    shutil.copystat(target, results)
+    os.utime(results)
+    if hasattr(os, "chown"):
+        with suppress(OSError):
+            os.chown(results, -1, target.stat().st_gid)
+
+
+def _exchange(work: Path, target: Path) -> bool:
+    """Put the new folder in the old one's place; False where this disk or this user cannot."""
+    results = work / _RESULTS
+    try:
+        if _exchange_names(results, target):
+            return True
+        target.rename(work / _REPLACED)
+        try:
+            results.rename(target)
+        except OSError:
+            (work / _REPLACED).rename(target)
+            raise
+    except OSError as error:
+        if error.errno in (errno.EPERM, errno.EACCES, errno.EBUSY, errno.EXDEV, errno.EINVAL):
+            return False
+        raise
+    return True
+
+
+def _exchange_names(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step, as Linux can; False where the system or the disk cannot."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number), str(other))
+
+
+def _move_in(finished: Path, target: Path) -> None:
+    """Move finished files in, delete those they supersede, and put the manifest in last; it can be done twice."""
+    results = finished / _RESULTS
+    if not results.is_dir():
+        return
+    superseded = _superseded(target, results)
+    paths = sorted(results.rglob("*"), key=lambda path: (path.name == MANIFEST, path))
+    for path in paths:
+        there = target / path.relative_to(results)
+        if path.is_dir():
+            there.mkdir(parents=True, exist_ok=True)
+        elif path.name != MANIFEST:
+            path.replace(there)
+    for path in superseded:
+        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.parent.rmdir()  # where it was the last of its folder
+    if (results / MANIFEST).exists():
+        (results / MANIFEST).replace(target / MANIFEST)
+
+
+def _workplaces(place: Path) -> list[Path]:
+    try:
+        return [path for path in place.iterdir() if path.name.startswith((UNFINISHED, FINISHED)) and path.is_dir()]
+    except OSError:
+        return []
+
+
+def _abandoned(work: Path, target: Path) -> IO[str] | None:
+    """The lock of what a dead process left for this folder, held by us; None where it is alive or another's."""
+    try:
+        lock = (work / _LOCK).open("r+", encoding="utf-8")
+    except FileNotFoundError:
+        _clear_without_lock(work, inside=work.parent == target)
+        return None
+    except OSError:
+        return None
+    said = lock.read()
+    if said == _address(work, target) and _hold(lock) and work.exists():
+        return lock
+    lock.close()
+    if not said:  # killed before it said whose it is, or about to
+        _clear_without_lock(work, inside=True)
+    return None
+
+
+def _address(work: Path, target: Path) -> str:
+    """Which folder the results in a workplace are for; a whole tree may be moved without harm."""
+    return os.curdir if work.parent == target else target.name
+
+
+def _clear(work: Path) -> None:
+    """Delete a workplace, its lock last: a job that is killed now leaves what the next one knows how to clear."""
+    for part in (work / _RESULTS, work / _REPLACED):
+        shutil.rmtree(part, ignore_errors=True)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def _clear_without_lock(work: Path, *, inside: bool) -> None:
+    """Clear a workplace that is empty; or one of the folder's own, as earlier versions left them, when it is old."""
+    with suppress(OSError):
+        if inside and time.time() - work.stat().st_mtime > _ABANDONED_S:
+            shutil.rmtree(work)
+        else:
+            work.rmdir()  # where nothing is in it
+
+
+def _hold(lock: IO[Any]) -> bool:
+    """Lock a file until it is closed, which the system does when the process ends; False where another holds it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (OSError, NameError):
+        return False
+    return True
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Let jobs that end together put their results in place one after another."""
+    handle = None
+    with suppress(OSError, NameError):  # a system or disk without locks, or a folder that may not be listed
+        handle = os.open(folder, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)

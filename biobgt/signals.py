@@ -1,0 +1,37 @@
+"""Signals to a job: one that ends it lets it clean up, and none comes between the last steps of its results."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+# What batch systems, service managers and closed terminals send.
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+STOPPED = tuple(128 + number for number in (signal.SIGINT, *_ENDING))  # exit codes, as shells have them
+
+
+def end_cleanly_on_signals() -> None:
+    """Leave by an exception when a signal ends the job, so that folders are cleared and processes ended."""
+    for number in _ENDING:
+        if signal.getsignal(number) == signal.SIG_DFL:  # what was started with nohup goes on
+            signal.signal(number, _leave)
+
+
+@contextmanager
+def signals_ignored(*signals: signal.Signals) -> Iterator[None]:
+    """Ignore signals for a moment, those that end a job unless others are named; processes started inherit that."""
+    if threading.current_thread() is not threading.main_thread():  # the app's; only the main thread gets signals
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in signals or (signal.SIGINT, *_ENDING)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)

@@ -1,0 +1,125 @@
+"""Real jobs that are stopped or killed: what is left of their results, their folders and their processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from biobgt.manifests import MANIFEST, read_manifest
+
+TESTS = Path(__file__).parents[1]
+# The real command, whose subjects take a minute each.
+JOB = """
+import sys
+from slow_subjects import note_and_double
+from biobgt.cli import main, networks
+from biobgt.scale import map_subjects
+
+if __name__ == "__main__":
+    items = [(sys.argv.pop(1), 60.0, number) for number in range(1)] * 4
+    networks.analyse_hubs = lambda *_, **__: map_subjects(note_and_double, items, workers=2)
+    main()
+"""
+
+
+@pytest.fixture
+def start(tmp_path, small):
+    """Start ``biobgt hubs`` in a process of its own and wait until its processes are at work."""
+    script, notes = tmp_path / "job.py", tmp_path / "notes"
+    notes.mkdir()
+    script.write_text(JOB)
+    started = []
+
+    def begin(out: Path) -> subprocess.Popen[str]:
+        paths = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+        arguments = ["hubs", str(small[0]), "--atlas", str(small[1]), "--out", str(out)]
+        job = subprocess.Popen(
+            [sys.executable, str(script), str(notes), *arguments],
+            env={**os.environ, "PYTHONPATH": paths},
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(job)
+        ends = time.monotonic() + 90
+        while len(list(notes.iterdir())) < 2 and job.poll() is None and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert job.poll() is None, job.stderr.read()
+        return job
+
+    yield begin
+    for job in started:
+        job.kill()
+        job.wait()
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+
+
+def test_sigterm_says_so_and_leaves_nothing(start, tmp_path):
+    job = start(tmp_path / "out")
+    job.send_signal(signal.SIGTERM)
+    _, err = job.communicate(timeout=60)
+    assert job.returncode == 128 + signal.SIGTERM
+    assert "Stopped before the end: no results were written." in err
+    assert "Traceback" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["job.py", "notes"]
+
+
+def test_what_a_killed_job_left_is_cleared_by_the_next(start, run, small, tmp_path):
+    job = start(tmp_path / "out")
+    job.kill()
+    job.wait()
+    left = [path for path in tmp_path.iterdir() if path.name.startswith(".unfinished-")]
+    assert len(left) == 1  # nobody can clear up after itself when it is killed
+    ended = run("hubs", small[0], "--atlas", small[1], "--out", tmp_path / "out", "--workers", 1)
+    assert ended.code == 0
+    assert not left[0].exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert read_manifest(tmp_path / "out").changed_files(tmp_path / "out") == []
+
+
+def test_a_second_cohort_leaves_no_tables_of_the_first(run, small, tmp_path):
+    out = tmp_path / "out"
+    how = ("--atlas", small[1], "--out", out, "--workers", 1)
+    run("hubs", small[0], *how)
+    run("modules", small[0], *how, "--runs", 1)
+    (tmp_path / "fewer").mkdir()
+    for name in ("s0.tsv", "s3.tsv", "participants.tsv"):
+        (tmp_path / "fewer" / name).write_text((small[0] / name).read_text())
+    assert run("hubs", tmp_path / "fewer", *how).code == 0
+    assert {path.name for path in (out / "hubs").iterdir()} == {"s0.csv", "s3.csv"}
+    assert len(list((out / "modules").iterdir())) == 6  # another job's
+    manifest = read_manifest(out)
+    assert manifest.jobs["hubs"]["command"] == "biobgt hubs fewer --atlas twelve.csv --out out --workers 1"
+    assert _names(out) == {MANIFEST, *manifest.files}
+
+
+def test_figures_are_added_to_a_folder(run, small, tmp_path):
+    for name in ("one", "two", "one"):
+        ended = run(
+            "figure",
+            "connectivity_heatmap",
+            small[0],
+            "--atlas",
+            small[1],
+            "--out",
+            tmp_path / "figures",
+            "--name",
+            name,
+        )
+        assert ended.code == 0, ended.err
+    assert set(read_manifest(tmp_path / "figures").jobs) == {"figure one", "figure two"}
+    assert {"one.svg", "two.svg"} <= _names(tmp_path / "figures")
+
+
+def test_predictions_bring_no_manifest_into_a_users_folder(run, simulated, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    ended = run("predict", simulated, "--model", "adsim-aal90", "--out", tmp_path / "p.csv", "--device", "cpu")
+    assert ended.code == 0, ended.err
+    assert _names(tmp_path) == {"notes.txt", "p.csv", "p_model.json"}

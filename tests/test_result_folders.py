@@ -1,0 +1,258 @@
+"""Result folders: old or new, whole, wherever a real process is killed; nobody else's files are touched."""
+
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import biobgt.result_folders
+from biobgt.errors import InputError
+from biobgt.manifests import MANIFEST, read_manifest
+from biobgt.result_folders import complete_earlier, result_folder
+
+CALLS = ("os.", "shutil.", "ctypes.", "tempfile.")
+ABOUT = {"command": "biobgt tables", "version": "1"}
+OLD, NEW = ("a", "b", "gone"), ("a", "b", "c")
+
+
+def write(out, words, names=("a",), *, job="tables"):
+    with result_folder(out, job=job, about=ABOUT) as folder:
+        (folder / job).mkdir()
+        for name in names:
+            (folder / job / f"{name}.csv").write_text(words)
+        (folder / f"{job}_summary.csv").write_text(words)
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != MANIFEST
+    }
+
+
+def listed(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def killed(out, point, words, names):
+    """Do the job in a process of its own that kills itself at a point; True where it lived to its end.
+
+    The point is the number of the call to the file system, from the moment in which the results are put in place.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            _kill_at(point)
+            write(out, words, names)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, -signal.SIGKILL)
+    return code == 0
+
+
+def _kill_at(point):
+    finish, counted = biobgt.result_folders._finish, -1
+
+    def hook(event, _):
+        nonlocal counted
+        if counted >= 0 and event.startswith(CALLS):
+            counted += 1
+            if counted == point:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def watched(*given, **named):
+        nonlocal counted
+        counted = 0
+        finish(*given, **named)
+
+    sys.addaudithook(hook)
+    biobgt.result_folders._finish = watched
+
+
+def of(words, names):
+    return {**{f"tables/{name}.csv": words for name in names}, "tables_summary.csv": words}
+
+
+def test_a_folder_is_made_with_a_manifest_that_holds(tmp_path):
+    write(tmp_path / "deep" / "out", "x", OLD)
+    out = tmp_path / "deep" / "out"
+    manifest = read_manifest(out)
+    assert set(manifest.files) == {"tables/a.csv", "tables/b.csv", "tables/gone.csv", "tables_summary.csv"}
+    assert manifest.jobs["tables"]["command"] == "biobgt tables"
+    assert manifest.changed_files(out) == []
+    assert listed(tmp_path / "deep") == ["out"]
+    (out / "tables" / "a.csv").write_text("y")
+    assert manifest.changed_files(out) == ["tables/a.csv"]
+    assert out.stat().st_mode & 0o777 == (tmp_path / "deep").stat().st_mode & 0o777  # like any other new folder
+
+
+def test_subjects_that_are_gone_leave_no_table_and_other_jobs_keep_theirs(tmp_path):
+    out = tmp_path / "out"
+    write(out, "old", OLD)
+    write(out, "hubs", ("gone",), job="hubs")
+    before = out.stat().st_ino
+    write(out, "new", NEW)
+    assert contents(out) == {
+        **{f"tables/{name}.csv": "new" for name in NEW},
+        "tables_summary.csv": "new",
+        "hubs/gone.csv": "hubs",
+        "hubs_summary.csv": "hubs",
+    }
+    assert out.stat().st_ino != before  # exchanged as a whole
+    assert set(read_manifest(out).jobs) == {"tables", "hubs"}
+    assert read_manifest(out).changed_files(out) == []
+    assert listed(tmp_path) == ["out"]
+
+
+def test_a_users_files_stay_and_so_does_a_table_that_somebody_changed(tmp_path):
+    out = tmp_path / "out"
+    write(out, "old", OLD)
+    (out / "notes.txt").write_text("mine")
+    (out / "tables" / "mine.csv").write_text("mine")
+    (out / "link").symlink_to(tmp_path)
+    before = out.stat().st_ino
+    write(out, "new", NEW)
+    found = {name: text for name, text in contents(out).items() if not name.startswith("link")}
+    assert found == {
+        **{f"tables/{name}.csv": "new" for name in NEW},
+        "tables_summary.csv": "new",
+        "notes.txt": "mine",
+        "tables/mine.csv": "mine",
+    }
+    assert out.stat().st_ino == before  # it stayed, with the new files moved in
+    (out / "tables" / "c.csv").write_text("corrected by hand")
+    write(out, "newer", ("a",))
+    assert (out / "tables" / "c.csv").read_text() == "corrected by hand"
+    assert not (out / "tables" / "b.csv").exists()
+    assert listed(out) == [MANIFEST, "link", "notes.txt", "tables", "tables_summary.csv"]
+
+
+def test_the_working_directory_is_not_exchanged_under_its_shell(tmp_path, monkeypatch):
+    write(tmp_path / "out", "old", OLD)
+    monkeypatch.chdir(tmp_path / "out")
+    write(Path(), "new", NEW)
+    assert listed(Path()) == [MANIFEST, "tables", "tables_summary.csv"]
+    assert listed(Path("tables")) == ["a.csv", "b.csv", "c.csv"]
+
+
+def test_a_folder_behind_a_link_stays_behind_it(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "real")
+    write(tmp_path / "out", "old")
+    write(tmp_path / "out", "new")
+    assert (tmp_path / "out").is_symlink()
+    assert contents(tmp_path / "real")["tables/a.csv"] == "new"
+
+
+def test_two_jobs_that_end_together_both_stay(tmp_path):
+    with (
+        result_folder(tmp_path / "out", job="one", about=ABOUT) as one,
+        result_folder(tmp_path / "out", job="two", about=ABOUT) as two,
+    ):
+        (one / "one.csv").write_text("1")
+        (two / "two.csv").write_text("2")
+    assert contents(tmp_path / "out") == {"one.csv": "1", "two.csv": "2"}
+
+
+@pytest.mark.parametrize("names", [["/etc/x"], ["../x.csv"], ["tables/../../x.csv"]])
+def test_a_manifest_that_names_files_elsewhere_deletes_nothing(tmp_path, names):
+    out = tmp_path / "out"
+    write(out, "old", OLD)
+    (tmp_path / "x.csv").write_text("old")
+    document = json.loads((out / MANIFEST).read_text())
+    about = document["jobs"]["tables"]["files"]["tables/gone.csv"]
+    document["jobs"]["tables"]["files"] |= dict.fromkeys(names, about)
+    (out / MANIFEST).write_text(json.dumps(document))
+    write(out, "new", NEW)
+    assert (tmp_path / "x.csv").read_text() == "old"
+    assert (out / "tables" / "gone.csv").exists()  # such a manifest is taken for none
+
+
+def test_a_table_behind_a_link_is_not_deleted(tmp_path):
+    out = tmp_path / "out"
+    write(out, "old", OLD)
+    (out / "tables").rename(tmp_path / "elsewhere")
+    (out / "tables").symlink_to(tmp_path / "elsewhere")
+    write(out, "new", NEW)
+    assert (tmp_path / "elsewhere" / "gone.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1, "jobs": {"x": 3}}', '{"format": 9, "jobs": {}}'])
+def test_a_damaged_manifest_is_taken_for_none(tmp_path, damage):
+    write(tmp_path / "out", "old", OLD)
+    (tmp_path / "out" / MANIFEST).write_text(damage)
+    write(tmp_path / "out", "new", NEW)
+    assert contents(tmp_path / "out")["tables/gone.csv"] == "old"
+    assert contents(tmp_path / "out")["tables/a.csv"] == "new"
+    assert read_manifest(tmp_path / "out").changed_files(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("kept", ["", "notes.txt"], ids=["own folder", "with a user's file"])
+@pytest.mark.parametrize("without_exchange", [False, True], ids=["exchange", "two renames"])
+def test_killed_anywhere_it_is_the_old_or_the_new_and_the_next_job_clears_up(
+    tmp_path, monkeypatch, kept, without_exchange
+):
+    """Kill a real process at each of its calls to the file system from the moment it puts the results in place."""
+    if without_exchange:
+        monkeypatch.setattr(biobgt.result_folders, "_exchange_names", lambda one, other: False)
+    seen, mine = set(), {kept: "mine"} if kept else {}
+    old, new = of("old", OLD) | mine, of("new", NEW) | mine
+    for point in range(1, 200):
+        out = tmp_path / f"{point}" / "out"
+        write(out, "old", OLD)
+        if kept:
+            (out / kept).write_text("mine")
+        lived = killed(out, point, "new", NEW)
+        if out.exists() and not kept:  # at this very moment
+            assert contents(out) in (old, new), point
+        assert out.exists() or without_exchange, point
+        complete_earlier(out)  # what the next job begins with
+        assert contents(out) in (old, new), point
+        assert read_manifest(out).changed_files(out) == []
+        assert [path.name for path in out.parent.rglob(".*")] == [], point
+        seen.add(contents(out)["tables_summary.csv"])
+        if lived:
+            break
+    assert lived, "so many calls were not enough"
+    assert seen == {"old", "new"}
+
+
+def test_what_a_live_job_writes_is_not_touched(tmp_path):
+    write(tmp_path / "out", "old")
+    with result_folder(tmp_path / "out", job="slow", about=ABOUT) as folder:
+        write(tmp_path / "out", "new")
+        (folder / "slow.csv").write_text("slow")
+    assert set(contents(tmp_path / "out")) == {"tables/a.csv", "tables_summary.csv", "slow.csv"}
+
+
+def test_what_an_earlier_version_left_is_cleared_when_it_is_old(tmp_path):
+    left = tmp_path / "out" / ".unfinished-abc"
+    left.mkdir(parents=True)
+    (left / "half.csv").write_text("half")
+    write(tmp_path / "out", "new")
+    assert left.exists()  # somebody may be at it
+    os.utime(left, (time.time() - 100_000,) * 2)
+    write(tmp_path / "out", "newer")
+    assert not left.exists()
+
+
+def test_a_refused_job_leaves_nothing(tmp_path):
+    with suppress(InputError), result_folder(tmp_path / "a" / "out", job="x", about=ABOUT):
+        raise InputError("no")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_without_exchange_does_it_in_two_steps(tmp_path, monkeypatch):
+    monkeypatch.setattr(biobgt.result_folders, "_exchange_names", lambda one, other: False)
+    write(tmp_path / "out", "old", OLD)
+    write(tmp_path / "out", "new", NEW)
+    assert "tables/gone.csv" not in contents(tmp_path / "out")
+    assert listed(tmp_path) == ["out"]
