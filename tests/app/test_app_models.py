@@ -66,7 +66,7 @@ def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, gro
     assert_no_error(page)
     text = " ".join(element.value for element in page.markdown)
     assert "learns whom to look at" not in text
-    assert "without the subjects' diagnoses" in text
+    assert "They do not explain why a subject is put into a group" in text
     assert NOT_MEASURED in text.replace("\\", "")  # the tiny models' cards were never completed
     labels = functional_labels(load_atlas("cc200"), next(iter(load_atlas("cc200").labels)))
     found = {
