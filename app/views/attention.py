@@ -28,11 +28,11 @@ def show_page() -> None:
     view = current_view()
     st.title("Attention")
     st.markdown(
-        "In the model every region looks at every other, and more at those of its own functional module. It learns "
-        "this from connectivity and Louvain modules, without the subjects' diagnoses; the training on diagnoses that "
-        "follows changes it little, or not at all. Predictions hardly depend on it: the maps show how the model "
-        "sees a brain, not why it puts a subject into a group. Shown are group means over subjects, each seen by one "
-        "member (one of the models that vote) whose training left it out."
+        "In the model every region looks at every other. Where it looks follows from its connectivity, in embeddings "
+        "that were taught to tell a subject's Louvain modules apart. The maps show this view of the brain. They do not "
+        "explain why a subject is put into a group: below each model stands how little or how much attention, node "
+        "entanglement (NE) and training on the subjects' groups do to its predictions. Shown are group means over "
+        "subjects, each seen by one member (one of the models that vote) whose training left it out."
     )
     names = model_names()
     if not names:

@@ -78,7 +78,7 @@ def _tell(split: Split, epoch: Epoch) -> None:
 def _write(split: Split, rule: str, data: LabelledGraphs, model: BioBGT, folder: Path) -> None:
     """Calibrate on validation subjects, test, and write the line."""
     epochs = pd.read_csv(folder / "epochs.csv")
-    best = int(epochs["epoch"][epochs["validation_loss"].idxmin()])
+    best = int(epochs["epoch"].to_numpy()[epochs["validation_loss"].to_numpy().argmin()])
     validation, test = (
         predict_logits(model, data.part(rows)[0]).double().numpy() for rows in (split.validation, split.test)
     )

@@ -17,6 +17,7 @@ from biobgt.errors import InputError
 from biobgt.quality import OVERALL_CONNECTIVITY
 
 Matrix = NDArray[np.float64]
+AnyMatrix = NDArray[np.floating]
 FDR = 0.05
 WITHOUT_CONNECTIVITY = "_without_connectivity"  # ends the columns of tests not adjusted for overall connectivity
 
@@ -107,7 +108,7 @@ def strongest_regions(received: Matrix, regions: Sequence[str], *, most: int = 3
     return [regions[i] for i in np.argsort(-received, kind="stable")[:most].tolist()]
 
 
-def map_correlation(one: Matrix, other: Matrix) -> float:
+def map_correlation(one: AnyMatrix, other: AnyMatrix) -> float:
     """Pearson correlation of two maps over all pairs of different regions; NaN where one of them does not vary."""
     off = ~np.eye(len(one), dtype=bool)
     if np.ptp(one[off]) == 0 or np.ptp(other[off]) == 0:
@@ -135,7 +136,7 @@ class BesideConnectivity:
     connectivity_contrast: float
 
 
-def connectivity_attention(connectivity: Matrix) -> Matrix:
+def connectivity_attention(connectivity: AnyMatrix) -> Matrix:
     """Attention as connectivity alone would give it: a region looks at others in proportion to positive correlations.
 
     Negative correlations are looked at not at all, as the softmax of attention is never negative; rows are normalised
@@ -152,14 +153,14 @@ def connectivity_attention(connectivity: Matrix) -> Matrix:
         In multiples of even attention to the other regions, zero on the diagonal.
     """
     others = ~np.eye(len(connectivity), dtype=bool)
-    positive = np.where(others, np.clip(connectivity, 0, None), 0.0)
+    positive = np.where(others, np.clip(connectivity.astype(np.float64), 0, None), 0.0)
     positive[~positive.any(axis=1)] = 1.0
     positive = np.where(others, positive, 0.0)
     return np.asarray((len(positive) - 1) * positive / positive.sum(axis=1, keepdims=True))
 
 
 def beside_connectivity(
-    attention: Matrix, connectivity: Matrix, labels: Sequence[str | int | None] | None
+    attention: AnyMatrix, connectivity: AnyMatrix, labels: Sequence[str | int | None] | None
 ) -> BesideConnectivity:
     """Compare an attention map with the connectivity of the same subject, or of the same group's mean.
 

@@ -108,10 +108,11 @@ def evaluation_words(card: Mapping[str, Any]) -> str:
 
 
 def model_title(name: str) -> str:
-    """A model of an evaluation in words, such as ``linear log`` or the name of a preset."""
+    """A model of an evaluation in words: ``linear log``, or a preset's name, with what was changed after a comma."""
     if name == OWN_PRESET:
         return "BioBGT"
-    return "BioBGT as published" if name.startswith("paper-") else _LINEAR.get(name, name)
+    _, comma, changed = name.partition(",")
+    return f"BioBGT as published{comma}{changed}" if name.startswith("paper-") else _LINEAR.get(name, name)
 
 
 def preset_words(name: str) -> str:

@@ -116,7 +116,9 @@ def _change(effect: Mapping[str, Any]) -> str:
     if largest <= NEXT_TO_NOTHING:
         return f"changes no probability by more than {NEXT_TO_NOTHING:g}"
     alike = "" if effect["correlation"] is None else f" ({_alike(effect['correlation'])})"
-    moved = f"changes probabilities by {effect['mean_change']:.3f} on average and {largest:.3f} at most{alike}"
+    mean = effect["mean_change"]
+    average = f"{mean:.3f}" if mean >= NEXT_TO_NOTHING / 2 else f"less than {NEXT_TO_NOTHING:g}"
+    moved = f"changes probabilities by {average} on average and {largest:.3f} at most{alike}"
     return f"{moved} and puts {counted(calls, 'subject') if calls else 'no subject'} into another group"
 
 

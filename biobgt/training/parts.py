@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.attention_views import BesideConnectivity, beside_connectivity
 from biobgt.model.batch import GraphBatch
 from biobgt.model.pretrained import CARD, load_pretrained
@@ -42,10 +43,10 @@ def without_attention(member: BioBGT) -> BioBGT:
     """A copy of a member in which what regions attend to is multiplied by zero in every layer."""
     copied = deepcopy(member)
     with torch.no_grad():
-        for layer in copied.layers:
-            output = layer.attention.output
-            output.weight.zero_()  # type: ignore[union-attr,operator]
-            output.bias.zero_()  # type: ignore[union-attr,operator]
+        for part in copied.modules():
+            if isinstance(part, FunctionalModuleAttention):
+                part.output.weight.zero_()
+                part.output.bias.zero_()
     return copied.eval()
 
 

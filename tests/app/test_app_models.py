@@ -12,11 +12,19 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, ch
 from streamlit.testing.v1 import AppTest
 
 from biobgt.atlas import load_atlas
+from biobgt.figures.connectivity_words import connectivity_words
 from biobgt.model import pretrained
-from biobgt.model.attention_views import attention_received, colour_limits, select_attention
+from biobgt.model.attention_views import (
+    attention_received,
+    beside_connectivity,
+    colour_limits,
+    functional_labels,
+    select_attention,
+)
 from biobgt.model.pretrained import load_groups, load_pretrained, load_region_weights
 from biobgt.model.region_views import network_table
 from biobgt.simulate import demo_cohort
+from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
 from biobgt.training.cards import seal_card
 
 APP = Path(__file__).resolve().parents[2] / "app"
@@ -52,6 +60,40 @@ def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:
     assert shown["layout"]["title"]["text"] == "Attention of abide-cc200"
     assert figure(page, "attention_adsim-aal90")["layout"]["title"]["text"].endswith("simulated")
     assert badges(page.main) >= 2
+
+
+def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, groups, folder) -> None:
+    page = open_page("attention")
+    assert_no_error(page)
+    text = " ".join(element.value for element in page.markdown)
+    assert "learns whom to look at" not in text
+    assert "They do not explain why a subject is put into a group" in text
+    assert NOT_MEASURED in text.replace("\\", "")  # the tiny models' cards were never completed
+    labels = functional_labels(load_atlas("cc200"), next(iter(load_atlas("cc200").labels)))
+    found = {
+        group: beside_connectivity(select_attention(groups.attention[group]), groups.connectivity[group], labels)
+        for group in ("NC", "ASD")
+    }
+    assert connectivity_words(found) in captions(page)
+    part = {"largest_change": 0.03, "mean_change": 0.01, "correlation": 0.9991, "changed_calls": 2}
+    beside = {"correlation": 0.7, "contrast": 3.0, "connectivity_contrast": 4.5}
+    parts = {
+        "members_at_start": 1,
+        "without": {NE_SHUFFLED: part, NO_ATTENTION: part},
+        "connectivity": dict.fromkeys(groups.n, beside),
+    }
+    file = folder / "abide-cc200" / "card.json"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(json.dumps({**json.loads(before), "parts": parts}), encoding="utf-8")
+    try:
+        page = open_page("attention")
+        text = " ".join(element.value for element in page.markdown).replace("\\", "")
+        assert "Setting attention to zero changes probabilities by 0.010 on average and 0.030 at most" in text
+        assert "1 of 2 members took no training step from the subjects' groups" in text
+        assert "gives 4.50 (NC) and 4.50 (ASD); a subject's attention" in captions(page)
+        assert "Setting attention to zero" in " ".join(m.value for m in open_page("models").markdown)
+    finally:
+        file.write_text(before, encoding="utf-8")
 
 
 def test_layer_and_head_are_those_chosen(open_page, groups) -> None:

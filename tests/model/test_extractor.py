@@ -49,6 +49,20 @@ def test_edge_scores_of_a_hand_made_graph() -> None:
     assert scores[1, 2] == pytest.approx(-0.4)
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**31), share=st.sampled_from([0.0, 0.25, 0.5, 0.75]), n=st.integers(2, 9))
+def test_edges_are_dropped_up_to_the_same_score_as_by_sorting(seed: int, share: float, n: int) -> None:
+    weights, modules = _graphs(n, seed=seed)
+    noise = torch.rand(weights.shape, generator=torch.Generator().manual_seed(seed), dtype=weights.dtype)
+    kept = drop_edges(weights, modules, share, noise)
+    for graph in range(len(weights)):
+        pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if weights[graph, i, j] > 0]
+        scores = edge_scores(weights, modules)[graph] + noise[graph] * weights[graph].max()
+        ranked = sorted(pairs, key=lambda pair: float(scores[pair]))
+        left = set(ranked[int(len(pairs) * share) :])
+        assert {(i, j) for i in range(n) for j in range(i + 1, n) if kept[graph, i, j] > 0} == left
+
+
 def test_a_region_without_a_module_shares_none() -> None:
     weights = torch.tensor([[[0, 0.5], [0.5, 0]]])
     assert edge_scores(weights, torch.tensor([[0, 0]]))[0, 0, 1] == 0

@@ -86,6 +86,7 @@ def test_evaluation_is_named_in_words_and_its_caption_speaks_of_what_is_there(ca
 
 
 def test_linear_models_have_the_names_of_the_baselines() -> None:
+    assert model_title("paper-abide, stopped early") == "BioBGT as published, stopped early"
     assert {kind: model_title(f"linear {kind}") for kind in LINEAR_FEATURES} == LINEAR_FEATURES
 
 

@@ -114,6 +114,8 @@ def test_words_of_parts() -> None:
     assert "5 of 10 members took no training step from the subjects' groups" in said
     without[NO_ATTENTION] = effect(0.04, 0.99999, 0)
     assert "(r > 0.9999) and puts no subject into another group" in parts_words(card)
+    without[NO_ATTENTION] = effect(0.0016, 0.998, 0)
+    assert "by less than 0.001 on average and 0.002 at most (r = 0.998)" in parts_words(card)
     card["parts"] |= {"members_at_start": 0}
     assert "training step" not in parts_words(card)
     assert parts_words({**card, "parts": None}) == NOT_MEASURED
