@@ -27,8 +27,9 @@ class StudyReliability:
     ----------
     table : DataFrame or None
         One row per measure of :data:`biobgt.hubs.HUB_METRICS`, ``measure`` its index, and for each cohort the columns
-        ``whole`` (reliability of a whole recording's profile over regions), ``icc`` (median over regions of the ICC over people, for a whole recording) and
-        ``overlap`` (share of hubs that come back in the other half), named ``<column> <cohort>``.
+        ``whole`` (reliability of a whole recording's profile over regions), ``icc`` (median over regions of the ICC
+        over people, of a whole recording) and ``overlap`` (share of hubs that come back in the other half), named
+        ``<column> <cohort>``.
     note : str
         On whom and how it was measured, or why nothing is shown; for the caption.
     cohorts : tuple of str

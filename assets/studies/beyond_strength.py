@@ -65,7 +65,7 @@ def without_global_signal(series: Values) -> Values:
 def study_person(series: Values, *, with_nulls: bool) -> pd.DataFrame:
     """Every comparison in one person's graphs, and in their null graphs."""
     connectivity = functional_connectivity(series)
-    signal = (connectivity - np.diag(np.diag(connectivity))).any(axis=1)
+    signal = np.asarray((connectivity - np.diag(np.diag(connectivity))).any(axis=1))
     full = fc_strength(connectivity)
     rows = []
     for name, settings in GRAPHS.items():
@@ -104,7 +104,7 @@ def _changes(weights: Values, signal: NDArray[np.bool_], *, removal: bool) -> di
     """Changes of entropy at every γ: the paper's |ΔS|, ΔS with its sign, and ΔS when a region is removed."""
     found: dict[tuple[str, float], Values] = {}
     for perturbation in ("control", "remove") if removal else ("control",):
-        spectra = control_spectra(weights, perturbation=perturbation)  # type: ignore[arg-type]
+        spectra = control_spectra(weights, perturbation=perturbation)
         change = spectra.entropy_change(np.array(GAMMAS) * spectra.gamma_unit)[:, signal]
         for gamma, values in zip(GAMMAS, change, strict=True):
             if perturbation == "control":
@@ -209,7 +209,7 @@ def connectivity_range(data: Path) -> pd.DataFrame:
     """Where the mean correlation of everybody lies in each cohort, and FC strength over the regions of each person."""
     table = []
     for cohort, subjects in _everybody(data).items():
-        values = {"mean correlation": [], "lowest FC strength": [], "highest FC strength": []}
+        values: dict[str, list[float]] = {"mean correlation": [], "lowest FC strength": [], "highest FC strength": []}
         for subject in subjects:
             values["mean correlation"].append(mean_connectivity(subject)[0])
             strength = np.delete(fc_strength(subject_connectivity(subject)), subject.silent_regions)

@@ -102,7 +102,7 @@ def measure_attention(data: Path, folder: Path) -> None:
 
 def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     partial = path.with_suffix(".part.npz")  # a killed run leaves no half-written file
-    np.savez_compressed(partial, **arrays)
+    np.savez_compressed(partial, **arrays)  # type: ignore[arg-type]  # the stubs take a name for its own option
     partial.replace(path)
 
 
@@ -125,7 +125,7 @@ def regional_reliability(first: NDArray[np.float64], second: NDArray[np.float64]
 
 def map_reliability(first: NDArray[np.float32], second: NDArray[np.float32]) -> dict[str, object]:
     """The same of whole maps, shape (n_people, n_pairs) each: Pearson correlation over pairs of regions."""
-    likeness = pairwise_correlation(first, second)
+    likeness = pairwise_correlation(first.astype(np.float64), second.astype(np.float64))
     within, between = within_and_between(likeness, bootstrap_people(len(likeness), N_BOOT, SEED))
     best = likeness.argmax(axis=1) == np.arange(len(likeness))
     whole = float(spearman_brown(np.array(within.mean)))

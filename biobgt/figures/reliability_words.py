@@ -15,11 +15,11 @@ def measure_reliability(measure: str, study: StudyReliability) -> str:
     """Say one measure's reliability in the study, for the head of its column; nothing where none applies."""
     if study.table is None or measure not in study.table.index:
         return ""
-    row = study.table.loc[measure]
-    said = [
-        f"{cohort}: {signed(row[f'whole {cohort}'])} over regions, median ICC {signed(row[f'icc {cohort}'])}"
-        for cohort in study.cohorts
-    ]
+    known = study.table.to_dict("index")[measure]
+    said = []
+    for cohort in study.cohorts:
+        whole, icc = signed(known[f"whole {cohort}"]), signed(known[f"icc {cohort}"])
+        said.append(f"{cohort}: {whole} over regions, median ICC {icc}")
     return f"Split-half reliability of a whole recording, {'; '.join(said)}."
 
 
@@ -60,12 +60,9 @@ def reliability_caption(study: StudyReliability) -> str:
 
 def own_reliability_sentence(subject: str, own: pd.DataFrame, *, simulated: bool) -> str:
     """Say what the halves of one subject's recording mean for its hubs."""
-    found = own.set_index("measure")
-    said = " and ".join(
-        f"{signed(found.loc[measure, 'whole'])} for {SHORT_NAMES[measure]}"
-        for measure in (NE, "node_efficiency", "fc_strength")
-    )
-    share = found.loc[NE, "overlap"]
+    found = own.set_index("measure")[["whole", "overlap"]].to_dict("index")
+    said = ", ".join(f"{signed(found[measure]['whole'])} for {name}" for measure, name in SHORT_NAMES.items())
+    share = found[NE]["overlap"]
     again = "" if share != share else f" Of the hubs by NE in one half of it, {share:.0%} are hubs in the other."
     return (
         f"{whose(subject, simulated)}: the reliability of this recording is {said}.{again} What does not come back "
