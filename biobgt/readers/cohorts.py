@@ -18,6 +18,7 @@ from biobgt.readers.archives import unpacked
 from biobgt.readers.atlases import find_atlas
 from biobgt.readers.files import ReadOptions, suffix_of
 from biobgt.readers.folders import look_through
+from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.matching import match_phenotypes
 from biobgt.readers.naming import FoundFile, ask_between_recordings, printable
 from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
@@ -168,14 +169,21 @@ def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path
     return replace(cohort, name=name or cohort.name)
 
 
-def _look_up(paths: Iterable[Path], options: ReadOptions, stack: ExitStack) -> _Found:
+def _look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> _Found:
     """Look through folders and archives; archives stay unpacked until the stack closes."""
     found = _Found()
     for path in paths:
         if not path.exists():
             raise InputError(f"There is no file or folder '{path}'.")
         if suffix_of(path) == ".zip":
-            folder, refused = stack.enter_context(unpacked(path))
+            try:
+                with one_refused_file(f"'{path.name}'"):
+                    folder, refused = stack.enter_context(unpacked(path))
+            except InputError as error:
+                if len(paths) == 1:
+                    raise
+                found.refused.append(Refusal(printable(path.name), str(error)))
+                continue
             found.refused += refused
         elif path.is_dir():
             folder = path
