@@ -4,7 +4,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: run test check format bench clean
+.PHONY: run test check format bench fuzz clean
 
 run: .venv/.installed
 	$(BIN)/streamlit run app/Home.py
@@ -26,6 +26,10 @@ format: .venv/.installed-dev
 
 bench: .venv/.installed-dev
 	$(BIN)/python -m benchmarks
+
+# Damaged files of every format, about an hour: whatever is not a sentence is a finding, and there are none.
+fuzz: .venv/.installed-dev
+	$(BIN)/python -m tests.fuzz --cases 100000
 
 clean:
 	rm -rf .venv

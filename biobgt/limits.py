@@ -39,7 +39,7 @@ class Limits:
     id_characters: int = _limit(200, "characters in a subject's id", "Length of a subject's id.")
     table_bytes: int = _limit(2**26, "bytes", "Size of a phenotype or atlas table; of a workbook, once unpacked.")
     table_rows: int = _limit(100_000, "rows", "Rows of a phenotype table.")
-    table_columns: int = _limit(5_000, "columns", "Columns of a phenotype or atlas table.")
+    table_columns: int = _limit(2_000, "columns", "Columns of a phenotype or atlas table.")
     table_cells: int = _limit(2_000_000, "cells", "Cells of a phenotype or atlas table.")
     members: int = _limit(20_000, "files", "Files in an archive.")
     archive_bytes: int = _limit(8 * 2**30, "bytes once unpacked", "An archive's files together, unpacked.")

@@ -97,7 +97,7 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, lim
     """Unpack one entry, or say why it is not."""
     name = PurePosixPath(entry.filename.replace("\\", "/"))
     shown = entry.filename[:_MOST_NAME]
-    if entry.is_dir() or not name.parts or "__MACOSX" in name.parts:
+    if entry.filename.endswith("/") or not name.parts or "__MACOSX" in name.parts:
         return None
     if name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
         return Refusal(shown, "Its path leads out of the archive, so it was not unpacked.")

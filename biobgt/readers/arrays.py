@@ -6,6 +6,7 @@ decided by what the file declares (:mod:`biobgt.readers.variables`); only that o
 a process of their own (:mod:`biobgt.readers.isolated`).
 """
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -166,7 +167,12 @@ def _subject_names(arrays: ArrayArchive, limits: Limits) -> list[str] | None:
     if name is None or arrays.headers[name].dtype.kind not in "USiuf":
         return None
     limits.check("subjects", arrays.headers[name].n_values, "The file")
-    names = np.ravel(arrays.read(name))
+    names = np.ascontiguousarray(np.ravel(arrays.read(name)))
+    if (
+        names.dtype.kind == "U"
+        and (names.view(np.dtype("u4").newbyteorder(names.dtype.byteorder)) > sys.maxunicode).any()
+    ):
+        raise InputError(f"The names in '{name}' are no text; the file is damaged.")
     return [_as_name(name) for name in names.tolist()]
 
 

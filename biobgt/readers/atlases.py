@@ -41,7 +41,7 @@ def _as_atlas(table: pd.DataFrame, path: Path) -> Atlas:
     return Atlas(
         name=path.stem,
         title=path.stem,
-        regions=_unique_names(table["label"].astype(str)),
+        regions=_unique_names(str(label) if is_known(label) else "" for label in table["label"]),
         coordinates=coordinates,
         labels=labellings,
     )

@@ -1,6 +1,6 @@
 """What the user named, looked through: data, phenotype tables and archives, in folders, archives and one by one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.readers.archives import unpacked
 from biobgt.readers.files import ReadOptions, suffix_of
 from biobgt.readers.folders import look_through
+from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.naming import FoundFile, printable, subject_ids
 from biobgt.readers.phenotype_search import column_of_subjects, holds_phenotypes
 from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
@@ -38,14 +39,23 @@ class Found:
     notes: list[str] = field(default_factory=list)
 
 
-def look_up(paths: Iterable[Path], options: ReadOptions, stack: ExitStack) -> Found:
-    """Look through folders and archives; archives stay unpacked until the stack closes."""
+def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Found:
+    """Look through folders and archives; archives stay unpacked until the stack closes.
+
+    An archive that cannot be opened is one refused file, and an error where nothing else was named.
+    """
     found = Found()
     for path in paths:
         if not path.exists():
             raise InputError(f"There is no file or folder '{path}'.")
         if suffix_of(path) == ".zip":
-            folder, refused = stack.enter_context(unpacked(path))
+            try:
+                folder, refused = _unpack(path, stack)
+            except InputError as error:
+                if len(paths) == 1:
+                    raise
+                found.refused.append(Refusal(printable(path.name), str(error)))
+                continue
             found.refused += refused
             _look_into(folder, found, options, name=path.resolve().stem)
         elif path.is_dir():
@@ -58,6 +68,12 @@ def look_up(paths: Iterable[Path], options: ReadOptions, stack: ExitStack) -> Fo
                 found.data.append(file)
     _set_tables_aside(found)
     return found
+
+
+def _unpack(path: Path, stack: ExitStack) -> tuple[Path, list[Refusal]]:
+    """Unpack an archive until the stack closes; whatever fails is a sentence about this archive."""
+    with one_refused_file(f"'{path.name}'"):
+        return stack.enter_context(unpacked(path))
 
 
 def _look_into(
@@ -81,7 +97,7 @@ def _look_into(
             )
             continue
         try:
-            unpacked_folder, refused = stack.enter_context(unpacked(archive.path))
+            unpacked_folder, refused = _unpack(archive.path, stack)
         except InputError as error:
             found.refused.append(Refusal(shown, str(error)))
             continue

@@ -10,8 +10,6 @@ from typing import Any
 
 import nibabel
 import numpy as np
-from nilearn.interfaces.fmriprep import load_confounds_strategy
-from nilearn.maskers import NiftiLabelsMasker, NiftiSpheresMasker
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
@@ -115,6 +113,8 @@ def _series_of_labels(
     if numbers.size < 2 or not finite or not np.allclose(numbers, np.round(numbers)):
         raise InputError(f"The label image holds {numbers.size} labels; it must hold a whole number for each region.")
     limits.check("regions", numbers.size, "The label image")
+    from nilearn.maskers import NiftiLabelsMasker  # seconds, which an image that is refused does not need
+
     masker = NiftiLabelsMasker(labels_img=labels, reports=False, **cleaning)
     extracted = _run(masker, image, fit)
     # Small labels vanish when resampled to the image: their columns must not shift the others.
@@ -133,6 +133,8 @@ def _series_of_spheres(
         raise InputError(
             "An image needs regions: give a label image, or an atlas with MNI coordinates to put spheres around."
         )
+    from nilearn.maskers import NiftiSpheresMasker
+
     seeds = [tuple(map(float, xyz)) for xyz in options["coordinates"]]
     masker = NiftiSpheresMasker(seeds=seeds, radius=options["radius_mm"], allow_overlap=True, reports=False, **cleaning)
     return _run(masker, image, fit)
@@ -162,6 +164,8 @@ def _header_tr(image: Any) -> float | None:
 def _load_confounds(path: Path, strategy: str | None, root: Path) -> tuple[Any, Any]:
     if strategy is None:
         return None, None
+    from nilearn.interfaces.fmriprep import load_confounds_strategy
+
     for sidecar in path.parent.glob("*confounds*"):
         if sidecar.is_symlink() and not _leads_into(sidecar, root):
             raise InputError(f"The confounds '{sidecar.name}' are a link that leads out of the folder. Copy the file.")

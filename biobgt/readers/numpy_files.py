@@ -62,10 +62,8 @@ class ArrayArchive:
     def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
         self._archive = archive
         self._limits = limits
-        self._entries = {
-            entry.filename.removesuffix(".npy"): entry for entry in archive.infolist() if not entry.is_dir()
-        }
-        self.headers = {name: self._header(entry) for name, entry in self._entries.items() if _is_array(entry)}
+        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist() if _is_array(entry)}
+        self.headers = {name: self._header(entry) for name, entry in self._entries.items()}
 
     def read(self, name: str) -> NDArray[Any]:
         """Read one array."""

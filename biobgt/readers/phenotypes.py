@@ -114,13 +114,13 @@ def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
         )
     notes = [] if id_column is None else [f"Subject ids in '{path.name}' are those of its column '{id_column}'."]
     ids = raw[id_columns].map(_as_text)
-    named = ids.where(~ids.isin(_NO_ID)).bfill(axis=1).iloc[:, 0]
+    alternatives = [tuple(dict.fromkeys(name for name in row if name not in _NO_ID)) for row in ids.to_numpy()]
+    named = pd.Series([names[0] if names else None for names in alternatives], index=raw.index, dtype=object)
     table = _decode_releases(raw, notes).rename(columns={k: v for k, v in _RENAMED.items() if v not in raw.columns})
     table = _with_group(table, notes).drop(columns=id_columns)
     table.insert(0, "subject", named)
     kept = named.notna().to_numpy()
     _refuse_repeated_ids(named[kept], path)
-    alternatives = [tuple(dict.fromkeys(name for name in row if name not in _NO_ID)) for row in ids.to_numpy()]
     return Phenotypes(
         table[kept].reset_index(drop=True),
         tuple(names for names, keep in zip(alternatives, kept, strict=True) if keep),
@@ -217,17 +217,14 @@ def read_table_of_words(text: str, what: str) -> pd.DataFrame:
 
 
 def _numeric_where_possible(column: "pd.Series[str]") -> "pd.Series[Any]":
-    known = column.map(is_known)
-    values = column.where(known)
-    if any(str(value)[:1] == "0" and str(value).isdigit() and len(str(value)) > 1 for value in column[known]):
+    words = {str(word) for word in column.unique()}
+    known = {word for word in words if is_known(word)}
+    values = column.where(column.isin(known))
+    if not known or any(word[:1] == "0" and word.isdigit() and len(word) > 1 for word in known):
         return values
-    numeric = pd.to_numeric(values.astype(object).map(_with_point, na_action="ignore"), errors="coerce")
-    return numeric if bool(numeric[known].notna().all()) and bool(known.any()) else values
-
-
-def _with_point(value: object) -> str:
-    """Read 70,5 as 70.5; a comma left in a cell is no separator."""
-    return str(value).replace(",", ".")
+    # 70,5 is 70.5: a comma left in a cell is no separator.
+    numeric = pd.to_numeric(values.astype(object).str.replace(",", ".", regex=False), errors="coerce")
+    return numeric if numeric.count() == values.count() else values
 
 
 def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:

@@ -30,7 +30,7 @@ def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[s
         sheet.reset_dimensions()  # the sheet's own word on its size may be anything
         rows: list[Row] = []
         n_cells = n_characters = 0
-        for row in sheet.iter_rows(values_only=True, max_col=limits.table_columns + 1):
+        for row in sheet.iter_rows(values_only=True):
             cells = [_plain(value) for value in row]
             while cells and cells[-1] is None:
                 cells.pop()

@@ -1,0 +1,1 @@
+"""A fuzzer for every way in; see :mod:`tests.fuzz.fuzzer`."""

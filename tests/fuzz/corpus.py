@@ -1,0 +1,160 @@
+"""One small valid file of every format, made here: what the fuzzer damages."""
+
+import io
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import h5py
+import nibabel
+import numpy as np
+import openpyxl
+import scipy.io
+import scipy.sparse
+
+from biobgt import Cohort, ConnectomeSettings, Subject
+from biobgt.atlas import Atlas
+from biobgt.project import save_project
+
+N_REGIONS = 6
+N_TIMEPOINTS = 12
+SHAPE = (6, 5, 4)
+Writer = Callable[[Path, np.random.Generator], None]
+
+
+def series(rng: np.random.Generator) -> np.ndarray:
+    """Series of N_TIMEPOINTS by N_REGIONS that change slowly, as BOLD does."""
+    return np.round(np.cumsum(rng.standard_normal((N_TIMEPOINTS, N_REGIONS)), axis=0), 3)
+
+
+def atlas() -> Atlas:
+    coordinates = np.array([[4.0 * i, 4.0, 4.0] for i in range(N_REGIONS)])
+    return Atlas("fuzz", "Fuzz", tuple(f"R{i}" for i in range(N_REGIONS)), coordinates)
+
+
+def _text(separator: str, *, header: bool) -> Writer:
+    def write(path: Path, rng: np.random.Generator) -> None:
+        lines = [separator.join(f"{value:.3f}" for value in row) for row in series(rng)]
+        if header:
+            lines.insert(0, separator.join(atlas().regions))
+        path.write_text("\n".join(lines) + "\n")
+
+    return write
+
+
+def _npy(path: Path, rng: np.random.Generator) -> None:
+    np.save(path, series(rng))
+
+
+def _npz(path: Path, rng: np.random.Generator) -> None:
+    two = np.concatenate([series(rng), series(rng)])
+    choices: list[dict[str, object]] = [
+        {"data": series(rng)},
+        {"series": two, "n_timepoints": [N_TIMEPOINTS] * 2, "subject": ["a", "b"]},
+        {"data": np.stack([np.corrcoef(series(rng).T) for _ in range(3)]), "ids": [1.0, 2.0, 3.0]},
+    ]
+    save = np.savez_compressed if rng.random() < 0.5 else np.savez
+    save(path, **choices[rng.integers(3)])  # type: ignore[arg-type]
+
+
+def _mat5(path: Path, rng: np.random.Generator) -> None:
+    connectivity = np.corrcoef(series(rng).T)
+    sparse = scipy.sparse.csc_matrix(np.where(connectivity > 0.3, connectivity, 0))
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, 0], cells[0, 1] = np.eye(2), "words"
+    choices: list[dict[str, object]] = [
+        {"data": series(rng), "TR": 2.0},
+        {"w": sparse},
+        {"s": {"connectivity": connectivity, "inner": {"x": 1}}},
+        {"c": cells, "data": series(rng).astype(np.float32)},
+    ]
+    scipy.io.savemat(path, choices[rng.integers(4)], do_compression=rng.random() < 0.5)
+
+
+def _mat73(path: Path, rng: np.random.Generator) -> None:
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["data"] = series(rng).T
+        file["data"].attrs["MATLAB_class"] = np.bytes_("double")
+    with path.open("r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(128))
+
+
+def _hdf5(path: Path, rng: np.random.Generator) -> None:
+    with h5py.File(path, "w", libver="latest" if rng.random() < 0.5 else "earliest") as file:
+        compressed = {"chunks": (4, 3), "compression": "gzip", "shuffle": True} if rng.random() < 0.5 else {}
+        file.create_dataset("group/data", data=series(rng), **compressed)
+        file["group"].attrs["made by"] = "the fuzzer"
+        file["soft"] = h5py.SoftLink("/group/data")
+
+
+def _image(path: Path, rng: np.random.Generator) -> None:
+    voxels = rng.integers(0, 999, (*SHAPE, N_TIMEPOINTS)).astype(rng.choice(["<f4", "<i2", ">i2"]))
+    image = nibabel.Nifti1Image(voxels, np.diag([4.0, 4.0, 4.0, 1.0]))
+    image.header.set_zooms((4, 4, 4, 2))
+    nibabel.save(image, path)
+
+
+def label_image(path: Path, rng: np.random.Generator) -> None:
+    labels = np.zeros(SHAPE, "<f4")
+    for i in range(N_REGIONS):
+        labels[i] = i + 1
+    nibabel.save(nibabel.Nifti1Image(labels, np.diag([4.0, 4.0, 4.0, 1.0])), path)
+
+
+def _words(path: Path, rng: np.random.Generator) -> None:
+    rows = ["participant_id,group,age,sex", "good,NC,70.5,F", "mutant,AD,71,M", 'other,"MCI",,n/a']
+    path.write_text("\n".join(rows) + "\n")
+
+
+def _workbook(path: Path, rng: np.random.Generator) -> None:
+    book = openpyxl.Workbook()
+    for row in (["subject", "group", "age", "seen"], ["good", "NC", 70.5, True], ["mutant", "AD", 71, None]):
+        book.active.append(row)
+    book.save(path)
+
+
+def _atlas_table(path: Path, rng: np.random.Generator) -> None:
+    rows = [f"{4 * i},{-3 * i},2.5,Region {i},Net{i % 2}" for i in range(N_REGIONS)]
+    path.write_text("x,y,z,label,network\n" + "\n".join(rows) + "\n")
+
+
+def _node(path: Path, rng: np.random.Generator) -> None:
+    path.write_text("# nodes\n" + "".join(f"{4 * i} {-3 * i} 2.5 1 2.0 Region_{i}\n" for i in range(N_REGIONS)))
+
+
+def _zip(path: Path, rng: np.random.Generator) -> None:
+    method = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA][rng.integers(4)]
+    table = io.StringIO()
+    np.savetxt(table, series(rng), "%.3f", ",")
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("study/sub-01.csv", table.getvalue())
+        archive.writestr("study/sub-02/ses-1/sub-02_ses-1.csv", table.getvalue())
+        archive.writestr("study/participants.tsv", "participant_id\tgroup\nsub-01\tNC\nsub-02\tAD\n")
+
+
+def _project(path: Path, rng: np.random.Generator) -> None:
+    subjects = tuple(Subject(id=name, series=series(rng), group="NC") for name in ("a", "b"))
+    save_project(Cohort("fuzz", subjects, atlas()), ConnectomeSettings(), {"gamma": 0.5}, path)
+
+
+FORMATS: Mapping[str, Writer] = {
+    "npy": _npy,
+    "npz": _npz,
+    "mat5.mat": _mat5,
+    "mat73.mat": _mat73,
+    "h5": _hdf5,
+    "nii": _image,
+    "nii.gz": _image,
+    "labels.nii": label_image,
+    "xlsx": _workbook,
+    "csv": _text(",", header=True),
+    "tsv": _text("\t", header=True),
+    "1D": _text("\t", header=False),
+    "txt": _text(" ", header=False),
+    "phenotypes.csv": _words,
+    "atlas.csv": _atlas_table,
+    "node": _node,
+    "zip": _zip,
+    "biobgt": _project,
+    "folder": _text(",", header=False),
+}

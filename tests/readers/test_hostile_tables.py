@@ -1,0 +1,297 @@
+"""Text, workbooks, phenotypes, atlases and images that are far too large, or hardly there at all."""
+
+import gzip
+import re
+import zipfile
+
+import nibabel
+import numpy as np
+import openpyxl
+import pytest
+
+from biobgt import ImageOptions, InputError, ReadOptions, read_cohort
+from biobgt.atlas import numbered_atlas
+from biobgt.readers import read_atlas, read_phenotypes
+from biobgt.readers.files import read_file
+from biobgt.readers.images import read_image
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+SHARED_STRINGS = (
+    b'<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument.'
+    b'spreadsheetml.sharedStrings+xml"/>'
+)
+AFFINE = np.diag([4.0, 4.0, 4.0, 1.0])
+
+
+@pytest.mark.parametrize("separator", [",", "\t", " ", ";"])
+def test_a_million_columns_are_refused_before_they_are_split(tmp_path, separator):
+    (tmp_path / "x.csv").write_text((separator.join(["0.1234567"] * 1_000_000) + "\n") * 2)
+    with pytest.raises(InputError, match=r"characters in one line.*BIOBGT_MAX_LINE_CHARACTERS"):
+        read_file(tmp_path / "x.csv", ReadOptions())
+    (tmp_path / "x.csv").write_text((separator.join(["1"] * 1_000_000) + "\n") * 2)
+    with pytest.raises(InputError, match=r"time points.*BIOBGT_MAX_TIMEPOINTS"):
+        read_file(tmp_path / "x.csv", ReadOptions())
+
+
+def test_one_line_without_end_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"1.5," * 20_000_000)
+    with pytest.raises(InputError, match="80,000,000 characters in one line"):
+        read_file(tmp_path / "x.csv", ReadOptions())
+    with pytest.raises(InputError, match=r"has 76\.3 MB; at most 64 MB"):
+        read_phenotypes(tmp_path / "x.csv")
+
+
+def test_more_rows_than_any_recording_has_are_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("1,2,3\n" * 150_000)
+    with pytest.raises(InputError, match="149,999 time points"):
+        read_file(tmp_path / "x.csv", ReadOptions())
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n\n", b",,,,\n,,,,\n", b"\t\t\n", b";;;", b'"",""\n', b"\xff\xfe"]
+)
+def test_marks_and_separators_alone_get_a_sentence(tmp_path, content):
+    for name, read in (("p.csv", read_phenotypes), ("a.csv", read_atlas), ("a.node", read_atlas)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=name):
+            read(tmp_path / name)
+    (tmp_path / "s.csv").write_bytes(content)
+    with pytest.raises(InputError):
+        read_file(tmp_path / "s.csv", ReadOptions())
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "limit"), [(20_000, 10, "COLUMNS"), (3, 200_000, "ROWS"), (900, 9_000, "CELLS")]
+)
+def test_phenotypes_beyond_the_limits_are_refused_at_once(tmp_path, columns, rows, limit):
+    header = ",".join(["subject", *(f"c{i}" for i in range(columns - 1))])
+    row = "," + ",".join(["1"] * (columns - 1))
+    (tmp_path / "p.csv").write_text(header + "\n" + "".join(f"s{i}{row}\n" for i in range(rows)))
+    with pytest.raises(InputError, match=f"BIOBGT_MAX_TABLE_{limit}"):
+        read_phenotypes(tmp_path / "p.csv")
+
+
+def test_large_phenotype_tables_within_the_limits_are_read(tmp_path):
+    header = ",".join(["subject", "group", *(f"c{i}" for i in range(100))])
+    rows = "".join(f"s{i},NC{',1.5' * 100}\n" for i in range(2_000))
+    (tmp_path / "p.csv").write_text(header + "\n" + rows)
+    assert read_phenotypes(tmp_path / "p.csv").table.shape == (2_000, 102)
+
+
+def test_an_atlas_of_sixty_thousand_rows_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y,z,label\n" + "1,2,3,same\n" * 60_000)
+    with pytest.raises(InputError, match="60,000 regions"):
+        read_atlas(tmp_path / "a.csv")
+    (tmp_path / "a.node").write_text("1 2 3 4 5 same\n" * 60_000)
+    with pytest.raises(InputError, match="60,000 regions"):
+        read_atlas(tmp_path / "a.node")
+
+
+def test_an_atlas_whose_labels_are_missing_or_twice(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y,z,label\n1,2,3,A\n4,5,6,n/a\n7,8,9,\n")
+    assert read_atlas(tmp_path / "a.csv").regions == ("A", "Region (2)", "Region (3)")
+    (tmp_path / "a.csv").write_text("x,x,y,z,label\n1,1,2,3,A\n4,4,5,6,B\n")
+    with pytest.raises(InputError, match="two columns named 'x'"):
+        read_atlas(tmp_path / "a.csv")
+
+
+def workbook(path, rows):
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in rows:
+        sheet.append(row)
+    book.save(path)
+
+
+def test_a_workbook_is_read_as_its_table_is(tmp_path):
+    import datetime
+
+    workbook(
+        tmp_path / "p.xlsx",
+        [
+            ["subject", "group", "age", None, "seen"],
+            ["007", "AD", 70.5, 1, None],
+            [],
+            [50952.0, "NC", 71.0, None, datetime.date(2026, 1, 31)],
+        ],
+    )
+    table = read_phenotypes(tmp_path / "p.xlsx").table
+    assert table["subject"].tolist() == ["007", "50952"]
+    assert table["group"].tolist() == ["AD", "NC"]
+    assert table["age"].tolist() == [70.5, 71]
+    assert table["seen"].iloc[1] == datetime.datetime(2026, 1, 31)
+    assert list(table.columns) == ["subject", "age", "column 4", "seen", "group"]
+
+
+def test_a_workbook_with_one_far_cell_is_its_few_cells(tmp_path):
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["B1"], book.active["A2"], book.active["B2"] = "subject", "group", "s1", "AD"
+    book.active["A1048576"] = "s2"
+    book.save(tmp_path / "p.xlsx")
+    assert read_phenotypes(tmp_path / "p.xlsx").table["subject"].tolist() == ["s1", "s2"]
+    book.active["XFD1048576"] = "far"
+    book.save(tmp_path / "p.xlsx")
+    with pytest.raises(InputError, match="BIOBGT_MAX_TABLE_COLUMNS"):
+        read_phenotypes(tmp_path / "p.xlsx")
+
+
+def test_a_workbook_of_repeated_strings_is_refused(tmp_path):
+    """One long text, named by three thousand cells: a small file, and many megabytes of words."""
+    book = openpyxl.Workbook()
+    for i in range(1, 3001):
+        book.active.cell(i, 1, i)
+    book.save(tmp_path / "numbers.xlsx")
+    with zipfile.ZipFile(tmp_path / "numbers.xlsx") as old, zipfile.ZipFile(tmp_path / "p.xlsx", "w", 8) as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("sheet1.xml"):
+                content = re.sub(rb' t="n"><v>[0-9]+', b' t="s"><v>0', content)
+            if name == "[Content_Types].xml":
+                content = content.replace(b"</Types>", SHARED_STRINGS + b"</Types>")
+            new.writestr(name, content)
+        new.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}"><si><t>{"y" * 30_000}</t></si></sst>')
+    assert (tmp_path / "p.xlsx").stat().st_size < 50_000
+    with pytest.raises(InputError, match=r"first sheet has 64 MB.*BIOBGT_MAX_TABLE_BYTES"):
+        read_phenotypes(tmp_path / "p.xlsx")
+
+
+@pytest.mark.parametrize(
+    "part", ["xl/workbook.xml", "xl/worksheets/sheet1.xml", "[Content_Types].xml", "xl/styles.xml"]
+)
+@pytest.mark.parametrize(
+    "content", [b"", b"<a", b"\xff" * 50, b"<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>"]
+)
+def test_damaged_parts_of_a_workbook_get_a_sentence(tmp_path, part, content):
+    workbook(tmp_path / "good.xlsx", [["subject", "group"], ["s1", "AD"]])
+    with zipfile.ZipFile(tmp_path / "good.xlsx") as old, zipfile.ZipFile(tmp_path / "p.xlsx", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, content if name == part else old.read(name))
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (tmp_path / "p.xlsx").rename(folder / "phenotypes.xlsx")
+    np.savetxt(folder / "s1.csv", np.random.default_rng(0).standard_normal((20, 3)), "%.4f", ",")
+    cohort = read_cohort(folder, atlas=numbered_atlas(3))
+    assert cohort.ids == ("s1",)
+    words = " ".join(
+        [*(refusal.reason for refusal in cohort.refused), *cohort.notes, str(cohort.subjects[0].phenotypes)]
+    )
+    assert "fault of this program" not in words
+    assert "root:" not in words
+
+
+@pytest.fixture
+def labels(tmp_path):
+    data = np.zeros((6, 5, 4), np.int16)
+    data[:3], data[3:] = 1, 2
+    nibabel.save(nibabel.Nifti1Image(data, AFFINE), tmp_path / "labels.nii")
+    return ImageOptions(labels=tmp_path / "labels.nii")
+
+
+def image(path, shape=(6, 5, 4, 10), dtype=np.int16):
+    nibabel.save(nibabel.Nifti1Image(np.ones(shape, dtype), AFFINE), path)
+    return bytearray(path.read_bytes())
+
+
+def test_an_image_that_declares_more_than_its_file_has_takes_no_memory(tmp_path, labels):
+    content = image(tmp_path / "x.nii")
+    content[42:50] = np.array([900, 900, 900, 2], "<i2").tobytes()  # dim[1] to dim[4]
+    (tmp_path / "x.nii").write_bytes(content)
+    with pytest.raises(InputError, match="its header declares 2,916,000,000 bytes and the file has"):
+        read_image(tmp_path / "x.nii", options=labels)
+    content[42:50] = np.array([30_000, 30_000, 30_000, 2], "<i2").tobytes()
+    (tmp_path / "x.nii").write_bytes(content)
+    with pytest.raises(InputError, match="BIOBGT_MAX_VOXELS"):
+        read_image(tmp_path / "x.nii", options=labels)
+
+
+def test_an_image_that_unpacks_to_gigabytes_is_refused_by_its_header(tmp_path, labels):
+    content = image(tmp_path / "x.nii")
+    content[42:50] = np.array([500, 500, 500, 5], "<i2").tobytes()
+    with gzip.open(tmp_path / "x.nii.gz", "wb", 9) as file:
+        file.write(bytes(content) + bytes(2**27))
+    with pytest.raises(InputError, match="BIOBGT_MAX_RATIO"):
+        read_image(tmp_path / "x.nii.gz", options=labels)
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        (40, b"\xff\xff"),
+        (70, b"\x00\x00"),
+        (70, b"\x80\x00"),
+        (108, b"\x00\x00\x80\x7f"),
+        (123, b"\xff"),
+        (254, b"\xff\x7f"),
+        (0, b"\x00"),
+        (344, b"ni1\x00"),
+    ],
+    ids=["dimensions", "no type", "colours", "offset", "unit", "code", "length", "pair"],
+)
+def test_damaged_headers_of_images_get_a_sentence_or_are_read(tmp_path, labels, where, what):
+    content = image(tmp_path / "x.nii")
+    content[where : where + len(what)] = what
+    (tmp_path / "x.nii").write_bytes(content)
+    np.savetxt(tmp_path / "good.csv", np.random.default_rng(0).standard_normal((20, 2)), "%.4f", ",", header="a,b")
+    cohort = read_cohort(
+        [tmp_path / "good.csv", tmp_path / "x.nii"], atlas=numbered_atlas(2), options=ReadOptions(image=labels)
+    )
+    assert "good" in cohort.ids
+    assert not any("fault of this program" in refusal.reason for refusal in cohort.refused)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 1e30, 2.5])
+def test_labels_that_are_no_whole_numbers_get_a_sentence(tmp_path, value):
+    image(tmp_path / "x.nii")
+    data = np.zeros((6, 5, 4), np.float32)
+    data[:3], data[3:] = 1, value
+    nibabel.save(nibabel.Nifti1Image(data, AFFINE), tmp_path / "l.nii")
+    with pytest.raises(InputError, match="must hold a whole number for each region"):
+        read_image(tmp_path / "x.nii", options=ImageOptions(labels=tmp_path / "l.nii"))
+
+
+def test_confounds_that_are_links_out_of_the_folder_are_not_read(tmp_path, labels):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    name = "sub-01_task-rest_desc-preproc_bold.nii"
+    image(folder / name)
+    (folder / "sub-01_task-rest_desc-confounds_timeseries.tsv").symlink_to("/etc/passwd")
+    options = ImageOptions(labels=labels.labels, confounds="simple")
+    with pytest.raises(InputError, match="link that leads out of the folder"):
+        read_image(folder / name, options=options)
+
+
+def test_links_that_lead_in_circles_or_out_are_refused_and_the_rest_is_read(tmp_path):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    np.savetxt(folder / "good.csv", np.random.default_rng(0).standard_normal((20, 3)), "%.4f", ",")
+    (folder / "a.csv").symlink_to("b.csv")
+    (folder / "b.csv").symlink_to("a.csv")
+    (folder / "me.csv").symlink_to("me.csv")
+    (folder / "again").symlink_to(folder, target_is_directory=True)
+    (folder / "passwd.csv").symlink_to("/etc/passwd")
+    (folder / "participants.tsv").symlink_to("/etc/passwd")
+    cohort = read_cohort(folder, atlas=numbered_atlas(3))
+    assert cohort.ids == ("good",)
+    reasons = {refusal.file: refusal.reason for refusal in cohort.refused}
+    assert set(reasons) == {"a.csv", "b.csv", "me.csv", "again", "passwd.csv", "participants.tsv"}
+    assert all("link" in reason for reason in reasons.values())
+
+
+def test_what_no_reader_foresaw_is_one_refused_file(tmp_path, monkeypatch):
+    """The last line of defence: an error of our own costs one file, says so, and is told apart."""
+    from biobgt.errors import ReaderFault
+    from biobgt.readers import subjects
+
+    original = subjects.read_file
+
+    def read(path, *arguments, **options):
+        if path.name == "bad.csv":
+            raise RecursionError
+        return original(path, *arguments, **options)
+
+    monkeypatch.setattr(subjects, "read_file", read)
+    for name in ("bad", "good"):
+        np.savetxt(tmp_path / f"{name}.csv", np.random.default_rng(0).standard_normal((20, 3)), "%.4f", ",")
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert cohort.ids == ("good",)
+    assert ReaderFault.FAULT in cohort.refused[0].reason
