@@ -24,6 +24,7 @@ from biobgt.atlas import LABELLINGS
 from biobgt.figures.attention import contrast_points
 from biobgt.figures.attention_captions import contrast_caption
 from biobgt.figures.connectivity_words import contrast_of_card
+from biobgt.figures.noise import noise_caption, noise_response
 from biobgt.figures.performance import reliability, results_beside, roc_curves
 from biobgt.figures.performance_captions import reliability_caption, results_caption, roc_caption
 from biobgt.model.attention_views import all_block_tests
@@ -44,6 +45,7 @@ from biobgt.training.card_views import (
     results_table,
 )
 from biobgt.training.card_words import parts_words
+from biobgt.training.robustness_views import motion_words, noise_points, noise_table, noise_words, range_words
 from biobgt.wording import counted
 
 BESIDE = 400  # two figures side by side at 1280 px, one below the other at 800
@@ -75,6 +77,8 @@ def show_page() -> None:
         _show_results(card)
     with sentences():
         _show_curves(card, groups_of(name))
+    with sentences():
+        _show_noise(card)
     _show_data(card)
     with sentences():
         _show_contrast(card, groups_of(name))
@@ -153,13 +157,26 @@ def _show_curves(card: dict[str, Any], groups: GroupResults) -> None:
             show_figure(figure, caption, key="reliability", file_name=f"{name}_reliability", export=request)
 
 
+def _show_noise(card: dict[str, Any]) -> None:
+    """What noise and motion alone do to the answers."""
+    name, simulated = card["name"], card["simulated"]
+    heading("Noise and motion", simulated=simulated)
+    points = noise_points(card)
+    if points.empty:
+        st.markdown(plain(noise_words(card)))
+    else:
+        figure = noise_response(points, title=f"Noise, {name}", simulated=simulated)
+        caption = noise_caption(name, noise_words(card), simulated=simulated)
+        request = model_request(card, "noise_response")
+        show_figure(figure, caption, key="noise", file_name=f"{name}_noise", export=request)
+        _show_table(noise_table(card), alt="Mean probabilities and calls at every level of noise")
+    st.markdown(plain(motion_words(card)))
+
+
 def _show_data(card: dict[str, Any]) -> None:
     heading("Data and protocol", simulated=card["simulated"])
     data = card["data"]
     subjects = ", ".join(f"{n:,} {group}" for group, n in data["subjects"].items())
-    familiar = card["familiarity"]
-    low, high = (round(end, 2) or 0.0 for end in familiar["mean_correlation"])  # no minus zero
-    lengths = familiar["timepoints"]
     rows = {
         "Data": data["title"],
         "Subjects": subjects,
@@ -167,8 +184,7 @@ def _show_data(card: dict[str, Any]) -> None:
         "Terms": data["terms"],
         "Cite": data["citation"],
         "Protocol": card["protocol"],
-        "Training subjects": f"mean correlation {low:.2f} to {high:.2f}"
-        + (f", {lengths[0]} to {lengths[1]} time points" if lengths else ""),
+        "Training subjects": range_words(card),
     }
     for title, text in rows.items():
         st.markdown(f"**{title}:** {plain(text)}")

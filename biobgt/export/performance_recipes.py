@@ -1,4 +1,4 @@
-"""Recipes of how good a trained model is: results beside linear models and the paper's, ROC curves, reliability.
+"""Recipes of how good a trained model is: results beside other models, ROC curves, reliability, answers to noise.
 
 All numbers are the card's or out of fold: every subject was seen by a member that had not met it.
 """
@@ -7,13 +7,17 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from biobgt.errors import InputError
 from biobgt.export.making import MadeFigure, Order, Recipe
 from biobgt.export.model_recipes import model_of, model_words
+from biobgt.figures.noise import noise_caption
+from biobgt.figures.paper.noise import noise_response
 from biobgt.figures.paper.performance import reliability, results_beside, roc_curves
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.figures.performance_captions import reliability_caption, results_caption, roc_caption
 from biobgt.training.card_views import chance_level, claimed_event, group_curves, paper_note, results_points
 from biobgt.training.metrics import reliability_curve
+from biobgt.training.robustness_views import noise_points, noise_words
 
 
 def _results(order: Order, style: PaperStyle) -> MadeFigure:
@@ -48,8 +52,19 @@ def _reliability(order: Order, style: PaperStyle) -> MadeFigure:
     return MadeFigure(figure, curve, caption, **model_words(order, model))
 
 
+def _noise(order: Order, style: PaperStyle) -> MadeFigure:
+    model = model_of(order)
+    points = noise_points(model.card)
+    if points.empty:
+        raise InputError(f"The card of model {model.name} has no noise response; `biobgt card` measures it.")
+    figure = noise_response(points, title=f"Noise, {model.name}", simulated=model.simulated, style=style)
+    caption = noise_caption(model.name, noise_words(model.card), simulated=model.simulated)
+    return MadeFigure(figure, points, caption, **model_words(order, model))
+
+
 PERFORMANCE_FIGURES: Mapping[str, Recipe] = {
     "model_results": Recipe("Results beside other models", _results, {}, of_subject=False),
     "roc": Recipe("ROC curves", _roc, {}, of_subject=False),
     "reliability": Recipe("Reliability of probabilities", _reliability, {}, of_subject=False),
+    "noise_response": Recipe("Answers to noise", _noise, {}, of_subject=False),
 }

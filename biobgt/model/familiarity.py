@@ -52,7 +52,8 @@ class Familiarity:
     @classmethod
     def from_card(cls, ranges: Mapping[str, Any]) -> "Familiarity":
         """Read the ranges of a card."""
-        return cls(**{name: tuple(ends) if ends else None for name, ends in ranges.items()})
+        known: dict[str, Any] = {name: tuple(ends) if ends else None for name, ends in ranges.items()}
+        return cls(**known)
 
     def as_dict(self) -> dict[str, list[float] | None]:
         """Plain values, for the card."""

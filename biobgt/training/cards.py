@@ -37,7 +37,6 @@ from biobgt.training.metrics import METRICS, calibration_error_by_chance, classi
 from biobgt.training.trainer import predict_logits
 
 FORMAT = 1
-LARGE = 1000  # numbers of a tensor that is worth rounding; limits of NE and norms stay as they are
 SAME_ANSWER = 1e-3  # how far a probability may move by rounding of the weights
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 
@@ -124,11 +123,10 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _stored(members: Sequence[BioBGT], data: LabelledGraphs) -> Mapping[str, Tensor]:
-    """All members' weights, in half precision if each says the same of everybody to :data:`SAME_ANSWER`."""
+    """All members' weights, matrices in half precision if each says the same of everybody to :data:`SAME_ANSWER`."""
     exact = ensemble_tensors(members)
     halved = {
-        name: value.half() if value.is_floating_point() and value.numel() >= LARGE else value
-        for name, value in exact.items()
+        name: value.half() if value.is_floating_point() and value.ndim > 1 else value for name, value in exact.items()
     }
     for number, member in enumerate(members):
         rounded = copy.deepcopy(member)

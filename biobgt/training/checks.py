@@ -86,7 +86,7 @@ def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> 
     known = np.isfinite(probabilities).all(axis=1)
     if known.mean() < FEWEST_KNOWN:
         return {"results": None, "n": int(known.sum()), "words": UNKNOWN}
-    persons = [person for person, one in zip(cohort.persons, known, strict=True) if one]
+    persons = [cohort.persons[row] for row in np.flatnonzero(known)]
     results = measured(data.labels[known], probabilities[known], data.groups, persons)
     words = (
         f"Motion alone (logistic regression on log mean framewise displacement, same folds, {int(known.sum())} "

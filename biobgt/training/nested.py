@@ -81,13 +81,23 @@ def evaluate_nested(
             seed=seed,
             device=device,
             resume=True,
-            progress=None if progress is None else lambda said, n=number: progress(f"outer fold {n}, {said}"),
+            progress=_about(number, progress),
         )
         table = _answers(cohort, data, split, trained, seed=seed, device=device)
         table.insert(0, "run", run)
         table.insert(0, "fold", number)
         table.to_csv(file, mode="a", header=not file.exists(), index=False, float_format="%.5f")
     return pd.read_csv(file)
+
+
+def _about(number: int, progress: Callable[[str], None] | None) -> Callable[[str], None]:
+    """Tell progress with the number of the outer fold before it."""
+
+    def tell(said: str) -> None:
+        if progress is not None:
+            progress(f"outer fold {number}, {said}")
+
+    return tell
 
 
 def mean_of_members(trained: TrainedEnsemble, graphs: GraphBatch, *, device: torch.device | str) -> NDArray[np.float64]:

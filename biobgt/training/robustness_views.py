@@ -72,6 +72,20 @@ def noise_words(card: Mapping[str, Any]) -> str:
     return f"{said}."
 
 
+def range_words(card: Mapping[str, Any]) -> str:
+    """Where the training subjects lie: whoever lies elsewhere is warned of."""
+    ranges = card["familiarity"]
+    shown = (
+        ("mean_correlation", "mean correlation {} to {}", "{:.2f}"),
+        ("strength", "mean |FC| {} to {}", "{:.2f}"),
+        ("timepoints", "{} to {} time points", "{:.0f}"),
+        ("effective_timepoints", "worth {} to {} independent ones", "{:.0f}"),
+    )
+    known = [(words, form, ranges[name]) for name, words, form in shown if ranges.get(name)]
+    # + 0.0: no minus zero
+    return ", ".join(words.format(*(form.format(round(end, 2) + 0.0) for end in ends)) for words, form, ends in known)
+
+
 def motion_words(card: Mapping[str, Any]) -> str:
     """Say what motion alone gives."""
     motion = card.get("motion")

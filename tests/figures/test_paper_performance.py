@@ -8,6 +8,7 @@ import pytest
 from test_paper_layout import LONG, drawn_texts
 
 from biobgt.figures.paper.attention import block_effects
+from biobgt.figures.paper.noise import noise_response
 from biobgt.figures.paper.performance import probabilities_by_group, reliability, results_beside
 from biobgt.figures.paper.style import PaperStyle
 
@@ -32,7 +33,13 @@ def points() -> pd.DataFrame:
 CURVE = pd.DataFrame(
     {"predicted": [0.2, 0.7], "observed": [0.25, 0.6], "observed_low": [0.1, 0.4], "observed_high": [0.5, 0.8]}
 )
+LEVELS = ("none", "SD 0.25", "SD 0.5", "SD 1", "SD 2", "noise alone")
+NOISE = pd.DataFrame(
+    [(level, group, 0.4, 0.9) for level in LEVELS for group in ("NC", "MCI", "AD")],
+    columns=["noise", "group", "probability", "warned"],
+)
 CASES = {
+    "noise": lambda s: noise_response(NOISE, title=LONG, simulated=True, style=s),
     "blocks": lambda s: block_effects(blocks(), title=LONG, simulated=True, style=s),
     "results": lambda s: results_beside(points(), chance={"auc": 0.5}, title=LONG, simulated=True, style=s),
     "reliability": lambda s: reliability(CURVE, event="the most probable group", title=LONG, simulated=True, style=s),

@@ -1,0 +1,242 @@
+"""What a card says of noise, motion and the mean of members, on a planted cohort, and in words."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from planted_cohort import planted_cohort, small
+
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.model import load_card, load_pretrained
+from biobgt.model.inputs import log_connectivity, prepare
+from biobgt.model.noise import FADED, noise_directions
+from biobgt.model.presets import Preset
+from biobgt.model.transformer import BioBGT
+from biobgt.simulate.noise import add_noise
+from biobgt.training.cards import write_model
+from biobgt.training.checks import check_model
+from biobgt.training.cohorts import protocol_splits
+from biobgt.training.data import LabelledGraphs, label_graphs
+from biobgt.training.ensemble import train_ensemble
+from biobgt.training.motion import UNKNOWN, mean_displacement, motion_out_of_fold
+from biobgt.training.nested import NESTED, add_nested, evaluate_nested
+from biobgt.training.noise_response import drift
+from biobgt.training.robustness_views import motion_words, nested_words, noise_points, noise_table, noise_words
+from biobgt.training.splits import cross_validation
+from biobgt.training.start import start_at_ridge
+
+PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
+
+
+@pytest.fixture(scope="module")
+def written(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LabelledGraphs]:
+    folder = tmp_path_factory.mktemp("checked")
+    data = label_graphs(cohort, PRESET)
+    splits = protocol_splits(cohort, "folds", n=2, seed=0)
+    trained = train_ensemble(data, splits, PRESET, folder=folder / "runs", seed=0)
+    linear = {"ridge on Fisher-z correlations": trained.probabilities}
+    write_model(
+        folder / "m",
+        name="m",
+        cohort=cohort,
+        data=data,
+        preset=PRESET,
+        trained=trained,
+        linear=linear,
+        command="biobgt train",
+        seed=0,
+    )
+    return folder / "m", data
+
+
+def test_a_card_gets_ranges_noise_and_motion(written: tuple[Path, LabelledGraphs], cohort: Cohort) -> None:
+    folder, data = written
+    assert load_card(folder)["noise"] is None
+    check_model(folder, cohort, data, seed=0)
+    card = load_card(folder)  # valid by the schema
+    assert [one["sd"] for one in card["noise"]] == [0, 0.25, 0.5, 1, 2, None]
+    quiet, pure = card["noise"][0], card["noise"][-1]
+    assert quiet["n"] == len(cohort)
+    assert quiet["to_patient"] == quiet["to_control"] == 0
+    for one in card["noise"]:
+        if one["refused"] < one["n"]:
+            assert sum(one["probability"].values()) == pytest.approx(1, abs=2e-4)
+            assert sum(one["called"].values()) == pytest.approx(1, abs=2e-4)
+    assert pure["warned"] == 1, "noise alone is always warned of"
+    ranges = card["familiarity"]
+    assert ranges["timepoints"] == [80, 80]
+    assert 60 < ranges["effective_timepoints"][0] <= ranges["effective_timepoints"][1] <= 80
+    assert 0 < ranges["strength"][0] < ranges["strength"][1] < 1
+    assert card["motion"] == {"results": None, "n": 0, "words": UNKNOWN}
+    readme = (folder / "README.md").read_text()
+    assert noise_words(card) in readme
+    assert UNKNOWN in readme
+    assert "| noise alone |" in readme
+
+
+def test_the_first_level_is_the_out_of_fold_result(written: tuple[Path, LabelledGraphs], cohort: Cohort) -> None:
+    folder, data = written
+    card, ensemble = load_card(folder), load_pretrained(folder, "cpu")
+    expected = np.full(len(cohort), np.nan)
+    for member, split in zip(ensemble.members, protocol_splits(cohort, "folds", n=2, seed=0), strict=True):
+        with torch.no_grad():
+            logits = member(data.part(split.test)[0]) / ensemble.temperatures[0]
+        expected[split.test] = logits.softmax(dim=1)[:, 1].numpy()
+    check_model(folder, cohort, data, seed=0)
+    assert load_card(folder)["noise"][0]["probability"]["ASD"] == pytest.approx(expected.mean(), abs=1e-3)
+    assert card["temperatures"][0] == ensemble.temperatures[0]
+
+
+def test_other_subjects_are_refused(written: tuple[Path, LabelledGraphs]) -> None:
+    other = planted_cohort(20, seed=5)
+    with pytest.raises(InputError, match="was not trained on these subjects"):
+        check_model(written[0], other, label_graphs(other, PRESET), seed=0)
+
+
+def test_weights_are_stored_in_half_precision_and_say_the_same(
+    written: tuple[Path, LabelledGraphs], monkeypatch
+) -> None:
+    from safetensors.torch import load_file
+
+    import biobgt.training.cards as cards
+
+    tensors = load_file(written[0] / "model.safetensors")
+    members = load_pretrained(written[0], "cpu").members
+    assert all(value.dtype == torch.float32 for member in members for value in member.parameters())
+    large = [value for name, value in tensors.items() if name.startswith("member") and value.ndim > 1]
+    assert large
+    assert all(value.dtype == torch.float16 for value in large)
+    monkeypatch.setattr(cards, "SAME_ANSWER", 0.0)
+    stored = cards._stored(members, written[1])
+    assert all(value.dtype != torch.float16 for value in stored.values()), "rounding that changes answers is not kept"
+
+
+def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[BioBGT, Preset]:
+    preset = replace(PRESET, noise_directions=directions)
+    torch.manual_seed(0)
+    model = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=2)
+    model.standardise(data.graphs)
+    start_at_ridge(model, data.graphs, torch.tensor(data.labels), device=torch.device("cpu"))
+    return model.eval(), preset
+
+
+def test_probabilities_are_steady_under_noise_once_its_directions_are_removed() -> None:
+    # Patients are controls with weaker connections everywhere: strength is all there is to learn.
+    plain = planted_cohort(30, difference=0.0, seed=1)
+    cohort = replace(
+        plain,
+        subjects=tuple(add_noise(one, 0.4, seed=1) if one.group == "ASD" else one for one in plain),
+    )
+    data = label_graphs(cohort, PRESET)
+    moved = {}
+    for directions in (0, 1, 4):
+        model, preset = _members(directions, data, cohort)
+        with torch.no_grad():
+            means = [
+                float(model(prepare([add_noise(one, sd, seed=0) for one in plain], preset)).softmax(1)[:, 1].mean())
+                for sd in (0.0, 1.0)
+            ]
+        moved[directions] = means[1] - means[0]
+    assert moved[0] > 0.2, "noise is taken for patients"
+    assert abs(moved[1]) < moved[0] / 2
+    assert abs(moved[4]) < moved[0] / 2
+
+
+def test_directions_are_those_of_shrunk_means(data: LabelledGraphs) -> None:
+    preset = replace(PRESET, noise_directions=2)
+    basis = noise_directions(data.graphs.features, preset).double().numpy()
+    np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-5)
+    for faded in FADED[:2]:
+        shrinkage = 1 - (1 - preset.shrinkage) * faded
+        mean = np.mean([log_connectivity(one.astype(float), shrinkage=shrinkage) for one in data.matrices], axis=0)
+        left = mean.ravel() - basis @ (basis.T @ mean.ravel())
+        assert np.linalg.norm(left) < 1e-4 * np.linalg.norm(mean)
+
+
+def test_motion_alone() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 100)
+    moved = np.exp(rng.standard_normal(200) + labels)
+    moved[3] = np.nan
+    splits = cross_validation(["NC"] * 100 + ["ASD"] * 100, folds=5)
+    found = motion_out_of_fold(moved, labels, splits)
+    assert np.isnan(found[3]).all()
+    known = np.isfinite(found).all(axis=1)
+    assert known.sum() == 199
+    from sklearn.metrics import roc_auc_score
+
+    # Motion is one number, so that out of fold its AUC is nearly that of the number itself.
+    assert roc_auc_score(labels[known], found[known, 1]) == pytest.approx(
+        roc_auc_score(labels[known], moved[known]), abs=0.03
+    )
+    cohort = planted_cohort(3)
+    told = replace(cohort, subjects=tuple(replace(one, phenotypes={"mean_fd": "0.2"}) for one in cohort))
+    np.testing.assert_array_equal(mean_displacement(told), 0.2)
+    assert np.isnan(mean_displacement(cohort)).all()
+
+
+def test_nested_folds_ask_ensembles_that_never_met_the_subject(
+    written: tuple[Path, LabelledGraphs], cohort: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import biobgt.training.nested as nested
+
+    monkeypatch.setattr(nested, "FOLDS", 3)
+    seen = []
+    original = nested.train_ensemble
+
+    def spied(data: LabelledGraphs, *given, **options):
+        seen.append(data.subjects)
+        return original(data, *given, **options)
+
+    monkeypatch.setattr(nested, "train_ensemble", spied)
+    first = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=1, seed=0)
+    assert (tmp_path / NESTED).exists()
+    both = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=2, seed=0)
+    assert len(seen) == 2, "the fold that was there is not done again"
+    pd.testing.assert_frame_equal(both[both["fold"] == 1], first)
+    outer = protocol_splits(cohort, "folds", n=3, seed=0)
+    for trained_on, split in zip(seen, outer, strict=False):
+        assert not set(trained_on) & {cohort.ids[row] for row in split.test}
+        assert len(trained_on) + len(split.test) == len(cohort)
+    assert "subject" not in both.columns
+    card = add_nested(written[0], both)
+    assert load_card(written[0])["nested"] == card["nested"]
+    assert card["nested"]["outer_folds"] == 2
+    assert card["nested"]["n"] == len(both) == sum(len(split.test) for split in outer[:2])
+    with pytest.raises(InputError, match="of other subjects, settings or another seed"):
+        evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=1, seed=1)
+
+
+def test_words() -> None:
+    metric = {"value": 0.75, "low": 0.7, "high": 0.8}
+    metrics = dict.fromkeys(("accuracy", "auc", "brier"), metric) | {
+        "ece": {"value": 0.04, "low": None, "high": None, "by_chance": 0.03}
+    }
+    card = {"groups": ["NC", "ASD"], "temperatures": [1.0] * 10}
+    assert nested_words(card).endswith("The accuracy of this mean has not been measured.")
+    nested = {"outer_folds": 3, "folds": 10, "members": 10, "n": 270, "mean": metrics, "single": metrics}
+    said = nested_words(card | {"nested": nested})
+    assert said.startswith("New subjects get the mean log-odds of the 10 ensemble members. Nested folds (3 of 10, 270")
+    assert "AUC 0.75 [0.70, 0.80]" in said
+    assert "has not been measured" in noise_words(card)
+    assert "has not been measured" in motion_words(card)
+    assert noise_table(card).empty
+    assert noise_points(card).empty
+    answers = [
+        {"sd": sd, "n": 400, "refused": 0, "probability": {"NC": 1 - p, "ASD": p}, "called": {"NC": 0.5, "ASD": 0.5}}
+        | {"warned": warned, "to_patient": 0.1, "to_control": 0.02}
+        for sd, p, warned in ((0, 0.5, 0.02), (1, 0.62, 0.98), (None, 0.7, 1.0))
+    ]
+    card |= {"noise": json.loads(json.dumps(answers))}
+    assert drift(card["noise"], "ASD") == pytest.approx(0.12)
+    said = noise_words(card)
+    assert "the mean probability of ASD is 0.50, with noise as strong as the signal (SD 1) 0.62" in said
+    assert "10% of calls leave NC and 2% return to it" in said
+    assert "Noise alone gets 0.70, and 100% of such subjects carry a warning" in said
+    assert noise_table(card)["Noise added"].tolist() == ["none", "SD 1", "noise alone"]
+    assert len(noise_points(card)) == 6
