@@ -182,7 +182,7 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     """
     own = rows[rows["null"] == 0]
     nulls = rows[rows["null"] > 0].groupby([*KEYS, *CONDITION[1:]], dropna=False)[["spearman", "partial"]].mean()
-    beside = own.join(nulls, on=[*KEYS, *CONDITION[1:]], rsuffix="_null")
+    beside = own.join(nulls.add_suffix("_null"), on=[*KEYS, *CONDITION[1:]])
     table = []
     for condition, people in beside.groupby(CONDITION, dropna=False, sort=False):
         row: dict[str, object] = dict(zip(CONDITION, condition, strict=True))

@@ -20,10 +20,68 @@ TITLES = {
     ("remove", False): "region removed, |ΔS|",
     ("remove", True): "region removed, ΔS with its sign",
 }
+COHORTS = {
+    "ABIDE": ("ABIDE (global signal regressed out)", "#0072B2"),
+    "CNI-2019": ("CNI-2019 as released (global signal kept)", "#D55E00"),
+    "CNI-2019, global signal regressed": ("CNI-2019, the same people, global signal regressed out", "#009E73"),
+}
+PANELS = (
+    ("NEff", "spearman", "NE with NEff"),
+    ("NEff", "partial", "NE with NEff,\ngiven strength and degree"),
+    ("FC strength, all connections", "spearman", "NE with FC strength\n(mean over all connections)"),
+)
 
 
 def main() -> None:
     """Write one picture a figure."""
+    _draw_beyond_strength().savefig(IMAGES / "plausibility.png", dpi=150)
+    _draw_scales().savefig(IMAGES / "plausibility_gamma.png", dpi=150)
+
+
+def _draw_beyond_strength() -> Figure:
+    """Agreement in subjects and in their null graphs, with and without strength and degree, in each cohort."""
+    table = pd.read_csv(HERE / "plausibility_beyond_strength.csv")
+    table = table[(table["measure"] == "NE") & (table["gamma"] == 0.5)]
+    graphs = list(dict.fromkeys(table["graphs"]))
+    figure = Figure(figsize=(8.6, 4.4), layout="constrained")
+    axes = figure.subplots(1, len(PANELS), sharey=True)
+    for (reference, kind, title), axis in zip(PANELS, axes, strict=True):
+        for place, (cohort, (_, colour)) in enumerate(COHORTS.items()):
+            rows = table[(table["cohort"] == cohort) & (table["reference"] == reference)].set_index("graphs")
+            rows = rows.reindex(graphs)
+            x = [i + 0.22 * (place - 1) for i in range(len(graphs))]
+            _points(axis, x, rows, kind, colour, filled=True)
+            if rows[f"{kind}_null"].notna().all():
+                _points(axis, [at + 0.08 for at in x], rows, f"{kind}_null", colour, filled=False)
+        axis.set_title(title, fontsize=9)
+        names = [name.replace("at least", "≥").replace("strongest ", "strongest\n") for name in graphs]
+        axis.set_xticks(range(len(graphs)), names, fontsize=8)
+        axis.axhline(0, color="black", linewidth=0.6)
+    axes[0].set_ylabel("Spearman ρ over regions,\nmean over people and 95 % interval")
+    axes[1].set_xlabel("connections that are kept (positive Pearson correlations)", fontsize=9)
+    for title, colour in COHORTS.values():
+        axes[0].plot([], [], "o", color=colour, label=title)
+    axes[0].plot([], [], "o", color="black", markerfacecolor="white", label="null graphs of the same people")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    return figure
+
+
+def _points(axis: Axes, x: list[float], rows: pd.DataFrame, kind: str, colour: str, *, filled: bool) -> None:
+    below, above = rows[kind] - rows[f"{kind}_low"], rows[f"{kind}_high"] - rows[kind]
+    axis.errorbar(
+        x,
+        rows[kind],
+        yerr=[below, above],
+        fmt="o",
+        markersize=5,
+        color=colour,
+        markerfacecolor=colour if filled else "white",
+        linewidth=1,
+    )
+
+
+def _draw_scales() -> Figure:
+    """Agreement over diffusion times, by threshold and perturbation."""
     table = pd.read_csv(HERE / "abide_plausibility.csv")
     own = table[(table["group"] == "all") & (table["measure"] == "spearman")]
     figure = Figure(figsize=(7.5, 7.2), layout="constrained")
@@ -38,7 +96,7 @@ def main() -> None:
     axes[1, 0].set_ylabel("Spearman ρ over regions, mean over subjects ± 1 SD")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    figure.savefig(IMAGES / "plausibility.png", dpi=150)
+    return figure
 
 
 def _curves(axis: Axes, chosen: pd.DataFrame) -> None:

@@ -1,10 +1,11 @@
-"""Does node entanglement agree with node efficiency and FC strength? The study on all ABIDE subjects.
+"""At which scale does node entanglement rise and fall with node efficiency and FC strength? All ABIDE subjects.
 
     python assets/studies/plausibility.py --data DIR --work FILE.csv
 
 DIR holds ``abide_cc200.npz`` and ``abide_phenotypes.csv``. Every subject's rows are appended to FILE.csv as they are
 done, so a run that was stopped goes on where it was; FILE.csv names subjects and stays out of the repository. Only the
-summary over subjects is written beside this script.
+summary over subjects is written beside this script. Whether they agree beyond strength and degree is another study:
+``beyond_strength.py``.
 """
 
 from collections.abc import Iterator
@@ -21,28 +22,19 @@ from threadpoolctl import threadpool_limits
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
 from biobgt.connectome import subject_connectivity
-from biobgt.hubs import compare_with_nulls, subject_plausibility, summarise_plausibility
+from biobgt.hubs import subject_plausibility, summarise_plausibility
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent
 GAMMAS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 LEVELS = (0.0, 0.2, 0.3, 0.4)
-NULL_LEVELS = (0.3,)
-EVERY_NTH_HAS_NULLS = 15
-N_NULLS = 5
 SEED = 0
 
 
-def study_subject(subject: str, connectivity: NDArray[np.float64], with_nulls: bool) -> pd.DataFrame:
-    """One subject's agreement over γ, threshold and perturbation; against null graphs at one threshold."""
+def study_subject(subject: str, connectivity: NDArray[np.float64]) -> pd.DataFrame:
+    """One subject's agreement over γ, threshold and perturbation."""
     with threadpool_limits(1):  # one process a core is faster than many threads on small matrices
-        frames = [subject_plausibility(connectivity, subject=subject, gammas=GAMMAS, levels=LEVELS)]
-        if with_nulls:
-            nulls = subject_plausibility(
-                connectivity, subject=subject, gammas=GAMMAS, levels=NULL_LEVELS, n_nulls=N_NULLS, seed=SEED
-            )
-            frames.append(nulls[nulls["null"] > 0])
-    return pd.concat(frames, ignore_index=True)
+        return subject_plausibility(connectivity, subject=subject, gammas=GAMMAS, levels=LEVELS)
 
 
 def main(
@@ -62,11 +54,6 @@ def main(
     ]
     table = pd.concat(summaries).drop(columns=["null_mean", "excess", "excess_low", "excess_high"])
     table.to_csv(HERE / "abide_plausibility.csv", index=False, float_format="%.4f")
-    compared = rows[rows["subject"].isin(rows.loc[rows["null"] > 0, "subject"]) & rows["level"].isin(NULL_LEVELS)]
-    nulls = compare_with_nulls(compared)
-    nulls.drop(columns="subject").groupby(
-        ["level", "perturbation", "signed", "gamma", "reference", "measure"], as_index=False
-    ).mean(numeric_only=True).to_csv(HERE / "abide_plausibility_nulls.csv", index=False, float_format="%.4f")
 
 
 def _run_missing(cohort: Cohort, work: Path, processes: int) -> None:
@@ -79,9 +66,9 @@ def _run_missing(cohort: Cohort, work: Path, processes: int) -> None:
             progress(i, len(jobs))
 
 
-def _jobs(cohort: Cohort) -> Iterator[tuple[str, NDArray[np.float64], bool]]:
-    for i, subject in enumerate(cohort):
-        yield subject.id, subject_connectivity(subject), i % EVERY_NTH_HAS_NULLS == 0
+def _jobs(cohort: Cohort) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    for subject in cohort:
+        yield subject.id, subject_connectivity(subject)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def _print_reliability(norms: StudyReliability, halves: pd.DataFrame) -> None:
     if len(known):
         means = known.groupby("measure", sort=False)[["halves", "whole", "overlap"]].mean().reset_index()
         n_subjects = counted(known["subject"].nunique(), "subject")
-        print_table(means, title=f"Likeness of the halves of each recording, mean over {n_subjects}")
+        print_table(means, title=f"Halves of each recording, {n_subjects}")
     for reason in dict.fromkeys(halves.loc[halves["why_not"] != "", "why_not"]):
         print_line(str(reason))
 

@@ -35,13 +35,13 @@ def reliability_rows(study: StudyReliability, own: pd.DataFrame | None) -> pd.Da
     table = pd.DataFrame(index=pd.Index(HUB_METRICS, name="measure"))
     if study.table is not None:
         for cohort in study.cohorts:
-            table[f"{cohort}: reliability"] = study.table[f"whole {cohort}"]
-            table[f"{cohort}: median ICC"] = study.table[f"icc {cohort}"]
-            table[f"{cohort}: hubs again"] = study.table[f"overlap {cohort}"]
+            table[cohort] = study.table[f"whole {cohort}"]
+            table[f"{cohort} ICC"] = study.table[f"icc {cohort}"]
+            table[f"{cohort} hubs"] = study.table[f"overlap {cohort}"]
     if own is not None:
         found = own.set_index("measure")
-        table["This subject: reliability"] = found["whole"]
-        table["This subject: hubs again"] = found["overlap"]
+        table["This subject"] = found["whole"]
+        table["Its hubs"] = found["overlap"]
     table.insert(0, "Measure", [HUB_METRICS[measure] for measure in table.index])
     return table.reset_index(drop=True)
 
@@ -49,11 +49,12 @@ def reliability_rows(study: StudyReliability, own: pd.DataFrame | None) -> pd.Da
 def reliability_caption(study: StudyReliability) -> str:
     """Say what the columns of the table are, and on whom they were measured."""
     meaning = (
-        "Reliability: how closely the ranks of regions would agree with those of another recording as long as this one "
+        "Under the name of a cohort and under this subject: reliability, how closely the ranks of regions would agree "
+        "with those of another recording as long as this one "
         "(Spearman's ρ between the two halves, corrected for length by Spearman and Brown's formula); 1 is perfect. "
-        "Median ICC: how well the value of a region tells people apart, by ICC(2,1) between the halves with the same "
-        "correction, median over regions; below 0.4 is usually called poor, from 0.6 good (Cicchetti 1994). Hubs "
-        "again: the share of the hubs (top 10% of regions) of one half that are hubs in the other; by chance 10%."
+        "ICC: how well the value of a region tells people apart, by ICC(2,1) between the halves with the same "
+        "correction, median over regions; below 0.4 is usually called poor, from 0.6 good (Cicchetti 1994). Hubs: "
+        "the share of the hubs (top 10% of regions) of one half that are hubs in the other; by chance 10%."
     )
     return f"{meaning} {study.note}"
 

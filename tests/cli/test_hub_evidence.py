@@ -55,7 +55,7 @@ def test_null_graphs_and_halves_when_asked_for(run, small, small_cohort, tmp_pat
     pair = half_hubs(subject, small_cohort.atlas, SETTINGS)
     again = compare_halves(*pair, 0.5, measures=list(HUB_METRICS)).set_index("measure")
     np.testing.assert_allclose(halves["halves"], again["halves"], atol=1e-6)
-    assert "Likeness of the halves of each recording, mean over 6 subjects" in ended.out
+    assert "Halves of each recording, 6 subjects" in ended.out
 
 
 def test_fewer_than_no_null_graphs_are_refused(run, small, tmp_path):

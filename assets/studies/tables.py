@@ -1,0 +1,158 @@
+"""Write the tables of docs/plausibility.md about agreement and reliability from the study tables beside this script.
+
+    python assets/studies/tables.py
+
+Each table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` and is written anew; the words around
+it are not touched.
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import typer
+
+from biobgt.hubs import HUB_METRICS
+from biobgt.wording import signed_number
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "plausibility.md"
+OTHER_MEASURES = {
+    "within_z": "within-module strength z",
+    "participation": "participation coefficient",
+    "attention received": "attention received (model `abide-cc200`)",
+    "module": "module (AMI)",
+    "role": "role (Cohen's κ)",
+    "connectivity map": "connectivity, all pairs of regions (Pearson)",
+    "attention map": "attention, all pairs of regions (Pearson)",
+}
+
+
+def main() -> None:
+    """Write every table anew."""
+    page = PAGE.read_text(encoding="utf-8")
+    beyond = pd.read_csv(HERE / "plausibility_beyond_strength.csv")
+    reliability = pd.read_csv(HERE / "reliability.csv")
+    tables = {
+        "agreement": agreement_table(beyond),
+        "fc strength": strength_table(beyond),
+        "connectivity": connectivity_table(pd.read_csv(HERE / "plausibility_connectivity.csv")),
+        **{f"reliability {cohort}": reliability_rows(reliability, cohort) for cohort in ("ABIDE", "CNI-2019")},
+    }
+    for name, table in tables.items():
+        block = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end of table -->)", re.DOTALL)
+        if not block.search(page):
+            raise SystemExit(f"docs/plausibility.md has no place for the table '{name}'.")
+        page = block.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", page)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def agreement_table(table: pd.DataFrame) -> str:
+    """NE and VE with NEff: plain and given strength and degree, own graphs beside null graphs."""
+    lines = [
+        "| cohort | graphs | measure | ρ with NEff | in null graphs | given strength and degree | in null graphs |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in _rows(table, "NEff").to_dict("records"):
+        cells = [_interval(row, kind) for kind in ("spearman", "spearman_null", "partial", "partial_null")]
+        lines.append("| " + " | ".join([row["cohort"], row["graphs"], _measure(row), *cells]) + " |")
+    return "\n".join(lines)
+
+
+def strength_table(table: pd.DataFrame) -> str:
+    """NE and VE with FC strength over all connections, and with strength in the graph beside its null graphs."""
+    full = _rows(table, "FC strength, all connections").to_dict("records")
+    graph = _rows(table, "strength in the graph").to_dict("records")
+    lines = [
+        "| cohort | graphs | measure | ρ with FC strength (all connections) | given strength and degree in the graph | "
+        "ρ with strength in the graph | in null graphs |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    beside = {(row["cohort"], row["graphs"], _measure(row)): row for row in graph}
+    for row in full:
+        other = beside.get((row["cohort"], row["graphs"], _measure(row)))
+        cells = [_interval(row, "spearman"), _interval(row, "partial")]
+        cells += ["", ""] if other is None else [_interval(other, "spearman"), _interval(other, "spearman_null")]
+        lines.append("| " + " | ".join([row["cohort"], row["graphs"], _measure(row), *cells]) + " |")
+    return "\n".join(lines)
+
+
+def connectivity_table(table: pd.DataFrame) -> str:
+    """Where mean correlations and FC strengths lie in each cohort."""
+    lines = ["| cohort | people | | lowest | median | highest |", "|---|---|---|---|---|---|"]
+    for row in table.to_dict("records"):
+        numbers = [signed_number(row[name], 3) for name in ("lowest", "median", "highest")]
+        lines.append(f"| {row['cohort']} | {row['n_people']} | {row['value']} | {' | '.join(numbers)} |")
+    return "\n".join(lines)
+
+
+def reliability_rows(table: pd.DataFrame, cohort: str) -> str:
+    """One cohort's reliability, the hub measures first."""
+    lines = [
+        "| | people | one person's halves | two people | whole recording | median ICC, half (quartiles) | "
+        "median ICC, whole | hubs again, one person | two people | recognised |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    rows = table[table["cohort"] == cohort].set_index("measure").to_dict("index")
+    for name, title in _titles(table).items():
+        if name in rows:
+            lines.append(f"| {title} | {_reliability_cells(rows[name])} |")
+    return "\n".join(lines)
+
+
+def _reliability_cells(row: dict[str, float]) -> str:
+    icc = f"{_number(row['icc_median'])} ({_number(row['icc_q25'])} to {_number(row['icc_q75'])})"
+    cells = [
+        f"{row['n_people']:.0f}",
+        _interval(row, "within"),
+        _interval(row, "between"),
+        _number(row["whole"]),
+        icc if row["icc_median"] == row["icc_median"] else "",
+        _number(row["icc_whole_median"]),
+        _share(row["overlap_within"]),
+        _share(row["overlap_between"]),
+        _share(row["identified"]),
+    ]
+    return " | ".join(cells)
+
+
+def _titles(table: pd.DataFrame) -> dict[str, str]:
+    at_gamma = [name for name in dict.fromkeys(table["measure"]) if name.startswith("node_entanglement γ=")]
+    others = {name: title for name, title in HUB_METRICS.items() if name != "node_entanglement"}
+    return {name: name.replace("node_entanglement γ=", "NE, γ = ") for name in at_gamma} | others | OTHER_MEASURES
+
+
+def _rows(table: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """NE and ΔS of removal at the app's γ and at γ = 3, and VE; in the order of the cohorts and graphs."""
+    chosen = (
+        ((table["measure"] == "NE") & (table["gamma"] == 0.5))
+        | (table["measure"] == "VE")
+        | ((table["measure"] == "ΔS, removal") & (table["gamma"] == 3))
+        | ((table["measure"] == "ΔS, control") & (table["gamma"] == 0.5))
+    )
+    rows = table[chosen & (table["reference"] == reference)]
+    order = {"ABIDE": 0, "CNI-2019": 1}
+    return rows.sort_values(["cohort", "graphs"], key=lambda column: column.map(order).fillna(2), kind="stable")
+
+
+def _measure(row: dict[str, object]) -> str:
+    gamma = row["gamma"]
+    return str(row["measure"]) if gamma != gamma else f"{row['measure']}, γ = {gamma:g}"
+
+
+def _interval(row: dict[str, float], kind: str) -> str:
+    if row[kind] != row[kind]:
+        return ""
+    return f"{_number(row[kind])} ({_number(row[f'{kind}_low'])} to {_number(row[f'{kind}_high'])})"
+
+
+def _number(value: float) -> str:
+    return "" if value != value else signed_number(value)
+
+
+def _share(value: float) -> str:
+    return "" if value != value else f"{value:.0%}"
+
+
+if __name__ == "__main__":
+    typer.run(main)
