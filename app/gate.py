@@ -5,6 +5,7 @@ that Streamlit never asks the internet for this machine's address to compare it.
 not logged in, where there is a login, and files beyond what one session may hold.
 """
 
+import os
 import re
 from dataclasses import dataclass, field
 
@@ -14,10 +15,11 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
-from biobgt.serving import host_names, refusal, served_to_others
+from biobgt.serving import account_of_connection, host_names, refusal, served_to_others
 
 _UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)")
 _POLICY_VIOLATION = 1008
+_ROOT = 0
 # Files of one session together, in units of the largest single file (server.maxUploadSize).
 FILES_OF_A_SESSION = 4
 
@@ -69,6 +71,18 @@ def forget_session(session: str) -> None:
     _SESSIONS.uploads.pop(session, None)
 
 
+def _foreign_account(scope: Scope, headers: dict[str, str]) -> str | None:
+    """Refuse other accounts of this machine, whom ``localhost`` is open to as well; with a login, that decides."""
+    if is_served_to_others() or not hasattr(os, "getuid") or not scope.get("client") or not scope.get("server"):
+        return None
+    if "x-forwarded-for" in headers:
+        return "A proxy stands before BioBGT Explorer: start it with biobgt app --public --host NAME."
+    account = account_of_connection(scope["client"][1], scope["server"][1])
+    if account in (None, os.getuid(), _ROOT):
+        return None
+    return "BioBGT Explorer was started by another account of this machine. Start your own."
+
+
 class Gate:
     """Middleware that answers for Streamlit where Streamlit shall not be asked."""
 
@@ -81,7 +95,9 @@ class Gate:
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        sentence = refusal(headers.get("host"), headers.get("origin"), allowed_names())
+        sentence = refusal(headers.get("host"), headers.get("origin"), allowed_names()) or _foreign_account(
+            scope, headers
+        )
         if sentence is not None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": sentence})
         elif sentence is not None:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from biobgt.errors import InputError
@@ -75,6 +76,32 @@ def refusal(host: str | None, origin: str | None, names: Collection[str]) -> str
     if asking is None or not same_name or asking.port != asked.port:
         return "Pages of other sites may not talk to BioBGT Explorer."
     return None
+
+
+def account_of_connection(client_port: int, server_port: int, *, tables: Path = Path("/proc/net")) -> int | None:
+    """The account of this machine whose program holds the other end of a connection, or None where it is not known.
+
+    Parameters
+    ----------
+    client_port, server_port : int
+        The two ends.
+    tables : Path
+        Where Linux lists its connections; other systems have no such list, and nothing is known.
+    """
+    for name in ("tcp", "tcp6"):
+        try:
+            lines = (tables / name).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            _, local, remote, *_, account, _, _ = line.split()[:10]
+            if _port(local) == client_port and _port(remote) == server_port:
+                return int(account)
+    return None
+
+
+def _port(end: str) -> int:
+    return int(end.rpartition(":")[2], 16)
 
 
 def shared_password(environment: Mapping[str, str]) -> str | None:

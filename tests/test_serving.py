@@ -1,11 +1,14 @@
 """The rules of who may talk to the server, on their own."""
 
+from pathlib import Path
+
 import pytest
 
 from biobgt.errors import InputError
 from biobgt.serving import (
     LOOPBACK,
     Doorkeeper,
+    account_of_connection,
     admitted_users,
     host_names,
     may_enter,
@@ -114,3 +117,15 @@ def test_pauses_after_failures() -> None:
     assert keeper.admits("a", "the right password")
     assert not keeper.admits("a", "wrong")
     assert keeper.pause("a") == 1.0  # a login ends the count
+
+
+def test_whose_program_is_at_the_other_end(tmp_path: Path) -> None:
+    """Two ends of one connection: the browser's, of account 1001, and the server's, of account 1000."""
+    (tmp_path / "tcp").write_text(
+        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+        "   0: 0100007F:2135 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000        0 111 1\n"
+        "   1: 0100007F:D431 0100007F:2135 01 00000000:00000000 00:00000000 00000000  1001        0 112 1\n"
+    )
+    assert account_of_connection(0xD431, 0x2135, tables=tmp_path) == 1001
+    assert account_of_connection(0xD432, 0x2135, tables=tmp_path) is None
+    assert account_of_connection(0xD431, 0x2135, tables=tmp_path / "none") is None

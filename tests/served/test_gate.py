@@ -1,6 +1,8 @@
 """No other site talks to the server, and none makes it ask the internet who it is."""
 
+import os
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,3 +93,27 @@ def test_settings_of_the_folder_it_is_started_in_open_nothing(tmp_path: Path) ->
     (tmp_path / ".streamlit" / "config.toml").write_text("[server]\nenableCORS = false\nenableXsrfProtection = false\n")
     with running_server(tmp_path) as server, pytest.raises(InvalidStatus):
         visit(server, origin=FOREIGN)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root can connect as another account")
+def test_another_account_of_this_machine_is_refused(server: Server) -> None:
+    def answer(account: int, *headers: str) -> bytes:
+        os.seteuid(account)  # a connection belongs to the account that opened it
+        try:
+            connection = socket.create_connection(("localhost", server.port))
+        finally:
+            os.seteuid(0)
+        with connection:
+            lines = ["GET /_stcore/health HTTP/1.1", f"Host: {server.address}", *headers, "", ""]
+            connection.sendall("\r\n".join(lines).encode())
+            return connection.recv(100)
+
+    assert b" 200 " in answer(0)
+    assert b" 403 " in answer(12345)
+    assert b" 403 " in answer(12345, "X-Forwarded-For: 10.0.0.1")
+
+
+def test_a_proxy_before_a_server_of_this_machine_only_is_refused(server: Server) -> None:
+    status, sentence = server.ask("_stcore/health", headers={"X-Forwarded-For": "10.0.0.1"})
+    assert status == 403
+    assert "--public" in sentence
