@@ -151,7 +151,7 @@ class _Job:
                 "it computed: perhaps their memory is too small. Give the workers more memory, or leave it out."
             ) from None
         except TimeoutError:
-            if future.done() and future.status == "error":  # the task's own  # type: ignore[no-untyped-call]
+            if future.status == "error":  # the task's own
                 raise
             return
         del self.waiting[future]

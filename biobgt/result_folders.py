@@ -238,10 +238,16 @@ def _move_in(finished: Path, target: Path) -> None:
 
 
 def _workplaces(place: Path) -> list[Path]:
+    """Find the workplaces of this user in a folder; what others put there, or a link, is not ours to complete."""
     try:
-        return [path for path in place.iterdir() if path.name.startswith((UNFINISHED, FINISHED)) and path.is_dir()]
+        found = [path for path in place.iterdir() if path.name.startswith((UNFINISHED, FINISHED))]
+        return [path for path in found if path.is_dir() and not path.is_symlink() and _own(path)]
     except OSError:
         return []
+
+
+def _own(path: Path) -> bool:
+    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
 
 
 def _abandoned(work: Path, target: Path) -> IO[str] | None:

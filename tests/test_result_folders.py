@@ -256,3 +256,30 @@ def test_a_disk_without_exchange_does_it_in_two_steps(tmp_path, monkeypatch):
     write(tmp_path / "out", "new", NEW)
     assert "tables/gone.csv" not in contents(tmp_path / "out")
     assert listed(tmp_path) == ["out"]
+
+
+def _plant(place, target):
+    """What a job into a folder leaves that is killed when its results are finished and not yet moved in."""
+    (place / ".finished-x" / "results").mkdir(parents=True)
+    (place / ".finished-x" / "lock").write_text(target)
+    (place / ".finished-x" / "results" / "planted.csv").write_text("planted")
+
+
+def test_what_somebody_else_left_for_the_folder_is_not_taken_in(tmp_path, monkeypatch):
+    _plant(tmp_path, "out")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+        write(tmp_path / "out", "new")
+    assert "planted.csv" not in contents(tmp_path / "out")
+    write(tmp_path / "out", "newer")  # our own is
+    assert contents(tmp_path / "out")["planted.csv"] == "planted"
+
+
+def test_results_for_another_folder_stay_with_it(tmp_path):
+    inner = tmp_path / "out" / "out"
+    inner.mkdir(parents=True)
+    _plant(tmp_path / "out", ".")  # for the outer folder, in it
+    write(inner, "new")
+    assert "planted.csv" not in contents(inner)
+    complete_earlier(tmp_path / "out")
+    assert (tmp_path / "out" / "planted.csv").exists()

@@ -115,7 +115,7 @@ def test_figures_are_added_to_a_folder(run, small, tmp_path):
         )
         assert ended.code == 0, ended.err
     assert set(read_manifest(tmp_path / "figures").jobs) == {"figure one", "figure two"}
-    assert {"one.svg", "two.svg"} <= _names(tmp_path / "figures")
+    assert {"figures/one.svg", "figures/two.svg"} <= _names(tmp_path / "figures")
 
 
 def test_predictions_bring_no_manifest_into_a_users_folder(run, simulated, tmp_path):
