@@ -115,8 +115,10 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     table.loc[blocks, ["q", "q_unadjusted"]] = 0.5
     marked = table.index[table["feature"] == "default → occipital"][0]
     table.loc[marked, ["q", "q_unadjusted"]] = 0.01, 0.5
-    table["covariates"] = "mean_fd, age"
-    table.to_csv(tests, index=False)
+    without = table.assign(covariates="mean_fd, age")  # not adjusted for overall connectivity, all blocks differ
+    without.loc[blocks, "q"] = 0.02
+    table["covariates"] = "mean_abs_fc, mean_fd, age"
+    pd.concat([table, without]).to_csv(tests, index=False)
     seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
     try:
         page = open_page("attention")
@@ -134,15 +136,17 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     across = [labels[positions[row]] for row in range(200) if frame["x0"] < row < frame["x1"]]
     assert (set(inside), set(across)) == ({"default"}, {"occipital"})
     said = captions(page)
-    assert "adjusted for motion and age: 1 of them" in said
-    assert "unadjusted, none" in said
+    assert "adjusted for overall connectivity, motion and age: 1 of them" in said
+    assert "not adjusted for overall connectivity (mean |FC|), 36; unadjusted, none" in said
     assert "Not adjusted for sex and site" in said
-    effects = figure(page, "block_effects")["data"][0]
-    assert sum("✱" in text for row in effects["text"] for text in row) == 1
+    panels = figure(page, "block_effects")["data"]
+    assert [sum("✱" in text for row in one["text"] for text in row) for one in panels] == [1, 36, 0]
+    effects = panels[0]
     above = list(dict.fromkeys(label for label in labels if label))
     assert list(effects["y"]) == above == list(effects["x"]), "modules in the order of the maps above"
     block_table = next(element.value for element in page.dataframe if "FDR q" in element.value.columns)
     assert block_table.iloc[0, 0] == f"{above[0]} → {above[0]}"
+    assert block_table["FDR q, without overall connectivity"].eq(0.02).all()
 
 
 def test_patient_groups_are_compared_with_each_other_either_way(open_page) -> None:

@@ -34,7 +34,7 @@ from biobgt.figures.paper.style import PaperStyle, drawing
 _PLAIN = PaperStyle()
 _SEQUENTIAL, _DIVERGING = "viridis", "RdBu_r"
 _LARGEST_MATRIX_MM, _STACKED_MATRIX_MM = 110.0, 60.0
-_TITLE_LETTERS = 36  # of what was adjusted for, above a panel
+_TITLE_LETTERS = 40  # of what was adjusted for, above a panel
 _BESIDE_MM = 130.0  # from this width on, two panels of blocks stand side by side with room for their numbers
 
 
