@@ -41,8 +41,7 @@ GRAPHS = {
     "strongest 15%": ConnectomeSettings(threshold="proportional", level=0.15),
 }
 GAMMAS = (0.1, 0.5, 1.0, 3.0, 10.0, 30.0)
-PEOPLE = 100  # of each cohort, drawn with the seed; the same people of CNI-2019 with and without their global signal
-PEOPLE_WITH_NULLS = 40
+PEOPLE = 40  # of each cohort, drawn with the seed; the same people of CNI-2019 with and without their global signal
 N_NULLS = 3
 N_BOOT = 2000
 SEED = 0
@@ -62,7 +61,7 @@ def without_global_signal(series: Values) -> Values:
     return left
 
 
-def study_person(series: Values, *, with_nulls: bool) -> pd.DataFrame:
+def study_person(series: Values) -> pd.DataFrame:
     """Every comparison in one person's graphs, and in their null graphs."""
     connectivity = functional_connectivity(series)
     signal = np.asarray((connectivity - np.diag(np.diag(connectivity))).any(axis=1))
@@ -70,9 +69,9 @@ def study_person(series: Values, *, with_nulls: bool) -> pd.DataFrame:
     rows = []
     for name, settings in GRAPHS.items():
         graph = hub_weights(graph_from_connectivity(connectivity, settings))
-        for null in range(N_NULLS + 1 if with_nulls else 1):
+        for null in range(N_NULLS + 1):
             weights = graph if null == 0 else random_graph(graph, seed=SEED + null, keep_strengths=True)
-            table = _agreement(weights, signal, full if null == 0 else None, removal=with_nulls and null == 0)
+            table = _agreement(weights, signal, full if null == 0 else None, removal=null == 0)
             rows.append(table.assign(graphs=name, null=null, edges=np.count_nonzero(graph) // 2))
     return pd.concat(rows, ignore_index=True)
 
@@ -132,8 +131,8 @@ def _run_missing(data: Path, work: Path) -> None:
     done = set(_done(work))
     jobs = [job for job in _jobs(data) if job[:2] not in done]
     with progress_bar("People") as progress, threadpool_limits(1):
-        for i, (cohort, subject, series, with_nulls) in enumerate(jobs, start=1):
-            table = study_person(series, with_nulls=with_nulls).assign(cohort=cohort, subject=subject)
+        for i, (cohort, subject, series) in enumerate(jobs, start=1):
+            table = study_person(series).assign(cohort=cohort, subject=subject)
             # One write per person, header included: a run that is killed leaves whole people behind.
             text = table.to_csv(index=False, float_format="%.5f", header=not work.exists())
             with work.open("a", encoding="utf-8") as file:
@@ -147,18 +146,13 @@ def _done(work: Path) -> Iterator[tuple[str, str]]:
         yield from zip(known["cohort"], known["subject"], strict=True)
 
 
-def _jobs(data: Path) -> Iterator[tuple[str, str, Values, bool]]:
-    """People in an order drawn with the seed; the first of every cohort have null graphs and come first."""
-    drawn = {
-        cohort: [people[i] for i in np.random.default_rng(SEED).permutation(len(people))[:PEOPLE]]
-        for cohort, people in _everybody(data).items()
-    }
-    for with_nulls in (True, False):
-        for cohort in reversed(COHORTS):
-            chosen = drawn[cohort][:PEOPLE_WITH_NULLS] if with_nulls else drawn[cohort][PEOPLE_WITH_NULLS:]
-            for subject in chosen:
-                assert subject.series is not None
-                yield cohort, subject.id, subject.series, with_nulls
+def _jobs(data: Path) -> Iterator[tuple[str, str, Values]]:
+    """The people of each cohort, drawn with the seed."""
+    for cohort, people in _everybody(data).items():
+        for place in np.random.default_rng(SEED).permutation(len(people))[:PEOPLE]:
+            series = people[place].series
+            assert series is not None
+            yield cohort, people[place].id, series
 
 
 def _everybody(data: Path) -> dict[str, list[Subject]]:
@@ -177,8 +171,7 @@ def _everybody(data: Path) -> dict[str, list[Subject]]:
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     """Means over people with bootstrap intervals over people, own graphs beside null graphs.
 
-    ``partial`` is given strength and degree. ``null_*`` and ``excess_*`` (own minus the mean of the own null graphs)
-    are over the people who have null graphs.
+    ``partial`` is given strength and degree; ``*_excess`` is the own graph's minus the mean of its null graphs.
     """
     own = rows[rows["null"] == 0]
     nulls = rows[rows["null"] > 0].groupby([*KEYS, *CONDITION[1:]], dropna=False)[["spearman", "partial"]].mean()
@@ -186,8 +179,7 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     table = []
     for condition, people in beside.groupby(CONDITION, dropna=False, sort=False):
         row: dict[str, object] = dict(zip(CONDITION, condition, strict=True))
-        row |= {"n_people": len(people), "n_people_with_nulls": int(people["spearman_null"].notna().sum())}
-        row["overlap"] = people["overlap"].mean()
+        row |= {"n_people": len(people), "n_nulls": N_NULLS, "overlap": people["overlap"].mean()}
         for kind in ("spearman", "partial"):
             row |= _interval(people[kind], kind) | _interval(people[f"{kind}_null"], f"{kind}_null")
             row |= _interval(people[kind] - people[f"{kind}_null"], f"{kind}_excess")

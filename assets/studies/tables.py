@@ -7,7 +7,9 @@ it are not touched.
 """
 
 import re
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import typer
@@ -17,6 +19,7 @@ from biobgt.wording import signed_number
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "plausibility.md"
+Row = Mapping[Hashable, Any]
 OTHER_MEASURES = {
     "within_z": "within-module strength z",
     "participation": "participation coefficient",
@@ -41,9 +44,9 @@ def main() -> None:
     }
     for name, table in tables.items():
         block = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end of table -->)", re.DOTALL)
-        if not block.search(page):
+        if (place := block.search(page)) is None:
             raise SystemExit(f"docs/plausibility.md has no place for the table '{name}'.")
-        page = block.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", page)
+        page = page[: place.start()] + place[1] + table + "\n" + place[2] + page[place.end() :]
     PAGE.write_text(page, encoding="utf-8")
 
 
@@ -100,7 +103,7 @@ def reliability_rows(table: pd.DataFrame, cohort: str) -> str:
     return "\n".join(lines)
 
 
-def _reliability_cells(row: dict[str, float]) -> str:
+def _reliability_cells(row: Row) -> str:
     icc = f"{_number(row['icc_median'])} ({_number(row['icc_q25'])} to {_number(row['icc_q75'])})"
     cells = [
         f"{row['n_people']:.0f}",
@@ -135,12 +138,12 @@ def _rows(table: pd.DataFrame, reference: str) -> pd.DataFrame:
     return rows.sort_values(["cohort", "graphs"], key=lambda column: column.map(order).fillna(2), kind="stable")
 
 
-def _measure(row: dict[str, object]) -> str:
+def _measure(row: Row) -> str:
     gamma = row["gamma"]
     return str(row["measure"]) if gamma != gamma else f"{row['measure']}, γ = {gamma:g}"
 
 
-def _interval(row: dict[str, float], kind: str) -> str:
+def _interval(row: Row, kind: str) -> str:
     if row[kind] != row[kind]:
         return ""
     return f"{_number(row[kind])} ({_number(row[f'{kind}_low'])} to {_number(row[f'{kind}_high'])})"
