@@ -22,12 +22,14 @@ from streamlit import runtime
 # a session from the clock. Closed pages are freed after both together at the latest.
 KEPT_S = 30.0
 LOOK_EVERY_S = 5.0
+_M_ARENA_MAX, _HEAPS = -8, 2  # as glibc's malloc.h numbers the option
 _LOG = logging.getLogger("biobgt.app")
 
 
 @asynccontextmanager
 async def serve(app: st.App) -> AsyncGenerator[None]:
     """Open the browser when the server has started, and look after its sessions until it ends."""
+    share_memory()
     clock = asyncio.create_task(_look_after_sessions())
     if not st.get_option("server.headless"):
         address = st.get_option("browser.serverAddress")
@@ -82,9 +84,16 @@ def end_left_sessions(left: dict[str, float], now: float) -> int:
     return len(ended)
 
 
+def share_memory() -> None:
+    """Let all threads take memory from the same few heaps: every run is a thread, and pieces stay in each heap."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # a C library without it
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _HEAPS)
+
+
 def give_memory_back() -> None:
     """Free what an ended session held in cycles, and hand free pages to the system, which the C library else keeps."""
     gc.collect()
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # a C library without it
+        with suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)

@@ -69,9 +69,9 @@ def test_ids_of_files_survive_export_and_reading(tmp_path: Path, rng: np.random.
     """Subjects with ids that are formulas: the tables we write name them safely, and are read as phenotypes again."""
     study = tmp_path / "study"
     study.mkdir()
-    ids = ["=1+1", "+a", "-b", "@c", "d"]
+    ids = ["=1+1_0000001", "+a_0000001", "-b_0000001", "@c_0000001", "d_0000001"]
     for name in ids:
-        np.savetxt(study / f"{name}.1D", rng.standard_normal((40, 200)))
+        np.savetxt(study / f"{name}_rois_cc200.1D", rng.standard_normal((40, 200)))
     cohort = read_cohort(study, atlas="cc200")
     assert sorted(cohort.ids) == sorted(ids)
     write_reading(cohort, tmp_path)

@@ -25,12 +25,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running app."""
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     port = _free_port()
+    # No copies of what one test brings: they would be offered to the next. tests/served has their tests.
+    copies = elsewhere / "data" / "biobgt" / "autosave"
+    copies.mkdir(parents=True)
+    (copies / "off").touch()
+    surroundings = {**os.environ, "XDG_DATA_HOME": str(elsewhere / "data")}
     command = [sys.executable, "-m", "streamlit", "run", str(HOME)]
     options = ["--server.port", str(port), "--server.headless", "true"]
     log = elsewhere / "server.log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [*command, *options], cwd=elsewhere, env=os.environ, stdout=output, stderr=subprocess.STDOUT
+            [*command, *options], cwd=elsewhere, env=surroundings, stdout=output, stderr=subprocess.STDOUT
         )
         try:
             address = f"http://localhost:{port}"

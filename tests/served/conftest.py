@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
+from benchmarks.sessions import subject_files
 from benchmarks.visitors import Server, running_server
 
 
@@ -17,6 +17,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def region_series() -> bytes:
-    """A subject's file: 150 time points of 200 regions."""
-    values = np.random.default_rng(0).standard_normal((150, 200))
-    return "\n".join(" ".join(f"{value:.4f}" for value in row) for row in values).encode()
+    """A subject's file, as ABIDE releases it: 150 time points of 200 regions."""
+    (content,) = subject_files("Lab", 0, n_subjects=1, n_timepoints=150).values()
+    return content

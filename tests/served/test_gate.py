@@ -13,6 +13,7 @@ from websockets.exceptions import InvalidStatus
 from benchmarks.visitors import Server, running_server, visit
 
 FILES = "Region time series"
+FILE = "Lab_0051456_rois_cc200.1D"
 FOREIGN = "https://elsewhere.example"
 
 
@@ -68,10 +69,10 @@ def test_another_site_gets_no_answer(server: Server, path: str, headers: dict[st
 def test_another_site_brings_no_file(server: Server, region_series: bytes) -> None:
     with visit(server) as visitor:
         visitor.look("subjects")
-        (place,) = visitor.upload_urls(["sub-01.1D"])
-        assert visitor.put(place.upload_url, "sub-01.1D", region_series, Origin=FOREIGN) == 403
-        assert visitor.put(place.upload_url, "sub-01.1D", region_series, Host="elsewhere.example") == 403
-        assert visitor.bring(FILES, "sub-01.1D", region_series) == 204
+        (place,) = visitor.upload_urls([FILE])
+        assert visitor.put(place.upload_url, FILE, region_series, Origin=FOREIGN) == 403
+        assert visitor.put(place.upload_url, FILE, region_series, Host="elsewhere.example") == 403
+        assert visitor.bring(FILES, FILE, region_series) == 204
         assert "Read 1 subject" in visitor.look().text()
 
 

@@ -44,8 +44,8 @@ def test_the_wall_stands_before_every_page(public: Server) -> None:
 def test_a_stranger_brings_no_file(public: Server, region_series: bytes) -> None:
     with visit(public) as stranger:
         stranger.look("subjects")
-        (place,) = stranger.upload_urls(["sub-01.1D"])
-        assert stranger.put(place.upload_url, "sub-01.1D", region_series) == 403
+        (place,) = stranger.upload_urls(["Lab_0051456_rois_cc200.1D"])
+        assert stranger.put(place.upload_url, "Lab_0051456_rois_cc200.1D", region_series) == 403
 
 
 def test_only_the_password_opens(public: Server, region_series: bytes) -> None:
@@ -57,14 +57,14 @@ def test_only_the_password_opens(public: Server, region_series: bytes) -> None:
         visitor.type("Password", PASSWORD)
         assert "Too many tries" in visitor.click("Log in").text()  # even the right one waits
         wait_for_the_pause(visitor)
-        assert visitor.bring(FILES, "sub-0051456_secret.1D", region_series) == 204
+        assert visitor.bring(FILES, "Lab_0051456_rois_cc200.1D", region_series) == 204
         assert "Read 1 subject" in visitor.look().text()
     said = [line.partition("result=")[2] for line in audit_lines(public, "login")[before:]]
     assert said[:2] == ['"refused"', '"paused"']
     assert said[-1] == '"ok"'
     (upload,) = audit_lines(public, "upload")
     assert "bytes=" in upload
-    assert "sub-0051456" not in public.log.read_text()  # names of files often hold ids
+    assert "Lab_0051456" not in public.log.read_text()  # names of files often hold ids
     assert PASSWORD not in public.log.read_text()
 
 

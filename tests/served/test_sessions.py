@@ -14,7 +14,7 @@ OFFER = "Subjects of an earlier session"
 MB = 2**20
 
 
-def bring_subject(visitor: Visitor, content: bytes, name: str = "sub-0051456.1D") -> None:
+def bring_subject(visitor: Visitor, content: bytes, name: str = "Lab_0051456_rois_cc200.1D") -> None:
     visitor.look("subjects")
     assert visitor.bring(FILES, name, content) == 204
     assert "Read 1 subject" in visitor.look().text()
@@ -36,9 +36,9 @@ def test_a_reload_and_a_crash_lose_nothing(tmp_path: Path, region_series: bytes)
         assert [stat.S_IMODE(path.stat().st_mode) for path in copy] == [0o600]
         with visit(server) as again:  # a reload is a new session
             assert OFFER in again.look("hubs").text()
-            assert "sub-0051456" not in again.text()
+            assert "Lab_0051456" not in again.text()
             again.click("Open")
-            assert "sub-0051456" in again.text()
+            assert "Lab_0051456" in again.text()
         server.process.kill()
         server.process.wait()
     with running_server(tmp_path) as server, visit(server) as later:
@@ -115,13 +115,13 @@ def test_files_beyond_the_cap_are_refused_before_they_are_sent(tmp_path: Path) -
 
 
 def test_twenty_sessions_at_once_see_only_their_own(tmp_path: Path) -> None:
-    ids = [f"visitor{number:02d}" for number in range(20)]
+    names = [f"Visitor{number:02d}" for number in range(20)]
     with running_server(tmp_path) as server:
-        visitors = visit_all(server, ids, n_timepoints=60)
-        for own, visitor in zip(ids, visitors, strict=True):
+        visitors = visit_all(server, names, n_subjects=1, n_timepoints=60)
+        for own, visitor in zip(names, visitors, strict=True):
             shown = visitor.text()
             assert "Read 1 subject" in shown
-            assert {name for name in ids if name in shown} == {own}
+            assert {name for name in names if name in shown} == {own}
             visitor.leave()
 
 
