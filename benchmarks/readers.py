@@ -2,17 +2,24 @@
 
 import resource
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
+import h5py
 import numpy as np
 import pandas as pd
+import scipy.io
+from numpy.typing import NDArray
 
 from benchmarks.timing import Ratio, compare, print_ratios
 from biobgt.atlas import load_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import cohort_connectivity, iterate_connectivity
-from biobgt.readers import read_cohort, stream_subjects
+from biobgt.limits import current_limits
+from biobgt.readers import hdf5, matlab, read_cohort, stream_subjects
+from biobgt.readers.isolated import Reply
 
 N_TIMEPOINTS = 196  # the mean of the 899 ABIDE subjects
 N_REGIONS = 200
@@ -23,12 +30,49 @@ def run() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = _write_abide_lookalikes(Path(folder), 100)
         _streaming_memory(Path(folder))  # first: the peak of a process never goes down
-        print_ratios("Readers and connectivity", [_reading(Path(folder), files), _connectivity()])
+        ratios = [_reading(Path(folder), files), *_isolated_reading(Path(folder)), _connectivity()]
+        print_ratios("Readers and connectivity", ratios)
 
 
 def _reading(folder: Path, files: list[Path]) -> Ratio:
     ratio = compare(lambda: read_cohort(folder, atlas="cc200"), lambda: [pd.read_csv(file, sep="\t") for file in files])
     return Ratio("read 100 .1D files", "pandas' C parser", ratio, "≤ 1.5")
+
+
+def _isolated_reading(folder: Path) -> list[Ratio]:
+    """Good files in a warm process of their own, against the same readers in this one."""
+    rng = np.random.default_rng(0)
+    series = [rng.standard_normal((N_TIMEPOINTS, N_REGIONS)) for _ in range(100)]
+    atlas = load_atlas("cc200")
+    ratios = []
+    for name, write in (("mat", _write_matlab), ("h5", _write_hdf5)):
+        inside = folder / name
+        inside.mkdir()
+        for i, values in enumerate(series):
+            write(inside / f"sub-{i:03d}.{name}", values)
+
+        def isolated(inside: Path = inside) -> None:
+            read_cohort(inside, atlas=atlas)
+
+        def in_process(inside: Path = inside) -> None:
+            with patch("biobgt.readers.arrays.read_isolated", _read_here):
+                read_cohort(inside, atlas=atlas)
+
+        ratios.append(Ratio(f"read 100 .{name} files apart", "in this process", compare(isolated, in_process), "≤ 1.3"))
+    return ratios
+
+
+def _read_here(job: str, path: Path, options: Mapping[str, Any]) -> Reply:
+    return Reply(*{"matlab": matlab, "hdf5": hdf5}[job].read(path, options, current_limits()))
+
+
+def _write_matlab(path: Path, values: NDArray[np.float64]) -> None:
+    scipy.io.savemat(path, {"data": values}, do_compression=True)
+
+
+def _write_hdf5(path: Path, values: NDArray[np.float64]) -> None:
+    with h5py.File(path, "w") as file:
+        file["data"] = values
 
 
 def _connectivity() -> Ratio:

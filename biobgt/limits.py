@@ -100,14 +100,8 @@ class Limits:
 
 
 _ALWAYS_UNPACKED = 2**26
+_DEFAULTS = Limits()
 _NOUNS = {item.name: item.metadata["noun"] for item in fields(Limits)}
-
-
-def current_limits(environment: Mapping[str, str] | None = None) -> Limits:
-    """Return the limits that hold: the defaults, or what the environment says instead."""
-    environment = os.environ if environment is None else environment
-    said = {item.name: environment.get(variable_of(item.name)) for item in fields(Limits)}
-    return Limits(**{name: _whole_number(name, text) for name, text in said.items() if text is not None})
 
 
 def variable_of(limit: str) -> str:
@@ -117,6 +111,16 @@ def variable_of(limit: str) -> str:
     'BIOBGT_MAX_REGIONS'
     """
     return PREFIX + limit.upper()
+
+
+_VARIABLES = {item.name: variable_of(item.name) for item in fields(Limits)}
+
+
+def current_limits(environment: Mapping[str, str] | None = None) -> Limits:
+    """Return the limits that hold: the defaults, or what the environment says instead."""
+    environment = os.environ if environment is None else environment
+    said = {name: environment[variable] for name, variable in _VARIABLES.items() if variable in environment}
+    return Limits(**{name: _whole_number(name, text) for name, text in said.items()}) if said else _DEFAULTS
 
 
 def how_to_raise(limit: str, wanted: float) -> str:

@@ -7,7 +7,6 @@ limits, so that such a process starts quickly.
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from biobgt.errors import InputError
 from biobgt.limits import Limits, how_to_raise
@@ -71,7 +70,8 @@ def allow_memory(n_bytes: int, limits: Limits) -> None:
     if not _Allowance.enforced or resource is None:
         return
     with suppress(OSError, ValueError):  # where the system does not say how much it has, the checks of sizes remain
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        with open("/proc/self/statm", "rb", buffering=0) as file:  # noqa: PTH123 - twice for every file that is read
+            pages = int(file.read(32).split()[0])
         most = pages * resource.getpagesize() + limits.reader_bytes + n_bytes
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 

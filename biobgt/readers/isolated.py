@@ -11,12 +11,15 @@ import atexit
 import json
 import logging
 import os
+import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,11 +31,17 @@ from biobgt.limits import Limits, current_limits, how_to_raise
 from biobgt.readers import isolated_child
 from biobgt.readers.isolated_child import LENGTHS
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 MOST_AT_ONCE = 4
 KEEP_AFTER_DAMAGE = False  # the fuzzer sets it: replacing a process takes a hundred times as long as a small file
 _MOST_IDLE = 2
 _MOST_JSON = 2**28  # a workbook's cells; everything else takes a line
 _NUMBERS = frozenset("fiu")
+_CAN_WAIT = sys.platform != "win32"  # for a pipe, with a deadline; elsewhere a thread keeps the time
 _log = logging.getLogger(__name__)
 
 
@@ -63,7 +72,7 @@ def read_isolated(job: str, path: Path, options: Mapping[str, Any], *, limit: st
     """
     limits = current_limits()
     seconds: int = getattr(limits, limit)
-    request = {"job": job, "path": str(path), "options": options, "limits": asdict(limits), "seconds": seconds}
+    request = {"job": job, "path": str(path), "options": options, "limits": vars(limits), "seconds": seconds}
     with _POOL.places:
         child, fresh = _POOL.take()
         outcome = child.ask(request, seconds, limits)
@@ -105,6 +114,7 @@ class _Child:
 
     def __init__(self) -> None:
         self.out_of_time = False
+        self._deadline = 0.0
         self._process = _spawner().submit(_start).result()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -119,9 +129,12 @@ class _Child:
         self, request: Mapping[str, Any], seconds: int, limits: Limits
     ) -> tuple[Mapping[str, Any], NDArray[Any] | None] | None:
         """Send a request and wait for the reply; None where the process died of it."""
-        deadline = threading.Timer(seconds, self._stop_late)
-        deadline.daemon = True
-        deadline.start()
+        self._deadline = time.monotonic() + seconds
+        watch = None
+        if not _CAN_WAIT:
+            watch = threading.Timer(seconds, self._stop_late)
+            watch.daemon = True
+            watch.start()
         try:
             self._requests.write(json.dumps(request).encode() + b"\n")
             self._requests.flush()
@@ -133,7 +146,8 @@ class _Child:
             self.stop()
             raise
         finally:
-            deadline.cancel()
+            if watch is not None:
+                watch.cancel()
 
     def stop(self) -> None:
         """End the process at once, whatever it is doing."""
@@ -151,10 +165,10 @@ class _Child:
 
     def _receive(self, limits: Limits) -> tuple[Mapping[str, Any], NDArray[Any] | None]:
         """Read a reply whose every length is checked: it comes from a process that may be damaged."""
-        n_json, n_bytes = LENGTHS.unpack(_exactly(self._replies, LENGTHS.size))
+        n_json, n_bytes = LENGTHS.unpack(self._exactly(LENGTHS.size))
         if n_json > _MOST_JSON:
             raise ValueError("more words than any file has")
-        header = json.loads(_exactly(self._replies, n_json))
+        header = json.loads(self._exactly(n_json))
         if not isinstance(header, dict):
             raise ValueError("no reply")
         if "dtype" not in header:
@@ -164,8 +178,23 @@ class _Child:
         if dtype.kind not in _NUMBERS or min(shape, default=0) < 0 or n_bytes != dtype.itemsize * np.prod(shape):
             raise ValueError("no array of numbers")
         array = np.empty(shape, dtype)
-        _fill(self._replies, array.reshape(-1).view(np.uint8).data)
+        self._fill(array.reshape(-1).view(np.uint8).data)
         return header, array
+
+    def _exactly(self, n_bytes: int) -> bytearray:
+        content = bytearray(n_bytes)
+        self._fill(memoryview(content))
+        return content
+
+    def _fill(self, target: memoryview) -> None:
+        while target.nbytes:
+            if _CAN_WAIT and not select.select([self._replies], [], [], max(0, self._deadline - time.monotonic()))[0]:
+                self._stop_late()
+                raise EOFError
+            n_read = self._replies.readinto(target)  # type: ignore[attr-defined]
+            if not n_read:
+                raise EOFError
+            target = target[n_read:]
 
 
 def _start() -> "subprocess.Popen[bytes]":
@@ -173,24 +202,13 @@ def _start() -> "subprocess.Popen[bytes]":
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = {**os.environ, **threads, "HDF5_PLUGIN_PRELOAD": "::"}
     command = [sys.executable, "-P", isolated_child.__file__, str(os.getpid())]
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    process = subprocess.Popen(
+        command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
     )
-
-
-def _exactly(stream: IO[bytes], n_bytes: int) -> bytes:
-    content = stream.read(n_bytes)
-    if len(content) < n_bytes:
-        raise EOFError
-    return content
-
-
-def _fill(stream: IO[bytes], target: memoryview) -> None:
-    while target.nbytes:
-        n_read = stream.readinto(target)  # type: ignore[attr-defined]
-        if not n_read:
-            raise EOFError
-        target = target[n_read:]
+    if process.stdout is not None and hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):  # where the system allows no larger pipe, a subject comes in more pieces
+            fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 2**20)
+    return process
 
 
 class _Pool:
