@@ -27,6 +27,7 @@ def noise_response(
     style : PaperStyle
     """
     groups = list(dict.fromkeys(points["group"]))
+    points = points.assign(noise=points["noise"].str.replace(" ", "\n"))  # narrow enough for one column
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, title, simulated, style)
