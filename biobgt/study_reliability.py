@@ -73,9 +73,8 @@ def study_reliability(
         .rename(columns={column: f"{name} {cohort}" for column, name in columns.items()})
         for cohort in cohorts
     ]
-    measured = " and ".join(
-        f"{study.loc[study['cohort'] == cohort, 'n_people'].max():.0f} {cohort} subjects" for cohort in cohorts
-    )
+    people = rows.groupby("cohort")["n_people"].max()
+    measured = " and ".join(f"{people[cohort]:.0f} {cohort} subjects" for cohort in cohorts)
     note = (
         f"Measured on the two halves of the recordings of {measured} ({STUDY_ATLAS_TITLE}, "
         f"{STUDY_SETTINGS.describe()}).{left_out}"

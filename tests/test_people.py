@@ -63,7 +63,10 @@ def _hubs(cohort: Cohort) -> dict[str, object]:
     return {
         "groups": found.groups.drop(columns="n_recordings"),
         "summary": summary,
-        "n": {int(found.groups.groupby("group")["n_subjects"].first().sum()), *summary["n_subjects"]},
+        "n": {
+            int(found.groups.groupby("group")["n_subjects"].first().sum()),
+            *summary.loc[summary["measure"] != "partial", "n_subjects"],
+        },
     }
 
 

@@ -9,7 +9,7 @@ at least 0.3, γ = 0.5, control graph; modules are the best of 10 Louvain runs, 
 ``abide-cc200``, each subject seen by the member that never met it in training. One core, about 50 minutes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.hubs.reliability import (
     Interval,
     bootstrap_people,
-    pairwise_correlation,
+    different_batches,
     spearman_brown,
     split_half_reliability,
     within_and_between,
@@ -37,10 +37,11 @@ from biobgt.hubs.sweep import measure_hubs
 from biobgt.model.attention_views import attention_received
 from biobgt.modules import node_roles
 from biobgt.readers import read_cohort
+from biobgt.training.cohorts import protocol_splits, training_cohort
 
 HERE = Path(__file__).parent
 COHORTS = {"ABIDE": "abide", "CNI-2019": "cni2019"}
-MODEL = "abide-cc200"
+MODEL, FOLDS = "abide-cc200", 10
 GAMMAS = (0.1, 0.5, 1.0, 3.0, 10.0, 30.0)  # in units of 1/mean(λ)
 GAMMA = 0.5
 SEED = 0
@@ -84,12 +85,12 @@ def measure_attention(data: Path, folder: Path) -> None:
 
     from biobgt.model.inputs import prepare
     from biobgt.model.pretrained import load_pretrained
-    from biobgt.training.cohorts import protocol_splits, training_cohort
 
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     cohort, model = training_cohort("abide", data), load_pretrained(MODEL, "cpu")
-    splits = protocol_splits(cohort, "folds", n=len(model.members), seed=SEED)
+    splits = protocol_splits(cohort, "folds", n=FOLDS, seed=SEED)
+    assert len(model.members) == FOLDS
     jobs = [(member, cohort.subjects[row]) for member, split in enumerate(splits) for row in split.test]
     left = [(member, subject) for member, subject in jobs if not (folder / f"{subject.id}.npz").exists()]
     with progress_bar("Attention") as progress, torch.no_grad(), threadpool_limits(1):
@@ -106,9 +107,11 @@ def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     partial.replace(path)
 
 
-def regional_reliability(first: NDArray[np.float64], second: NDArray[np.float64]) -> dict[str, object]:
+def regional_reliability(
+    first: NDArray[np.float64], second: NDArray[np.float64], batches: Sequence[int] | None = None
+) -> dict[str, object]:
     """One row of the table: everything of one regional measure over people, shape (n_people, n_regions) each."""
-    found = split_half_reliability(first, second, n_boot=N_BOOT, seed=SEED)
+    found = split_half_reliability(first, second, batches=batches, n_boot=N_BOOT, seed=SEED)
     whole = spearman_brown(found.icc)
     return {
         "n_people": found.n_people,
@@ -123,17 +126,27 @@ def regional_reliability(first: NDArray[np.float64], second: NDArray[np.float64]
     }
 
 
-def map_reliability(first: NDArray[np.float32], second: NDArray[np.float32]) -> dict[str, object]:
+def map_reliability(
+    first: NDArray[np.float32], second: NDArray[np.float32], batches: Sequence[int] | None = None
+) -> dict[str, object]:
     """The same of whole maps, shape (n_people, n_pairs) each: Pearson correlation over pairs of regions."""
-    likeness = pairwise_correlation(first.astype(np.float64), second.astype(np.float64))
+    # Maps have no gaps, and 40,000 pairs for 899 people are too many for anything but one product of matrices.
+    likeness = (_standardised(first) @ _standardised(second).T).astype(np.float64)
+    likeness[different_batches(len(likeness), batches)] = np.nan
     within, between = within_and_between(likeness, bootstrap_people(len(likeness), N_BOOT, SEED))
-    best = likeness.argmax(axis=1) == np.arange(len(likeness))
+    best = np.nanargmax(likeness, axis=1) == np.arange(len(likeness))
     whole = float(spearman_brown(np.array(within.mean)))
     n = len(likeness)
     return {
         "n_people": n, **_named("within", within), "whole": whole, **_named("between", between),
         "identified": best.mean(),
     }  # fmt: skip
+
+
+def _standardised(maps: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of mean 0 and length 1, whose products are their correlations."""
+    centred = maps - maps.mean(axis=1, keepdims=True)
+    return np.asarray(centred / np.linalg.norm(centred, axis=1, keepdims=True), dtype=np.float32)
 
 
 def label_reliability(
@@ -198,16 +211,23 @@ def cohort_rows(title: str, cohort: Cohort, folder: Path) -> list[dict[str, obje
     return rows
 
 
-def attention_rows(cohort: Cohort, folder: Path) -> list[dict[str, object]]:
-    """The rows of attention: what each region receives, and the map."""
+def attention_rows(data: Path, folder: Path) -> list[dict[str, object]]:
+    """The rows of attention: what each region receives, and the map; people are compared within their fold's member."""
+    cohort = training_cohort("abide", data)
+    fold = {
+        cohort.subjects[row].id: number
+        for number, split in enumerate(protocol_splits(cohort, "folds", n=FOLDS, seed=SEED))
+        for row in split.test
+    }
+    members = [fold[subject.id] for subject in cohort if (folder / f"{subject.id}.npz").exists()]
     maps = read_people(cohort, folder)["attention"]
     received = np.array([[attention_received(half) for half in person] for person in maps])
     off = ~np.eye(maps.shape[-1], dtype=bool)
     flat = maps[:, :, off]
     title = {"cohort": next(iter(COHORTS))}
     return [
-        {**title, "measure": "attention received", **regional_reliability(received[:, 0], received[:, 1])},
-        {**title, "measure": "attention map", **map_reliability(flat[:, 0], flat[:, 1])},
+        {**title, "measure": "attention received", **regional_reliability(received[:, 0], received[:, 1], members)},
+        {**title, "measure": "attention map", **map_reliability(flat[:, 0], flat[:, 1], members)},
     ]
 
 
@@ -225,8 +245,11 @@ def main(
         measure_attention(data, work / "attention")
         for title, cohort in reversed(cohorts.items()):  # the smaller one first
             measure_people(cohort, work / COHORTS[title])
-    rows = [row for title, cohort in cohorts.items() for row in cohort_rows(title, cohort, work / COHORTS[title])]
-    rows += attention_rows(next(iter(cohorts.values())), work / "attention")
+    rows = []
+    for title, cohort in cohorts.items():
+        if any((work / COHORTS[title]).glob("*.npz")):  # a run that was stopped may not have come to this cohort
+            rows += cohort_rows(title, cohort, work / COHORTS[title])
+    rows += attention_rows(data, work / "attention")
     pd.DataFrame(rows).to_csv(HERE / "reliability.csv", index=False, float_format="%.4f")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, stats
+from scipy import linalg
 
 from biobgt.errors import InputError
 
@@ -71,6 +71,8 @@ def group_effect(
     -------
     GroupEffect
     """
+    from scipy import stats  # a second of import that a page's first start need not wait for
+
     basis = _orthonormal(nuisance)
     group = patients - basis @ (basis.T @ patients)
     length = float(np.linalg.norm(group))

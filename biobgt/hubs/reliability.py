@@ -5,6 +5,7 @@ come back in the other half, and does it more than another person's does? Do the
 value tell *people* apart, as a comparison of groups needs it (intraclass correlation over people, region by region)?
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +61,13 @@ class SplitHalf:
 
 
 def split_half_reliability(
-    first: Values, second: Values, *, top: float = 0.1, n_boot: int = 2000, seed: int = 0
+    first: Values,
+    second: Values,
+    *,
+    batches: Sequence[object] | None = None,
+    top: float = 0.1,
+    n_boot: int = 2000,
+    seed: int = 0,
 ) -> SplitHalf:
     """Measure the split-half reliability of one regional measure over people.
 
@@ -68,6 +75,9 @@ def split_half_reliability(
     ----------
     first, second : ndarray, shape (n_people, n_regions)
         Of each half, high in a hub; NaN for a region without signal. One row per person, in the same order.
+    batches : sequence, length n_people, optional
+        By what each person was measured, where that is not the same for all, as by one of several models. People are
+        then compared with others of their own batch only, and ICC is of differences from the batch's mean.
     top : float
         Share of the regions that are hubs. Regions that tie across the cut are no hubs.
     n_boot : int
@@ -80,8 +90,9 @@ def split_half_reliability(
     """
     first, second = _checked(first, second)
     check_seed(seed)
-    likeness = rank_likeness(first, second)
-    shared = hub_likeness(first, second, top=top)
+    apart = different_batches(len(first), batches)
+    likeness = np.where(apart, np.nan, rank_likeness(first, second))
+    shared = np.where(apart, np.nan, hub_likeness(first, second, top=top))
     known = np.isfinite(np.diag(likeness))
     likeness, shared = likeness[np.ix_(known, known)], shared[np.ix_(known, known)]
     draws = bootstrap_people(len(likeness), n_boot, seed)
@@ -96,8 +107,29 @@ def split_half_reliability(
         overlap_within=overlap_within,
         overlap_between=overlap_between,
         identified=float(np.mean(best == np.arange(len(best)))) if len(best) else np.nan,
-        icc=intraclass_correlation(first, second),
+        icc=intraclass_correlation(*without_batch_means(first, second, batches)),
     )
+
+
+def different_batches(n_people: int, batches: Sequence[object] | None) -> NDArray[np.bool_]:
+    """Which pairs of people are of different batches, shape (n_people, n_people); none where there are no batches."""
+    if batches is None:
+        return np.zeros((n_people, n_people), dtype=bool)
+    _, batch = np.unique(np.asarray(batches), return_inverse=True)
+    return np.asarray(batch[:, None] != batch[None, :])
+
+
+def without_batch_means(first: Values, second: Values, batches: Sequence[object] | None) -> tuple[Values, Values]:
+    """Subtract from every region the mean of both halves over the people of the same batch."""
+    if batches is None:
+        return first, second
+    one, other = first.copy(), second.copy()
+    for batch in np.unique(np.asarray(batches)):
+        members = np.asarray(batches) == batch
+        mean = np.nanmean(np.stack([first[members], second[members]]), axis=(0, 1))
+        one[members] -= mean
+        other[members] -= mean
+    return one, other
 
 
 def spearman_brown(halves: Values) -> Values:

@@ -43,11 +43,11 @@ def _group_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[
         "contrast": heads,
         "embedding_contrast": (),
     }
-    n_subjects = sum(card["data"]["subjects"].values())
+    n_recordings = sum(card["data"].get("recordings", card["data"]["subjects"]).values())
     shapes: dict[str, tuple[int, ...]] = {
         f"{what}_{group}": shape for group in card["groups"] for what, shape in of_group.items()
     }
-    shapes |= {"labels": (n_subjects,), "probabilities": (n_subjects, len(card["groups"]))}
+    shapes |= {"labels": (n_recordings,), "probabilities": (n_recordings, len(card["groups"]))}
     if (largest := max(math.prod(shape) for shape in shapes.values())) > MOST_NUMBERS:
         raise InputError(
             f"The card of model '{name}' asks for an array of {largest:,} numbers; at most {MOST_NUMBERS:,} are read."

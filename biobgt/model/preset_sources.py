@@ -46,6 +46,7 @@ SOURCES: Mapping[str, Source] = {
     "start_attended": _STARTS,
     "region_axes": _STARTS,
     "region_steps": _STARTS,
+    "noise_directions": _STARTS,
     "readout": Source(_TABLE),
     "entanglement_bins": Source("Eq. 7: a learnable vector specified by NE", "one vector per quantile of training NE"),
     "encoder_layers": Source("a graph neural network", "graph convolutions, one ψ shared by all layers"),

@@ -1,6 +1,5 @@
 """Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured."""
 
-import copy
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 from torch import Tensor
@@ -22,7 +22,7 @@ from biobgt.model.ensemble import ensemble_tensors, position
 from biobgt.model.familiarity import familiarity_of
 from biobgt.model.fingerprint import fingerprints
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card, member_tensors
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card
 from biobgt.model.transformer import BioBGT
 from biobgt.output import atomic_file, make_folder, sha256, write_atomically
 from biobgt.people import average_by_person
@@ -34,10 +34,8 @@ from biobgt.training.evaluation import summarise
 from biobgt.training.group_tests import group_tests, write_tests
 from biobgt.training.intervals import bootstrap_intervals
 from biobgt.training.metrics import METRICS, calibration_error_by_chance, classification_metrics
-from biobgt.training.trainer import predict_logits
 
 FORMAT = 1
-SAME_ANSWER = 1e-3  # how far a probability may move by rounding of the weights
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 
 
@@ -67,7 +65,7 @@ def write_model(
     make_folder(folder)
     known = {FINGERPRINTS: fingerprints(data.graphs.features)}
     with atomic_file(folder / WEIGHTS) as file:
-        save_file({**_stored(trained.members, data), **known}, file)
+        save_file({**_stored(trained.members), **known}, file)
     _write_groups(folder, data, trained)
     write_tests(group_tests(cohort, data, trained.mean_attention), folder)
     probabilities = {"BioBGT": trained.probabilities, **linear}
@@ -122,19 +120,12 @@ def _hashes(folder: Path) -> dict[str, str]:
     return {name: sha256(folder / name) for name in (GROUPS, TESTS)}
 
 
-def _stored(members: Sequence[BioBGT], data: LabelledGraphs) -> Mapping[str, Tensor]:
-    """All members' weights, matrices in half precision if each says the same of everybody to :data:`SAME_ANSWER`."""
-    exact = ensemble_tensors(members)
-    halved = {
-        name: value.half() if value.is_floating_point() and value.ndim > 1 else value for name, value in exact.items()
+def _stored(members: Sequence[BioBGT]) -> Mapping[str, Tensor]:
+    """All members' weights; matrices that half precision holds exactly are written so."""
+    return {
+        name: value.half() if value.ndim > 1 and torch.equal(value.half().float(), value) else value
+        for name, value in ensemble_tensors(members).items()
     }
-    for number, member in enumerate(members):
-        rounded = copy.deepcopy(member)
-        rounded.load_state_dict(member_tensors(halved, number))
-        answers = [predict_logits(one, data.graphs).softmax(dim=1) for one in (member, rounded)]
-        if not bool((answers[0] - answers[1]).abs().max() < SAME_ANSWER):
-            return exact
-    return halved
 
 
 def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:

@@ -137,7 +137,7 @@ def test_unknown_region_in_a_link_is_named(open_page):
 
 def test_every_section_has_its_badge(open_page):
     page = open_page("hubs", cohort="ad")
-    assert badges(page.main) == len(page.subheader) == 6
+    assert badges(page.main) == len(page.subheader) == 8
 
 
 def test_graph_without_connections_has_a_story_too(open_page):

@@ -109,6 +109,20 @@ def test_order_of_people_and_of_regions_decides_nothing():
     np.testing.assert_allclose(one.icc[regions], other.icc)
 
 
+def test_what_measured_a_person_is_not_taken_for_the_person():
+    """Two models of pure noise, each with a profile of its own: within one model nobody is like themselves."""
+    rng = np.random.default_rng(2)
+    models = np.repeat([0, 1], 60)
+    first, second = 3 * rng.normal(size=(2, 40))[models] + rng.normal(size=(2, 120, 40))
+    taken = split_half_reliability(first, second, n_boot=10)
+    assert np.median(taken.icc) > 0.4  # the model, not the person
+    assert taken.within.mean > taken.between.mean + 0.2
+    found = split_half_reliability(first, second, batches=models.tolist(), n_boot=10)
+    assert abs(np.median(found.icc)) < 0.1
+    assert found.within.mean == pytest.approx(taken.within.mean)
+    assert found.between.mean == pytest.approx(found.within.mean, abs=0.03)
+
+
 def test_interval_is_over_people():
     rng = np.random.default_rng(0)
     first = rng.normal(size=(200, 30))

@@ -53,6 +53,8 @@ def _permute_weights(model: BioBGT, order: Tensor) -> BioBGT:
     if model.preset.values == "log":  # the residual stream's features are regions too
         state["value_importance.embedding.weight"] = state["value_importance.embedding.weight"][:, order]
         state["region_weight"] = state["region_weight"][order]
+        basis = state["noise_basis"].view(n, n, -1)
+        state["noise_basis"] = basis[order][:, order].flatten(0, 1)
         for name in list(state):
             if name.endswith(("attention.value.weight", "feed_forward.0.weight")):
                 state[name] = state[name][:, order]
@@ -230,6 +232,6 @@ def test_at_the_start_a_share_of_what_is_attended_to_is_added(graphs: GraphBatch
     model = BioBGT(small("best", heads=1, start_attended=-0.5), n_regions=16, n_groups=2).eval()
     model.standardise(graphs)
     with torch.no_grad():
-        own = model.value_importance(model.standardised_values(graphs), graphs.entanglement)
+        own = model.value_importance(model.steady_values(graphs), graphs.entanglement)
         attended = model.explain(graphs).attention[0].weights @ own
         torch.testing.assert_close(model.flat_stream(graphs), (own - 0.5 * attended).flatten(1), rtol=1e-4, atol=1e-4)

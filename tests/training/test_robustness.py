@@ -103,7 +103,7 @@ def test_weights_are_stored_in_half_precision_and_say_the_same(
 ) -> None:
     from safetensors.torch import load_file
 
-    import biobgt.training.cards as cards
+    from biobgt.training import ensemble
 
     tensors = load_file(written[0] / "model.safetensors")
     members = load_pretrained(written[0], "cpu").members
@@ -111,9 +111,11 @@ def test_weights_are_stored_in_half_precision_and_say_the_same(
     large = [value for name, value in tensors.items() if name.startswith("member") and value.ndim > 1]
     assert large
     assert all(value.dtype == torch.float16 for value in large)
-    monkeypatch.setattr(cards, "SAME_ANSWER", 0.0)
-    stored = cards._stored(members, written[1])
-    assert all(value.dtype != torch.float16 for value in stored.values()), "rounding that changes answers is not kept"
+    drawn = BioBGT(PRESET, n_regions=written[1].matrices.shape[1], n_groups=2)
+    drawn.standardise(written[1].graphs)
+    assert ensemble.rounded(drawn, written[1].graphs) is not drawn
+    monkeypatch.setattr(ensemble, "SAME_ANSWER", 0.0)
+    assert ensemble.rounded(drawn, written[1].graphs) is drawn, "rounding that changes answers is not kept"
 
 
 def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[BioBGT, Preset]:

@@ -145,7 +145,7 @@ def test_a_run_that_stopped_early_can_go_on_to_the_end(data: LabelledGraphs, tmp
 
 def test_divergence_gets_a_sentence(data: LabelledGraphs) -> None:
     with pytest.raises(InputError, match=r"diverged in epoch 1.*Lower the learning rate"):
-        _train(data, replace(PRESETS["paper"], learning_rate=float("inf"), warmup_epochs=0, clip=0.0))
+        _train(data, replace(PRESETS["paper"], learning_rate=1e20, warmup_epochs=0, clip=0.0))
 
 
 def test_a_damaged_checkpoint_gets_a_sentence(data: LabelledGraphs, tmp_path: Path) -> None:
