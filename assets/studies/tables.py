@@ -15,7 +15,7 @@ import pandas as pd
 import typer
 
 from biobgt.hubs import HUB_METRICS
-from biobgt.wording import signed_number
+from biobgt.wording import signed
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "plausibility.md"
@@ -84,7 +84,7 @@ def connectivity_table(table: pd.DataFrame) -> str:
     """Where mean correlations and FC strengths lie in each cohort."""
     lines = ["| cohort | people | | lowest | median | highest |", "|---|---|---|---|---|---|"]
     for row in table.to_dict("records"):
-        numbers = [signed_number(row[name], 3) for name in ("lowest", "median", "highest")]
+        numbers = [signed(row[name], 3) for name in ("lowest", "median", "highest")]
         lines.append(f"| {row['cohort']} | {row['n_people']} | {row['value']} | {' | '.join(numbers)} |")
     return "\n".join(lines)
 
@@ -150,7 +150,7 @@ def _interval(row: Row, kind: str) -> str:
 
 
 def _number(value: float) -> str:
-    return "" if value != value else signed_number(value)
+    return "" if value != value else signed(value)
 
 
 def _share(value: float) -> str:

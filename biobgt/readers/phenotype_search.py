@@ -67,7 +67,7 @@ def column_of_subjects(path: Path, subjects: Collection[str]) -> str | None:
 
 def _beginning(path: Path, *, whole: bool = False) -> pd.DataFrame | None:
     """Read the first rows of a table with names over its columns; None where it is no such table."""
-    if path.suffix.lower() not in TABLE_SUFFIXES:
+    if path.suffix.lower() not in TABLE_SUFFIXES or not path.is_file():  # opening a pipe would wait for ever
         return None
     try:
         if path.suffix.lower() == ".xlsx":
