@@ -33,6 +33,14 @@ ShrinkageOption = Annotated[
     float | None,
     typer.Option(help="Share of the identity mixed with correlations before their logarithm. Default: the preset's."),
 ]
+DirectionsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--noise-directions",
+        help="Directions in which white noise moves everybody, removed from each subject, 0 to 4. Default: the "
+        "preset's.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of splits, weights and chance.")]
 
 
@@ -48,6 +56,7 @@ def train(
     folds: Annotated[int, typer.Option(min=2, help="Folds, and members of the ensemble.")] = 10,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most. Default: the preset's.")] = None,
     shrinkage: ShrinkageOption = None,
+    noise_directions: DirectionsOption = None,
     runs: Annotated[Path | None, typer.Option(help="Folder of logs and checkpoints. Default: in the results.")] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
@@ -63,7 +72,7 @@ def train(
     from biobgt.training.linear import linear_out_of_fold
     from biobgt.training.parts import complete_parts
 
-    settings = _preset(preset, epochs=epochs, shrinkage=shrinkage)
+    settings = _preset(preset, epochs=epochs, shrinkage=shrinkage, noise_directions=noise_directions)
     chosen, folder = choose_device(device), runs or out / "runs"
     _use_threads(threads)
     with process_group():
@@ -109,6 +118,7 @@ def evaluate(
     ] = 10,
     linear: Annotated[bool, typer.Option(help="Linear models on the same splits beside it.")] = True,
     shrinkage: ShrinkageOption = None,
+    noise_directions: DirectionsOption = None,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     orientation: OrientationOption = None,
@@ -127,7 +137,8 @@ def evaluate(
     from biobgt.training.evaluation import paired_with_linear, read_results, summarise
 
     refuse_processes("biobgt evaluate")
-    settings, chosen = _preset(preset, shrinkage=shrinkage), choose_device(device)
+    settings = _preset(preset, shrinkage=shrinkage, noise_directions=noise_directions)
+    chosen = choose_device(device)
     of_model = None if model is None else load_card(model)
     _use_threads(threads)
     subjects = _read(cohort, data, phenotypes, atlas, orientation, seed)
