@@ -78,7 +78,8 @@ def test_missing_signal_and_shrinking_are_warned_of() -> None:
     whole, without, nearer = loaded.predict(replace(cohort, subjects=asked))["warning"]
     assert whole == ""
     assert without.startswith("No signal in 20 regions (")
-    assert nearer.startswith("its connectivity pattern is closer to the training mean than that of 99.5 %")
+    assert nearer.startswith("mean |FC| 0.100 is outside 0.146 to 0.263")
+    assert "its connectivity pattern is closer to the training mean than that of 99.5 %" in nearer
 
 
 @pytest.mark.parametrize("name", NAMES)
