@@ -26,6 +26,7 @@ MAX_MEAN_FC = 0.6
 NOISE_FACTOR = 1.5
 # The same with independent time points instead of T, which tells filtered noise too: white or band-passed noise (0.009
 # to 0.08 Hz, TR 2 s) was at most at 1.37 from 150 time points on and at 1.44 with 100, real subjects at 1.46 or more.
+# The margin is thin, and comes from first looks (12 seeds; every third ABIDE subject) that are not kept as a command.
 FILTERED_NOISE_FACTOR = 1.45
 # The same scan written with four decimals differs by less; of two different ABIDE scans some connection by 0.5.
 SAME_MEAN, SAME_CONNECTION = 5e-4, 1e-3
