@@ -1,10 +1,10 @@
 # Two commands matter: `make run` starts the app, `make test` runs every test.
 # Both build .venv the first time and start at once after that.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: run test check format bench fuzz clean
+.PHONY: run test check format bench docs fuzz clean
 
 run: .venv/.installed
 	$(BIN)/streamlit run app/Home.py
@@ -19,6 +19,7 @@ check: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: .venv/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -26,6 +27,12 @@ format: .venv/.installed-dev
 
 bench: .venv/.installed-dev
 	$(BIN)/python -m benchmarks
+
+# The documentation, into site/: draws the gallery, and ends at the first broken link. Nothing comes from the network.
+docs: .venv/.installed-dev
+	$(BIN)/python -m handbook.gallery build/gallery
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python -m handbook.offline site
 
 # Damaged files of every format, about an hour: whatever is not a sentence is a finding, and there are none.
 fuzz: .venv/.installed-dev
@@ -35,15 +42,15 @@ clean:
 	rm -rf .venv
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
-	  echo "BioBGT Explorer needs Python 3.11, and '$(PYTHON)' is another. Install it, or say 'make PYTHON=/path/to/python3.11 ...'." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
+	  echo "BioBGT Explorer needs Python 3.11, 3.12 or 3.13, and '$(PYTHON)' is another. Install one, or say 'make PYTHON=/path/to/python3.11 ...'." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: requirements.txt pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt
 	@touch $@
 
-.venv/.installed-dev: requirements-dev.txt .venv/.installed
+.venv/.installed-dev: requirements-dev.txt requirements-docs.txt .venv/.installed
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements-dev.txt
 	@touch $@
 

@@ -26,11 +26,12 @@ from websockets.typing import Origin
 
 from benchmarks.timing import Ratio, print_ratios
 from biobgt import ConnectomeSettings, brain_graph
-from biobgt.analysis import ModuleOptions, measure_modules
 from biobgt.connectome import subject_connectivity
 from biobgt.hubs.region_story import region_story
-from biobgt.hubs.sweep import hub_correlations, measure_hubs, subject_sweep
-from biobgt.modules import module_agreement
+from biobgt.hubs.sweep import REFERENCES, hub_correlation, subject_sweep
+from biobgt.hubs.table import measure_hubs
+from biobgt.modules import measure_modules, module_agreement
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
 
 APP = Path(__file__).resolve().parents[1] / "app"
@@ -70,7 +71,7 @@ def _redraw(
     session: AppTest, page: str, slider: str, values: tuple[float, ...], numbers: Callable[[float], object]
 ) -> float:
     """Return the time of a redraw over that of its numbers and of a bare page, in turns."""
-    session.switch_page(f"views/{page}.py").run()
+    session.switch_page(f"views/{page}/page.py").run()
     with _recorded() as figures:
         session.run()
     bare = AppTest.from_function(_bare_page, kwargs={"figures": figures}, default_timeout=TIMEOUT_S).run()
@@ -113,7 +114,7 @@ def _bare_page(figures: "Figures") -> None:
 
 def _hub_numbers() -> Callable[[float], object]:
     """What the page of hubs must work out at a new γ; spectra are those of any γ and known."""
-    from state import GAMMAS
+    from biobgt.hubs.hub_options import HubOptions
 
     cohort = demo_cohort("asd")
     subject = cohort.subjects[0]
@@ -121,12 +122,14 @@ def _hub_numbers() -> Callable[[float], object]:
     hubs = measure_hubs(graph, subject_connectivity(subject))
 
     def numbers(gamma: float) -> None:
-        table = hubs.table(gamma)
-        hub_correlations(hubs, gamma)
-        subject_sweep(hubs, GAMMAS)
+        options = HubOptions(gamma)
+        table = hubs.table(options)
+        for measure in REFERENCES:
+            hub_correlation(hubs, gamma, measure)
+        subject_sweep(hubs)
         strongest = int(table["node_entanglement_rank"].to_numpy().argmin())
         again = brain_graph(subject, cohort.atlas, ConnectomeSettings())
-        region_story(again, hubs, strongest, gamma=gamma, gammas=GAMMAS, rule="top")
+        region_story(again, hubs, strongest, options=options)
 
     return numbers
 

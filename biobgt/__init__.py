@@ -1,26 +1,11 @@
-"""BioBGT Explorer: hubs, functional modules and transformer attention in brain networks."""
+"""BioBGT Explorer: hubs, functional modules and transformer attention in brain networks.
 
-from biobgt.atlas import Atlas, load_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import brain_graph, functional_connectivity
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.graph import BrainGraph, ConnectomeSettings
-from biobgt.readers import ImageOptions, ReadOptions, read_cohort
+``import biobgt`` takes milliseconds: what it offers is listed in ``__init__.pyi`` and loaded when first used. So are
+its packages, and ``biobgt.hubs.hub_table`` needs no further import.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Atlas",
-    "BrainGraph",
-    "ChoiceNeeded",
-    "Cohort",
-    "ConnectomeSettings",
-    "ImageOptions",
-    "InputError",
-    "ReadOptions",
-    "Subject",
-    "brain_graph",
-    "functional_connectivity",
-    "load_atlas",
-    "read_cohort",
-]

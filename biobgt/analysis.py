@@ -5,86 +5,33 @@ subject is one job for :mod:`biobgt.scale`; groups are put together from the sub
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort, Subject, person_of
-from biobgt.connectome import cohort_graphs, is_correlation, subject_connectivity
+from biobgt.connectome import cohort_graphs, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, ConnectomeSettings
-from biobgt.hubs import HUB_METRICS, gamma_unit, hub_table, rank_agreement, summarise_plausibility
+from biobgt.hubs import rank_agreement, summarise_plausibility
 from biobgt.hubs.evidence import agreement_beyond_strength
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.hub_options import HubAnalysisOptions
+from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.hubs.split_half import compare_halves, half_hubs, why_not_split
 from biobgt.hubs.sweep import REFERENCES
-from biobgt.hubs.table import HubRule
-from biobgt.modules import (
-    UNASSIGNED,
-    Partition,
-    combine_partitions,
-    consensus_modules,
-    louvain_modules,
-    match_modules,
-    module_agreement,
-    node_roles,
-    segregation,
-)
+from biobgt.hubs.table import measure_hubs
+from biobgt.modules import Partition, combine_partitions, match_modules
 from biobgt.modules.difference import partitions_by_person
+from biobgt.modules.finding import SubjectModules, measure_modules
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.partition import module_labels
-from biobgt.nulls import check_seed
 from biobgt.people import average_by_person
 from biobgt.scale import map_subjects
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class HubOptions:
-    """How hubs are measured; γ is in units of 1/mean(λ) of each graph.
-
-    ``nulls`` null graphs test whether NE agrees with NEff beyond strength and degree, and ``halves`` measures both
-    halves of each recording as well; either takes as long as the hubs themselves, for each null graph and each half.
-    """
-
-    gamma: float = 0.5
-    perturbation: Perturbation = "control"
-    rule: HubRule = "top"
-    share: float = 0.1
-    seed: int = 0
-    nulls: int = 0
-    halves: bool = False
-
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
-        if self.nulls < 0:
-            raise InputError(f"The number of null graphs is {self.nulls}; it must be 0 or more.")
-        if not self.gamma > 0:
-            raise InputError(f"The diffusion time γ is {self.gamma}; it must be above zero.")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for provenance."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class ModuleOptions:
-    """How modules are found: the best of ``runs``, or their ``consensus``; negative weights count if ``signed``."""
-
-    resolution: float = 1.0
-    runs: int = 10
-    hub_z: float = 2.5
-    seed: int = 0
-    consensus: bool = False
-    signed: bool = True
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for provenance."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +46,7 @@ class CohortHubs:
         One row per group and region: mean and SD of each measure over people, and the share of people's recordings in
         which it is a hub; a person's recordings are averaged first.
     agreement : DataFrame
-        One row a subject and reference (node efficiency, FC strength): Spearman, Kendall, overlap of hubs, and
+        One row per subject and reference (node efficiency, FC strength): Spearman, Kendall, overlap of hubs, and
         ``partial``, Spearman given strength and degree, with its range in null graphs and p where these were drawn.
     summary : DataFrame
         The same over subjects, with bootstrap intervals.
@@ -117,15 +64,6 @@ class CohortHubs:
 
 
 @dataclass(frozen=True, eq=False)
-class SubjectModules:
-    """Modules of one subject: the partition, every region's role, and one number a measure."""
-
-    partition: Partition
-    roles: pd.DataFrame
-    measures: Mapping[str, float]
-
-
-@dataclass(frozen=True, eq=False)
 class CohortModules:
     """Modules of a cohort.
 
@@ -135,9 +73,9 @@ class CohortModules:
     roles : mapping of str to DataFrame
         Each subject's :func:`biobgt.modules.node_roles`.
     summary : DataFrame
-        One row a subject: number of modules, Q, agreement with each functional labelling, segregation.
+        One row per subject: the measures of :data:`biobgt.modules.module_measures.MODULE_MEASURES`.
     groups : DataFrame
-        One row a region: each group's consensus module, numbered alike across groups.
+        One row per region: each group's consensus module, numbered alike across groups.
     """
 
     partitions: Mapping[str, Partition]
@@ -149,15 +87,32 @@ class CohortModules:
 def analyse_hubs(
     cohort: Cohort,
     settings: ConnectomeSettings | None = None,
-    options: HubOptions | None = None,
+    options: HubAnalysisOptions | None = None,
     *,
     workers: int | None = 1,
     scheduler: str | None = None,
     progress: Progress | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> CohortHubs:
-    """Measure the hubs of every subject."""
-    settings, options = settings or ConnectomeSettings(), options or HubOptions()
+    """Measure the hubs of every subject.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings, optional
+        How brain graphs are made; by default as :class:`biobgt.graph.ConnectomeSettings` says.
+    options : HubAnalysisOptions, optional
+        What a hub is, and the diffusion times at which measures are compared.
+    workers : int or None
+        Processes, one by default; None takes all cores.
+    scheduler : str, optional
+        Address of a Dask cluster that does the work instead.
+    progress : callable, optional
+        Told (done, total) after each subject.
+    tell : callable, optional
+        Told in a sentence what is going on.
+    """
+    settings, options = settings or ConnectomeSettings(), options or HubAnalysisOptions()
     job = partial(_subject_hubs, options=options)
     results = map_subjects(
         job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress, tell=tell
@@ -179,7 +134,24 @@ def analyse_modules(
     progress: Progress | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> CohortModules:
-    """Find the modules of every subject and of every group."""
+    """Find the modules of every subject and of every group.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings, optional
+        How brain graphs are made; by default as :class:`biobgt.graph.ConnectomeSettings` says.
+    options : ModuleOptions, optional
+        How modules are found.
+    workers : int or None
+        Processes, one by default; None takes all cores.
+    scheduler : str, optional
+        Address of a Dask cluster that does the work instead.
+    progress : callable, optional
+        Told (done, total) after each subject.
+    tell : callable, optional
+        Told in a sentence what is going on.
+    """
     settings, options = settings or ConnectomeSettings(), options or ModuleOptions()
     job = partial(_subject_modules, options=options)
     results = map_subjects(
@@ -194,51 +166,6 @@ def analyse_modules(
         summary=pd.DataFrame(summary),
         groups=_group_modules(cohort, partitions, options),
     )
-
-
-def measure_modules(
-    graph: BrainGraph, connectivity: NDArray[np.float64], options: ModuleOptions | None = None
-) -> SubjectModules:
-    """Find one subject's modules and measure them.
-
-    Parameters
-    ----------
-    graph : BrainGraph
-    connectivity : ndarray, shape (n_regions, n_regions)
-        The full Pearson matrix behind it, for segregation.
-    options : ModuleOptions, optional
-
-    Returns
-    -------
-    SubjectModules
-        Its measures are ``modules``, ``q``, ``unassigned regions``; ``ami``, ``ari`` and ``vi`` with the name of each
-        labelling of the atlas; and ``system segregation`` where the connectivity holds correlations.
-    """
-    options = options or ModuleOptions()
-    graph = graph_for_modules(graph, options)
-    partition = find_modules(graph, options)
-    measures: dict[str, float] = {
-        "modules": partition.n_modules,
-        "q": partition.q,
-        "unassigned regions": int(np.count_nonzero(partition.labels == UNASSIGNED)),
-    }
-    for name in graph.atlas.labels:
-        agreement = module_agreement(partition, graph.atlas, name)
-        measures |= {f"ami {name}": agreement.ami, f"ari {name}": agreement.ari, f"vi {name}": agreement.vi}
-    if is_correlation(connectivity):  # segregation is on Fisher z, which only correlations have
-        measures["system segregation"] = segregation(connectivity, partition).system_segregation
-    return SubjectModules(partition, node_roles(graph, partition, hub_z=options.hub_z), measures)
-
-
-def graph_for_modules(graph: BrainGraph, options: ModuleOptions) -> BrainGraph:
-    """The graph in which modules are sought: without its negative weights, unless these are to count."""
-    return graph if options.signed else replace(graph, weights=np.maximum(graph.weights, 0))
-
-
-def find_modules(graph: BrainGraph, options: ModuleOptions) -> Partition:
-    """The best of Louvain's runs on a graph, or the consensus of all of them."""
-    find = consensus_modules if options.consensus else louvain_modules
-    return find(graph_for_modules(graph, options), resolution=options.resolution, runs=options.runs, seed=options.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,17 +198,10 @@ def _full(subject: Subject) -> NDArray[np.float64]:
     return subject_connectivity(subject)
 
 
-def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> _SubjectHubs:
-    table = hub_table(
-        item.graph,
-        connectivity=item.connectivity,
-        gamma=options.gamma * gamma_unit(item.graph),
-        perturbation=options.perturbation,
-        rule=options.rule,
-        share=options.share,
-    )
-    has_signal = np.asarray((item.connectivity - np.diag(np.diag(item.connectivity))).any(axis=1))
-    entanglement = table.loc[has_signal, "node_entanglement"].to_numpy(float)
+def _subject_hubs(item: _GraphOfSubject, *, options: HubAnalysisOptions) -> _SubjectHubs:
+    hubs = measure_hubs(item.graph, item.connectivity, perturbation=options.perturbation)
+    table, has_signal = hubs.table(options), hubs.has_signal
+    entanglement = table.loc[has_signal, NE].to_numpy(float)
     beyond = agreement_beyond_strength(
         item.graph,
         table,
@@ -292,7 +212,8 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> _SubjectHubs
         seed=options.seed,
     )
     rows = []
-    for column, reference in REFERENCES.items():
+    for column in REFERENCES:
+        reference = HUB_MEASURES[column].title
         measures = rank_agreement(entanglement[None], table.loc[has_signal, column].to_numpy(float), top=options.share)
         plain = {name: float(values[0]) for name, values in measures.items()}
         rows.append({"reference": reference, **plain, **beyond[reference]})
@@ -310,17 +231,17 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubOptions) -> _SubjectHubs
     return _SubjectHubs(table, agreement, _subject_halves(item, options) if options.halves else pd.DataFrame())
 
 
-def _subject_halves(item: _GraphOfSubject, options: HubOptions) -> pd.DataFrame:
+def _subject_halves(item: _GraphOfSubject, options: HubAnalysisOptions) -> pd.DataFrame:
     """How alike the halves of one recording are, or why they were not measured."""
     graph, subject = item.graph, item.subject
     if reason := why_not_split(subject, graph.settings):
         return pd.DataFrame([{"subject": subject.id, "why_not": reason}])
     first, second = half_hubs(subject, graph.atlas, graph.settings, perturbation=options.perturbation)
-    table = compare_halves(first, second, options.gamma, measures=list(HUB_METRICS), top=options.share)
+    table = compare_halves(first, second, options.gamma, measures=list(HUB_MEASURES), top=options.share)
     return table.assign(subject=subject.id, why_not="")[["subject", *table.columns, "why_not"]]
 
 
-def _agreement_summary(agreement: pd.DataFrame, options: HubOptions) -> pd.DataFrame:
+def _agreement_summary(agreement: pd.DataFrame, options: HubAnalysisOptions) -> pd.DataFrame:
     """Means over subjects with intervals; the partial correlation is summarised as Spearman's is."""
     columns = ["reference", "measure", "mean", "sd", "low", "high", "n_subjects"]
     whole = summarise_plausibility(agreement, seed=options.seed)[columns]
@@ -340,7 +261,7 @@ def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFr
         n_people = len(set(persons))
         frame = pd.DataFrame({"group": group, "n_subjects": n_people, "n_recordings": len(members)}, index=range(1))
         frame = frame.merge(pd.DataFrame({"region": cohort.atlas.regions}), how="cross")
-        for metric in HUB_METRICS:
+        for metric in HUB_MEASURES:
             recorded = np.stack([tables[name][metric].to_numpy(float) for name in members])
             hubs = np.stack([tables[name][f"{metric}_hub"].to_numpy(float) for name in members])
             values = average_by_person(recorded, persons)

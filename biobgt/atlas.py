@@ -1,197 +1,271 @@
-"""Atlases: which brain regions a column of data stands for, where they lie and what they do.
+"""Atlases: the bundled ones, and how an atlas is recognised.
 
-Five atlases are bundled as tables in ``assets/atlases``. Each region carries two functional labellings,
-Dosenbach's six networks and the six modules of the BioBGT paper, taken from the nearest of Dosenbach's 160
-seeds. A region further than :data:`LABEL_RADIUS_MM` from every seed has no label and is shown as unlabelled.
+Bundled atlases stand in the register :data:`BUNDLED`, with tables in ``assets/atlases``: a new one is a row and a
+table. One table may carry a second order of its regions (Schaefer's parcels by 7 or by 17 networks, Glasser's with the
+left or the right hemisphere first): each order is a row of its own, because columns of data stand in one or the other.
 
 A number of regions does not identify an atlas: names do, or whoever made the data. :func:`atlas_of_names` and
 :func:`recognise_atlas` are the two ways; the second asks where another published parcellation has as many regions.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache, cached_property
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt import atlas_works as works
 from biobgt.assets import asset
-from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.atlas_regions import Atlas
+from biobgt.errors import ChoiceNeeded
+from biobgt.labellings import LABEL_RADIUS_MM, LABELLINGS, PAPER_MODULES
 from biobgt.parcellations import others_of_size
+from biobgt.references import Citation, work
+from biobgt.registry import Registry
 
-Hemisphere = Literal["L", "R", "M"]
-Labelling = Literal["dosenbach", "paper"]
+__all__ = [
+    "BUNDLED",
+    "LABELLINGS",
+    "LABEL_RADIUS_MM",
+    "PAPER_MODULES",
+    "UNKNOWN_ATLAS",
+    "Atlas",
+    "BundledAtlas",
+    "atlas_of_names",
+    "atlas_question",
+    "load_atlas",
+    "numbered_atlas",
+    "recognise_atlas",
+]
 
 UNKNOWN_ATLAS = "unknown"  # the user's word for an atlas that is none of the bundled ones
-LABEL_RADIUS_MM = 15.0
-MIDLINE_MM = 3.0
-LABELLINGS: Mapping[str, str] = {
-    "dosenbach": "Dosenbach's six networks",
-    "paper": "the six modules of the BioBGT paper",
-}
-PAPER_MODULES: Mapping[str, str] = {
-    "Vis": "visual cortex",
-    "MC": "motion control",
-    "CC": "cognition control",
-    "Aud": "auditory cortex",
-    "LP": "language processing",
-    "EC": "executive control",
-}
+# How the tables call the labellings that every bundled atlas has; other columns are labellings of their own name.
+_LABEL_COLUMNS: Mapping[str, str] = {"dosenbach_network": "dosenbach", "paper_module": "paper"}
+_NO_LABELS = {"name", "also", "x", "y", "z", "nearest_seed", "seed_mm"}
+_ORDER_COLUMNS = ("roi_", "name_", "also_")
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
-class Atlas:
-    """A set of brain regions, in the order of the data's columns.
+class BundledAtlas:
+    """An atlas that everybody has: a row of the register, and a table.
 
     Attributes
     ----------
-    name : str
+    key : str
         Short name, as given on the command line.
     title : str
         Name for figures and text.
-    regions : tuple of str
-        One unique name a region.
-    coordinates : ndarray, shape (n_regions, 3), or None
-        MNI coordinates in mm; None where they are not known, and then nothing can be drawn on a brain.
-    labels : mapping of str to tuple of (str or None)
-        Functional labellings by name; None marks a region without a label.
-    citation : str
-        What to cite.
+    written : str
+        A regular expression of how a part of a file's name writes it, in lower case.
+    cites : Citation or tuple of Citation
+        The works to cite.
+    table : Path or None
+        CSV with one row per region: ``name``, ``x``, ``y``, ``z`` in MNI mm, and a column for each functional
+        labelling, empty where a region has no label; ``also`` may hold other spellings of the name, between
+        semicolons. None is ``assets/atlases/KEY.csv``.
+    order : str
+        Another order of the table's regions: column ``roi_ORDER`` says where each stands, ``name_ORDER`` and
+        ``also_ORDER`` what it is called there, where that differs. Empty is the order of the table.
+    followed_by : Path or None
+        A further table, whose regions stand behind those of the first.
+    networks : str
+        The labelling that regions are drawn and named by unless others are chosen. Empty is the first of the table.
+    surface : str
+        The file in ``assets/atlases/surface`` that says to which region of the table a vertex of fsaverage5 belongs;
+        empty where there is none.
+    image : str
+        The label image in ``assets/atlases/images``, in MNI space at 2 mm, whose numbers count the regions of this
+        atlas; empty where there is none.
     """
 
-    name: str
+    key: str
     title: str
-    regions: tuple[str, ...]
-    coordinates: NDArray[np.float64] | None = None
-    labels: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
-    citation: str = ""
-
-    def __post_init__(self) -> None:
-        if len(set(self.regions)) != len(self.regions):
-            repeated = next(name for name in self.regions if self.regions.count(name) > 1)
-            raise InputError(f"Atlas {self.name}: the region name '{repeated}' stands twice; names must differ.")
-        if self.coordinates is not None and self.coordinates.shape != (self.n_regions, 3):
-            raise InputError(
-                f"Atlas {self.name}: coordinates have shape {self.coordinates.shape}, expected ({self.n_regions}, 3)."
-            )
-
-    @property
-    def n_regions(self) -> int:
-        """Number of regions."""
-        return len(self.regions)
+    written: str
+    cites: Citation | tuple[Citation, ...]
+    table: Path | None = None
+    _: KW_ONLY
+    order: str = ""
+    followed_by: Path | None = None
+    networks: str = ""
+    surface: str = ""
+    image: str = ""
 
     @cached_property
-    def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with any region's name, its place in the order or its coordinates.
+    def n_regions(self) -> int:
+        """Number of regions; the tables are not read for it."""
+        return sum(path.read_bytes().count(b"\n") - 1 for path in self._paths)
 
-        The atlas's name, title, labels and citation do not count; coordinates count to 0.01 mm.
+    @property
+    def label_image(self) -> Path | None:
+        """The label image whose numbers count the regions, from 1; None where none is bundled."""
+        return asset("atlases", "images", self.image) if self.image else None
+
+    @cached_property
+    def surface_labels(self) -> NDArray[np.int16] | None:
+        """Of every vertex of fsaverage5 the number of its region in this atlas, counted from 1; 0 is none.
+
+        Shape (20484,), the left hemisphere's vertices first. None where no surface labels are bundled.
         """
-        places = None if self.coordinates is None else (np.round(self.coordinates, 2) + 0.0).tolist()  # no -0.0
-        return hashlib.sha256(json.dumps([self.regions, places]).encode()).hexdigest()[:16]
+        if not self.surface:
+            return None
+        labels = np.load(asset("atlases", "surface", self.surface), allow_pickle=False)
+        if self.order:
+            labels = np.concatenate([[0], self._rows[f"roi_{self.order}"].to_numpy(np.int16)])[labels]
+        return _frozen(labels.astype(np.int16))
 
-    def differs_from(self, other: "Atlas") -> str:
-        """Say what is the first difference to another atlas, for the end of a sentence."""
-        if self.n_regions != other.n_regions:
-            return f"it has {self.n_regions} regions instead of {other.n_regions}"
-        pairs = zip(self.regions, other.regions, strict=True)
-        for number, (own, others) in enumerate(pairs, start=1):
-            if own != others:
-                same = set(self.regions) == set(other.regions)
-                how = "its regions are in another order" if same else "its regions have other names"
-                return f"{how}: region {number} is '{own}' instead of '{others}'"
-        if self.coordinates is None or other.coordinates is None:
-            return "its regions have no coordinates" if self.coordinates is None else "its regions have coordinates"
-        far = np.abs(self.coordinates - other.coordinates).max(axis=1)
-        number = int(far.argmax())
-        places = [f"({x:g}, {y:g}, {z:g})" for x, y, z in (self.coordinates[number], other.coordinates[number])]
-        return (
-            f"its coordinates are others: region {number + 1}, '{self.regions[number]}', lies at {places[0]} mm "
-            f"instead of {places[1]} mm"
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The atlas, read once."""
+        table = self._rows
+        if self.order:
+            table = table.sort_values(f"roi_{self.order}", ignore_index=True)
+        names = tuple(table[self._column("name")])
+        spelt = table[self._column("also")] if "also" in table else [""] * len(names)
+        cites = self.cites if isinstance(self.cites, tuple) else (self.cites,)
+        columns = [one for one in map(str, table) if one not in _NO_LABELS and not one.startswith(_ORDER_COLUMNS)]
+        return Atlas(
+            name=self.key,
+            title=self.title,
+            regions=names,
+            coordinates=_frozen(table[["x", "y", "z"]].to_numpy(float)),
+            labels={
+                _LABEL_COLUMNS.get(column, column): tuple(label or None for label in table[column])
+                for column in sorted(columns, key=lambda one: one != self.networks)
+            },
+            citation="; ".join(work(cited).in_full for cited in cites),
+            cites=cites,
+            also={
+                other: name for name, others in zip(names, spelt, strict=True) for other in others.split(";") if other
+            },
         )
 
     @property
-    def hemispheres(self) -> tuple[Hemisphere, ...] | None:
-        """Side of each region by its x coordinate; within 3 mm of the midline it is ``M``."""
-        if self.coordinates is None:
-            return None
-        return tuple(_side(x) for x in self.coordinates[:, 0])
+    def _paths(self) -> list[Path]:
+        first = self.table or asset("atlases", f"{self.key}.csv")
+        return [first] if self.followed_by is None else [first, self.followed_by]
 
-    def labelling(self, name: str) -> tuple[str | None, ...]:
-        """Return one functional labelling, or say which ones this atlas has."""
-        if name not in self.labels:
-            has = ", ".join(self.labels) or "none"
-            raise InputError(f"Atlas {self.name} has no labelling '{name}'. It has: {has}.")
-        return self.labels[name]
+    @cached_property
+    def _rows(self) -> pd.DataFrame:
+        """The rows of the tables, in their order."""
+        read = [pd.read_csv(path, keep_default_na=False, na_values=dict.fromkeys("xyz", "")) for path in self._paths]
+        return pd.concat(read, ignore_index=True)
 
-    def n_unlabelled(self, name: str) -> int:
-        """Count the regions that one labelling leaves out."""
-        return sum(label is None for label in self.labelling(name))
-
-    def table(self) -> pd.DataFrame:
-        """One row a region: name, coordinates, side and labels (empty where there is none)."""
-        frame = pd.DataFrame({"region": self.regions}, index=pd.RangeIndex(1, self.n_regions + 1, name="number"))
-        if self.coordinates is not None:
-            frame[["x", "y", "z"]] = self.coordinates
-            frame["hemisphere"] = self.hemispheres
-        for name, labels in self.labels.items():
-            frame[name] = labels
-        return frame
+    def _column(self, what: str) -> str:
+        own = f"{what}_{self.order}"
+        return own if self.order and own in self._rows else what
 
 
-@dataclass(frozen=True)
-class _Bundled:
-    """What is known of a bundled atlas without its table; ``written`` is how a part of a file's name writes it."""
-
-    title: str
-    n_regions: int
-    written: str
-    citation: str
-
-
-_AAL = "Tzourio-Mazoyer et al., NeuroImage 15:273 (2002), doi:10.1006/nimg.2001.0978"
-BUNDLED: Mapping[str, _Bundled] = {
-    "cc200": _Bundled(
-        "Craddock CC200",
-        200,
-        r"cc200|craddock200",
-        "Craddock et al., Human Brain Mapping 33:1914 (2012), doi:10.1002/hbm.21333",
-    ),
-    "aal90": _Bundled("AAL-90 (cerebrum)", 90, r"aal(?:90)?", _AAL),
-    "aal116": _Bundled("AAL-116", 116, r"aal(?:116)?", _AAL),
-    "dosenbach160": _Bundled(
-        "Dosenbach 160",
-        160,
-        r"dos(?:enbach)?160",
-        "Dosenbach et al., Science 329:1358 (2010), doi:10.1126/science.1194144",
-    ),
-    "power264": _Bundled(
-        "Power 264", 264, r"power264", "Power et al., Neuron 72:665 (2011), doi:10.1016/j.neuron.2011.09.006"
-    ),
-}
-
-
-@cache
-def load_atlas(name: str) -> Atlas:
-    """Load a bundled atlas by its short name (``cc200``, ``aal90``, ...)."""
-    if name not in BUNDLED:
-        raise InputError(f"There is no bundled atlas '{name}'. Bundled: {', '.join(BUNDLED)}.")
-    about = BUNDLED[name]
-    table = pd.read_csv(asset("atlases", f"{name}.csv"), keep_default_na=False, na_values={"x": [""]})
-    return Atlas(
-        name=name,
-        title=about.title,
-        regions=tuple(table["name"]),
-        coordinates=_frozen(table[["x", "y", "z"]].to_numpy(float)),
-        labels={
-            "dosenbach": tuple(label or None for label in table["dosenbach_network"]),
-            "paper": tuple(label or None for label in table["paper_module"]),
-        },
-        citation=about.citation,
+def _schaefer(size: int) -> tuple[BundledAtlas, BundledAtlas]:
+    """The two orders of Schaefer's parcels; XCP-D before 0.6 wrote 217 for 200 parcels by 17 networks."""
+    table, cites = asset("atlases", f"schaefer{size}.csv"), (works.SCHAEFER, "yeo2011")
+    written = rf"schaefer(?:2018)?n?{size}(?:parcels?|p)?"
+    surface = f"schaefer{size}.npy" if size <= _LARGEST_SURFACE else ""
+    by_7, by_17 = rf"{written}(?:x?7(?:networks|n)?)?", rf"{written}(?:x?17(?:networks|n)?)?|schaefer{size + 17}"
+    return (
+        BundledAtlas(
+            f"schaefer{size}",
+            f"Schaefer {size}, 7-network order",
+            by_7,
+            cites,
+            table,
+            surface=surface,
+            image=f"schaefer{size}.nii.gz",
+        ),
+        BundledAtlas(
+            f"schaefer{size}_17",
+            f"Schaefer {size}, 17-network order",
+            by_17,
+            cites,
+            table,
+            order="17",
+            networks="yeo17",
+            surface=surface,
+        ),
     )
+
+
+def _four_s(size: int) -> BundledAtlas:
+    """Schaefer's parcels and the 56 subcortical and cerebellar regions that XCP-D puts behind them."""
+    return BundledAtlas(
+        f"4s{size + 56}",
+        f"XCP-D 4S{size + 56}",
+        rf"4s{size + 56}(?:parcels)?",
+        (works.MEHTA, works.SCHAEFER, works.PAULI, works.NAJDENOVSKA, works.GLASSER_PIPELINES, works.KING),
+        asset("atlases", f"schaefer{size}.csv"),
+        followed_by=asset("atlases", "behind_schaefer56.csv"),
+        surface=f"schaefer{size}.npy" if size <= _LARGEST_SURFACE else "",
+    )
+
+
+_LARGEST_SURFACE = 400  # parcels; of more there are no surface labels
+_HUNDREDS = range(100, 1001, 100)
+_GLASSER, _GLASSER_WRITTEN = asset("atlases", "glasser360.csv"), r"glasser(?:360|2016)?|(?:hcp)?mmp(?:1|10)?(?:360)?"
+_DESIKAN = r"desikan(?:killiany)?{}|aparc|dk{}"
+
+BUNDLED: Registry[BundledAtlas] = Registry(
+    "bundled atlas",
+    BundledAtlas("cc200", "Craddock CC200", r"cc200|craddock200", "craddock2012"),
+    BundledAtlas("aal90", "AAL-90 (cerebrum)", r"aal(?:90)?", "tzourio2002"),
+    BundledAtlas("aal116", "AAL-116", r"aal(?:116)?", "tzourio2002"),
+    BundledAtlas("aal2_120", "AAL2", r"aal2(?:120)?", works.ROLLS),
+    BundledAtlas("dosenbach160", "Dosenbach 160", r"dos(?:enbach)?160", "dosenbach2010"),
+    BundledAtlas("power264", "Power 264", r"power264", "power2011"),
+    *(atlas for size in _HUNDREDS for atlas in _schaefer(size)),
+    *(_four_s(size) for size in _HUNDREDS),
+    BundledAtlas(
+        "glasser360",
+        "Glasser 360 (HCP-MMP1.0), left hemisphere first",
+        _GLASSER_WRITTEN,
+        works.GLASSER,
+        surface="glasser360.npy",
+    ),
+    BundledAtlas(
+        "glasser360_hcp",
+        "Glasser 360 (HCP-MMP1.0), right hemisphere first",
+        _GLASSER_WRITTEN,
+        works.GLASSER,
+        _GLASSER,
+        order="hcp",
+        surface="glasser360.npy",
+    ),
+    BundledAtlas("gordon333", "Gordon 333", r"gordon(?:333)?(?:2014|2016)?", works.GORDON),
+    BundledAtlas("brainnetome246", "Brainnetome 246", r"brainnetome(?:246)?|bna?(?:246)?", works.FAN),
+    BundledAtlas(
+        "desikan68",
+        "Desikan-Killiany 68 (cortex)",
+        _DESIKAN.format("(?:68)?", "68"),
+        works.DESIKAN,
+        surface="desikan68.npy",
+    ),
+    BundledAtlas(
+        "desikan82",
+        "Desikan-Killiany 82 (with subcortex)",
+        _DESIKAN.format("(?:82)?", "82"),
+        works.DESIKAN,
+        surface="desikan82.npy",
+    ),
+    BundledAtlas("destrieux148", "Destrieux 148", r"destrieux(?:148|2009|2010)?|a2009s", works.DESTRIEUX),
+    BundledAtlas(
+        "harvard_oxford112", "Harvard-Oxford 112 (brainGraph's order)", r"harvardoxford112|hoa112", works.MAKRIS
+    ),
+)
+
+
+def load_atlas(name: str) -> Atlas:
+    """Load a bundled atlas by its short name (``cc200``, ``schaefer400``, ...).
+
+    Examples
+    --------
+    >>> atlas = load_atlas("aal90")
+    >>> atlas.n_regions, atlas.regions[0]
+    (90, 'Precentral_L')
+    """
+    return BUNDLED.named(name).atlas
 
 
 def numbered_atlas(n_regions: int, *, names: Iterable[str] | None = None) -> Atlas:
@@ -201,10 +275,13 @@ def numbered_atlas(n_regions: int, *, names: Iterable[str] | None = None) -> Atl
 
 
 def atlas_of_names(names: Iterable[str]) -> Atlas | None:
-    """Return the bundled atlas whose regions these are, in whatever order; None where they are no atlas's."""
+    """Return the bundled atlas whose regions these are, in whatever order; None where they are no atlas's.
+
+    Of two orders of regions with the same names (Glasser's) it is the first; names put the columns in it.
+    """
     own = tuple(names)
     same_size = (load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == len(own))
-    return next((atlas for atlas in same_size if set(atlas.regions) == set(own)), None)
+    return next((atlas for atlas in same_size if set(atlas.regions) == set(atlas.own_names(own))), None)
 
 
 def recognise_atlas(n_regions: int, *, own: Iterable[Atlas] = ()) -> Atlas | None:
@@ -230,7 +307,7 @@ def recognise_atlas(n_regions: int, *, own: Iterable[Atlas] = ()) -> Atlas | Non
     fitting += [load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == n_regions]
     others = others_of_size(n_regions)
     if len(fitting) > 1 or (fitting and others):
-        titles = ", ".join([atlas.title for atlas in fitting] + list(others))
+        titles = "; ".join([atlas.title for atlas in fitting] + list(others))
         raise atlas_question(f"{n_regions} regions fit more than one atlas: {titles}.", fitting)
     return fitting[0] if fitting else None
 
@@ -246,12 +323,6 @@ def atlas_question(question: str, fitting: Iterable[Atlas]) -> ChoiceNeeded:
     return ChoiceNeeded(question, option="atlas", choices={**known, UNKNOWN_ATLAS: other})
 
 
-def _side(x: float) -> Hemisphere:
-    if abs(x) < MIDLINE_MM:
-        return "M"
-    return "L" if x < 0 else "R"
-
-
-def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _frozen(array: NDArray[_Number]) -> NDArray[_Number]:
     array.setflags(write=False)
     return array

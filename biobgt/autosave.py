@@ -106,7 +106,20 @@ def save_copy(
 def save_settings(
     folder: Path, key: str, cohort: Cohort, settings: ConnectomeSettings, view: Mapping[str, ViewValue]
 ) -> None:
-    """Write the settings beside a copy whose subjects are the same as before."""
+    """Write the settings beside a copy whose subjects are the same as before.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the copies.
+    key : str
+        Of the copy, as in its file name.
+    cohort : Cohort
+        Its name and number of subjects are listed with the copy.
+    settings : ConnectomeSettings
+    view : mapping of str to str, int, float or bool
+        Further choices, as in a project file.
+    """
     about = {"name": cohort.name, "subjects": len(cohort), "settings": settings.as_dict(), "view": dict(view)}
     _write(folder / f"{key}{_ABOUT_SUFFIX}", json.dumps(about).encode())
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
 from biobgt.errors import InputError
+from biobgt.wording import without_controls
 
 GROUP_TITLES: Mapping[str, str] = {
     "NC": "normal controls",
@@ -25,12 +26,18 @@ GROUP_TITLES: Mapping[str, str] = {
     "AD": "Alzheimer's disease",
 }
 ATLAS_DECIDED_BY = "atlas decided by"  # among the options of a source: region names, a layout, the user, a number
+ATLAS_BY_COUNT, ATLAS_BY_NAMES = "the number of regions alone", "the region names"
 _RECORDING = re.compile(r"_(?:ses-|run-|session_).*")
 
 
 def person_of(subject: str) -> str:
     """Say whose recording it is: the id without BIDS's session and run, and without ADHD-200's session."""
     return _RECORDING.sub("", subject)
+
+
+def kind_of_group(group: str) -> str:
+    """The group without the cohort in brackets behind it: ``NC`` for ``NC (ABIDE)``."""
+    return group.split(" (")[0]
 
 
 def is_silent(series: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -98,6 +105,8 @@ class Subject:
     def __post_init__(self) -> None:
         if (self.series is None) == (self.connectivity is None):
             raise ValueError("A subject has either series or connectivity.")
+        object.__setattr__(self, "id", without_controls(self.id))
+        object.__setattr__(self, "group", self.group and without_controls(self.group))
 
     @property
     def n_regions(self) -> int:
@@ -158,6 +167,7 @@ class Cohort:
     unmatched_rows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", without_controls(self.name))
         repeated = [name for name, count in Counter(self.ids).items() if count > 1]
         if repeated:
             raise InputError(f"The subject id '{repeated[0]}' stands twice in cohort '{self.name}'; ids must differ.")
@@ -203,11 +213,17 @@ class Cohort:
         return " and ".join(sorted({by for by in said if by}))
 
     @property
+    def atlas_is_sure(self) -> bool:
+        """Whether names, a layout or the user decided on every subject's atlas, not the number of regions alone."""
+        return ATLAS_BY_COUNT not in self.atlas_decided_by
+
+    @property
     def group_sizes(self) -> Mapping[str, int]:
         """Number of recordings in each group; controls first, those without a group left out."""
         counts = Counter(subject.group for subject in self.subjects if subject.group is not None)
-        order = [*GROUP_TITLES, *sorted(set(counts) - set(GROUP_TITLES))]
-        return {group: counts[group] for group in order if group in counts}
+        titles = list(GROUP_TITLES)
+        known = sorted((g for g in counts if kind_of_group(g) in titles), key=lambda g: titles.index(kind_of_group(g)))
+        return {group: counts[group] for group in [*known, *sorted(set(counts) - set(known))]}
 
     @property
     def group_people(self) -> Mapping[str, int]:
@@ -239,7 +255,7 @@ class Cohort:
         return replace(self, atlas=atlas)
 
     def table(self) -> pd.DataFrame:
-        """One row a subject: id, group, what was measured, and the phenotypes."""
+        """One row per subject: id, group, what was measured, and the phenotypes."""
         rows = [
             {
                 "subject": subject.id,

@@ -7,9 +7,10 @@ can be told from what was read, and made again where the files are read again.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from biobgt.atlas import Atlas
-from biobgt.cohort import ATLAS_DECIDED_BY, GROUP_TITLES, Cohort, Refusal, Subject
+from biobgt.atlas import BUNDLED, Atlas
+from biobgt.cohort import ATLAS_BY_NAMES, ATLAS_DECIDED_BY, GROUP_TITLES, Cohort, Refusal, Subject
 from biobgt.errors import InputError
+from biobgt.missing_regions import keep_regions
 from biobgt.wording import counted
 
 _LONGEST_GROUP = 60
@@ -72,8 +73,9 @@ def remove_subjects(cohort: Cohort, ids: Collection[str]) -> Cohort:
 def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
     """Put a cohort on another atlas of as many regions.
 
-    Where both atlases name the same regions in another order, the data are put in the new one's order. Other names are
-    taken for other names of the same regions, in the order in which they stand.
+    Where both atlases name the same regions in another order, the data are put in the new one's order; but not where
+    these are two orders of one bundled atlas and nothing in the files named the regions: then the columns were taken
+    for the wrong ones. Other names are taken for other names of the same regions, in the order in which they stand.
     """
     if atlas.n_regions != cohort.atlas.n_regions:
         raise InputError(
@@ -81,7 +83,10 @@ def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
             "Choose the atlas the data were extracted with."
         )
     note = f"Atlas changed by hand from {cohort.atlas.title} to {atlas.title}"
-    if set(atlas.regions) == set(cohort.atlas.regions) and atlas.regions != cohort.atlas.regions:
+    named = ATLAS_BY_NAMES in cohort.atlas_decided_by
+    two_orders = {atlas.name, cohort.atlas.name} <= set(BUNDLED)
+    same = set(atlas.regions) == set(cohort.atlas.regions) and atlas.regions != cohort.atlas.regions
+    if same and (named or not two_orders):
         place = {name: i for i, name in enumerate(cohort.atlas.regions)}
         order = [place[name] for name in atlas.regions]
         cohort = replace(cohort, subjects=tuple(_reordered(subject, order) for subject in cohort))
@@ -106,10 +111,17 @@ def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
     )
 
 
+def confirm_atlas(cohort: Cohort) -> Cohort:
+    """Take the user's word that the regions are those of the cohort's atlas, in its order."""
+    confirmed = replace(cohort, subjects=tuple(map(_decided_by_hand, cohort.subjects)))
+    return _noted(confirmed, f"Atlas: {cohort.atlas.title}, confirmed by you.")
+
+
 def edit_again(cohort: Cohort, edits: HandEdits) -> Cohort:
     """Make changes again in a cohort whose files were read again; what they no longer fit is left as it was read."""
     if edits.atlas is not None and edits.atlas_as_read is not None and same_regions(cohort.atlas, edits.atlas_as_read):
-        cohort = change_atlas(cohort, edits.atlas)
+        part = is_part_of(edits.atlas, cohort.atlas)
+        cohort = _on_part(cohort, edits.atlas) if part else change_atlas(cohort, edits.atlas)
     cohort = set_groups(cohort, {name: group for name, group in edits.groups.items() if name in cohort.ids})
     gone = [
         subject.id
@@ -151,6 +163,17 @@ def same_regions(one: Atlas, other: Atlas) -> bool:
     return one is other or (one.name == other.name and one.regions == other.regions)
 
 
+def is_part_of(part: Atlas, whole: Atlas) -> bool:
+    """Tell whether an atlas has some, and not all, of another's regions."""
+    return part.whole is not None and same_regions(part.whole, whole)
+
+
+def _on_part(cohort: Cohort, part: Atlas) -> Cohort:
+    kept = set(part.regions)
+    shared = keep_regions(cohort, [i for i, region in enumerate(cohort.atlas.regions) if region in kept])
+    return _noted(replace(shared, atlas=part), f"Regions: {part.title}, as chosen for the subjects there were.")
+
+
 def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
     """Put further subjects on the atlas of those there are, where their regions are the same."""
     mine, theirs = cohort.atlas, further.atlas
@@ -158,6 +181,8 @@ def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
         return replace(further, atlas=mine)
     if set(mine.regions) == set(theirs.regions):
         return change_atlas(further, mine)
+    if is_part_of(mine, theirs):
+        return _on_part(further, mine)
     raise InputError(
         f"The subjects that are loaded are on {mine.title} with {mine.n_regions} regions, and the further ones on "
         f"{theirs.title} with {theirs.n_regions}. One cohort has one atlas: let the new files take the place of the "
@@ -197,7 +222,9 @@ def _decided_by_hand(subject: Subject) -> Subject:
     """Let the provenance say that the user decided on the atlas."""
     if subject.source is None:
         return subject
-    options = {**subject.source.options, ATLAS_DECIDED_BY: "the user"}
+    named = ATLAS_BY_NAMES in str(subject.source.options.get(ATLAS_DECIDED_BY, ""))
+    by = f"the user, and {ATLAS_BY_NAMES}" if named else "the user"
+    options = {**subject.source.options, ATLAS_DECIDED_BY: by}
     return replace(subject, source=replace(subject.source, options=options))
 
 

@@ -13,10 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas, numbered_atlas
-from biobgt.cohort import Cohort, Subject, is_silent
+from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings, Estimator, check_choice, check_connectivity
-from biobgt.wording import counted
+from biobgt.series_covariance import (
+    check_finite,
+    correlation_of,
+    partial_correlation,
+    scaled_to_unit_diagonal,
+    shrunk_covariance,
+    standardised,
+    symmetric,
+)
 
 # arctanh(1) is infinite: correlations are held this far inside ±1 (Fisher z of about 7.25).
 _LARGEST_CORRELATION = 1 - 1e-6
@@ -45,17 +53,17 @@ def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator
     if estimator == "tangent":
         raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
     check_choice("estimator", estimator, get_args(Estimator))
-    _check_finite(series)
+    check_finite(series)
     if len(series) < 2:
         raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
     if estimator == "pearson":
-        return _correlation(series)
+        return correlation_of(series)
     if estimator == "fisher-z":
-        return fisher_z(_correlation(series))
-    covariance = _shrunk_covariance(series)
+        return fisher_z(correlation_of(series))
+    covariance = shrunk_covariance(series)
     if estimator == "ledoit-wolf":
-        return _scaled_to_unit_diagonal(covariance)
-    return _partial_correlation(covariance)
+        return scaled_to_unit_diagonal(covariance)
+    return partial_correlation(covariance)
 
 
 def fisher_z(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -80,11 +88,9 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = "pearson") 
     if estimator == "fisher-z" and is_correlation(subject.connectivity):
         return fisher_z(subject.connectivity)
     if estimator == "fisher-z":
-        raise InputError(
-            f"Subject '{subject.id}' was brought as a matrix with values beyond ±1, so Fisher z is undefined."
-        )
+        raise InputError(f"Subject '{subject.id}' has a matrix with values beyond ±1, for which Fisher z is undefined.")
     raise InputError(
-        f"Subject '{subject.id}' was brought as a connectivity matrix; {ESTIMATORS[estimator]} needs its series."
+        f"Subject '{subject.id}' has a connectivity matrix only; {ESTIMATORS[estimator]} needs its region series."
     )
 
 
@@ -155,7 +161,7 @@ class TangentSpace:
         from nilearn.connectome import ConnectivityMeasure
         from sklearn.covariance import LedoitWolf
 
-        series = [_standardised(_series_of(subject)) for subject in subjects]
+        series = [standardised(_series_of(subject)) for subject in subjects]
         if len(series) < 2:
             raise InputError("The tangent space is fitted on a cohort; at least 2 subjects are needed.")
         measure = ConnectivityMeasure(cov_estimator=LedoitWolf(store_precision=False), kind="tangent")
@@ -170,15 +176,40 @@ class TangentSpace:
         ndarray, shape (n_subjects, n_regions, n_regions)
             Symmetric matrices; their diagonals carry meaning and are kept.
         """
-        return np.stack([self._project(_shrunk_covariance(_series_of(subject))) for subject in subjects])
+        return np.stack([self._project(shrunk_covariance(_series_of(subject))) for subject in subjects])
 
     def _project(self, covariance: NDArray[np.float64]) -> NDArray[np.float64]:
         values, vectors = np.linalg.eigh(self.whitening @ covariance @ self.whitening.T)
-        return _symmetric((vectors * np.log(values)) @ vectors.T)
+        return symmetric((vectors * np.log(values)) @ vectors.T)
 
 
 def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | None = None) -> BrainGraph:
-    """Make one subject's brain graph."""
+    """Make one subject's brain graph.
+
+    Parameters
+    ----------
+    subject : Subject
+        With region series, or with a connectivity matrix of its own.
+    atlas : Atlas
+        Of the subject's regions, in their order.
+    settings : ConnectomeSettings, optional
+        Estimator, sign rule and threshold; by default those of :class:`ConnectomeSettings`.
+
+    Returns
+    -------
+    BrainGraph
+        Weights of shape (n_regions, n_regions), symmetric with a zero diagonal.
+
+    Examples
+    --------
+    >>> from biobgt.simulate import demo_cohort
+    >>> cohort = demo_cohort("asd", n_per_group=1)
+    >>> graph = brain_graph(cohort.subjects[0], cohort.atlas, ConnectomeSettings(level=0.3))
+    >>> graph.weights.shape, graph.subject
+    ((200, 200), 'sim-NC-001')
+    >>> bool(graph.weights[graph.weights > 0].min() >= 0.3)
+    True
+    """
     settings = settings or ConnectomeSettings()
     connectivity = subject_connectivity(subject, estimator=settings.estimator)
     return graph_from_connectivity(connectivity, settings, atlas=atlas, subject=subject.id, simulated=subject.simulated)
@@ -211,6 +242,14 @@ def graph_from_connectivity(
     ----------
     connectivity : ndarray, shape (n_regions, n_regions)
         Symmetric; its diagonal is ignored.
+    settings : ConnectomeSettings, optional
+        Sign rule and threshold; by default those of :class:`ConnectomeSettings`.
+    atlas : Atlas, optional
+        Of the regions; without one they are numbered.
+    subject : str
+        Whose graph it is.
+    simulated : bool
+        Whether the subject was simulated; whatever shows the graph says so.
     """
     settings = settings or ConnectomeSettings()
     weights = check_connectivity(connectivity, what=f"The connectivity of '{subject}'").copy()
@@ -253,67 +292,10 @@ def _maximum_spanning_tree(strength: NDArray[np.float64]) -> NDArray[np.bool_]:
     return tree | tree.T
 
 
-def _check_finite(series: NDArray[np.float64]) -> None:
-    """Refuse series with holes, and name their columns."""
-    holes = np.flatnonzero(~np.isfinite(series).all(axis=0))
-    if holes.size:
-        columns = ", ".join(str(column + 1) for column in holes[:5]) + (", …" if holes.size > 5 else "")
-        raise InputError(
-            f"The series of {counted(holes.size, 'region')} hold NaN or infinite values (column {columns}, counted "
-            "from 1), so their connectivity is undefined. Interpolate or cut single time points; set a region that is "
-            "missing throughout to zero, which connects it to nothing."
-        )
-
-
-def _correlation(series: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pearson correlation; zero where a region has no signal (numpy.corrcoef gives NaN and a warning)."""
-    centred = series - series.mean(axis=0)
-    norms = np.sqrt(np.einsum("ij,ij->j", centred, centred))
-    silent = is_silent(series) | (norms == 0)
-    centred /= np.where(silent, 1, norms)
-    centred[:, silent] = 0
-    correlation = centred.T @ centred
-    np.clip(correlation, -1, 1, out=correlation)
-    np.fill_diagonal(correlation, ~silent)
-    return correlation
-
-
-def _standardised(series: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean 0, SD 1: the scale of BOLD signals is arbitrary and must not steer the shrinkage."""
-    centred = series - series.mean(axis=0)
-    deviations = centred.std(axis=0, ddof=1)
-    silent = is_silent(series) | (deviations == 0)
-    return np.where(silent, 0, centred / np.where(silent, 1, deviations))
-
-
-def _shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
-    from sklearn.covariance import LedoitWolf  # a second of import that most runs do not need
-
-    covariance: NDArray[np.float64] = LedoitWolf(store_precision=False).fit(_standardised(series)).covariance_
-    return covariance
-
-
-def _partial_correlation(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    partial = -_scaled_to_unit_diagonal(np.asarray(np.linalg.inv(covariance), dtype=np.float64))
-    np.fill_diagonal(partial, 1)
-    return _symmetric(partial)
-
-
-def _scaled_to_unit_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    scale = np.sqrt(np.diag(matrix))
-    scaled = _symmetric(matrix / np.outer(scale, scale))
-    np.fill_diagonal(scaled, 1)
-    return scaled
-
-
-def _symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (matrix + matrix.T) / 2
-
-
 def _series_of(subject: Subject) -> NDArray[np.float64]:
     if subject.series is None:
         raise InputError(
-            f"Subject '{subject.id}' was brought as a connectivity matrix; the tangent space needs series."
+            f"Subject '{subject.id}' has a connectivity matrix only; the tangent space needs region series."
         )
-    _check_finite(subject.series)
+    check_finite(subject.series)
     return subject.series

@@ -6,7 +6,7 @@ self-connections or asymmetry.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
 from biobgt.errors import InputError
+from biobgt.options import Options, option
 
 Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
@@ -27,12 +28,29 @@ ESTIMATORS: Mapping[str, str] = {
     "ledoit-wolf": "correlation from the Ledoit-Wolf shrunk covariance",
     "tangent": "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
 }
+
+
+@dataclass(frozen=True)
+class LevelRange:
+    """What the level of a threshold is called, its default, and the least and the most that a page offers."""
+
+    title: str
+    default: float
+    low: float
+    high: float
+
+
+# Each rule has its own level: 0.3 is a usual weight and an unusual share.
+LEVELS: Mapping[str, LevelRange] = {
+    "absolute": LevelRange("Weakest connection kept", 0.3, 0.0, 1.0),
+    "proportional": LevelRange("Share of pairs kept", 0.1, 0.01, 1.0),
+}
 # Rounding of a matrix computed in single precision or printed with six digits, as a share of its largest weight.
 _SYMMETRY_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class ConnectomeSettings:
+class ConnectomeSettings(Options):
     """How a brain graph is made; every choice is visible.
 
     Attributes
@@ -50,11 +68,45 @@ class ConnectomeSettings:
         Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.
     """
 
-    estimator: Estimator = "pearson"
-    sign: SignRule = "positive"
-    threshold: ThresholdRule = "absolute"
-    level: float = 0.3
-    backbone: bool = False
+    estimator: Estimator = option(
+        "pearson",
+        title="Connectivity",
+        help="How connectivity is estimated.",
+        choices=get_args(Estimator),
+        shown={
+            "pearson": "Pearson correlation",
+            "fisher-z": "Fisher z",
+            "partial": "Partial correlation",
+            "ledoit-wolf": "Ledoit-Wolf correlation",
+            "tangent": "Tangent space of the cohort",
+        },
+        link="estimator",
+    )
+    sign: SignRule = option(
+        "positive",
+        title="Sign rule",
+        help="Keep positive connections only, take absolute values, or keep both signs.",
+        choices=get_args(SignRule),
+        shown={"positive": "Positive", "absolute": "Absolute", "signed": "Signed"},
+        link="sign",
+    )
+    threshold: ThresholdRule = option(
+        "absolute",
+        title="Threshold",
+        help="Drop connections below a weight, keep the strongest share of all pairs, or keep all.",
+        choices=get_args(ThresholdRule),
+        shown={"absolute": "Weight", "proportional": "Share", "none": "None"},
+        link="threshold",
+    )
+    level: float = option(
+        0.3, title="Level", help="Weight, or share of pairs, of the threshold.", low=0.0, link="level"
+    )
+    backbone: bool = option(
+        False,
+        title="Keep the spanning tree",
+        help="Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.",
+        link="backbone",
+    )
 
     def __post_init__(self) -> None:
         check_choice("estimator", self.estimator, get_args(Estimator))
@@ -75,10 +127,6 @@ class ConnectomeSettings:
         signs = {"positive": "positive only", "absolute": "absolute values", "signed": "both signs"}[self.sign]
         tree = ", with the maximum spanning tree" if self.backbone else ""
         return f"{ESTIMATORS[self.estimator]}; {signs}; {kept}{tree}"
-
-    def as_dict(self) -> dict[str, str | float | bool]:
-        """Plain values, for provenance and for the URL."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +234,8 @@ def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix")
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
         raise InputError(f"{what} has a value that is not finite between regions {row} and {column}.")
+    if np.array_equal(matrix, matrix.T):
+        return matrix
     difference = np.abs(matrix - matrix.T)
     if difference.max() > _SYMMETRY_TOLERANCE * np.abs(matrix).max():
         row, column = np.unravel_index(difference.argmax(), matrix.shape)
@@ -194,7 +244,7 @@ def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix")
             f"{matrix[column, row]:.4g} back. Directed connectivity is not supported; "
             "average the two directions first if that is meant."
         )
-    return matrix if difference.max() == 0 else (matrix + matrix.T) / 2
+    return (matrix + matrix.T) / 2
 
 
 def _refuse_loops(weights: NDArray[np.float64], what: str) -> None:
@@ -204,6 +254,16 @@ def _refuse_loops(weights: NDArray[np.float64], what: str) -> None:
 
 
 def check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Refuse an option that does not exist, and name those that do."""
+    """Refuse an option that does not exist, and name those that do.
+
+    Parameters
+    ----------
+    what : str
+        What is chosen, in words, for the sentence.
+    value : str
+        The choice.
+    allowed : tuple of str
+        Every choice there is.
+    """
     if value not in allowed:
         raise InputError(f"There is no {what} '{value}'. Choose one of: {', '.join(allowed)}.")

@@ -37,20 +37,33 @@ class Limits:
     subjects: int = _limit(20_000, "subjects", "Subjects of one file, and of a cohort.")
     cohort_bytes: int = _limit(8 * 2**30, "bytes of numbers", "All subjects of a cohort together, in memory.")
     id_characters: int = _limit(200, "characters in a subject's id", "Length of a subject's id.")
+    region_characters: int = _limit(500, "characters in a region's name", "Length of a region's name.")
     table_bytes: int = _limit(2**26, "bytes", "Size of a phenotype or atlas table; of a workbook, once unpacked.")
     table_rows: int = _limit(100_000, "rows", "Rows of a phenotype table.")
     table_columns: int = _limit(2_000, "columns", "Columns of a phenotype or atlas table.")
     table_cells: int = _limit(2_000_000, "cells", "Cells of a phenotype or atlas table.")
+    workbook_elements: int = _limit(
+        1_500_000, "XML elements", "Elements of a workbook's parts: about two per cell, and seven seconds per million."
+    )
     members: int = _limit(20_000, "files", "Files in an archive.")
     archive_bytes: int = _limit(8 * 2**30, "bytes once unpacked", "An archive's files together, unpacked.")
+    cohort_members: int = _limit(100_000, "files in archives", "Files in all archives of a cohort together.")
+    cohort_archive_bytes: int = _limit(16 * 2**30, "bytes once unpacked", "All archives of a cohort, unpacked.")
+    header_bytes: int = _limit(2**24, "bytes", "The XML in the header of a CIFTI file.")
     document_bytes: int = _limit(2**26, "bytes", "The JSON document of a project.")
     ratio: int = _limit(50, "times its packed size once unpacked", "How much compressed data above 64 MB may grow.")
     nesting: int = _limit(32, "levels of folders or groups", "Depth of folders in an archive, of groups in HDF5.")
     objects: int = _limit(10_000, "objects", "Groups and datasets of an HDF5 file, variables of a MATLAB file.")
     folder_files: int = _limit(1_000_000, "files", "Files that are looked at in a folder.")
-    seconds: int = _limit(120, "seconds", "Time for a MATLAB or HDF5 file or a workbook.")
+    seconds: int = _limit(120, "seconds", "Time for a MATLAB, HDF5 or CIFTI file or a workbook.")
     image_seconds: int = _limit(1_800, "seconds", "Time for the series of one image.")
     reader_bytes: int = _limit(2**30, "bytes", "Working memory of a reading process, beside the array that it reads.")
+
+    def raised(self) -> dict[str, int]:
+        """Return the limits that are not the defaults."""
+        if self is _DEFAULTS:  # almost always
+            return {}
+        return {name: value for name, value in vars(self).items() if value != getattr(_DEFAULTS, name)}
 
     def check(self, limit: str, found: float, what: str) -> None:
         """Refuse what is above a limit.
@@ -87,7 +100,15 @@ class Limits:
         self.check("timepoints", max(shape), what)
 
     def check_growth(self, packed: int, unpacked: int, what: str) -> None:
-        """Refuse what is mostly air: compressed data that would grow as no measured data do."""
+        """Refuse what is mostly air: compressed data that would grow as no measured data do.
+
+        Parameters
+        ----------
+        packed, unpacked : int
+            Bytes before and after.
+        what : str
+            The subject of the sentence, such as "The archive".
+        """
         if unpacked <= _ALWAYS_UNPACKED:
             return
         ratio = math.ceil(unpacked / max(1, packed))
@@ -113,14 +134,15 @@ def variable_of(limit: str) -> str:
     return PREFIX + limit.upper()
 
 
-_VARIABLES = {item.name: variable_of(item.name) for item in fields(Limits)}
+_LIMIT_OF = {variable_of(item.name): item.name for item in fields(Limits)}
 
 
 def current_limits(environment: Mapping[str, str] | None = None) -> Limits:
     """Return the limits that hold: the defaults, or what the environment says instead."""
     environment = os.environ if environment is None else environment
-    said = {name: environment[variable] for name, variable in _VARIABLES.items() if variable in environment}
-    return Limits(**{name: _whole_number(name, text) for name, text in said.items()}) if said else _DEFAULTS
+    # Four times for every file: looking through the environment once is faster than asking it for every limit.
+    said = [variable for variable in environment if variable.startswith(PREFIX) and variable in _LIMIT_OF]
+    return Limits(**{_LIMIT_OF[name]: _whole_number(name, environment[name]) for name in said}) if said else _DEFAULTS
 
 
 def how_to_raise(limit: str, wanted: float) -> str:
@@ -128,11 +150,9 @@ def how_to_raise(limit: str, wanted: float) -> str:
     return f"set {variable_of(limit)}={math.ceil(wanted)} in the environment before BioBGT Explorer is started"
 
 
-def _whole_number(name: str, text: str) -> int:
+def _whole_number(variable: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 19 and int(text) > 0):
-        raise InputError(
-            f"The environment variable {variable_of(name)} is '{text[:40]}'; it must be a whole number above 0."
-        )
+        raise InputError(f"The environment variable {variable} is '{text[:40]}'; it must be a whole number above 0.")
     return int(text)
 
 

@@ -40,7 +40,17 @@ class Manifest:
         return [name for name in self.files if not self.unchanged(folder, name)]
 
     def with_job(self, job: str, about: Mapping[str, str], folder: Path) -> "Manifest":
-        """The manifest with a job whose files are in a folder; they are no longer those of other jobs."""
+        """The manifest with a job whose files are in a folder; they are no longer those of other jobs.
+
+        Parameters
+        ----------
+        job : str
+            Name of the job, such as ``hubs``.
+        about : mapping of str to str
+            What is said of the job beside its files.
+        folder : Path
+            Every file in it, but for a manifest, was written by the job.
+        """
         files = {
             path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": sha256(path)}
             for path in sorted(folder.rglob("*"))

@@ -1,13 +1,19 @@
 """Where results go: folders that can be made, and files that appear whole or not at all."""
 
+import glob
 import hashlib
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 
 from biobgt.errors import InputError
+from biobgt.workplaces import hold
+
+_PART = ".part"
+_JUST_BEGUN_S = 60.0
 
 
 def make_folder(folder: Path) -> None:
@@ -18,6 +24,20 @@ def make_folder(folder: Path) -> None:
         raise InputError(f"The folder '{folder}' cannot be made ({error.strerror}). Name another one.") from None
 
 
+def file_names(subjects: Iterable[str]) -> dict[str, str]:
+    """Make a file name of each subject's id; ids that come out alike are told apart by a number."""
+    names: dict[str, str] = {}
+    for subject in subjects:
+        safe = "".join(character if character.isalnum() or character in "-_." else "_" for character in subject)
+        safe = safe if safe.strip("._") else f"subject_{safe}"
+        name, number = safe, 1
+        while name.lower() in {other.lower() for other in names.values()}:
+            number += 1
+            name = f"{safe}_{number}"
+        names[subject] = name
+    return names
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file that is the old one until it is the new one: a full disk or a kill leaves no part of it."""
     with atomic_file(path) as unfinished:
@@ -26,10 +46,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Yield a file beside ``path`` for a library to write; it becomes ``path`` once it is on the disk."""
-    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
+    """Yield a file beside ``path`` for a library to write; it becomes ``path`` once it is on the disk.
+
+    It is locked as long as this process lives, so that the next one clears what a killed one left.
+    """
+    _clear_abandoned(path)
+    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
     unfinished = Path(name)
+    lock = os.fdopen(handle)
+    if not hold(lock):
+        lock.close()  # Windows moves no file that is open
     try:
         yield unfinished
         unfinished.chmod(_usual_rights(path))  # mkstemp makes it for its owner alone
@@ -39,6 +65,17 @@ def atomic_file(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             unfinished.unlink()
         raise
+    finally:
+        lock.close()
+
+
+def _clear_abandoned(path: Path) -> None:
+    """Delete what killed processes left of a file; one that is still empty may belong to a process that just began."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}"):
+        with suppress(OSError), part.open("r+") as lock:
+            about = part.stat()
+            if hold(lock) and (about.st_size or time.time() - about.st_mtime > _JUST_BEGUN_S):
+                part.unlink()
 
 
 def sha256(file: Path) -> str:
@@ -57,6 +94,9 @@ def sync(path: Path) -> None:
         raise
     try:
         os.fsync(handle)
+    except OSError:
+        if not path.is_dir():  # some network disks sync no folders
+            raise
     finally:
         os.close(handle)
 

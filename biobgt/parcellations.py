@@ -23,21 +23,19 @@ class Parcellation:
 
 
 OTHER_PARCELLATIONS: Mapping[str, Parcellation] = {
-    "Schaefer": Parcellation(_HUNDREDS, r"schaefer\w*"),
     "Kong": Parcellation(_HUNDREDS, r"kong20\d\d\w*"),
     "Yan": Parcellation(_HUNDREDS, r"yan\d{4}\w*"),
     "Schaefer with Tian's subcortex": Parcellation(
         tuple(cortex + subcortex for cortex in _HUNDREDS for subcortex in (16, 32, 50, 54)), r"schaefer\w*|tian\w*"
     ),
-    "XCP-D's 4S": Parcellation(tuple(cortex + 56 for cortex in _HUNDREDS), r"4s\d+\w*"),
-    "Glasser (HCP-MMP1.0)": Parcellation((360, 379), r"glasser\w*|mmp\w*|hcpmmp\w*"),
-    "Gordon": Parcellation((333, 352), r"gordon\w*"),
-    "Brainnetome": Parcellation((246, 273), r"brainnetome\w*|bna?246"),
-    "Desikan-Killiany": Parcellation((68, 82, 84, 86), r"desikan\w*|aparc"),
-    "Destrieux": Parcellation((148, 164), r"destrieux\w*|a2009s"),
+    "Glasser with subcortex": Parcellation((379,), r"glasser\w*|mmp\w*|hcpmmp\w*"),
+    "Gordon with subcortex": Parcellation((352,), r"gordon\w*"),
+    "Brainnetome with cerebellum": Parcellation((273,), r"brainnetome\w*|bna?273"),
+    "Desikan-Killiany with further regions": Parcellation((70, 84, 86), r"desikan\w*|aparc"),
+    "Destrieux with subcortex": Parcellation((164,), r"destrieux\w*|a2009s"),
     "Lausanne": Parcellation((83, 129, 234, 463, 1015), r"lausanne\w*|cammoun\w*"),
-    "Harvard-Oxford": Parcellation((48, 96, 110, 111, 112), r"harvardoxford\w*"),
-    "AAL2": Parcellation((94, 120), r"aal2"),
+    "Harvard-Oxford, in another selection or order": Parcellation((48, 96, 110, 111, 112), r"harvardoxford\w*"),
+    "AAL2 without cerebellum": Parcellation((94,), r"aal2"),
     "AAL3": Parcellation((166, 170), r"aal3v?\d*"),
     "Eickhoff-Zilles, as in ABIDE": Parcellation((116,), r"eickhoff\w*"),
     "Talairach-Tournoux, as in ABIDE": Parcellation((97,), r"talairach\w*"),

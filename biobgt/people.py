@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from biobgt.errors import InputError
 from biobgt.wording import counted
 
+FEWEST_COMPARED = 2  # people in each of two groups that are compared
+
 
 def people_in_order(persons: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the people in the order of their first recordings, and where those stand."""
@@ -50,6 +52,14 @@ def average_by_person(values: ArrayLike, persons: Sequence[str]) -> NDArray[np.f
 def counted_people(n_people: int, n_recordings: int, noun: str = "subject") -> str:
     """Say how many there are: ``6 subjects``, or ``24 recordings of 6 people`` where somebody has several.
 
+    Parameters
+    ----------
+    n_people, n_recordings : int
+    noun : str
+        What people with one recording each are called.
+
+    Examples
+    --------
     >>> counted_people(6, 6), counted_people(6, 24)
     ('6 subjects', '24 recordings of 6 people')
     """

@@ -89,6 +89,16 @@ def open_project(stream: str | Path | BinaryIO) -> Project:
     ------
     InputError
         For a file that is no project, was cut off or changed, or was written by a newer version.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from biobgt.simulate import demo_cohort
+    >>> file = BytesIO()
+    >>> save_project(demo_cohort("ad", n_per_group=1), ConnectomeSettings(level=0.2), {"subject": "sim-AD-001"}, file)
+    >>> project = open_project(file)
+    >>> project.settings.level, project.view["subject"], len(project.cohort)
+    (0.2, 'sim-AD-001', 3)
     """
     with open_project_file(stream) as project:
         settings = settings_from(field_of(project.document, "settings", dict))

@@ -16,24 +16,26 @@ import ctypes
 import errno
 import os
 import shutil
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import IO, Any
 
 from biobgt.errors import InputError
 from biobgt.manifests import MANIFEST, read_manifest
-from biobgt.output import make_folder
+from biobgt.output import make_folder, sync
 from biobgt.signals import signals_ignored
+from biobgt.workplaces import (
+    FINISHED,
+    REPLACED,
+    RESULTS,
+    UNFINISHED,
+    abandoned,
+    clear,
+    one_at_a_time,
+    workplace,
+    workplaces_in,
+)
 
-with suppress(ImportError):  # Windows has none: what killed jobs left is cleared there by its age
-    import fcntl
-
-UNFINISHED, FINISHED = ".unfinished-", ".finished-"
-_RESULTS, _REPLACED, _LOCK = "results", "replaced", "lock"
-_ABANDONED_S = 86_400  # age of a folder without a lock, of an earlier version, that nobody writes to any more
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
@@ -56,9 +58,10 @@ def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bo
     make_folder(target if target.exists() else target.parent)
     try:
         complete_earlier(target)
-        with _workplace(out, target) as work:
-            yield work / _RESULTS
-            with signals_ignored(), _one_at_a_time(target.parent):
+        place = target.parent if not target.exists() or _exchangeable(target) else target
+        with workplace(out, target, place) as work:
+            yield work / RESULTS
+            with signals_ignored(), one_at_a_time(target.parent):
                 _finish(work, target, job, about, manifest=manifest or (target / MANIFEST).exists())
     except BaseException:  # Ctrl-C too
         for folder in made:
@@ -70,53 +73,38 @@ def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bo
 def complete_earlier(target: Path) -> None:
     """Complete or clear what jobs into a folder left that were killed; those still at work are not touched."""
     for place in (target.parent, target):
-        for work in _workplaces(place):
-            lock = _abandoned(work, target)
+        for work in workplaces_in(place):
+            lock = abandoned(work, target)
             if lock is None:
                 continue
             with lock:
                 if work.name.startswith(FINISHED):
                     _move_in(work, target)
-                elif not target.exists() and (work / _REPLACED).is_dir():  # killed between two renames
-                    (work / _REPLACED).rename(target)
-                _clear(work)
-
-
-@contextmanager
-def _workplace(out: Path, target: Path) -> Iterator[Path]:
-    """A hidden folder on the same disk as ``target``, locked as long as this process lives."""
-    place = target.parent if not target.exists() or _exchangeable(target) else target
-    try:
-        work, lock = _new_workplace(place)
-    except OSError as error:
-        raise InputError(f"The folder '{out}' cannot be written to ({error.strerror}). Name another one.") from None
-    with lock:
-        _hold(lock)  # before it says whose it is: others look at that first
-        lock.write(_address(work, target))
-        lock.flush()
-        (work / _RESULTS).mkdir()
-        try:
-            yield work
-        finally:
-            _clear(work)  # once declared finished it has another name; what is left then, the next job moves in
-
-
-def _new_workplace(place: Path) -> tuple[Path, IO[str]]:
-    """Make one, again where another job has cleared it away because nothing was in it yet."""
-    for _ in range(10):
-        work = Path(mkdtemp(dir=place, prefix=UNFINISHED))
-        with suppress(FileNotFoundError):
-            return work, (work / _LOCK).open("w", encoding="utf-8")
-    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place))
+                elif not target.exists() and (work / REPLACED).is_dir():  # killed between two renames
+                    (work / REPLACED).rename(target)
+                clear(work)
 
 
 def _finish(work: Path, target: Path, job: str, about: Mapping[str, str], *, manifest: bool) -> None:
     """Put the results in their place: see the module's first lines."""
-    results = work / _RESULTS
+    results = work / RESULTS
     if target.exists():
         _check_way(results, target)
     if manifest:
         read_manifest(target).with_job(job, about, results).write(results)
+    _sync_all(results)
+    _put_in_place(work, target)
+    sync(target.parent)
+
+
+def _sync_all(folder: Path) -> None:
+    """Wait until everything in a folder is on the disk: after a power cut, a name without its contents is no result."""
+    for path in (*folder.rglob("*"), folder):
+        sync(path)
+
+
+def _put_in_place(work: Path, target: Path) -> None:
+    results = work / RESULTS
     if not target.exists():
         results.rename(target)
         return
@@ -128,7 +116,7 @@ def _finish(work: Path, target: Path, job: str, about: Mapping[str, str], *, man
     finished = work.with_name(work.name.replace(UNFINISHED, FINISHED, 1))
     work.rename(finished)
     _move_in(finished, target)
-    _clear(finished)
+    clear(finished)
 
 
 def _exchangeable(target: Path) -> bool:
@@ -186,15 +174,15 @@ def _same_rights(target: Path, results: Path) -> None:
 
 def _exchange(work: Path, target: Path) -> bool:
     """Put the new folder in the old one's place; False where this disk or this user cannot."""
-    results = work / _RESULTS
+    results = work / RESULTS
     try:
         if _exchange_names(results, target):
             return True
-        target.rename(work / _REPLACED)
+        target.rename(work / REPLACED)
         try:
             results.rename(target)
         except OSError:
-            (work / _REPLACED).rename(target)
+            (work / REPLACED).rename(target)
             raise
     except OSError as error:
         if error.errno in (errno.EPERM, errno.EACCES, errno.EBUSY, errno.EXDEV, errno.EINVAL):
@@ -218,7 +206,7 @@ def _exchange_names(one: Path, other: Path) -> bool:
 
 def _move_in(finished: Path, target: Path) -> None:
     """Move finished files in, delete those they supersede, and put the manifest in last; it can be done twice."""
-    results = finished / _RESULTS
+    results = finished / RESULTS
     if not results.is_dir():
         return
     superseded = _superseded(target, results)
@@ -235,78 +223,3 @@ def _move_in(finished: Path, target: Path) -> None:
             path.parent.rmdir()  # where it was the last of its folder
     if (results / MANIFEST).exists():
         (results / MANIFEST).replace(target / MANIFEST)
-
-
-def _workplaces(place: Path) -> list[Path]:
-    """Find the workplaces of this user in a folder; what others put there, or a link, is not ours to complete."""
-    try:
-        found = [path for path in place.iterdir() if path.name.startswith((UNFINISHED, FINISHED))]
-        return [path for path in found if path.is_dir() and not path.is_symlink() and _own(path)]
-    except OSError:
-        return []
-
-
-def _own(path: Path) -> bool:
-    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
-
-
-def _abandoned(work: Path, target: Path) -> IO[str] | None:
-    """The lock of what a dead process left for this folder, held by us; None where it is alive or another's."""
-    try:
-        lock = (work / _LOCK).open("r+", encoding="utf-8")
-    except FileNotFoundError:
-        _clear_without_lock(work, inside=work.parent == target)
-        return None
-    except OSError:
-        return None
-    said = lock.read()
-    if said == _address(work, target) and _hold(lock) and work.exists():
-        return lock
-    lock.close()
-    if not said:  # killed before it said whose it is, or about to
-        _clear_without_lock(work, inside=True)
-    return None
-
-
-def _address(work: Path, target: Path) -> str:
-    """Which folder the results in a workplace are for; a whole tree may be moved without harm."""
-    return os.curdir if work.parent == target else target.name
-
-
-def _clear(work: Path) -> None:
-    """Delete a workplace, its lock last: a job that is killed now leaves what the next one knows how to clear."""
-    for part in (work / _RESULTS, work / _REPLACED):
-        shutil.rmtree(part, ignore_errors=True)
-    shutil.rmtree(work, ignore_errors=True)
-
-
-def _clear_without_lock(work: Path, *, inside: bool) -> None:
-    """Clear a workplace that is empty; or one of the folder's own, as earlier versions left them, when it is old."""
-    with suppress(OSError):
-        if inside and time.time() - work.stat().st_mtime > _ABANDONED_S:
-            shutil.rmtree(work)
-        else:
-            work.rmdir()  # where nothing is in it
-
-
-def _hold(lock: IO[Any]) -> bool:
-    """Lock a file until it is closed, which the system does when the process ends; False where another holds it."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (OSError, NameError):
-        return False
-    return True
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Let jobs that end together put their results in place one after another."""
-    handle = None
-    with suppress(OSError, NameError):  # a system or disk without locks, or a folder that may not be listed
-        handle = os.open(folder, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        if handle is not None:
-            os.close(handle)

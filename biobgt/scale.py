@@ -42,7 +42,7 @@ def map_subjects(
         Importable by name, since it runs in other processes.
     items : sequence
     workers : int, optional
-        Processes on this machine; None is one a core. With 1 everything runs here, in a loop.
+        Processes on this machine; None is one per core. With 1 everything runs here, in a loop.
     scheduler : str, optional
         Address of a running Dask scheduler; then ``workers`` does not matter.
     progress : callable, optional

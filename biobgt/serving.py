@@ -107,10 +107,10 @@ def _port(end: str) -> int:
 def shared_password(environment: Mapping[str, str]) -> str | None:
     """The password that the environment sets; one that is quickly guessed is refused."""
     password = environment.get(PASSWORD_VARIABLE)
-    if password is not None and len(password) < SHORTEST_PASSWORD:
+    if password is not None and len(password.strip()) < SHORTEST_PASSWORD:
         raise InputError(
-            f"The password in {PASSWORD_VARIABLE} has {len(password)} characters. Take one of at least "
-            f"{SHORTEST_PASSWORD}."
+            f"The password in {PASSWORD_VARIABLE} has {len(password.strip())} characters beside blanks. "
+            f"Take one of at least {SHORTEST_PASSWORD}."
         )
     return password
 
@@ -123,6 +123,17 @@ def admitted_users(environment: Mapping[str, str]) -> tuple[str, ...]:
 def may_enter(email: str | None, verified: object, users: Collection[str]) -> bool:
     """Whether an account may enter: its address fits, and its provider does not say that nobody checked the address.
 
+    Parameters
+    ----------
+    email : str or None
+        As the provider of the login states it.
+    verified : object
+        The provider's claim ``email_verified``: a truth value, its name, or None where it makes none.
+    users : collection of str
+        Addresses in lower case; ``*@lab.example`` lets in everyone at the lab.
+
+    Examples
+    --------
     >>> may_enter("Ann@lab.example", True, ["*@lab.example"]), may_enter("ann@lab.example.org", True, ["*@lab.example"])
     (True, False)
     """

@@ -33,5 +33,26 @@ def signals_ignored(*signals: signal.Signals) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+class Stopped(SystemExit):
+    """The end of a job by a signal, where not all is lost: ``kept`` says what is not."""
+
+    def __init__(self, code: int, kept: str) -> None:
+        super().__init__(code)
+        self.kept = kept
+
+
+@contextmanager
+def keeping(kept: str) -> Iterator[None]:
+    """Say what is kept, in full sentences, where a signal stops what is done here."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped(128 + signal.SIGINT, kept) from None
+    except SystemExit as end:
+        if isinstance(end.code, int) and end.code in STOPPED and not isinstance(end, Stopped):
+            raise Stopped(end.code, kept) from None
+        raise
+
+
 def _leave(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)

@@ -9,7 +9,7 @@ negative ones too: cells that are numbers are never touched, and neither is text
 import re
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, overload
+from typing import IO, Any, overload
 
 import pandas as pd
 
@@ -55,15 +55,19 @@ def write_csv(frame: pd.DataFrame, path: Path | None = None, **how: Any) -> str 
     return safe.to_csv(**how) if path is None else safe.to_csv(path, **how)
 
 
+def read_csv(source: Path | IO[str], **how: Any) -> pd.DataFrame:
+    """Read a table that :func:`write_csv` wrote; further options are those of :func:`pandas.read_csv`."""
+    return meant(pd.read_csv(source, **how))
+
+
 def _map_words(frame: pd.DataFrame, change: Any) -> pd.DataFrame:
     def word(value: Hashable) -> Hashable:
         return change(value) if isinstance(value, str) else value
 
-    columns = [
-        column if pd.api.types.is_numeric_dtype(column) else column.map(word, na_action="ignore")
-        for _, column in frame.items()
-    ]
-    changed = pd.concat(columns, axis=1) if columns else frame.copy()
+    changed = frame.copy()
+    for place, (_, column) in enumerate(frame.items()):
+        if not pd.api.types.is_numeric_dtype(column) and any(word(one) is not one for one in column.tolist()):
+            changed.isetitem(place, column.map(word, na_action="ignore").array)
     changed.columns = frame.columns.map(word)
     changed.index = frame.index if pd.api.types.is_numeric_dtype(frame.index) else frame.index.map(word)
     changed.index.names = frame.index.names

@@ -7,7 +7,6 @@ them, and ``docs/plausibility.md`` says what they mean.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -16,14 +15,12 @@ from biobgt.atlas import Atlas
 from biobgt.cohort import Subject
 from biobgt.connectome import is_correlation
 from biobgt.graph import ConnectomeSettings
-
-if TYPE_CHECKING:  # brings bctpy, which a page of hubs need not wait for
-    from biobgt.analysis import ModuleOptions
+from biobgt.modules.module_options import ModuleOptions
 
 STUDY_ATLAS, STUDY_REGIONS = "cc200", 200
 _PREPROCESSED = (
-    "Their series are band-passed, with the global signal removed: subjects preprocessed otherwise need not lie among "
-    "them."
+    "Their series are band-passed, with the global signal removed: subjects preprocessed differently may lie outside "
+    "their range."
 )
 
 
@@ -53,10 +50,13 @@ class StudyModules:
         The rows of :func:`abide_modules` for graphs made like this.
     note : str
         Which subjects of the study these are, or why none is shown.
+    with_defaults : bool
+        Whether there would be some with the default settings.
     """
 
     measures: pd.DataFrame | None
     note: str
+    with_defaults: bool = False
 
 
 @cache
@@ -86,9 +86,9 @@ def abide_modules() -> pd.DataFrame:
     return _table("abide_modules").copy()
 
 
-def abide_consensus_modules() -> pd.DataFrame:
-    """Agreement of each group's consensus modules with the functional labels, and with each other."""
-    return _table("abide_modules_consensus").copy()
+def abide_benchmark() -> pd.DataFrame:
+    """Every system of the benchmark on random splits of ABIDE, one line per system and split (docs/benchmark.md)."""
+    return _table("benchmark_abide").copy()
 
 
 def study_sweep(
@@ -103,22 +103,27 @@ def study_sweep(
         Only the study's own has a norm: agreement over regions depends on how many there are and how large.
     perturbation : {"control", "remove"}
     subject : Subject, optional
-        One brought as a matrix that holds no correlations has no norm.
+        One loaded as a matrix that holds no correlations has no norm.
     """
     if why := _another_kind(atlas, subject):
-        return StudySweep(None, f"No norm is shown behind: {why}.")
-    study = abide_plausibility()
-    levels = sorted(study["level"].unique())
-    level, differences = _study_level(settings, levels)
+        return StudySweep(None, f"No norm is shown: {why}.")
+    level, differences = _study_level(settings, sorted(_table("abide_plausibility")["level"].unique()))
     if level is None:
-        return StudySweep(None, f"The ABIDE study has no graphs like these ({differences}), so none is shown behind.")
+        return StudySweep(None, f"The ABIDE study has no graphs like these ({differences}), so no norm is shown.")
+    return _sweep_at(level, perturbation)
+
+
+@cache
+def _sweep_at(level: float, perturbation: str) -> StudySweep:
+    """The norm at one of the study's thresholds."""
+    study = abide_plausibility()
     chosen = (study["level"] == level) & (study["perturbation"] == perturbation) & (study["measure"] == "spearman")
     rows = study[chosen & ~study["signed"]]
     n_subjects, fewest = int(rows["n_subjects"].max()), int(rows["n_subjects"].min())
-    fewer = f" At some γ ρ is defined in {fewest} of them only." if fewest < n_subjects else ""
+    fewer = f" At some γ, ρ is defined in only {fewest} of them." if fewest < n_subjects else ""
     note = (
-        f"Behind it, mean ± 1 SD of {n_subjects} real ABIDE subjects (CC200, Pearson correlation, positive connections "
-        f"of at least {level:g}, {perturbation}, |ΔS|).{fewer} {_PREPROCESSED}"
+        f"In the background, mean ± 1 SD of {n_subjects} real ABIDE subjects (CC200, Pearson correlation, positive "
+        f"connections of at least {level:g}, {perturbation}, |ΔS|).{fewer} {_PREPROCESSED}"
     )
     return StudySweep(rows[["gamma", "reference", "mean", "sd"]].reset_index(drop=True), note)
 
@@ -155,7 +160,7 @@ def _study_level(settings: ConnectomeSettings, levels: Sequence[float]) -> tuple
 
 
 def study_modules(
-    settings: ConnectomeSettings, options: "ModuleOptions", atlas: Atlas, *, subject: Subject | None = None
+    settings: ConnectomeSettings, options: ModuleOptions, atlas: Atlas, *, subject: Subject | None = None
 ) -> StudyModules:
     """Find the modules of the ABIDE subjects whose graphs and modules were made as these are.
 
@@ -167,10 +172,10 @@ def study_modules(
     atlas : Atlas
         Only the study's own has a norm: the number of modules, Q and agreement with networks depend on the regions.
     subject : Subject, optional
-        One brought as a matrix that holds no correlations has no norm.
+        One loaded as a matrix that holds no correlations has no norm.
     """
     if why := _another_kind(atlas, subject):
-        return StudyModules(None, f"No real groups are shown beside: {why}.")
+        return StudyModules(None, f"No real groups are shown for comparison: {why}.")
     graphs = {
         ConnectomeSettings(): "positive, at least 0.3",
         ConnectomeSettings(threshold="proportional", level=0.15): "positive, strongest 15 %",
@@ -180,9 +185,10 @@ def study_modules(
     if graphs is None or options.resolution != 1 or options.runs != 10 or options.consensus:
         return StudyModules(
             None,
-            "The ABIDE study has no graphs like these, so no real groups are shown beside: it has Pearson correlation "
-            "at resolution 1, with positive connections of at least 0.3, the strongest 15 % of them, or all "
-            "connections, and the best of ten runs.",
+            "The ABIDE study has no graphs like these, so no real groups are shown for comparison: it has Pearson "
+            "correlation at resolution 1, with positive connections of at least 0.3, the strongest 15 % of them, or "
+            "all connections, and the best of ten runs.",
+            with_defaults=True,
         )
     table = abide_modules()
     note = (

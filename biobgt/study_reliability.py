@@ -5,18 +5,17 @@ graph. For any other it says nothing, and nothing is shown.
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import pandas as pd
 
 from biobgt.assets import asset
 from biobgt.atlas import Atlas
 from biobgt.graph import ConnectomeSettings
-from biobgt.hubs import HUB_METRICS
+from biobgt.hubs.measures import HUB_MEASURES, NE
 
 STUDY_ATLAS, STUDY_ATLAS_TITLE = "cc200", "CC200"
 STUDY_SETTINGS = ConnectomeSettings()
-NE = "node_entanglement"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +25,7 @@ class StudyReliability:
     Attributes
     ----------
     table : DataFrame or None
-        One row per measure of :data:`biobgt.hubs.HUB_METRICS`, ``measure`` its index, and for each cohort the columns
+        One row per measure of :data:`biobgt.hubs.HUB_MEASURES`, ``measure`` its index, and for each cohort the columns
         ``whole`` (reliability of a whole recording's profile over regions), ``icc`` (median over regions of the ICC
         over people, of a whole recording) and ``overlap`` (share of hubs that come back in the other half), named
         ``<column> <cohort>``.
@@ -63,23 +62,20 @@ def study_reliability(
     """
     if differences := _differences(settings, atlas):
         return StudyReliability(None, f"Reliability was not measured for graphs like these ({', '.join(differences)}).")
-    study = reliability_table()
+    return _reliability_at(gamma, perturbation)
+
+
+@lru_cache(maxsize=32)
+def _reliability_at(gamma: float, perturbation: str) -> StudyReliability:
+    cohorts, study = tuple(reliability_table()["cohort"].unique()), _by_measure()
     rows, left_out = _rows_at(study, gamma, perturbation)
-    cohorts = list(dict.fromkeys(study["cohort"]))
-    columns = {"whole": "whole", "icc_whole_median": "icc", "overlap_within": "overlap"}
-    parts = [
-        rows[rows["cohort"] == cohort]
-        .set_index("measure")[list(columns)]
-        .rename(columns={column: f"{name} {cohort}" for column, name in columns.items()})
-        for cohort in cohorts
-    ]
-    people = rows.groupby("cohort")["n_people"].max()
+    people = {cohort: rows[f"n_people {cohort}"].max() for cohort in cohorts}
     measured = " and ".join(f"{people[cohort]:.0f} {cohort} subjects" for cohort in cohorts)
     note = (
         f"Measured on the two halves of the recordings of {measured} ({STUDY_ATLAS_TITLE}, "
         f"{STUDY_SETTINGS.describe()}).{left_out}"
     )
-    return StudyReliability(pd.concat(parts, axis=1), note, tuple(cohorts))
+    return StudyReliability(rows.drop(columns=[f"n_people {cohort}" for cohort in cohorts]), note, cohorts)
 
 
 def _differences(settings: ConnectomeSettings, atlas: Atlas) -> list[str]:
@@ -91,14 +87,25 @@ def _differences(settings: ConnectomeSettings, atlas: Atlas) -> list[str]:
     return found
 
 
+@cache
+def _by_measure() -> pd.DataFrame:
+    """The study with one row per measure, of NE one per γ, and a column for each number and cohort."""
+    study = reliability_table().rename(columns={"icc_whole_median": "icc", "overlap_within": "overlap"})
+    columns: dict[str, pd.Series[float]] = {}
+    for cohort in study["cohort"].unique():
+        part = study[study["cohort"] == cohort].set_index("measure")
+        columns |= {f"{name} {cohort}": part[name] for name in ("whole", "icc", "overlap", "n_people")}
+    return pd.DataFrame(columns)
+
+
 def _rows_at(study: pd.DataFrame, gamma: float, perturbation: str) -> tuple[pd.DataFrame, str]:
     """The rows of hub measures with NE at this γ, and what is said where NE was not measured there."""
     at_gamma = f"{NE} γ={gamma:g}"
-    others = study[study["measure"].isin(set(HUB_METRICS) - {NE})]
-    own = study[study["measure"] == at_gamma].assign(measure=NE)
+    others = [measure for measure in HUB_MEASURES if measure != NE and measure in study.index]
     if perturbation != "control":
-        return others, " NE was measured with the control graph only."
-    if own.empty:
-        known = study["measure"].str.extract(rf"{NE} γ=(.*)")[0].dropna().unique()
-        return others, f" NE was measured at γ = {', '.join(known)} only."
-    return pd.concat([own, others]), ""
+        return study.loc[others], " NE was measured with the control graph only."
+    if at_gamma not in study.index:
+        opening = f"{NE} γ="
+        known = sorted((name.removeprefix(opening) for name in study.index if name.startswith(opening)), key=float)
+        return study.loc[others], f" NE was measured at γ = {', '.join(known)} only."
+    return study.loc[[at_gamma, *others]].rename(index={at_gamma: NE}), ""

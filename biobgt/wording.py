@@ -14,6 +14,16 @@ COVARIATES: Mapping[str, str] = {
 
 # What begins emphasis, code, a tag, an entity or a link; a plain "<", "_" or "[" within a sentence is none of them.
 _MARKUP = re.compile(r"[\\`*~]|<(?=[a-zA-Z/!?])|&(?=[#\w]+;)|(?<!\w)_|_(?!\w)|(?<=\])[(\[:]|(?<=!)\[")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def without_controls(text: str) -> str:
+    r"""Text without control characters: no font has a letter for them; what parts words becomes a space.
+
+    >>> without_controls("sub-01\x07\tleft")
+    'sub-01 left'
+    """
+    return text if text.isprintable() else _CONTROLS.sub("", re.sub(r"[\t-\r]", " ", text))
 
 
 def counted(number: int, noun: str) -> str:
@@ -29,6 +39,27 @@ def signed(value: float, decimals: int = 2) -> str:
 def listed(names: Sequence[str]) -> str:
     """Put names in a sentence: ``age``, ``age and sex``, ``motion, age and sex``."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+UNADJUSTED_DIFFERENCE = "A difference may be one of motion, age, sex or site."
+
+
+def not_ruled_out(absent: Sequence[str]) -> str:
+    """Say which usual covariates are not known of the subjects; empty where all are."""
+    if not absent:
+        return ""
+    return f"Not known for these subjects, so not ruled out: {listed([COVARIATES[name] for name in absent])}."
+
+
+def code_span(text: str) -> str:
+    """Write text as code in Markdown, whatever stands in it, on one line.
+
+    >>> print(code_span("a"), code_span("`b`"))
+    `a` `` `b` ``
+    """
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " if "`" in text else ""
+    return f"{fence}{space}{' '.join(text.split())}{space}{fence}"
 
 
 def plain_markdown(text: str) -> str:

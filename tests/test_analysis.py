@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
+from biobgt.analysis import analyse_hubs, analyse_modules
 from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import fc_strength, gamma_unit, node_efficiency, node_entanglement
+from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.modules import louvain_modules, match_modules, module_agreement
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
 
 
@@ -19,7 +21,7 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def hubs(cohort):
-    return analyse_hubs(cohort, options=HubOptions(gamma=0.7))
+    return analyse_hubs(cohort, options=HubAnalysisOptions(gamma=0.7))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def test_each_subject_has_its_own_hub_table(cohort, hubs):
     subject = cohort["sim-MCI-002"]
     graph = brain_graph(subject, cohort.atlas)
     table = hubs.tables["sim-MCI-002"]
-    expected = node_entanglement(graph, gamma=0.7 * gamma_unit(graph))
+    expected = node_entanglement(graph, absolute_gamma=0.7 * gamma_unit(graph))
     np.testing.assert_allclose(table["node_entanglement"], expected, atol=1e-12)
     np.testing.assert_allclose(table["node_efficiency"], node_efficiency(graph))
     np.testing.assert_allclose(table["fc_strength"], fc_strength(subject_connectivity(subject)))
@@ -77,7 +79,7 @@ def test_group_modules_are_numbered_alike(cohort, modules):
 
 @pytest.mark.parametrize("workers", [2])
 def test_processes_change_nothing(cohort, hubs, modules, workers):
-    again = analyse_hubs(cohort, options=HubOptions(gamma=0.7), workers=workers)
+    again = analyse_hubs(cohort, options=HubAnalysisOptions(gamma=0.7), workers=workers)
     for name, table in hubs.tables.items():
         np.testing.assert_allclose(again.tables[name]["node_entanglement"], table["node_entanglement"], atol=1e-12)
     parallel = analyse_modules(cohort, options=ModuleOptions(runs=2), workers=workers)

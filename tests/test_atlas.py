@@ -6,6 +6,7 @@ import pytest
 from biobgt.atlas import (
     BUNDLED,
     LABEL_RADIUS_MM,
+    LABELLINGS,
     PAPER_MODULES,
     Atlas,
     atlas_of_names,
@@ -16,6 +17,7 @@ from biobgt.atlas import (
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.parcellations import others_of_size
 from biobgt.readers import find_atlas, read_atlas
+from biobgt.references import work
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -24,9 +26,14 @@ def test_bundled_atlases_have_names_coordinates_and_labels(name):
     assert atlas.n_regions == BUNDLED[name].n_regions
     assert len(set(atlas.regions)) == atlas.n_regions
     assert atlas.coordinates.shape == (atlas.n_regions, 3)
-    assert np.abs(atlas.coordinates).max() < 110
+    assert np.nanmax(np.abs(atlas.coordinates)) < 110
+    assert atlas.n_regions - atlas.placed.sum() == (56 if name.startswith("4s") else 0)
     assert set(atlas.labelling("paper")) - {None} <= set(PAPER_MODULES)
-    assert len(set(atlas.labelling("dosenbach")) - {None}) == 6
+    whole_brain = {"cc200", "aal90", "aal116", "aal2_120", "dosenbach160", "power264"}  # others are no part of the rest
+    assert len(set(atlas.labelling("dosenbach")) - {None}) == (6 if name in whole_brain else 5)
+    assert len(set(atlas.labelling("yeo7")) - {None}) == (6 if name == "dosenbach160" else 7)  # no limbic seed
+    assert set(atlas.labels) <= set(LABELLINGS)
+    assert all(cited in atlas.citation for cited in (work(key).fields["doi"] for key in atlas.cites))
 
 
 def test_dosenbach_seeds_have_their_own_labels():
@@ -63,29 +70,33 @@ def test_aal90_is_the_first_90_of_aal116():
 def test_number_of_regions_recognises_an_atlas_only_where_no_other_has_it(name):
     n_regions = BUNDLED[name].n_regions
     others = others_of_size(n_regions)
-    if not others:
+    same = tuple(key for key, about in BUNDLED.items() if about.n_regions == n_regions)
+    if not others and len(same) == 1:
         assert recognise_atlas(n_regions).name == name
         return
     with pytest.raises(ChoiceNeeded) as caught:
         recognise_atlas(n_regions)
     assert caught.value.option == "atlas"
-    assert caught.value.choices == (name, "unknown")
+    assert caught.value.choices == (*same, "unknown")
     assert all(other in caught.value.question for other in others)
     assert "no model applies" in caught.value.consequences["unknown"]
 
 
 def test_shared_numbers_of_regions():
-    assert "Schaefer" in others_of_size(200)
+    assert "Kong" in others_of_size(200)
     assert "Eickhoff-Zilles, as in ABIDE" in others_of_size(116)
     assert "Shirer (Stanford functional regions)" in others_of_size(90)
     assert others_of_size(160) == others_of_size(264) == ()
-    assert recognise_atlas(112) is None  # Harvard-Oxford's, and not bundled
+    assert recognise_atlas(352) is None  # Gordon's with subcortex, and not bundled
+    assert recognise_atlas(156).name == "4s156"
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_names_of_all_regions_recognise_an_atlas_in_any_order(name):
     regions = load_atlas(name).regions
-    assert atlas_of_names(regions[::-1]).name == name
+    assert atlas_of_names(regions[::-1]).name == name.removesuffix("_hcp"), (
+        "two orders of Glasser's areas, one name each"
+    )
     assert atlas_of_names([*regions[1:], "elsewhere"]) is None
 
 
@@ -94,7 +105,7 @@ def test_two_fitting_atlases_are_a_question():
     with pytest.raises(ChoiceNeeded) as caught:
         recognise_atlas(200, own=[own])
     assert caught.value.option == "atlas"
-    assert caught.value.choices == ("mine", "cc200", "unknown")
+    assert caught.value.choices == ("mine", "cc200", "schaefer200", "schaefer200_17", "unknown")
 
 
 def test_own_table_with_labels(tmp_path):

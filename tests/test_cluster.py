@@ -1,9 +1,11 @@
-"""Work on a real Dask cluster whose workers are processes: one is killed, all are killed, there is none."""
+"""Work on a real Dask cluster of processes: a worker is killed, all are, there is none, the scheduler is killed."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,16 +18,20 @@ from biobgt import InputError, cluster
 from biobgt.cluster import map_on_cluster
 
 WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
+SCHEDULER = (sys.executable, "-m", "distributed.cli.dask_scheduler")
+
+
+def environment() -> dict[str, str]:
+    """In which the functions of the tests are found."""
+    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": paths}
 
 
 @contextmanager
 def workers_of(address: str, n: int) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Single-threaded workers in processes of their own, that nobody starts again when they end."""
-    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     command = [*WORKER, address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
-    started = [
-        subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, stderr=subprocess.DEVNULL) for _ in range(n)
-    ]
+    started = [subprocess.Popen(command, env=environment(), stderr=subprocess.DEVNULL) for _ in range(n)]
     try:
         with Client(address) as client:
             client.wait_for_workers(n, timeout=60)
@@ -34,6 +40,22 @@ def workers_of(address: str, n: int) -> Iterator[list[subprocess.Popen[bytes]]]:
         for process in started:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def scheduler_process(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A scheduler in a process of its own, that can be killed, and its address."""
+    about = folder / "scheduler.json"
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(about)]
+    process = subprocess.Popen([*SCHEDULER, *options], env=environment(), stderr=subprocess.DEVNULL)
+    try:
+        while not about.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        yield process, json.loads(about.read_text())["address"]
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture
@@ -102,3 +124,13 @@ def test_a_subject_that_ends_every_worker_is_named():
 def test_a_sentence_from_a_worker_arrives(scheduler):
     with workers_of(scheduler, 1), pytest.raises(TypeError, match="bad operand type"):
         map_on_cluster(abs, [1, "x"], scheduler)
+
+
+def test_a_scheduler_that_is_killed_ends_the_job_with_a_sentence(tmp_path):
+    items = [(str(tmp_path), 0.1, number) for number in range(20)]
+    with (
+        scheduler_process(tmp_path) as (process, address),
+        workers_of(address, 1),
+        pytest.raises(InputError, match=r"was lost \(\w+\) after 2 of 20 subjects. Start it and the job again."),
+    ):
+        map_on_cluster(note_and_double, items, address, progress=lambda done, _: process.kill() if done == 2 else None)

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from biobgt.atlas import load_atlas, numbered_atlas
+from biobgt.atlas import Atlas, load_atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject, join_cohorts
 from biobgt.errors import InputError
 
@@ -49,6 +51,15 @@ def test_a_subject_has_series_or_connectivity():
         Subject(id="x")
     with pytest.raises(ValueError, match="either"):
         Subject(id="x", series=np.ones((2, 2)), connectivity=np.eye(2))
+
+
+def test_names_have_no_control_characters(cohort):
+    odd = replace(cohort.subjects[0], id="sub\x07-01", group="N\tC\x85")
+    assert (odd.id, odd.group) == ("sub-01", "N C")
+    assert replace(cohort, name="a\x00b\u00a0ü").name == "ab\u00a0ü"
+    assert Atlas("a", "A", ("left\x1b", "right")).regions == ("left", "right")
+    with pytest.raises(InputError, match="stands twice"):
+        Atlas("a", "A", ("left\x1b", "left"))
 
 
 def test_silent_regions():

@@ -11,6 +11,7 @@ from biobgt.cohort import Refusal, Source
 from biobgt.cohort_edits import (
     add_subjects,
     change_atlas,
+    confirm_atlas,
     edit_again,
     group_name,
     hand_edits,
@@ -82,6 +83,30 @@ def test_the_same_names_in_another_order_take_their_data_along(cohort) -> None:
     assert back["a"].missing_regions == (2,)
 
 
+@pytest.mark.parametrize("decided_by", ["the user", "the region names"])
+def test_two_orders_of_one_atlas_move_data_only_where_names_told_the_regions(rng, decided_by) -> None:
+    """Who takes nameless columns for the wrong order of Glasser's areas, and says so, gets other names for them."""
+    source = Source("s.csv", 1, "0", "csv", {"atlas decided by": decided_by})
+    subject = Subject("a", series=rng.standard_normal((5, 360)), source=source)
+    cohort = Cohort("x", (subject,), load_atlas("glasser360"))
+    changed = change_atlas(cohort, load_atlas("glasser360_hcp"))
+    moved = decided_by == "the region names"
+    expected = np.roll(subject.series, 180, axis=1) if moved else subject.series
+    np.testing.assert_array_equal(changed["a"].series, expected)
+    back = change_atlas(changed, load_atlas("glasser360"))
+    np.testing.assert_array_equal(back["a"].series, subject.series)
+
+
+def test_a_confirmed_atlas_is_sure() -> None:
+    source = Source("s.csv", 1, "0", "csv", {"atlas decided by": "the number of regions alone"})
+    cohort = Cohort("x", (Subject("a", connectivity=np.eye(3), source=source),), numbered_atlas(3))
+    assert not cohort.atlas_is_sure
+    confirmed = confirm_atlas(cohort)
+    assert confirmed.atlas_is_sure
+    assert confirmed.atlas_decided_by == "the user"
+    assert confirmed.notes == ("Atlas: 3 regions, atlas not known, confirmed by you.",)
+
+
 def test_atlas_of_another_size_is_a_sentence(cohort) -> None:
     with pytest.raises(InputError, match="3 regions, and Craddock CC200 has 200"):
         change_atlas(cohort, load_atlas("cc200"))
@@ -90,7 +115,7 @@ def test_atlas_of_another_size_is_a_sentence(cohort) -> None:
 
 
 def read(names: str, *, sha256: str = "1", atlas: Atlas | None = None, **of_all: object) -> Cohort:
-    """A cohort as a reader makes it: a letter a subject, each from a file of its own."""
+    """A cohort as a reader makes it: a letter per subject, each from a file of its own."""
     subjects = tuple(
         Subject(
             name,

@@ -120,7 +120,7 @@ def test_a_brought_matrix_stands_for_itself():
     person = Subject(id="m", connectivity=matrix)
     np.testing.assert_array_equal(subject_connectivity(person), matrix)
     assert subject_connectivity(person, estimator="fisher-z")[0, 1] == pytest.approx(np.arctanh(0.5))
-    with pytest.raises(InputError, match="needs its series"):
+    with pytest.raises(InputError, match="needs its region series"):
         subject_connectivity(person, estimator="partial")
     counts = Subject(id="m", connectivity=matrix * 100)
     with pytest.raises(InputError, match="beyond ±1"):

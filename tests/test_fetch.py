@@ -2,10 +2,15 @@
 
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
-from abide_mirror import abide_server
+from abide_mirror import Handler, abide_server
 
 from biobgt import InputError, read_cohort
 from biobgt.fetch import FetchOptions, abide_cohort, data_folder, fetch_abide
@@ -39,6 +44,49 @@ def test_a_second_run_fetches_only_what_is_missing(tmp_path, mirror):
     asked.clear()
     fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
     assert asked == ["Pitt_0050004_rois_cc200.1D"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(tmp_path, mirror, monkeypatch, number):
+    address, asked = mirror
+    half_sent, over = threading.Event(), threading.Event()
+    send = Handler.copyfile
+
+    def send_half(handler, source, target):
+        if "0050004" not in handler.path:
+            send(handler, source, target)
+            return
+        content = source.read()
+        target.write(content[: len(content) // 2])
+        target.flush()
+        half_sent.set()
+        over.wait(60)
+
+    command = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
+    words = ["fetch", "abide", "--out", str(tmp_path / "out"), "--mirror", address]
+    (tmp_path / "temporary").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(Handler, "copyfile", send_half)
+        environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+        job = subprocess.Popen([sys.executable, "-c", command, *words], env=environment, stderr=subprocess.DEVNULL)
+        try:
+            assert half_sent.wait(90)
+            job.send_signal(number)
+            job.wait(60)
+        finally:
+            job.kill()
+            job.wait()
+            over.set()
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert not list((tmp_path / "out").rglob("*_0050004_rois_cc200.1D"))
+    asked.clear()
+    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert set(asked) == {"Pitt_0050004_rois_cc200.1D"}
+    (file,) = folder.rglob("*_0050004_rois_cc200.1D")
+    assert file.read_bytes() == next((tmp_path / "server").rglob(file.name)).read_bytes()
+    series = {f"cpac/filt_global/Pitt_005000{i}_rois_cc200.1D" for i in (3, 4)}
+    kept = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert kept == {*series, "Phenotypic_V1_0b_preprocessed1.csv", "fetched.json"}
 
 
 def test_without_a_network_it_ends_with_a_sentence(tmp_path):

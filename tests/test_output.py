@@ -1,5 +1,8 @@
 """Files that appear whole or not at all."""
 
+import os
+import signal
+
 import pytest
 from full_disk import files_end_at
 
@@ -33,3 +36,26 @@ def test_a_library_that_is_stopped_leaves_nothing(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         half()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_cleared_by_the_next(tmp_path):
+    child = os.fork()
+    if child == 0:
+        with atomic_file(tmp_path / "card.json") as file:
+            file.write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".card.json.")
+    write_atomically(tmp_path / "another.json", "{}")
+    assert left.exists()  # of another file
+    write_atomically(tmp_path / "card.json", "{}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another.json", "card.json"]
+
+
+def test_what_another_still_writes_is_left_alone(tmp_path):
+    with atomic_file(tmp_path / "card.json") as file:
+        file.write_text("first")
+        write_atomically(tmp_path / "card.json", "second")
+        assert file.read_text() == "first"
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"card.json": "first"}

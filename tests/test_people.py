@@ -9,21 +9,23 @@ import pandas as pd
 import pytest
 from planted_cohort import planted_cohort, small
 
-from biobgt.analysis import ModuleOptions, analyse_hubs, analyse_modules
+from biobgt.analysis import analyse_hubs, analyse_modules
 from biobgt.cohort import Cohort
 from biobgt.connectome import cohort_graphs, subject_connectivity
-from biobgt.figures import curves_caption
+from biobgt.figures import HubCurves, order_regions
+from biobgt.figures.group_behind import GroupBehind
 from biobgt.groups import compare_attention, compare_groups, group_means
 from biobgt.groups.covariates import overall_connectivity
 from biobgt.hubs import plausibility
 from biobgt.hubs.group_curves import group_curves, measure_curves
-from biobgt.model.pretrained import load_groups
+from biobgt.model.group_results import load_groups
 from biobgt.modules.difference import group_module_difference
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.people import average_by_person, counted_people
+from biobgt.training.baseline_folds import baselines_out_of_fold
 from biobgt.training.cards import write_model
 from biobgt.training.data import label_graphs
-from biobgt.training.ensemble import train_ensemble
-from biobgt.training.linear import linear_out_of_fold
+from biobgt.training.folds import train_ensemble
 from biobgt.training.splits import Split
 
 RUNS = 4
@@ -127,8 +129,9 @@ def test_words_say_recordings_where_they_are_more_than_people() -> None:
     assert counted_people(6, 6) == "6 subjects"
     assert counted_people(6, 24) == "24 recordings of 6 people"
     assert counted_people(1, 4) == "4 recordings of 1 person"
-    how = {"scale": "z", "gamma": 0.5, "perturbation": "control", "rule": "top"}
-    said = curves_caption("s", 200, 20, **how, group=("NC", 6, 24))
+    curves = {"node_entanglement": np.arange(3.0)}
+    group = GroupBehind("NC", 6, 24, curves, curves)
+    said = HubCurves(curves=curves, regions="ABC", hubs=np.ones(3, bool), order=order_regions(3), group=group).caption
     assert "mean ± 1 SD of the 24 recordings of 6 people of NC, averaged for each person first" in said
     assert _copied().group_people == {"NC": 3, "ASD": 3}
     assert _copied().group_sizes == {"NC": 12, "ASD": 12}
@@ -157,7 +160,7 @@ def test_a_models_group_maps_are_means_over_people(tmp_path) -> None:
         data=data,
         preset=preset,
         trained=trained,
-        linear=linear_out_of_fold(data, splits),
+        linear=baselines_out_of_fold(data, splits),
         command="biobgt train",
         seed=0,
     )

@@ -283,3 +283,20 @@ def test_results_for_another_folder_stay_with_it(tmp_path):
     assert "planted.csv" not in contents(inner)
     complete_earlier(tmp_path / "out")
     assert (tmp_path / "out" / "planted.csv").exists()
+
+
+def test_results_are_on_the_disk_before_they_have_their_names(tmp_path, monkeypatch):
+    synced, named = set(), []
+    fsync, put = os.fsync, biobgt.result_folders._put_in_place
+
+    def watch(work, target):
+        named.append({path.stat().st_ino for path in (work / "results").rglob("*")})
+        put(work, target)
+
+    monkeypatch.setattr(os, "fsync", lambda handle: (synced.add(os.fstat(handle).st_ino), fsync(handle)))
+    monkeypatch.setattr(biobgt.result_folders, "_put_in_place", watch)
+    for words in ("old", "new"):
+        synced.clear()
+        write(tmp_path / "out", words, OLD)
+        assert named[-1] <= synced
+        assert tmp_path.stat().st_ino in synced, "the new name, too"

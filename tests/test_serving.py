@@ -83,7 +83,7 @@ def test_who_can_reach_it(address: str | None, names: tuple[str, ...], others: b
 def test_short_password_is_refused() -> None:
     assert shared_password({}) is None
     assert shared_password({"BIOBGT_PASSWORD": "a long enough one"}) == "a long enough one"
-    for short in ("", "eleven char"):
+    for short in ("", "eleven char", " " * 20):
         with pytest.raises(InputError, match="at least 12"):
             shared_password({"BIOBGT_PASSWORD": short})
 

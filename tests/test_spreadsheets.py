@@ -1,5 +1,6 @@
 """No cell that we write runs in a spreadsheet, and every id comes back as it was."""
 
+import ast
 import csv
 import io
 from pathlib import Path
@@ -112,7 +113,9 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     """Names of subjects and groups in the bundle's words and numbers."""
     from biobgt.export import CohortRef, FigureRequest, cohort_sha256
     from biobgt.export.bundle import make_files
-    from biobgt.export.texts import captions_text, methods_text
+    from biobgt.export.markdown_methods import methods_markdown
+    from biobgt.export.methods import methods_of
+    from biobgt.export.texts import captions_text
     from biobgt.figures.paper.style import PaperStyle
 
     name = "=<img src=x onerror=alert(1)>"
@@ -124,7 +127,57 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     numbers = list(csv.reader(io.StringIO(files.numbers.decode())))
     assert not any(cell.startswith("=") for row in numbers for cell in row)
     assert any(cell == f"'{name}" for row in numbers for cell in row)
-    words = captions_text([files], ["one"]) + methods_text([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
+    methods = methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
+    words = captions_text([files], ["one"]) + methods_markdown(methods)
     assert "img" in words
     assert "<img" not in MarkdownIt().render(words)
     assert "<b>" not in MarkdownIt().render(words)
+
+
+ROOT = Path(__file__).resolve().parents[1]
+WRITERS = {"to_csv", "to_excel", "writer", "DictWriter", "savetxt"}
+# The log of a training is numbers, under names of our own.
+NUMBERS_ALONE = {"biobgt/training/trainer.py"}
+
+
+def _calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
+    """Every call of an attribute: ``frame.to_csv(…)`` as ("to_csv", the call)."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [(call.func.attr, call) for call in calls if isinstance(call.func, ast.Attribute)]
+
+
+def _guarded(value: ast.expr, function: ast.AST) -> bool:
+    """Whether a value is ``written(…)``, or a name that such a value was given in the same function."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id == "written"
+    given = [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        for name in node.targets
+        if isinstance(value, ast.Name) and isinstance(name, ast.Name) and name.id == value.id
+    ]
+    return bool(given) and all(isinstance(one, ast.Call) and _guarded(one, function) for one in given)
+
+
+def test_no_table_is_written_but_by_the_one_writer() -> None:
+    for path in sorted([*(ROOT / "biobgt").rglob("*.py"), *(ROOT / "app").rglob("*.py")]):
+        name = path.relative_to(ROOT).as_posix()
+        found = [
+            (attribute, call.lineno) for attribute, call in _calls(ast.parse(path.read_text())) if attribute in WRITERS
+        ]
+        if name != "biobgt/spreadsheets.py" and name not in NUMBERS_ALONE:
+            assert not found, f"{name} writes a table without biobgt.spreadsheets: {found}"
+
+
+def test_no_table_on_a_page_is_saved_but_as_written() -> None:
+    """The toolbar of a table on the screen saves it as CSV."""
+    seen = 0
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
+        for function in functions:
+            for attribute, call in _calls(function):
+                if attribute in ("dataframe", "data_editor"):
+                    seen += 1
+                    assert _guarded(call.args[0], function), f"{path.name}:{call.lineno} shows a table as it is"
+    assert seen >= 10

@@ -12,7 +12,8 @@ from planted_cohort import planted_cohort
 
 from biobgt.assets import asset
 from biobgt.groups import compare_groups, covariates_of
-from biobgt.studies import abide_consensus_modules, abide_modules, abide_plausibility
+from biobgt.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR
+from biobgt.studies import abide_modules, abide_plausibility
 
 
 @pytest.mark.parametrize(("group", "n_subjects"), [("all", 899), ("NC", 462), ("ASD", 437)])
@@ -39,7 +40,6 @@ def test_modules_tables():
     assert set(modules["graphs"]) == {"positive, at least 0.3", "positive, strongest 15 %", "signed, all"}
     assert modules["n"].eq(899).all()
     assert modules["p"].between(0, 1).all()
-    assert abide_consensus_modules()["ami"].between(0, 1).all()
     assert modules["covariates"].eq("mean_fd, age, sex, site").all()
 
 
@@ -84,3 +84,33 @@ def test_the_page_prints_the_table_of_the_module_study():
     for row in abide_modules().to_dict("records"):
         assert f"| {row['difference']:+.4f} | " in text
         assert f"[{row['d_low']:.2f}, {row['d_high']:.2f}] | {row['p']:.4f} | {row['p_unadjusted']:.4f} |" in text
+
+
+def test_the_limits_that_tell_noise_are_those_of_the_study():
+    table = pd.read_csv(asset("studies", "noise_strength.csv"))
+    drawn = table["series"].str.contains("noise")
+    below = table["by independent time points: highest"] < FILTERED_NOISE_FACTOR
+    below |= table["by time points: highest"] < NOISE_FACTOR
+    pd.testing.assert_series_equal(table["taken for noise"] == table["n"], below, check_names=False, obj="all taken")
+    whole = table[table["time points"] == "whole"].set_index("series")["taken for noise"]
+    assert whole.to_dict() == {"abide_cc200": 1, "abide_aal116": 1, "cni2019_cc200": 0, "cni2019_aal116": 0}
+    noise = table[drawn]
+    assert noise["n"].sum() - noise["taken for noise"].sum() == 3, "as the comment on the limit says"
+
+
+def test_the_study_of_noise_measures_what_a_subject_is_flagged_by(rng):
+    study = _script("noise_strength")
+    by_length, by_independent = study.ratios(rng.standard_normal((400, 50)))
+    assert by_length == pytest.approx(1, abs=0.05)  # white noise is what both are measured against
+    assert by_independent == pytest.approx(1, abs=0.05)
+    slow = study.noise("0.009 to 0.08 Hz", 400, rng)
+    assert study.ratios(slow)[0] > 1.5 > study.ratios(slow)[1]
+
+
+def test_the_toy_graphs_of_degree_and_ne_are_what_the_table_says() -> None:
+    study = _script("degree_fragility")
+    table = pd.read_csv(asset("studies", "degree_fragility.csv"))
+    found = pd.DataFrame([row for corner in study.CORNERS for row in study.measured(corner)])
+    pd.testing.assert_frame_equal(found, table, rtol=1e-4, atol=1e-9, check_dtype=False)
+    ne = table[table["measure"].str.startswith("NE,")].groupby("neighbours_of_b")["higher"].agg(set)
+    assert ne.to_dict() == {"star": {"b"}, "clique": {"a"}}

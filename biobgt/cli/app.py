@@ -17,6 +17,7 @@ from biobgt.serving import LOOPBACK, PASSWORD_VARIABLE, USERS_VARIABLE, admitted
 
 PAGE = "docs/serving.md"
 _AUTH_SETTINGS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
+_OPENID_PACKAGES = {"Authlib": "authlib", "HTTPX": "httpx"}  # what Streamlit's login imports when somebody logs in
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -26,21 +27,29 @@ def app(
         list[str] | None, typer.Option(help="With --public: a name under which others reach the app. May be repeated.")
     ] = None,
     address: Annotated[
-        str, typer.Option(help="With --public: where to listen. Behind a proxy on this machine: localhost.")
+        str, typer.Option(help="With --public: address to listen on. Behind a proxy on this machine: localhost.")
     ] = LOOPBACK[0],
-    port: Annotated[int, typer.Option(help="Where the app listens.", min=1, max=65535)] = 8501,
+    port: Annotated[int, typer.Option(help="Port of the app.", min=1, max=65535)] = 8501,
     secrets: Annotated[
         Path | None, typer.Option(help="With --public: Streamlit's secrets.toml with a section [auth].")
     ] = None,
-    max_upload: Annotated[int | None, typer.Option(help="Largest file to bring, in MB.", min=1)] = None,
+    max_upload: Annotated[int | None, typer.Option(help="Largest file that can be uploaded, in MB.", min=1)] = None,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
 ) -> None:
-    """Start the app in the browser, on this machine only; with --public for others, behind a login."""
+    """Start the app in the browser, on this machine only; with --public for others, behind a login.
+
+    Examples
+    --------
+    biobgt app
+    biobgt app --public --host lab.example.org --port 8501
+    """
     names = host_names(host or ())
     if public:
         check_public(names, secrets, os.environ)
     elif host or secrets or address.lower() not in LOOPBACK:
-        raise InputError("--host, --address and --secrets are for serving others: add --public, which wants a login.")
+        raise InputError(
+            "--host, --address and --secrets are for serving others: add --public, which requires a login."
+        )
     options = {
         "server.address": address,
         "server.port": str(port),
@@ -96,22 +105,23 @@ def _check_openid(secrets: Path, environment: Mapping[str, str]) -> None:
     try:
         auth = tomllib.loads(secrets.read_text(encoding="utf-8")).get("auth")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"'{secrets}' is no TOML file ({error}).") from None
+        raise InputError(f"'{secrets}' is not a TOML file ({error}).") from None
     missing = [name for name in _AUTH_SETTINGS if not (isinstance(auth, dict) and auth.get(name))]
     if missing:
-        raise InputError(f"The section [auth] of '{secrets}' does not say {', '.join(missing)}; {PAGE} shows one.")
+        raise InputError(f"The section [auth] of '{secrets}' lacks {', '.join(missing)}; {PAGE} shows one.")
     if not admitted_users(environment):
         raise InputError(
             f"With OpenID Connect, name who may enter in the environment variable {USERS_VARIABLE}: addresses, or "
             "'*@lab.example' for all of a domain, or '*' for every account of the provider."
         )
-    if find_spec("authlib") is None:
-        raise InputError("OpenID Connect needs Authlib: pip install 'biobgt[login]'.")
+    absent = [name for name, module in _OPENID_PACKAGES.items() if find_spec(module) is None]
+    if absent:
+        raise InputError(f"OpenID Connect needs {' and '.join(absent)}: pip install 'biobgt[login]'.")
 
 
 def _start(command: list[str]) -> None:
     """Become the server, so that whatever ends this process ends it; where that cannot be, wait for it."""
-    print_line("Starting BioBGT Explorer. Ctrl-C ends it.")
+    print_line("Starting BioBGT Explorer. Press Ctrl-C to stop it.")
     if os.name == "posix":
         os.execv(command[0], command)
     raise typer.Exit(subprocess.run(command, check=False).returncode)

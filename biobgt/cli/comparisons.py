@@ -4,30 +4,25 @@ The test of Freedman and Lane adjusts for covariates. Where one is missing for s
 freedom than the subjects have, the job says so and stops, rather than compare something else than was asked for.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 import typer
 
-from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
+from biobgt.analysis import analyse_hubs, analyse_modules
 from biobgt.cli.arguments import (
-    GammaOption,
     OutOption,
-    PerturbationOption,
     reads_cohort,
-    takes,
-    takes_module_options,
+    takes_options,
     takes_settings,
     takes_workers,
 )
 from biobgt.cli.results import print_settings, results_folder, write_reading, write_settings, write_table
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings, check_choice
+from biobgt.graph import ConnectomeSettings
 from biobgt.groups.cohort_features import (
     CohortFeatures,
     compare_features,
@@ -35,123 +30,76 @@ from biobgt.groups.cohort_features import (
     module_segregation,
     network_connectivity,
     regional_hubs,
-    two_groups,
 )
-from biobgt.groups.covariates import complete_covariates
-from biobgt.groups.design import confounding_notes
-from biobgt.hubs import HUB_METRICS
-from biobgt.modules.difference import PERMUTATIONS, UNADJUSTED, ModuleDifference, group_module_difference
+from biobgt.groups.comparison_options import HUBS, MODULES, NETWORKS, NOTHING, ComparedOptions, ComparisonOptions
+from biobgt.groups.design import check_design, confounding_notes
+from biobgt.groups.measured_comparison import PlannedComparison, plan_comparison
+from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
+from biobgt.modules.difference import UNADJUSTED, ModuleDifference, group_module_difference
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.wording import not_ruled_out
 
-Compared = Literal["fc-blocks", "segregation", "hubs", "modules"]
-Groups = tuple[str, str]
-NOTHING = "none"
 # Networks are compared in the whole connectivity, whatever graphs are made of it elsewhere.
 WHOLE = ConnectomeSettings(estimator="fisher-z", sign="signed", threshold="none")
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What is compared, adjusted for what; ``covariates`` None is what the phenotypes have."""
-
-    of: Compared
-    labelling: str | None
-    measure: str
-    covariates: tuple[str, ...] | None
-    without: tuple[str, ...]
-    leave_out_incomplete: bool
-    permutations: int | None
-
-
-@dataclass(frozen=True)
-class _How:
-    """How subjects are measured, and where that is done."""
-
-    settings: ConnectomeSettings
-    modules: ModuleOptions
-    hubs: HubOptions
-    where: dict[str, Any]
-
-
-def _asked(
-    of: Annotated[
-        Compared,
-        typer.Option(
-            help="fc-blocks: Fisher-z connectivity within and between functional networks. segregation: Q, number of "
-            "modules, system segregation. hubs: one measure in every region. modules: do groups have the same modules?"
-        ),
-    ],
-    labelling: Annotated[
-        str | None, typer.Option(help="fc-blocks: functional labels of the atlas. Default: its first.")
-    ] = None,
-    measure: Annotated[str, typer.Option(help=f"hubs: one of {', '.join(HUB_METRICS)}.")] = "node_entanglement",
-    covariate: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Adjust for it: mean_fd, age, sex, site or any column of the phenotypes; may be repeated. 'none' "
-            "adjusts for nothing. Default: those four, where the phenotypes have them."
-        ),
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(help="Do not adjust for this one of the covariates; may be repeated."),
-    ] = None,
-    leave_out_incomplete: Annotated[
-        bool, typer.Option("--leave-out-incomplete", help="Leave out the subjects that lack a covariate.")
-    ] = False,
-    permutations: Annotated[
-        int | None, typer.Option(min=1, help="Shuffles of the test. Default: 5000, and 10000 for modules.")
-    ] = None,
-) -> _Asked:
-    check_choice("hub measure", measure, tuple(HUB_METRICS))
-    chosen = None if covariate is None else tuple(name for name in covariate if name.lower() != NOTHING)
-    return _Asked(of, labelling, measure, chosen, tuple(without or ()), leave_out_incomplete, permutations)
-
-
 @reads_cohort
-@takes("asked", _asked)
+@takes_options("asked", ComparedOptions, panel="What to compare")
 @takes_settings
 @takes_workers
-@takes_module_options
+@takes_options("modules", ModuleOptions, panel="Modules")
+@takes_options("entanglement", EntanglementOptions, panel="Node entanglement")
 def compare(
     cohort: Cohort,
-    asked: _Asked,
+    asked: ComparedOptions,
     settings: ConnectomeSettings,
-    options: ModuleOptions,
+    modules: ModuleOptions,
     where: dict[str, Any],
-    groups: Annotated[Groups, typer.Option(help="Two groups, controls first, such as NC ASD.")],
+    groups: Annotated[tuple[str, str], typer.Option(help="Two groups, controls first, such as NC ASD.")],
     out: OutOption,
-    gamma: GammaOption = 0.5,
-    perturbation: PerturbationOption = "control",
+    entanglement: EntanglementOptions,
 ) -> None:
-    """Compare two groups: one row per feature with n, effect, p, false discovery rate, and the covariates."""
-    chosen = two_groups(cohort, groups)
-    hub_options = HubOptions(gamma=gamma, perturbation=perturbation, seed=options.seed)
-    how = _How(WHOLE if asked.of == "fc-blocks" else settings, options, hub_options, where)
-    with results_folder(out, job=f"compare {asked.of}") as folder:
-        path = folder / f"compare_{asked.of}.csv"
-        (_compare_modules if asked.of == "modules" else _compare_measure)(chosen, groups, asked, how, path)
-        used = {"compared": asked.of, "groups": " - ".join(groups), **_used(chosen, asked, how)}
-        write_settings(chosen, how.settings, used, folder / f"compare_{asked.of}_settings.csv")
-        write_reading(chosen, folder)
-    print_settings(chosen, how.settings)
+    """Compare two groups: one row per feature with n, effect, p, false discovery rate, and the covariates.
+
+    Examples
+    --------
+    biobgt compare study/ --groups NC ASD --of segregation --out comparison
+    biobgt compare study/ --groups NC AD --of hubs --without site --out comparison
+    """
+    chosen = {**asked.as_dict(), **modules.as_dict(), **entanglement.as_dict()}
+    options = ComparisonOptions(first=groups[0], second=groups[1], **chosen)
+    planned = plan_comparison(cohort, options)
+    check_design(planned.people.design, sum(planned.people.sizes.values()))
+    settings = WHOLE if options.of == NETWORKS else settings
+    with results_folder(out, job=f"compare {options.of}") as folder:
+        path = folder / f"compare_{options.of}.csv"
+        (_compare_modules if options.of == MODULES else _compare_measure)(planned, options, settings, where, path)
+        used = {"compared": options.of, "groups": " - ".join(groups), **_used(planned.cohort, options)}
+        write_settings(planned.cohort, settings, used, folder / f"compare_{options.of}_settings.csv")
+        write_reading(planned.cohort, folder)
+    print_settings(planned.cohort, settings)
     print_line(f"Comparison of {groups[0]} and {groups[1]} written to {out}")
 
 
-def _compare_measure(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, path: Path) -> None:
+def _compare_measure(
+    planned: PlannedComparison,
+    options: ComparisonOptions,
+    settings: ConnectomeSettings,
+    where: dict[str, Any],
+    path: Path,
+) -> None:
     """Compare the groups feature by feature, adjusted for covariates."""
-    held = complete_covariates(
-        cohort.table(), asked.covariates, without=asked.without, leave_out_incomplete=asked.leave_out_incomplete
-    )
-    features = _measure(cohort, asked, how)
+    cohort, groups = planned.cohort, options.groups
+    features = _measure(cohort, options, settings, where)
     found = compare_features(
         cohort,
         features,
         groups,
-        covariates=held.table,
-        permutations=asked.permutations or 5000,
-        seed=how.modules.seed,
+        covariates=planned.covariates.table,
+        permutations=options.n_permutations,
+        seed=options.seed,
     )
-    rows = comparison_rows(cohort, found)
+    rows = comparison_rows(found, simulated=cohort.simulated)
     write_table(rows, path)
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     shown = rows.sort_values("p", kind="stable")
@@ -163,35 +111,45 @@ def _compare_measure(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, p
         f"Adjusted for: {', '.join(found.covariates) or 'none'}. {found.design.degrees} residual degrees of freedom, "
         f"{found.permutations:,} permutations, seed {found.seed}."
     )
-    if held.absent:
-        print_line(f"Not known of these subjects, and so not ruled out: {', '.join(held.absent)}.")
-    if asked.without:
-        print_line(f"Left out as asked, and so not ruled out: {', '.join(asked.without)}.")
+    if planned.covariates.absent:
+        print_line(not_ruled_out(planned.covariates.absent))
+    if options.without:
+        print_line(f"Not adjusted for, as requested, so not ruled out: {', '.join(options.without)}.")
     for note in found.notes:
         print_line(note)
 
 
-def _measure(cohort: Cohort, asked: _Asked, how: _How) -> CohortFeatures:
-    if asked.of == "fc-blocks":
-        return network_connectivity(cohort, asked.labelling)
-    if asked.of == "hubs":
+def _measure(
+    cohort: Cohort, options: ComparisonOptions, settings: ConnectomeSettings, where: dict[str, Any]
+) -> CohortFeatures:
+    if options.of == NETWORKS:
+        return network_connectivity(cohort, options.labelling or None)
+    if options.of == HUBS:
         with progress_bar("Hubs") as progress:
-            hubs = analyse_hubs(cohort, how.settings, how.hubs, progress=progress, **how.where)
-        return regional_hubs(cohort, hubs, asked.measure)
+            hubs = analyse_hubs(cohort, settings, _hub_options(options), progress=progress, **where)
+        return regional_hubs(cohort, hubs.tables, options.measure)
     with progress_bar("Modules") as progress:
-        modules = analyse_modules(cohort, how.settings, how.modules, progress=progress, **how.where)
-    return module_segregation(cohort, modules)
+        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where)
+    return module_segregation(cohort, modules.summary)
 
 
-def _compare_modules(cohort: Cohort, groups: Groups, asked: _Asked, how: _How, path: Path) -> None:
+def _hub_options(options: ComparisonOptions) -> HubAnalysisOptions:
+    return HubAnalysisOptions(options.gamma, options.perturbation, seed=options.seed)
+
+
+def _compare_modules(
+    planned: PlannedComparison,
+    options: ComparisonOptions,
+    settings: ConnectomeSettings,
+    where: dict[str, Any],
+    path: Path,
+) -> None:
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
-    if asked.covariates:
-        raise InputError("The test of modules shuffles whole people and cannot adjust for covariates. Leave them out.")
+    cohort, groups = planned.cohort, options.groups
     with progress_bar("Modules") as progress:
-        modules = analyse_modules(cohort, how.settings, how.modules, progress=progress, **how.where)
-    permutations = asked.permutations or PERMUTATIONS
+        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where)
     found = group_module_difference(
-        cohort, groups, modules.partitions, n_permutations=permutations, seed=how.modules.seed
+        cohort, groups, modules.partitions, n_permutations=options.n_permutations, seed=options.seed
     )
     row = {f"n_{group}": n for group, n in zip(groups, found.n_subjects, strict=True)} | _difference_row(found)
     made = {"covariates": NOTHING, "permutations": found.n_permutations, "seed": found.seed}
@@ -219,10 +177,10 @@ def _difference_row(found: ModuleDifference) -> dict[str, float]:
     }
 
 
-def _used(cohort: Cohort, asked: _Asked, how: _How) -> dict[str, Any]:
+def _used(cohort: Cohort, options: ComparisonOptions) -> dict[str, Any]:
     """The options that had a part in the result."""
-    if asked.of == "hubs":
-        return {"measure": asked.measure, **how.hubs.as_dict()}
-    if asked.of == "fc-blocks":
-        return {"labelling": asked.labelling or next(iter(cohort.atlas.labels)), "seed": how.modules.seed}
-    return how.modules.as_dict()
+    if options.of == HUBS:
+        return {"measure": options.measure, **_hub_options(options).as_dict()}
+    if options.of == NETWORKS:
+        return {"labelling": options.labelling or next(iter(cohort.atlas.labels)), "seed": options.seed}
+    return options.part(ModuleOptions).as_dict()

@@ -1,5 +1,6 @@
 """The job that makes one figure for the paper with the numbers behind it, as the app's export does."""
 
+from collections.abc import Sequence
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, CohortRef, FigureRequest
+from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, PANELS, CohortRef, FigureRequest
 from biobgt.graph import ConnectomeSettings
 
 if TYPE_CHECKING:  # matplotlib takes a second to import, and other jobs do not need it
@@ -20,7 +21,9 @@ if TYPE_CHECKING:  # matplotlib takes a second to import, and other jobs do not 
 Reading = dict[str, Any]
 
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Which figure, such as hub_curves.")]
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="Which figure, such as hub_curves; panels for several in one.")
+]
 CohortArgument = Annotated[
     Path,
     typer.Argument(metavar="COHORT", help="A file, a folder or a .zip of subjects; or demo:asd, model:NAME."),
@@ -38,70 +41,123 @@ _name = Parameter("figure_name", Parameter.POSITIONAL_OR_KEYWORD, annotation=Nam
 _reading.__signature__ = Signature([_name, *_how_to_read.values()])  # type: ignore[attr-defined]
 
 
-@takes("reading", _reading)
+@takes("reading", _reading, panel="What to read")
 @takes_settings
 def figure(
     reading: Reading,
     settings: ConnectomeSettings,
     out: OutOption,
-    subject: Annotated[str | None, typer.Option(help="Whose figure. Default: the first subject's.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Subject to draw. Default: the first.")] = None,
     options: Annotated[
         list[str] | None, typer.Option("--set", help="An option of the figure, such as gamma=0.5; may be repeated.")
     ] = None,
     request: Annotated[
-        Path | None, typer.Option(help="Request of an exported bundle; it holds subject, graph and options.")
+        Path | None,
+        typer.Option(help="Request file (.json) of an exported bundle; it names subject, graph and options."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the files. Default: the figure's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the files. Default: the name of the figure.")] = None,
     format: Annotated[list[str] | None, typer.Option(help="svg, pdf, png or tiff; may be repeated.")] = None,
-    width: Annotated[float, typer.Option(help="Width in mm; journals have 85, 114 or 174.")] = 85.0,
+    width: Annotated[
+        float, typer.Option(help="Width in mm; usual in journals are 85, 114 to 120 and 174 to 180.")
+    ] = 85.0,
     height: Annotated[float | None, typer.Option(help="Height in mm. Default: what suits the figure.")] = None,
-    font: Annotated[str, typer.Option(help="Name of an installed font.")] = "DejaVu Sans",
+    font: Annotated[
+        str, typer.Option(help="Liberation Sans (as wide as Arial and Helvetica), or an installed font.")
+    ] = "DejaVu Sans",
     font_size: Annotated[float, typer.Option(help="Size of labels, in points.")] = 7.0,
     dpi: Annotated[int, typer.Option(help="Dots per inch of PNG and TIFF.")] = 300,
     palette: Annotated[str, typer.Option(help="okabe-ito or tol-muted.")] = "okabe-ito",
+    title: Annotated[bool, typer.Option(help="Write the figure's title above it.")] = True,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder that keeps measured results for the next figure. Default: none.")
+    ] = None,
 ) -> None:
-    """Make one figure for the paper and the numbers behind it, as the app exports them."""
-    from biobgt.export.bundle import make_files, write_files
-    from biobgt.figures.paper.style import PaperStyle
+    """Make one figure for the paper, the numbers behind it and its methods, as the app exports them.
 
-    style = PaperStyle(width, height, font, font_size, dpi, palette)
+    Examples
+    --------
+    biobgt figure module_brain study/ --subject sub-01 --format svg --width 85 --out figures
+    biobgt figure panels demo:asd --set figures=hub_curves,module_brain --set columns=1 --out figures
+    """
+    from biobgt.export.bundle import make_files, versions, write_files, write_methods
+    from biobgt.export.methods import methods_of
+    from biobgt.export.requests import cohort_sha256
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import MeasuredCohort
+    from biobgt.result_store import FolderStore
+
+    style = PaperStyle(width, height, font, font_size, dpi, palette, title)
     figure_name = reading.pop("figure_name")
-    wanted = _from_file(request, figure_name, subject, options) if request is not None else None
-    cohort, ref = _find_cohort(reading, wanted)
-    if wanted is None:
-        wanted = _from_options(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
-    made = make_files(cohort, wanted, style=style, formats=formats)
+    if figure_name == PANELS:
+        from biobgt.cli.panel_figures import panels_asked_for, write_panels
+
+        asked, cohorts = panels_asked_for(reading, settings, subject=subject, options=options, request=request)
+        write_panels(asked, cohorts, style=style, formats=formats, out=out, name=name or PANELS)
+        return
+    wanted = _from_file(request, figure_name, subject, options) if request is not None else None
+    cohort, ref = find_cohort(reading, wanted)
+    if wanted is None:
+        wanted = request_of(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
+    store = None if results is None else FolderStore(results, cohort_sha256(cohort))
+    made = make_files(MeasuredCohort(cohort, store), wanted, style=style, formats=formats)
     name = name or wanted.figure
+    methods = methods_of([made], {wanted.cohort: cohort}, versions([wanted]))
     with results_folder(out, job=f"figure {name}") as folder:
-        written = [path.relative_to(folder) for path in write_files(made, folder, name)]
+        paths = [*write_files(made, folder, name), *write_methods(methods, folder, name)]
+        written = [path.relative_to(folder) for path in paths]
     for path in written:
         print_line(f"Written: {out / path}")
 
 
-def _from_file(path: Path, figure: str, subject: str | None, options: list[str] | None) -> FigureRequest:
+def request_text(path: Path, subject: str | None, options: list[str] | None) -> str:
+    """Read a request file, which leaves nothing to be named beside it.
+
+    Parameters
+    ----------
+    path : Path
+    subject : str or None
+    options : list of str or None
+        What the command line names beside the request.
+    """
     if subject is not None or options:
-        raise InputError("A request says whose figure it is and with which options: leave --subject and --set out.")
+        raise InputError("A request already names subject and options: leave out --subject and --set.")
     try:
-        request = FigureRequest.from_json(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError(f"The request '{path}' cannot be read. Give a .json file of an exported bundle.") from None
+
+
+def _from_file(path: Path, figure: str, subject: str | None, options: list[str] | None) -> FigureRequest:
+    request = FigureRequest.from_json(request_text(path, subject, options))
     if request.figure != figure:
-        raise InputError(f"The request '{path}' is of the figure '{request.figure}', not '{figure}'.")
+        raise InputError(f"The request '{path}' is for the figure '{request.figure}', not '{figure}'.")
     return request
 
 
-def _from_options(
-    figure: str, cohort: CohortRef, subject: str | None, settings: ConnectomeSettings, options: list[str]
+def request_of(
+    figure: str, cohort: CohortRef, subject: str | None, settings: ConnectomeSettings, options: Sequence[str] = ()
 ) -> FigureRequest:
-    from biobgt.export.recipes import recipe_of
+    """Ask for a figure with the options that the command line names.
 
-    recipe = recipe_of(figure)
-    given = dict(recipe.read_option(text) for text in options)
-    return FigureRequest(figure, cohort, subject if recipe.of_subject else None, settings, given)
+    Parameters
+    ----------
+    figure : str
+    cohort : CohortRef
+    subject : str or None
+        Left out where the figure is of groups or of a model.
+    settings : ConnectomeSettings
+    options : sequence of str
+        As ``name=value``.
+    """
+    from biobgt.figures.catalogue import FIGURES
+
+    kind = FIGURES.named(figure)
+    given = dict(kind.takes.read_text(text, of=f"The figure '{kind.name}'") for text in options)
+    return FigureRequest(figure, cohort, subject if kind.of_subject else None, settings, given)
 
 
-def _find_cohort(reading: Reading, wanted: FigureRequest | None) -> tuple[Cohort, CohortRef]:
+def find_cohort(reading: Reading, wanted: FigureRequest | None) -> tuple[Cohort, CohortRef]:
     """Draw a demo, with the request's parameters where there is one, or read files and check that they are the ones."""
     where = str(reading["path"])
     if where.startswith((DEMO_PREFIX, MODEL_PREFIX)):
@@ -109,12 +165,13 @@ def _find_cohort(reading: Reading, wanted: FigureRequest | None) -> tuple[Cohort
         ref = CohortRef(name, demo=kind == "demo", model=kind == "model")
         if wanted is not None:
             if (wanted.cohort.demo, wanted.cohort.model, wanted.cohort.name) != (ref.demo, ref.model, ref.name):
-                raise InputError(f"The request is of the cohort '{wanted.cohort.name}', not of '{where}'.")
+                raise InputError(f"The request is for the cohort '{wanted.cohort.name}', not '{where}'.")
             ref = wanted.cohort
         return ref.draw(), ref
     if wanted is not None and not wanted.cohort.own:
         prefix = DEMO_PREFIX if wanted.cohort.demo else MODEL_PREFIX
-        raise InputError(f"The request is of no files: give {prefix}{wanted.cohort.name} instead of '{where}'.")
+        meant = f"{prefix}{wanted.cohort.name}"
+        raise InputError(f"The request was made for {meant}, not for files: give {meant} instead of '{where}'.")
     cohort = read_arguments(**reading)
     if wanted is not None:
         wanted.cohort.check(cohort)

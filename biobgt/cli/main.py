@@ -7,34 +7,30 @@ from typing import Annotated
 import typer
 
 from biobgt import __version__
-from biobgt.cli import comparisons, figures, models, networks, predictions, subjects
-from biobgt.cli.app import app as start_app
+from biobgt.cli.lazy import commands
 from biobgt.cli.screen import err, print_line
 from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.signals import STOPPED, end_cleanly_on_signals
+from biobgt.signals import STOPPED, Stopped, end_cleanly_on_signals
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="BioBGT Explorer: hubs, functional modules and transformer attention in brain networks.",
-)
-fetch = typer.Typer(no_args_is_help=True, help="Fetch a public cohort.")
-fetch.command("abide")(subjects.abide)
-app.command("app")(start_app)
-app.command()(subjects.info)
-app.command()(subjects.connectome)
-app.command()(networks.hubs)
-app.command()(networks.modules)
-app.command()(comparisons.compare)
-app.command()(figures.figure)
-app.command()(models.train)
-app.command()(models.evaluate)
-app.command()(models.card)
-app.command()(predictions.predict)
-app.command()(predictions.attention)
-app.command()(subjects.demo)
-app.command()(subjects.atlases)
+JOBS = {
+    "app": "biobgt.cli.app:app",
+    "info": "biobgt.cli.subjects:info",
+    "connectome": "biobgt.cli.subjects:connectome",
+    "hubs": "biobgt.cli.networks:hubs",
+    "modules": "biobgt.cli.networks:modules",
+    "compare": "biobgt.cli.comparisons:compare",
+    "figure": "biobgt.cli.figures:figure",
+    "train": "biobgt.cli.models:train",
+    "evaluate": "biobgt.cli.evaluations:evaluate",
+    "benchmark": "biobgt.cli.benchmarks:benchmark",
+    "card": "biobgt.cli.models:card",
+    "predict": "biobgt.cli.predictions:predict",
+    "attention": "biobgt.cli.predictions:attention",
+    "demo": "biobgt.cli.subjects:demo",
+    "atlases": "biobgt.cli.subjects:atlases",
+}
+app = commands(JOBS, help="BioBGT Explorer: hubs, functional modules and transformer attention in brain networks.")
+fetch = commands({"abide": "biobgt.cli.subjects:abide"}, help="Fetch a public cohort.")
 app.add_typer(fetch, name="fetch")
 
 
@@ -71,7 +67,8 @@ def main() -> None:
         sys.exit(2)
     except SystemExit as end:
         if end.code in STOPPED:
-            err.print("Stopped before the end: no results were written.")
+            kept = f". {end.kept}" if isinstance(end, Stopped) else ": no results were written."
+            err.print(f"Stopped before the end{kept}", markup=False, highlight=False, soft_wrap=True)
         raise
 
 
@@ -82,4 +79,4 @@ def _sentence(error: InputError | OSError) -> str:
     if isinstance(error, InputError):
         return str(error)
     what = f"'{error.filename}' cannot be read or written" if error.filename else "A file cannot be read or written"
-    return f"{what} ({error.strerror or error}). Check the name, your rights to it and the space on the disk."
+    return f"{what} ({error.strerror or error}). Check its name, your permissions and the space left on the disk."

@@ -1,22 +1,18 @@
 """Jobs about networks: hubs and modules of a subject or a cohort, as tables."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
-import typer
 
-from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, analyse_modules
+from biobgt.analysis import analyse_hubs, analyse_modules
 from biobgt.cli.arguments import (
-    GammaOption,
     OutOption,
-    PerturbationOption,
     reads_cohort,
-    takes_module_options,
+    takes_options,
     takes_settings,
     takes_workers,
 )
 from biobgt.cli.results import (
-    file_names,
     print_settings,
     results_folder,
     write_reading,
@@ -26,8 +22,10 @@ from biobgt.cli.results import (
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.graph import ConnectomeSettings
-from biobgt.hubs.beyond_strength import NULL_GRAPHS
-from biobgt.hubs.table import HubRule
+from biobgt.hubs.hub_options import HubAnalysisOptions
+from biobgt.modules.module_measures import measure_columns
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.output import file_names
 from biobgt.people import counted_people
 from biobgt.study_reliability import StudyReliability, study_reliability
 from biobgt.wording import counted
@@ -36,27 +34,19 @@ from biobgt.wording import counted
 @reads_cohort
 @takes_settings
 @takes_workers
+@takes_options("options", HubAnalysisOptions, panel="Hubs")
 def hubs(
-    cohort: Cohort,
-    settings: ConnectomeSettings,
-    where: dict[str, Any],
-    out: OutOption,
-    gamma: GammaOption = 0.5,
-    perturbation: PerturbationOption = "control",
-    rule: Annotated[HubRule, typer.Option(help="Hubs: the top share of regions, or mean + 1 SD.")] = "top",
-    share: Annotated[float, typer.Option(help="Share of regions that are hubs under 'top'.")] = 0.1,
-    nulls: Annotated[
-        int, typer.Option(help=f"Null graphs to test agreement against; {NULL_GRAPHS} for p down to 0.05. 0: none.")
-    ] = 0,
-    halves: Annotated[bool, typer.Option(help="Measure both halves of each recording: are its hubs reliable?")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap and of the null graphs.")] = 0,
+    cohort: Cohort, settings: ConnectomeSettings, options: HubAnalysisOptions, where: dict[str, Any], out: OutOption
 ) -> None:
-    """Write each subject's hub table, each group's mean hubs, and whether NE agrees with NEff and FC strength."""
+    """Write each subject's hub table, each group's mean hubs, and whether NE agrees with NEff and FC strength.
+
+    Examples
+    --------
+    biobgt hubs study/ --out hubs
+    biobgt hubs study/ --out hubs --gamma 1 --workers 4
+    """
     from biobgt.figures.agreement_words import agreement_sentence, little_strength_of  # brings plotly
 
-    options = HubOptions(
-        gamma=gamma, perturbation=perturbation, rule=rule, share=share, seed=seed, nulls=nulls, halves=halves
-    )
     with results_folder(out, job="hubs") as folder:
         with progress_bar("Hubs") as progress:
             result = analyse_hubs(cohort, settings, options, progress=progress, **where)
@@ -66,16 +56,16 @@ def hubs(
         write_table(result.groups, folder / "hub_groups.csv")
         write_table(result.agreement, folder / "hub_agreement.csv")
         write_table(result.summary, folder / "hub_agreement_summary.csv")
-        norms = study_reliability(settings, cohort.atlas, gamma=gamma, perturbation=perturbation)
+        norms = study_reliability(settings, cohort.atlas, gamma=options.gamma, perturbation=options.perturbation)
         if norms.table is not None:
             write_table(norms.table.reset_index(), folder / "hub_reliability_study.csv")
-        if halves:
+        if options.halves:
             write_table(result.halves, folder / "hub_reliability.csv")
         write_settings(cohort, settings, options.as_dict(), folder / "hub_settings.csv")
         write_reading(cohort, folder)
     print_settings(cohort, settings)
     print_table(result.summary, title="Agreement of node entanglement over people")
-    print_line(agreement_sentence(result.agreement, n_nulls=nulls))
+    print_line(agreement_sentence(result.agreement, n_nulls=options.nulls))
     for sentence in little_strength_of(cohort):
         print_line(sentence)
     _print_reliability(norms, result.halves)
@@ -88,7 +78,7 @@ def _print_reliability(norms: StudyReliability, halves: pd.DataFrame) -> None:
         print_table(norms.table.reset_index(), title="Reliability of hub measures in the study")
     print_line(norms.note)
     if halves.empty:
-        print_line("How reliable these subjects' own hubs are was not measured; --halves does.")
+        print_line("The reliability of these subjects' own hubs was not measured; --halves measures it.")
         return
     known = halves[halves["why_not"] == ""]
     if len(known):
@@ -102,11 +92,17 @@ def _print_reliability(norms: StudyReliability, halves: pd.DataFrame) -> None:
 @reads_cohort
 @takes_settings
 @takes_workers
-@takes_module_options
+@takes_options("options", ModuleOptions, panel="Modules")
 def modules(
     cohort: Cohort, settings: ConnectomeSettings, options: ModuleOptions, where: dict[str, Any], out: OutOption
 ) -> None:
-    """Write each subject's modules and roles, each group's consensus, and agreement with functional labels."""
+    """Write each subject's modules and roles, each group's consensus, and agreement with functional labels.
+
+    Examples
+    --------
+    biobgt modules study/ --out modules
+    biobgt modules study/ --out modules --consensus --resolution 1.2
+    """
     with results_folder(out, job="modules") as folder:
         with progress_bar("Modules") as progress:
             result = analyse_modules(cohort, settings, options, progress=progress, **where)
@@ -118,7 +114,11 @@ def modules(
         write_settings(cohort, settings, options.as_dict(), folder / "module_settings.csv")
         write_reading(cohort, folder)
     print_settings(cohort, settings)
-    shown = ["subject", "group", "modules", "q", "system segregation"]
-    shown += [str(column) for column in result.summary if str(column).startswith("ami ")]
-    print_table(result.summary.reindex(columns=shown), title="Modules (AMI: agreement with functional labels)")
+    columns = measure_columns(cohort.atlas.labels).items()
+    shown = [column for column, (measure, labelling) in columns if measure.shown and not labelling]
+    shown += [column for column, (measure, labelling) in columns if measure.shown and labelling]
+    print_table(
+        result.summary.reindex(columns=["subject", "group", *shown]),
+        title="Modules (AMI: agreement with functional labels)",
+    )
     print_line(f"Modules of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")

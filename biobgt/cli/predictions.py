@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from biobgt.cli.arguments import DeviceOption, OutOption, reads_cohort
 from biobgt.cli.results import (
-    file_names,
     print_simulated,
     refusals,
     results_file,
@@ -27,13 +26,14 @@ from biobgt.cli.results import (
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import InputError
+from biobgt.output import file_names
 from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     from biobgt.model.ensemble import Ensemble, SubjectExplanation
 
-ModelOption = Annotated[str, typer.Option(help="A shipped model's name, or the folder of your own.")]
+ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]
 RESEARCH = "Research use only, not a diagnostic device."
 
 
@@ -44,14 +44,21 @@ def predict(
     out: Annotated[Path, typer.Option(help="Table of predictions, a .csv file.")],
     device: DeviceOption = "auto",
 ) -> None:
-    """Write each subject's probability of every group, and a warning where it should not be believed.
+    """Write each subject's probability of every group, with a warning where it is not reliable.
 
-    Beside it, NAME_model.json says which model it was and whether it is simulated.
+    Beside it, NAME_model.json names the model and says whether its patients are simulated.
+
+    Examples
+    --------
+    biobgt predict study/ --model abide-cc200 --out predictions.csv
+    biobgt predict sub-01.csv --model abide-cc200 --atlas cc200 --out predictions.csv
     """
     from biobgt.model.pretrained import load_card, load_pretrained
 
     if out.suffix != ".csv":
-        raise InputError(f"Predictions are written as a .csv file, and '{out.name}' is none.")
+        raise InputError(
+            f"Predictions are written as a .csv file: give --out a name that ends in .csv, not '{out.name}'."
+        )
     card, ensemble = load_card(model), load_pretrained(model, device)
     ensemble.check(cohort)
     with results_file(out) as file:
@@ -69,7 +76,7 @@ def predict(
         print_line(f"Not predicted: {counted(refused, 'subject')}; the column 'warning' says why.")
     warned = int((table["warning"] != "").sum()) - refused
     if warned:
-        print_line(f"To be taken with care: {counted(warned, 'subject')}; the column 'warning' says why.")
+        print_line(f"With a warning: {counted(warned, 'subject')}; the column 'warning' says why.")
     print_line(f"{RESEARCH} Written to {out}")
 
 
@@ -77,10 +84,15 @@ def predict(
 def attention(cohort: Cohort, model: ModelOption, out: OutOption, device: DeviceOption = "auto") -> None:
     """Write each subject's attention, what each region receives, and the means over functional modules.
 
-    attention_received.csv: mean from the other regions; 1 is even, 2 twice that.
+    attention_received.csv: mean from the other regions; 1 is uniform attention, 2 twice that.
     module_blocks.csv: mean weights, where all weights of a region sum to 1.
-    module_contrast.csv: attention within over between the subject's own modules.
+    module_contrast.csv: ratio of attention within to between the subject's own modules.
     model.json: which model it was, and whether its patients are simulated.
+
+    Examples
+    --------
+    biobgt attention study/ --model abide-cc200 --out attention
+    biobgt attention demo-subjects --model adsim-aal90 --out attention
     """
     from biobgt.model.pretrained import load_card, load_pretrained
 
@@ -99,7 +111,7 @@ def attention(cohort: Cohort, model: ModelOption, out: OutOption, device: Device
 
 @dataclass
 class _Seen:
-    """What is kept of each subject's attention: a few numbers a region or module, not the matrices."""
+    """What is kept of each subject's attention: a few numbers per region or module, not the matrices."""
 
     labels: Sequence[str | None] | None
     received: list[NDArray[np.float64]] = field(default_factory=list)
@@ -109,8 +121,8 @@ class _Seen:
 
     def add(self, own: "SubjectExplanation") -> None:
         """Take what a model saw in one subject."""
-        from biobgt.groups import module_blocks, module_contrast
         from biobgt.model.attention_views import attention_received, select_attention
+        from biobgt.modules import module_blocks, module_contrast
 
         mean = own.attention[0].mean(axis=(0, 1))
         self.received.append(attention_received(select_attention(own.attention[0])))
@@ -121,7 +133,7 @@ class _Seen:
             self.modules = blocks.modules
 
     def write(self, cohort: Cohort, folder: Path) -> None:
-        """Write the tables, a row a subject."""
+        """Write the tables, a row per subject."""
         who = pd.DataFrame({"subject": cohort.ids, "group": [subject.group for subject in cohort]})
         contrasts = who.assign(within_over_between=self.contrasts)
         write_csv(contrasts, folder / "module_contrast.csv", index=False)

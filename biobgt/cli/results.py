@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,27 @@ from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
 
 
-def results_folder(out: Path, *, job: str) -> AbstractContextManager[Path]:
+def results_folder(out: Path, *, job: str, manifest: bool = True) -> AbstractContextManager[Path]:
     """Give a folder to write in that becomes ``out``, with a manifest, when the job is done, and vanishes when not.
 
     Results of other jobs in it stay, and so do a user's files: see :mod:`biobgt.result_folders`.
+
+    Parameters
+    ----------
+    out : Path
+    job : str
+        Whose earlier results are replaced.
+    manifest : bool
+        Write ``manifest.json``, which names the files.
     """
-    return result_folder(out, job=job, about=_about())
+    return result_folder(out, job=job, about=_about(), manifest=manifest)
 
 
 @contextmanager
 def results_file(out: Path) -> Iterator[Path]:
     """Yield a file to write that becomes ``out`` when the job is done, together with any that are written beside it."""
     if out.is_dir():
-        raise InputError(f"'{out}' is a folder, and a file is to be written. Name a file in it.")
+        raise InputError(f"'{out}' is a folder: name a file in it.")
     # A manifest is for folders of results, not for any folder in which somebody wants a table.
     with result_folder(out.parent, job=out.name, about=_about(), manifest=False) as folder:
         yield folder / out.name
@@ -64,7 +72,17 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
-    """Write how a result was made, a row a setting."""
+    """Write how a result was made, one row per setting.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings
+    options : mapping of str to plain values
+        Those of the job.
+    path : Path
+        A CSV file.
+    """
     rows = {
         "cohort": cohort.name,
         "simulated": cohort.simulated,
@@ -88,20 +106,6 @@ def write_model(card: Mapping[str, Any], path: Path) -> None:
     path.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def file_names(subjects: Iterable[str]) -> dict[str, str]:
-    """Make a file name of each subject's id; ids that come out alike are told apart by a number."""
-    names: dict[str, str] = {}
-    for subject in subjects:
-        safe = "".join(character if character.isalnum() or character in "-_." else "_" for character in subject)
-        safe = safe if safe.strip("._") else f"subject_{safe}"
-        name, number = safe, 1
-        while name.lower() in {other.lower() for other in names.values()}:
-            number += 1
-            name = f"{safe}_{number}"
-        names[subject] = name
-    return names
-
-
 def write_reading(cohort: Cohort, folder: Path) -> None:
     """Write where every subject came from and what was refused, and say so if anything was."""
     write_csv(sources(cohort), folder / "sources.csv", index=False)
@@ -117,12 +121,12 @@ def write_reading(cohort: Cohort, folder: Path) -> None:
 
 
 def print_settings(cohort: Cohort, settings: ConnectomeSettings) -> None:
-    """Say whether subjects are simulated and how the graphs were made; a matrix that was brought was not estimated."""
+    """Say whether subjects are simulated, how graphs were made, and whose connectivity was not estimated."""
     print_simulated(cohort)
     print_line(settings.describe())
-    n_brought = sum(subject.kind == "connectivity" for subject in cohort)
-    if n_brought:
-        print_line(f"Taken as brought, without estimating anything: the matrices of {counted(n_brought, 'subject')}.")
+    n_matrices = sum(subject.kind == "connectivity" for subject in cohort)
+    if n_matrices:
+        print_line(f"Connectivity taken from the files, without estimation: {counted(n_matrices, 'subject')}.")
 
 
 def print_simulated(cohort: Cohort) -> None:
@@ -133,12 +137,12 @@ def print_simulated(cohort: Cohort) -> None:
 
 
 def refusals(cohort: Cohort) -> pd.DataFrame:
-    """One row a file that was refused."""
+    """One row per file that was refused."""
     return pd.DataFrame([{"file": item.file, "why": item.reason} for item in cohort.refused], columns=["file", "why"])
 
 
 def sources(cohort: Cohort) -> pd.DataFrame:
-    """One row a subject: its file, size, hash, and how it was read."""
+    """One row per subject: its file, size, hash, and how it was read."""
     return pd.DataFrame(
         [
             {

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import typer
 
-from biobgt.atlas import BUNDLED, LABELLINGS, load_atlas
+from biobgt.atlas import BUNDLED, LABELLINGS
 from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings
 from biobgt.cli.results import (
-    file_names,
     print_settings,
     print_simulated,
     refusals,
@@ -21,11 +20,18 @@ from biobgt.cli.results import (
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.connectome import cohort_graphs
+from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
 from biobgt.fetch import ABIDE_TERMS, FetchOptions, Pipeline, fetch_abide
 from biobgt.graph import ConnectomeSettings
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.measured import MeasuredCohort
+from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.output import file_names
 from biobgt.people import counted_people
 from biobgt.quality import quality_table
 from biobgt.readers.layout import SIMULATED_MARK
+from biobgt.references import work
+from biobgt.signals import keeping
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
@@ -36,7 +42,13 @@ def info(
     cohort: Cohort,
     out: Annotated[Path | None, typer.Option(help="Also write the tables as CSV into this folder.")] = None,
 ) -> None:
-    """Show what is in a file, a folder or an archive: subjects, groups, atlas, quality, what was refused."""
+    """Show what is in a file, a folder or an archive: subjects, groups, atlas, quality, what was refused.
+
+    Examples
+    --------
+    biobgt info study/
+    biobgt info study.zip --atlas cc200 --phenotypes participants.tsv
+    """
     with nullcontext() if out is None else results_folder(out, job="info") as folder:
         quality = quality_table(cohort)
         _print_cohort(cohort, quality)
@@ -64,23 +76,39 @@ def _print_cohort(cohort: Cohort, quality: pd.DataFrame) -> None:
             print_table(
                 flagged[["subject", column]], title=f"Quality {column}: {counted(len(flagged), 'subject')}", limit=10
             )
-    _print_names("No row in the phenotype table", cohort.unmatched_subjects)
-    _print_names("In the phenotype table, not among the subjects", cohort.unmatched_rows)
+    _print_names("Without a row in the phenotype table", cohort.unmatched_subjects)
+    _print_names("In the phenotype table, but without data", cohort.unmatched_rows)
     if cohort.refused:
         print_table(refusals(cohort), title=f"Refused: {len(cohort.refused)}", limit=50)
 
 
 @reads_cohort
 @takes_settings
-def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> None:
-    """Write one brain graph a subject, as CSV with region names."""
-    files = file_names(cohort.ids)
-    rows = []
+def connectome(
+    cohort: Cohort,
+    settings: ConnectomeSettings,
+    out: OutOption,
+    format_: Annotated[
+        str,
+        typer.Option("--format", help="; ".join(f"{key}: {about.title}" for key, about in GRAPH_FORMATS.items()) + "."),
+    ] = "csv",
+) -> None:
+    """Write one brain graph per subject: as a table with region names, or in a format of other programs.
+
+    Examples
+    --------
+    biobgt connectome study/ --out graphs
+    biobgt connectome study/ --out graphs --format graphml --sign signed
+    """
+    files, rows = file_names(cohort.ids), []
+    of_nodes = GRAPH_FORMATS.named(format_).of_nodes
     with results_folder(out, job="connectome") as folder, progress_bar("Graphs") as progress:
         for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
-            frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
             (folder / "graphs").mkdir(exist_ok=True)
-            write_csv(frame, folder / "graphs" / f"{files[graph.subject]}.csv", float_format="%.8g")
+            one = MeasuredCohort(cohort).of(graph.subject, settings)
+            nodes = node_table(one, HubOptions(), NamedModuleOptions()) if of_nodes else None
+            for ending, contents in graph_files(graph, key=format_, nodes=nodes).items():
+                (folder / "graphs" / f"{files[graph.subject]}{ending}").write_bytes(contents)
             isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
             rows.append(
                 {
@@ -100,53 +128,80 @@ def connectome(cohort: Cohort, settings: ConnectomeSettings, out: OutOption) -> 
 def demo(
     out: OutOption,
     name: Annotated[str, typer.Argument(help=f"One of: {', '.join(DEMO_COHORTS)}.")] = "asd",
-    n_per_group: Annotated[int, typer.Option(help="Subjects a group.")] = 20,
+    n_per_group: Annotated[int, typer.Option(help="Subjects per group.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
 ) -> None:
-    """Write a simulated demo cohort: one table of series a subject, and participants.tsv."""
+    """Write a simulated demo cohort: one table of series per subject, and participants.tsv.
+
+    Examples
+    --------
+    biobgt demo --out demo-subjects
+    biobgt demo ad --n-per-group 5 --seed 1 --out small-demo
+    """
     cohort = demo_cohort(name, n_per_group=n_per_group, seed=seed)
     with results_folder(out, job="demo") as folder:
         for subject in cohort:
             table = pd.DataFrame(subject.series, columns=cohort.atlas.regions)
-            text = table.to_csv(sep="\t", index=False, float_format="%.6g")
+            text = write_csv(table, sep="\t", index=False, float_format="%.6g")
             mark = f"{SIMULATED_MARK} drawn by biobgt demo {name}, seed {seed}; not a person\n"
             (folder / f"{subject.id}.tsv").write_text(mark + text)
         rows = [{"participant_id": subject.id, "group": subject.group} for subject in cohort]
-        pd.DataFrame(rows).to_csv(folder / "participants.tsv", sep="\t", index=False)
+        write_csv(pd.DataFrame(rows), folder / "participants.tsv", sep="\t", index=False)
     for note in cohort.notes:
         print_line(note)
     print_line(f"{len(cohort)} simulated subjects written to {out}")
 
 
 def atlases() -> None:
-    """List the bundled atlases and how many of their regions have a functional label."""
+    """List the bundled atlases and how many of their regions have a functional label.
+
+    Examples
+    --------
+    biobgt atlases
+    COLUMNS=160 biobgt atlases
+    """
     rows = []
-    for name in BUNDLED:
-        atlas = load_atlas(name)
-        labelled = {label: atlas.n_regions - atlas.n_unlabelled(label) for label in LABELLINGS}
+    for name, about in BUNDLED.items():
+        atlas = about.atlas
+        labelled = {label: atlas.n_regions - atlas.n_unlabelled(label) for label in LABELLINGS if label in atlas.labels}
+        files = {"label image": about.label_image is not None, "surface": bool(about.surface)}
         rows.append(
-            {"atlas": name, "title": atlas.title, "regions": atlas.n_regions, **labelled, "cite": atlas.citation}
+            {
+                "atlas": name,
+                "title": atlas.title,
+                "regions": atlas.n_regions,
+                "with coordinates": int(atlas.placed.sum()),
+                "with a label": ", ".join(f"{label} {count}" for label, count in labelled.items()),
+                "files": ", ".join(what for what, there in files.items() if there),
+                "cite": ", ".join(work(cited).short for cited in atlas.cites),
+            }
         )
-    print_table(
-        pd.DataFrame(rows), title="Bundled atlases (regions with a Dosenbach network, with a module of the paper)"
-    )
+    title = "Bundled atlases: how many regions have coordinates, and a functional label of each kind"
+    print_table(pd.DataFrame(rows), title=title, limit=len(rows))
 
 
 def abide(
     out: OutOption,
     pipeline: Annotated[Pipeline, typer.Option(help="Preprocessing pipeline.")] = "cpac",
-    band_pass: Annotated[bool, typer.Option(help="Band-passed series.")] = True,
+    band_pass: Annotated[bool, typer.Option(help="Band-passed series (0.01 to 0.1 Hz).")] = True,
     global_signal_regression: Annotated[bool, typer.Option(help="Series with the global signal removed.")] = True,
-    quality_checked: Annotated[bool, typer.Option(help="Only subjects that passed ABIDE's raters.")] = True,
-    n_subjects: Annotated[int | None, typer.Option(help="Fetch the first few only.")] = None,
-    mirror: Annotated[str | None, typer.Option(help="Another address to fetch from.")] = None,
+    quality_checked: Annotated[bool, typer.Option(help="Only subjects that passed ABIDE's quality check.")] = True,
+    n_subjects: Annotated[int | None, typer.Option(help="Fetch only the first N subjects of the list.")] = None,
+    mirror: Annotated[str | None, typer.Option(help="Another address (URL) to fetch from.")] = None,
 ) -> None:
-    """Fetch ABIDE's CC200 region series and phenotypes; run it again to go on where it stopped."""
+    """Fetch ABIDE's CC200 region series and phenotypes; run it again to continue where it stopped.
+
+    Examples
+    --------
+    biobgt fetch abide --out abide
+    biobgt fetch abide --out abide --n-subjects 20
+    """
     options = FetchOptions(pipeline, band_pass, global_signal_regression, quality_checked, n_subjects, mirror)
     print_line(ABIDE_TERMS)
-    with progress_bar("Fetching") as progress:
+    kept = f"Complete files are kept in '{out}': run the same command again to continue."
+    with keeping(kept), progress_bar("Fetching") as progress:
         folder = fetch_abide(out, options, progress=progress)
-    print_line(f"Fetched to {folder}. Look at it with: biobgt info {folder}")
+    print_line(f"Fetched to {folder}. To see what it contains: biobgt info {folder}")
 
 
 def _print_names(what: str, names: tuple[str, ...]) -> None:

@@ -1,8 +1,9 @@
 """Export: figures for a paper with the numbers behind them, a methods text, provenance, and how to make them again.
 
-Importing this package is quick; :mod:`biobgt.export.recipes` and :mod:`biobgt.export.bundle` bring matplotlib.
+Importing this package is quick; :mod:`biobgt.export.making` and :mod:`biobgt.export.bundle` bring matplotlib.
 """
 
-from biobgt.export.requests import CohortRef, FigureRequest, Plain, cohort_sha256
+from biobgt.export.requests import CohortRef, FigureRequest, cohort_sha256
+from biobgt.options import Plain
 
 __all__ = ["CohortRef", "FigureRequest", "Plain", "cohort_sha256"]

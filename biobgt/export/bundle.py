@@ -12,28 +12,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import biobgt
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.export.making import MadeFigure
-from biobgt.export.measured import MeasuredCohort
-from biobgt.export.recipes import make_figure, recipe_of
-from biobgt.export.references import bibliography
-from biobgt.export.requests import CohortRef, FigureRequest
+from biobgt.export.latex_methods import methods_latex
+from biobgt.export.making import MadeFigure, make_figure, options_in_full
+from biobgt.export.markdown_methods import methods_markdown
+from biobgt.export.methods import LIBRARY, METHODS, Methods, methods_of
+from biobgt.export.requests import PANELS, CohortRef, FigureRequest
 from biobgt.export.script import make_script
-from biobgt.export.texts import captions_text, has_simulated, is_simulated, methods_text, readme_text
+from biobgt.export.texts import captions_text, has_simulated, is_simulated, readme_text
+from biobgt.export.word_methods import TIMELESS, methods_word
+from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.style import FileFormat, PaperStyle, save_figure
 from biobgt.graph import ConnectomeSettings
+from biobgt.measured import MeasuredCohort
 from biobgt.output import make_folder
 from biobgt.project import PROJECT_SUFFIX, save_project
+from biobgt.references import Citation
 from biobgt.spreadsheets import write_csv
+
+if TYPE_CHECKING:
+    from biobgt.export.panels import PanelFiles
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "bctpy", "nilearn", "matplotlib", "networkx")
 MODEL_PACKAGES = ("torch", "safetensors")
-# As in a project file: no entry carries the time of its writing.
-_TIMELESS = (1980, 1, 1, 0, 0, 0)
 _SCRIPT = "make_figures.sh"
 
 
@@ -46,12 +51,12 @@ class FigureFiles:
     numbers: bytes
     caption: str
     methods: tuple[str, ...]
-    citations: tuple[str, ...]
+    citations: tuple[Citation, ...]
 
     @property
     def title(self) -> str:
         """What the figure is."""
-        return recipe_of(self.request.figure).title
+        return FIGURES[self.request.figure].name
 
 
 def make_files(
@@ -70,18 +75,55 @@ def make_files(
     if not formats:
         raise InputError("No format is chosen for the figures; choose at least one of svg, pdf, png and tiff.")
     made = make_figure(cohort, request, style)
-    pictures = {format: _picture(made, format, style) for format in formats}
+    return files_of(request, made, {format: _picture(made, format, style) for format in formats})
+
+
+def files_of(request: FigureRequest, made: MadeFigure, pictures: Mapping[FileFormat, bytes]) -> FigureFiles:
+    """A made figure as files.
+
+    Parameters
+    ----------
+    request : FigureRequest
+    made : MadeFigure
+    pictures : mapping of file format to bytes
+    """
     numbers = write_csv(made.numbers, index=False, lineterminator="\n").encode()
     return FigureFiles(request, pictures, numbers, made.caption, made.methods, made.citations)
 
 
 def write_files(files: FigureFiles, folder: Path, name: str) -> list[Path]:
-    """Write one figure's files into ``figures/`` and ``numbers/`` of a folder, as a bundle has them."""
+    """Write one figure's files into ``figures/`` and ``numbers/`` of a folder, as a bundle has them.
+
+    Parameters
+    ----------
+    files : FigureFiles
+    folder : Path
+    name : str
+        Of the files, without suffix.
+    """
     paths = []
     for path, content in _places(files, name).items():
         make_folder((folder / path).parent)
         (folder / path).write_bytes(content)
         paths.append(folder / path)
+    return paths
+
+
+def write_methods(methods: Methods, folder: Path, name: str) -> list[Path]:
+    """Write the methods of one figure into ``methods/`` of a folder, as Markdown, Word and LaTeX with its BibTeX.
+
+    Parameters
+    ----------
+    methods : Methods
+    folder : Path
+    name : str
+        Of the files, without suffix.
+    """
+    make_folder(folder / METHODS)
+    paths = []
+    for file, content in methods_files(methods, name, name).items():
+        paths.append(folder / METHODS / file)
+        paths[-1].write_bytes(content)
     return paths
 
 
@@ -92,6 +134,7 @@ def write_bundle(
     *,
     style: PaperStyle,
     include_data: bool = False,
+    panels: "PanelFiles | None" = None,
 ) -> None:
     """Write the zip.
 
@@ -107,6 +150,8 @@ def write_bundle(
     include_data : bool
         Put a user's own subjects into the bundle, as a project file, so that its script runs as it is. Otherwise the
         script asks for that file and refuses other subjects.
+    panels : PanelFiles, optional
+        Some of the figures as the panels of one, which is written beside them.
     """
     if not figures:
         raise InputError("There is no figure to export yet: add one on the pages of the app.")
@@ -118,19 +163,40 @@ def write_bundle(
         content[f"requests/{name}.json"] = one.request.to_json().encode()
     if include_data:
         content |= {file: _project(cohorts[ref]) for ref, file in own.items()}
+    if panels is not None:
+        content |= {f"figures/{PANELS}.{format}": picture for format, picture in panels.pictures.items()}
+        content[f"requests/{PANELS}.json"] = panels.request.to_json().encode()
     formats = list(figures[0].pictures)
-    content["captions.md"] = captions_text(figures, names).encode()
-    content["methods.md"] = methods_text(figures, cohorts, versions(requests)).encode()
-    citations = {"biobgt", "peng2025", "hunter2007", *(key for one in figures for key in one.citations)}
-    content["references.bib"] = bibliography(citations).encode()
-    content[_SCRIPT] = make_script(requests, names, own, style=style, formats=formats, included=include_data).encode()
+    content["captions.md"] = captions_text(figures, names, panels).encode()
+    methods = methods_of(figures, cohorts, versions(requests))
+    content |= methods_files(methods, METHODS, LIBRARY)
+    drawn = None if panels is None else panels.request.panels
+    script = make_script(requests, names, own, style=style, formats=formats, included=include_data, panels=drawn)
+    content[_SCRIPT] = script.encode()
     content["README.md"] = readme_text(own if not include_data else {}).encode()
     content["provenance.json"] = _provenance(requests, names, cohorts, style, content)
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in content.items():
-            entry = zipfile.ZipInfo(path, _TIMELESS)
+            entry = zipfile.ZipInfo(path, TIMELESS)
             entry.external_attr = (0o755 if path == _SCRIPT else 0o644) << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+
+
+def methods_files(methods: Methods, name: str, library: str) -> dict[str, bytes]:
+    """A methods section as Markdown, Word and LaTeX with its BibTeX, by the names of the files.
+
+    Parameters
+    ----------
+    methods : Methods
+    name, library : str
+        Of the text and of the BibTeX file, without suffix.
+    """
+    return {
+        f"{name}.md": methods_markdown(methods).encode(),
+        f"{name}.docx": methods_word(methods),
+        f"{name}.tex": methods_latex(methods, library).encode(),
+        f"{library}.bib": methods.bibliography.encode(),
+    }
 
 
 def figure_names(requests: Iterable[FigureRequest]) -> list[str]:
@@ -183,7 +249,7 @@ def _provenance(
         "cohorts": [_inputs(ref, cohorts[ref]) for ref in dict.fromkeys(request.cohort for request in requests)],
         "figures": [
             {"name": name, "simulated": is_simulated(request, cohorts[request.cohort])}
-            | {"options in full": recipe_of(request.figure).fill_in(request.options), **request.as_dict()}
+            | {"options in full": options_in_full(request).as_dict(), **request.as_dict()}
             for name, request in zip(names, requests, strict=True)
         ],
         "sha256": {path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},

@@ -1,17 +1,22 @@
-"""What a recipe is: a function that makes one figure with its numbers and words, and the options it takes."""
+"""Make the figure that a request names: for paper, with its numbers and words.
 
-from collections.abc import Callable, Mapping
+The app shows the same objects, so that the exported numbers are those on the screen.
+"""
+
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as PaperFigure
+from threadpoolctl import threadpool_limits
 
-from biobgt.cohort import Subject
+from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.export.measured import MeasuredCohort
-from biobgt.export.requests import FigureRequest, Plain
+from biobgt.export.requests import FigureRequest
+from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.style import PaperStyle
+from biobgt.measured import MeasuredCohort
+from biobgt.options import Options
+from biobgt.references import Citation
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,93 +27,41 @@ class MadeFigure:
     ----------
     figure : matplotlib Figure
     numbers : DataFrame
-        What is drawn, one row a region, pair or step.
+        What is drawn, one row per region, pair or step.
     caption : str
     methods : tuple of str
         Sentences on how it was computed; figures that share a sentence say it once.
-    citations : tuple of str
-        Keys of :data:`biobgt.export.references.REFERENCES`.
+    citations : tuple of Citation
     """
 
-    figure: Figure
+    figure: PaperFigure
     numbers: pd.DataFrame
     caption: str
     methods: tuple[str, ...]
-    citations: tuple[str, ...]
+    citations: tuple[Citation, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Order:
-    """A request with its options filled in and checked, its subject found, and the cohort it is about."""
-
-    measured: MeasuredCohort
-    request: FigureRequest
-    options: Mapping[str, Any]
-
-    @property
-    def subject(self) -> Subject:
-        """The subject; recipes of a subject have one."""
-        if self.request.subject is None:
-            raise InputError(f"The figure '{self.request.figure}' is of one subject: name the subject.")
-        return self.measured.cohort[self.request.subject]
+def options_in_full(request: FigureRequest) -> Options:
+    """All options of a request's figure, the given ones checked and the others by default."""
+    figure = FIGURES.named(request.figure)
+    return figure.takes.from_plain(request.options, of=f"The figure '{figure.name}'")
 
 
-@dataclass(frozen=True, eq=False)
-class Recipe:
-    """How one kind of figure is made.
+def make_figure(cohort: Cohort | MeasuredCohort, request: FigureRequest, style: PaperStyle | None = None) -> MadeFigure:
+    """Make a figure for the paper.
 
-    Attributes
+    Parameters
     ----------
-    title : str
-        For lists.
-    make : callable
-    options : mapping of str to plain values
-        Every option with its default, whose type is the option's.
-    of_subject : bool
-        Whether it shows one subject, rather than the cohort or its groups.
+    cohort : Cohort or MeasuredCohort
+        The one that the request names; a measured one keeps what takes long for the next figure.
+    request : FigureRequest
+    style : PaperStyle, optional
     """
-
-    title: str
-    make: Callable[[Order, PaperStyle], MadeFigure]
-    options: Mapping[str, Plain]
-    of_subject: bool = True
-
-    def fill_in(self, given: Mapping[str, Plain]) -> dict[str, Any]:
-        """All options, the given ones checked against the defaults' types."""
-        for name, value in given.items():
-            if name not in self.options:
-                known = ", ".join(self.options) or "none"
-                raise InputError(f"The figure '{self.title}' has no option '{name}'. It has: {known}.")
-            default = self.options[name]
-            right = isinstance(value, int | float) if type(default) is float else type(value) is type(default)
-            if not right or (type(default) is float and isinstance(value, bool)):
-                raise InputError(f"The option '{name}' of '{self.title}' cannot be {value!r}; {default!r} would do.")
-        return {**self.options, **given}
-
-    def read_option(self, text: str) -> tuple[str, Plain]:
-        """Read an option as the command line has it: ``gamma=0.5``, ``resolutions=0.5,1,1.5``."""
-        name, equals, value = text.partition("=")
-        if not equals or name not in self.options:
-            known = ", ".join(f"{key}={_shown(default)}" for key, default in self.options.items()) or "none"
-            raise InputError(f"'{text}' is no option of '{self.title}'. Its options and what they are else: {known}.")
-        try:
-            return name, _read(value, self.options[name])
-        except ValueError:
-            default = _shown(self.options[name])
-            raise InputError(f"The option '{text}' cannot be read; {name}={default} would do.") from None
-
-
-def _read(text: str, default: Plain) -> Plain:
-    if isinstance(default, bool):
-        if text not in ("true", "false"):
-            raise ValueError(text)
-        return text == "true"
-    if isinstance(default, int | float):
-        return type(default)(text)
-    return tuple(float(part) for part in text.split(",")) if isinstance(default, tuple) else text
-
-
-def _shown(value: Plain) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return ",".join(f"{number:g}" for number in value) if isinstance(value, tuple) else str(value)
+    figure, options = FIGURES.named(request.figure), options_in_full(request)
+    if figure.of_subject and request.subject is None:
+        raise InputError(f"The figure '{request.figure}' is of one subject: name the subject.")
+    measured = cohort if isinstance(cohort, MeasuredCohort) else MeasuredCohort(cohort)
+    with threadpool_limits(1, user_api="blas"):  # sums in one order, whatever the number of cores
+        made = figure.of(measured.of(request.subject if figure.of_subject else None, request.settings), options)
+        style = style or PaperStyle()
+        return MadeFigure(made.matplotlib(style), made.numbers, made.paper_caption(style), made.methods, made.citations)

@@ -13,15 +13,17 @@ from typing import Any, get_args
 
 import numpy as np
 
-from biobgt.atlas import load_atlas
+from biobgt.atlas import BUNDLED
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule, check_choice
-from biobgt.model.pretrained import load_card
+from biobgt.labellings import LATER_LABELLINGS
+from biobgt.model.installed import installed_model
+from biobgt.options import Plain
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
-Plain = str | int | float | bool | tuple[float, ...]
 FORMAT, VERSION = "biobgt-figure", 1
+PANELS = "panels"  # the name of a figure that is made of others
 DEMO_PREFIX, MODEL_PREFIX = "demo:", "model:"
 
 
@@ -60,13 +62,13 @@ class CohortRef:
     def draw(self) -> Cohort:
         """Draw the demo cohort; of a model's, whose subjects are not shipped, only the atlas is known."""
         if self.model:
-            card = load_card(self.name)
-            if self.sha256 not in ("", card["sha256"]):
+            model = installed_model(self.name)
+            if self.sha256 not in ("", model.sha256):
                 raise InputError(
                     f"The model '{self.name}' was trained anew since the figure was exported. Use the version of "
                     "BioBGT Explorer that provenance.json names."
                 )
-            return Cohort(self.name, (), load_atlas(card["atlas"]))
+            return model.cohort
         if not self.demo:
             raise InputError(f"The subjects of '{self.name}' are not a demo: name the file they are in.")
         return demo_cohort(self.name, n_per_group=self.n_per_group, seed=self.seed)
@@ -82,7 +84,7 @@ class CohortRef:
 
 @dataclass(frozen=True)
 class FigureRequest:
-    """One figure to be made: its recipe's name, the cohort, the subject, the graph's settings, the recipe's options."""
+    """One figure to be made: the key of its kind, the cohort, the subject, the graph's settings, the options."""
 
     figure: str
     cohort: CohortRef
@@ -145,10 +147,11 @@ def cohort_sha256(cohort: Cohort) -> str:
     """SHA-256 over what figures depend on: regions, places, labels, and every subject's id, group, TR and numbers."""
     digest = hashlib.sha256()
     atlas = cohort.atlas
+    later = LATER_LABELLINGS if atlas.name in BUNDLED else frozenset()
     said = {
         "regions": atlas.regions,
         "coordinates": None if atlas.coordinates is None else atlas.coordinates.tolist(),
-        "labels": dict(atlas.labels),
+        "labels": {name: labels for name, labels in atlas.labels.items() if name not in later},
     }
     digest.update(json.dumps(said, sort_keys=True).encode())
     for subject in cohort:
@@ -187,6 +190,8 @@ def _a(kind: type, value: Any) -> Any:
 
 def _plain(value: Any) -> Plain:
     if isinstance(value, list):
+        if value and all(type(one) is str for one in value):
+            return tuple(value)
         return tuple(float(_a(float, number)) for number in value)
     if not isinstance(value, str | int | float | bool):
         raise TypeError(f"{value!r} is no plain value")

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Mapping, Sequence
 
-from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, CohortRef, FigureRequest
+from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, PANELS, CohortRef, FigureRequest
 from biobgt.figures.paper.style import FileFormat, PaperStyle
 
 REMADE = "remade"
@@ -17,6 +17,7 @@ def make_script(
     style: PaperStyle,
     formats: Sequence[FileFormat],
     included: bool,
+    panels: Sequence[FigureRequest] | None = None,
 ) -> str:
     """Write the script.
 
@@ -31,6 +32,8 @@ def make_script(
     formats : sequence of {"svg", "pdf", "png", "tiff"}
     included : bool
         Whether the project files are in the bundle.
+    panels : sequence of FigureRequest, optional
+        Those that are the panels of one figure, too.
     """
     lines = [
         "#!/bin/sh",
@@ -45,11 +48,20 @@ def make_script(
             lines.append(f"[ -f {shlex.quote(file)} ] || {{ echo {shlex.quote(said)} >&2; exit 2; }}")
     look = shlex.join(_look(style, formats))
     for request, name in zip(requests, names, strict=True):
-        ref = request.cohort
-        cohort = own[ref] if ref.own else f"{DEMO_PREFIX if ref.demo else MODEL_PREFIX}{ref.name}"
-        what = ["biobgt", "figure", request.figure, cohort, "--request", f"requests/{name}.json"]
-        lines.append(f"{shlex.join([*what, '--out', REMADE, '--name', name])} {look}")
+        lines.append(f"{_command(request.figure, _where(request.cohort, own), name)} {look}")
+    if panels:
+        ref = next((panel.cohort for panel in panels if panel.cohort.own), panels[0].cohort)
+        lines.append(f"{_command(PANELS, _where(ref, own), PANELS)} {look}")
     return "\n".join(lines) + "\n"
+
+
+def _where(ref: CohortRef, own: Mapping[CohortRef, str]) -> str:
+    return own[ref] if ref.own else f"{DEMO_PREFIX if ref.demo else MODEL_PREFIX}{ref.name}"
+
+
+def _command(figure: str, cohort: str, name: str) -> str:
+    what = ["biobgt", "figure", figure, cohort, "--request", f"requests/{name}.json"]
+    return shlex.join([*what, "--out", REMADE, "--name", name])
 
 
 def _look(style: PaperStyle, formats: Sequence[FileFormat]) -> list[str]:
@@ -57,4 +69,4 @@ def _look(style: PaperStyle, formats: Sequence[FileFormat]) -> list[str]:
     look += ["--width", f"{style.width_mm:g}"]
     look += [] if style.height_mm is None else ["--height", f"{style.height_mm:g}"]
     look += ["--font", style.font, "--font-size", f"{style.font_size:g}", "--dpi", str(style.dpi)]
-    return [*look, "--palette", style.palette]
+    return [*look, "--palette", style.palette, *([] if style.titles else ["--no-title"])]

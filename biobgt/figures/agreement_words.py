@@ -6,45 +6,19 @@ import pandas as pd
 
 from biobgt.cohort import Cohort
 from biobgt.figures.frame import whose
-from biobgt.hubs.beyond_strength import COMPARISONS, NULL_GRAPHS, AgainstNulls
+from biobgt.hubs.beyond_strength import COMPARISONS, AgainstNulls
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
+from biobgt.hubs.hub_options import NULL_GRAPHS
 from biobgt.quality import mean_connectivity
 from biobgt.wording import counted, signed
 
 SIGNIFICANT = 0.05
 
 
-def little_strength_sentence(mean_connectivity: float) -> str:
-    """Say that FC strength has little left to compare with, or nothing where it has enough.
-
-    Parameters
-    ----------
-    mean_connectivity : float
-        Mean correlation over all pairs of regions with signal.
-    """
-    if not has_little_fc_strength(mean_connectivity):
-        return ""
-    return (
-        f"FC strength has little left to compare NE with: this subject's mean connectivity is "
-        f"{signed(mean_connectivity, 3)}, near zero, as after global-signal regression."
-    )
-
-
-def little_strength_reason(mean_connectivity: float) -> str:
-    """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
-    if not (sentence := little_strength_sentence(mean_connectivity)):
-        return ""
-    return (
-        f"{sentence} FC strength is the mean over all connections of a region, and is then what positive and negative "
-        f"connections leave of one another. This is said below {LITTLE_MEAN_CONNECTIVITY:g}: all 899 ABIDE subjects, "
-        "whose global signal was regressed out, are below it, and all 240 CNI-2019 subjects, whose was not, are above."
-    )
-
-
 def given_sentence(own: Mapping[str, float]) -> str:
     """Say what strength and degree leave of the agreement, before any null graph is drawn."""
     if own["partial"] != own["partial"]:
-        return "Agreement beyond strength and degree is not defined in this graph: strength and degree leave nothing."
+        return "Agreement beyond strength and degree is not defined in this graph: they leave no variance."
     return (
         f"Spearman's ρ of NE with NEff is {signed(own['efficiency'])}; given strength and degree, "
         f"{signed(own['partial'])} is left."
@@ -55,7 +29,7 @@ def verdict_sentence(found: Mapping[str, AgainstNulls]) -> str:
     """Say in one sentence whether NE agrees with NEff beyond strength and degree."""
     partial = found["partial"]
     if partial.p != partial.p:  # NaN
-        return "Agreement beyond strength and degree is not defined in this graph: strength and degree leave nothing."
+        return "Agreement beyond strength and degree is not defined in this graph: they leave no variance."
     given = (
         f"Given strength and degree, ρ of NE with NEff is {signed(partial.rho)}, and "
         f"{signed(partial.null_low)} to {signed(partial.null_high)} in "
@@ -71,15 +45,29 @@ def verdict_sentence(found: Mapping[str, AgainstNulls]) -> str:
 def verdict_caption(
     subject: str, found: Mapping[str, AgainstNulls], *, gamma: float, perturbation: str, seed: int, simulated: bool
 ) -> str:
-    """Say what the verdict rests on."""
+    """Say what the verdict rests on.
+
+    Parameters
+    ----------
+    subject : str
+    found : mapping of str to AgainstNulls
+        By the measures that node entanglement is compared with.
+    gamma : float
+        In units of 1/mean(λ).
+    perturbation : {"control", "remove"}
+    seed : int
+        Of the null graphs.
+    simulated : bool
+        Whether the subject is.
+    """
     plain = found["efficiency"]
     return (
         f"{whose(subject, simulated)}: Spearman's ρ over the regions with signal at γ = {gamma:g}/mean(λ), "
-        f"perturbation {perturbation}. Without anything held, ρ with NEff is {signed(plain.rho)}, and "
+        f"perturbation {perturbation}. Unadjusted, ρ with NEff is {signed(plain.rho)}, and "
         f"{signed(plain.null_low)} to {signed(plain.null_high)} in the null graphs. "
         f"{counted(plain.n_nulls, 'null graph')} (seed {seed}) keep every region's number of connections and, closely, "
-        "its strength, and are otherwise drawn at random. p is two-sided. Partial correlations are of what is left of "
-        "ranks after regression on the ranks of strength and degree in the graph."
+        "its strength, and are otherwise drawn at random. p is two-sided. Partial correlations are those of ranks "
+        "after regression on the ranks of strength and degree in the graph."
     )
 
 
@@ -119,7 +107,7 @@ def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
         f"degree {signed(rows['partial'].mean())}; only the second is evidence that they agree"
     )
     if not n_nulls:
-        return f"{said}. It was not compared with null graphs; --nulls {NULL_GRAPHS} does."
+        return f"{said}. It was not compared with null graphs; --nulls {NULL_GRAPHS} does so."
     if 2 / (1 + n_nulls) > SIGNIFICANT:
         return (
             f"{said}. With {n_nulls} null graphs p cannot go below {2 / (1 + n_nulls):.2g}; --nulls {NULL_GRAPHS} can."

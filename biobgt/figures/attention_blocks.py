@@ -1,99 +1,177 @@
-"""Attention between functional modules, on the screen: the effect size of every block, and which ones pass."""
+"""Attention between functional modules: the effect size of every block, and which ones pass."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from biobgt.atlas import Atlas
-from biobgt.figures.attention import DIVERGING, Matrix
-from biobgt.figures.attention_captions import adjusted_for
-from biobgt.figures.frame import (
-    BAR_BOTTOM,
-    Axes,
-    axis_suffix,
-    bar_above,
-    in_panel,
-    layout,
-    order_regions,
-    stacked_axes,
-)
-from biobgt.model.attention_views import WITHOUT_CONNECTIVITY
+from biobgt.errors import InputError
+from biobgt.figures.attention_difference import DIVERGING
+from biobgt.figures.attention_options import TwoGroupsOptions
+from biobgt.figures.attention_words import adjusted_for, comparison_sentence
+from biobgt.figures.figure import registered
+from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, in_panel, layout, stacked_axes
+from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
+from biobgt.figures.region_order import order_regions
+from biobgt.model.attention_views import FDR, WITHOUT_CONNECTIVITY, BlockTests, block_tests
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
+
+    from biobgt.atlas import Atlas
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import Measured
+
+Matrix = NDArray[np.float64]
+
+EFFECT = "effect size d"
 MARK = "✱"
 UNADJUSTED = "unadjusted"
 _LIMIT_D = 0.5
 _HEIGHT = 600
 
 
-def blocks_in_order(blocks: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttentionBlocks(ModelFigure):
+    """The effect size of every pair of modules, adjusted and unadjusted, marked where FDR passes.
+
+    Attributes
+    ----------
+    tests : BlockTests
+        Its blocks have ``module`` (looks), ``other_module`` (looked at), ``d`` and ``q``, and both with each ending of
+        :attr:`sides`; ``covariates`` names what was adjusted for.
+    """
+
+    key = "attention_blocks"
+    name = "Attention between modules, tested"
+    takes = TwoGroupsOptions
+
+    options: TwoGroupsOptions = field(default_factory=TwoGroupsOptions)
+    tests: BlockTests
+
+    @classmethod
+    def of(cls, measured: "Measured", options: TwoGroupsOptions) -> Self:
+        """Take the tests that were made when the model was."""
+        model = model_of(measured, cls)
+        between = options.between(model)
+        tests = block_tests(model.groups.tests, between, model.groups.n)
+        if tests is None:
+            raise InputError(f"{between[0]} and {between[1]} were not compared when the model {model.name} was made.")
+        return cls(
+            **whose_model(model, between),
+            **compared_words(model),
+            options=options,
+            title=f"Module blocks, {between[1]} against {between[0]}",
+            tests=_in_order(tests, model.atlas),
+        )
+
+    @property
+    def blocks(self) -> "pd.DataFrame":
+        """The tests, one row per block."""
+        return self.tests.blocks
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules, in the order of the maps of attention."""
+        return list(dict.fromkeys([*self.blocks["module"], *self.blocks["other_module"]]))
+
+    @property
+    def sides(self) -> dict[str, str]:
+        """What was adjusted for in each panel, in words, and what its columns end in: most first, nothing last."""
+        sides = {_adjustment(self.blocks, "covariates"): ""}
+        without = f"covariates{WITHOUT_CONNECTIVITY}"
+        # Without any other covariate it is the unadjusted test.
+        if without in self.blocks and self.blocks[without].notna().any():
+            sides[_adjustment(self.blocks, without)] = WITHOUT_CONNECTIVITY
+        return {**sides, UNADJUSTED: "_unadjusted"}
+
+    @property
+    def limit(self) -> float:
+        """Half the width of the scale of effect sizes: small ones look small, large ones stay apart."""
+        effects = [f"d{ending}" for ending in self.sides.values()]
+        return max(_LIMIT_D, float(np.nanmax(self.blocks[effects].abs().to_numpy(), initial=0)))
+
+    def panel(self, ending: str) -> tuple[Matrix, list[list[str]]]:
+        """Effect sizes between modules, shape (n_modules, n_modules), and what stands in each block."""
+        d, q = (block_square(self.blocks, f"{name}{ending}", self.modules) for name in ("d", "q"))
+        return d, block_texts(d, q)
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per block."""
+        from biobgt.groups.comparison import EFFECT_COLUMNS
+
+        means = [f"mean_{group}" for group in self.tests.between]
+        effects = [f"{name}{ending}" for ending in self.sides.values() for name in EFFECT_COLUMNS]
+        return self.blocks[["feature", "module", "other_module", *means, *effects]]
+
+    @property
+    def caption(self) -> str:
+        """What the effect sizes show."""
+        first, second = self.tests.between
+        return (
+            f"{self.of_model}: difference of {second} and {first} in mean attention from one functional module (row) "
+            f"to another (column), in standard deviations (d; positive is more in {second}). An asterisk marks a "
+            f"false discovery rate of at most {FDR:.0%}. {comparison_sentence(self.tests)} A block that is "
+            "marked only with fewer adjustments may differ because of the others: attention follows connectivity and "
+            "differs where connectivity is stronger overall. Where a disorder itself weakens overall connectivity, the "
+            "adjustment hides this, too."
+        )
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen, panels one above the other: side by side, the numbers would have no room."""
+        import plotly.graph_objects as go
+
+        sides, limit = self.sides, self.limit
+        named = [escape(str(module), quote=False) for module in self.modules]
+        height = _HEIGHT * len(sides) // 2
+        axes = stacked_axes(len(sides), gap=0.2 / len(sides))
+        traces = []
+        for panel, ending in enumerate(sides.values()):
+            d, texts = self.panel(ending)
+            heatmap = {
+                "type": "heatmap",
+                "z": d,
+                "x": named,
+                "y": named,
+                "customdata": block_square(self.blocks, f"q{ending}", self.modules),
+                "text": texts,
+                "texttemplate": "%{text}",
+                "coloraxis": "coloraxis",
+                "hovertemplate": "%{y} looks at %{x}<br>d = %{z:.2f}, q = %{customdata:.3f}<extra></extra>",
+                **in_panel(panel),
+            }
+            traces.append(heatmap)
+            across = {"type": "category", "showgrid": False, "tickangle": -40, "automargin": True}
+            axes[f"xaxis{axis_suffix(panel)}"] |= across
+            axes[f"yaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
+        scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_above(EFFECT, height)}
+        frame = layout(self.title, self.simulated, height=height, top=BAR_BOTTOM + 22)
+        titles = _titles_above([escape(side, quote=False) for side in sides], axes)
+        return go.Figure(traces, {**frame, **axes, "annotations": titles, "coloraxis": scale})
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.attention_drawings import draw_blocks
+
+        return draw_blocks(self, style)
+
+
+def _in_order(tests: BlockTests, atlas: "Atlas") -> BlockTests:
     """Blocks in the order that functional modules have in the maps of attention."""
     mapped = order_regions(atlas.n_regions, atlas.labelling(next(iter(atlas.labels)))).blocks
     place = {module: i for i, (module, _, _) in enumerate(mapped)}
-    return blocks.sort_values(["module", "other_module"], key=lambda names: names.map(place), ignore_index=True)
+    by = ["module", "other_module"]
+    return replace(tests, blocks=tests.blocks.sort_values(by, key=lambda names: names.map(place), ignore_index=True))
 
 
-def block_effects(
-    blocks: pd.DataFrame, *, fdr: float = 0.05, title: str = "", simulated: bool = False, limit: float | None = None
-) -> go.Figure:
-    """Draw the effect size of every pair of modules, adjusted and unadjusted, marked where FDR passes.
-
-    Parameters
-    ----------
-    blocks : DataFrame
-        ``module`` (looks), ``other_module`` (looked at), ``d`` and ``q``, and both with each ending of
-        :func:`adjustments`; ``covariates`` names what was adjusted for.
-    fdr : float
-        Blocks with a q of at most this are marked.
-    title : str
-    simulated : bool
-    limit : float, optional
-        The colours run from −limit to limit; by default to half a standard deviation, or to the largest effect.
-    """
-    limit = limit or effect_limit(blocks)
-    sides = adjustments(blocks)
-    modules = list(dict.fromkeys([*blocks["module"], *blocks["other_module"]]))
-    named = [escape(str(module), quote=False) for module in modules]
-    height = _HEIGHT * len(sides) // 2
-    axes = stacked_axes(len(sides), gap=0.2 / len(sides))  # side by side, the numbers would have no room
-    traces = []
-    for panel, suffix in enumerate(sides.values()):
-        d, q = (block_square(blocks, f"{name}{suffix}", modules) for name in ("d", "q"))
-        heatmap = {
-            "type": "heatmap",
-            "z": d,
-            "x": named,
-            "y": named,
-            "customdata": q,
-            "text": block_texts(d, q, fdr),
-            "texttemplate": "%{text}",
-            "coloraxis": "coloraxis",
-            "hovertemplate": "%{y} looks at %{x}<br>d = %{z:.2f}, q = %{customdata:.3f}<extra></extra>",
-            **in_panel(panel),
-        }
-        traces.append(heatmap)
-        across = {"type": "category", "showgrid": False, "tickangle": -40, "automargin": True}
-        axes[f"xaxis{axis_suffix(panel)}"] |= across
-        axes[f"yaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
-    scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_above("effect size d", height)}
-    frame = layout(title, simulated, height=height, top=BAR_BOTTOM + 22)
-    titles = _titles_above([escape(side, quote=False) for side in sides], axes)
-    return go.Figure(traces, {**frame, **axes, "annotations": titles, "coloraxis": scale})
-
-
-def adjustments(blocks: pd.DataFrame) -> dict[str, str]:
-    """What was adjusted for in each panel, in words, and what its columns end in: most first, nothing last."""
-    sides = {_adjustment(blocks, "covariates"): ""}
-    without = f"covariates{WITHOUT_CONNECTIVITY}"
-    if without in blocks and blocks[without].notna().any():  # without any other covariate it is the unadjusted test
-        sides[_adjustment(blocks, without)] = WITHOUT_CONNECTIVITY
-    return {**sides, UNADJUSTED: "_unadjusted"}
-
-
-def _adjustment(blocks: pd.DataFrame, column: str) -> str:
+def _adjustment(blocks: "pd.DataFrame", column: str) -> str:
     """What stands above adjusted effects: what was adjusted for, where the table says it."""
     if column not in blocks:
         return "adjusted"
@@ -101,26 +179,33 @@ def _adjustment(blocks: pd.DataFrame, column: str) -> str:
     return adjusted_for(str(named.iloc[0]) if len(named) else "")
 
 
-def block_texts(d: Matrix, q: Matrix, fdr: float) -> list[list[str]]:
+def block_texts(d: Matrix, q: Matrix) -> list[list[str]]:
     """What stands in each block: its effect size, with a mark where its q passes."""
 
     def text(effect: float, rate: float) -> str:
         if not np.isfinite(effect):
             return ""
         rounded = round(effect, 2) or 0.0  # a small negative effect is no minus zero
-        return f"{rounded:.2f}".replace("-", "−") + (f" {MARK}" if rate <= fdr else "")
+        return f"{rounded:.2f}".replace("-", "−") + (f" {MARK}" if rate <= FDR else "")
 
     return [[text(*pair) for pair in zip(*rows, strict=True)] for rows in zip(d.tolist(), q.tolist(), strict=True)]
 
 
-def effect_limit(blocks: pd.DataFrame) -> float:
-    """Half the width of the scale of effect sizes: small ones look small, large ones stay apart."""
-    effects = [f"d{ending}" for ending in adjustments(blocks).values()]
-    return max(_LIMIT_D, float(np.nanmax(blocks[effects].abs().to_numpy(), initial=0)))
+def block_square(blocks: "pd.DataFrame", column: str, modules: Sequence[str]) -> Matrix:
+    """A matrix between modules; of symmetric ones, which come once, the other half stays empty.
 
+    Parameters
+    ----------
+    blocks : DataFrame
+        With ``module`` and ``other_module``.
+    column : str
+        What stands in the matrix.
+    modules : sequence of str
 
-def block_square(blocks: pd.DataFrame, column: str, modules: Sequence[str]) -> Matrix:
-    """A matrix between modules; of symmetric ones, which come once, the other half stays empty."""
+    Returns
+    -------
+    ndarray, shape (n_modules, n_modules)
+    """
     at = {module: i for i, module in enumerate(modules)}
     square = np.full((len(at), len(at)), np.nan)
     rows, columns = ([at[name] for name in blocks[side]] for side in ("module", "other_module"))

@@ -1,71 +1,72 @@
-"""Regions in the brain, on the screen: nodes at their MNI coordinates inside a translucent cortex.
+"""Regions in the brain: nodes at their MNI coordinates, to be turned on the screen and in a glass brain on paper.
 
-The cortex is FreeSurfer's fsaverage5 pial surface, which comes with nilearn: nothing is fetched. Regions carry either
-a value (continuous colours) or a group, such as their module (a colour and a symbol each, named in the legend).
+Regions carry either a value (continuous colours) or a group, such as their module (a colour and a symbol each, named
+in the legend).
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from html import escape
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from biobgt.figures.brain_names import region_names, scene
 from biobgt.figures.brain_nodes import (
-    FIRST_COLOUR,
-    GREY,
-    LAST_COLOUR,
-    NO_GROUP,
     NO_VALUE,
     Edges,
     NodeGroup,
     Values,
     check_nodes,
-    colour_scale,
     node_diameters,
     node_groups,
-    rank_ticks,
+    placed_edges,
+    placed_parts,
 )
-from biobgt.figures.frame import BAR_BOTTOM, Trace, bar_above, layout, whose
+from biobgt.figures.brain_traces import (
+    BRAIN_HEIGHT,
+    cortex_mesh,
+    cortex_trace,
+    edge_traces,
+    hover_texts,
+    node_trace,
+    side_names,
+    value_colours,
+)
+from biobgt.figures.frame import BAR_BOTTOM, layout, whose
+from biobgt.figures.surface import PAINTED_HEIGHT, BrainKind, Surface, surface_scenes, surface_traces
 from biobgt.wording import counted
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
+
+    from biobgt.figures.paper.glass import DisplayMode
+    from biobgt.figures.paper.style import PaperStyle
 
 # In which brain regions are drawn, as captions say it.
 CORTEX, GLASS_BRAIN = "the fsaverage5 cortex", "nilearn's glass brain, seen from four sides"
-_HEIGHT = 560
+PAINTED: Mapping[str, str] = {
+    "inflated": "painted on the inflated fsaverage5 cortex",
+    "pial": "painted on the pial fsaverage5 cortex",
+}
+SIDES = "seen from the side and from the middle"
 _DIAMETERS = (5.0, 18.0)  # px, of the smallest and the largest node
 _PLAIN_DIAMETER = 8.0
-_EDGE_WIDTHS = (1.0, 2.5, 4.5)
-_CORTEX = {"color": "#A9B2B8", "opacity": 0.1, "hoverinfo": "skip", "showlegend": False, "name": "cortex"}
 _LEGEND = {"orientation": "h", "x": 0, "y": 0, "yanchor": "top", "itemsizing": "constant", "title": {"text": ""}}
 _LETTER = 7  # px, of the widest font a page may have; plotly measures names before the font is there, and they touch
-_LIGHT = {"ambient": 0.75, "diffuse": 0.5, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
-# From the left, the front and above: most of a hemisphere and the depth of the brain are seen at once.
-_CAMERA = {"eye": {"x": -1.13, "y": 0.68, "z": 0.5}, "center": {"x": 0, "y": 0, "z": -0.06}}
 
 
-def brain_3d(
-    coordinates: Values,
-    regions: Sequence[str],
-    *,
-    sizes: Values | None = None,
-    values: Values | None = None,
-    groups: Sequence[str | None] | None = None,
-    group_colours: Mapping[str, str] | None = None,
-    edges: Edges | None = None,
-    quantity: str = "",
-    limits: tuple[float, float] | None = None,
-    ranked: bool = False,
-    title: str = "",
-    simulated: bool = False,
-) -> go.Figure:
-    """Draw regions inside a translucent cortex; names and values show on hover.
+@dataclass(frozen=True, eq=False)
+class BrainDrawing:
+    """Regions in a brain: inside a translucent cortex on the screen, in nilearn's glass brain on paper.
 
-    Parameters
+    Attributes
     ----------
     coordinates : ndarray, shape (n_regions, 3)
-        MNI coordinates in mm.
+        MNI coordinates in mm; a region whose row is NaN is left out.
     regions : sequence of str, length n_regions
+        Their names, which show on hover.
     sizes : ndarray, shape (n_regions,), optional
         A node's area grows evenly from the smallest size to the largest; NaN is drawn smallest.
     values : ndarray, shape (n_regions,), optional
@@ -81,29 +82,109 @@ def brain_3d(
     limits : (float, float), optional
         Ends of the colour scale; where not given, those of the values.
     ranked : bool
-        The values are ranks: 1 is the strongest and strikes the eye first.
+        The values are ranks: 1 is the strongest, strikes the eye first and lies on top.
+    details : sequence of str, length n_regions
+        A further line for each region, which shows on hover.
+    named : sequence of int
+        Regions, counted from 0, whose names are written beside them on the screen.
     title : str
     simulated : bool
         Adds the word to the title, so that a saved picture says so too.
+    brain : {"nodes", "inflated", "pial"}
+        Nodes at their places, or regions painted on a cortex, from four sides, on the screen and on paper.
+    surface_labels : ndarray of int, shape (20484,), optional
+        For a painted cortex: the region of every vertex of fsaverage5, counted from 1; 0 is none.
     """
-    check_nodes(coordinates, regions, sizes=sizes, values=values, groups=groups, edges=edges)
-    diameters = node_diameters(len(regions), sizes, *_DIAMETERS, plain=_PLAIN_DIAMETER)
-    hover = _hover_texts(regions, values, groups, quantity)
-    traces = [_cortex(), *_edge_traces(coordinates, edges or ())]
-    shaded = groups is None and values is not None
-    for group in node_groups(len(regions), groups, group_colours, values):
-        shades: Mapping[str, object] = {}
-        if shaded and values is not None and group.name != NO_VALUE:
-            shades = _shades(values, group, quantity, limits, ranked=ranked)
-        traces.append(_nodes(coordinates, group, diameters, hover, shades, named=groups is not None))
-    traces.append(_side_names())
-    frame = {
-        **layout(title, simulated, height=_HEIGHT, top=BAR_BOTTOM if shaded else 48),
-        "scene": _scene(),
-        "legend": _LEGEND | {"entrywidth": _LETTER * max(len(trace["name"]) for trace in traces)},
-        "uirevision": "brain",  # a moved slider does not turn the brain back
-    }
-    return go.Figure(traces, frame)
+
+    coordinates: Values
+    regions: Sequence[str]
+    _: KW_ONLY
+    sizes: Values | None = None
+    values: Values | None = None
+    groups: Sequence[str | None] | None = None
+    group_colours: Mapping[str, str] | None = None
+    edges: Edges | None = None
+    quantity: str = ""
+    limits: tuple[float, float] | None = None
+    ranked: bool = False
+    details: Sequence[str] = ()
+    named: Sequence[int] = ()
+    title: str = ""
+    simulated: bool = False
+    brain: BrainKind = "nodes"
+    surface_labels: NDArray[np.int16] | None = None
+
+    def __post_init__(self) -> None:
+        check_nodes(
+            self.coordinates,
+            self.regions,
+            sizes=self.sizes,
+            values=self.values,
+            groups=self.groups,
+            edges=self.edges,
+        )
+
+    @property
+    def parts(self) -> list[NodeGroup]:
+        """The regions that are drawn alike."""
+        parts = node_groups(len(self.regions), self.groups, self.group_colours, self.values)
+        return placed_parts(parts, self.coordinates)
+
+    @property
+    def connections(self) -> Edges:
+        """The connections between regions that are drawn."""
+        return placed_edges(self.edges or (), self.coordinates)
+
+    @property
+    def shades(self) -> Values | None:
+        """The values, where they are what the colours stand for."""
+        return self.values if self.groups is None else None
+
+    def plotly(self, *, distance: float = 1.0) -> "go.Figure":
+        """Draw it for the screen, to be turned, seen from so many times the usual distance."""
+        import plotly.graph_objects as go  # takes half a second, which lists of figures do without
+
+        hover = hover_texts(self.regions, self.values, self.groups, self.quantity, self.details)
+        if self.brain != "nodes":
+            return go.Figure(surface_traces(self, self.brain, hover), self._surface_frame(self.brain, distance))
+        diameters = node_diameters(len(self.regions), self.sizes, *_DIAMETERS, plain=_PLAIN_DIAMETER)
+        traces = [cortex_trace(), *edge_traces(self.coordinates, self.connections)]
+        shades = self.shades
+        for group in self.parts:
+            colours: Mapping[str, object] = {}
+            if shades is not None and group.name != NO_VALUE:
+                colours = value_colours(shades, group, self.quantity, self.limits, ranked=self.ranked)
+            traces.append(node_trace(self.coordinates, group, diameters, hover, colours, named=self.groups is not None))
+        traces.append(side_names())
+        cortex = cortex_mesh()[0]
+        named = region_names(self.coordinates, self.regions, self.named, around=cortex, height=BRAIN_HEIGHT - self._top)
+        frame = {
+            **layout(self.title, self.simulated, height=BRAIN_HEIGHT, top=self._top),
+            "scene": scene(distance, named),
+            "legend": _LEGEND | {"entrywidth": _LETTER * max(len(trace["name"]) for trace in traces)},
+            "uirevision": "brain",  # a moved slider does not turn the brain back
+        }
+        return go.Figure(traces, frame)
+
+    @property
+    def _top(self) -> int:
+        """Room for the title, and for the colour bar where there is one; in pixels."""
+        return 48 if self.shades is None else BAR_BOTTOM
+
+    def _surface_frame(self, surface: Surface, distance: float) -> dict[str, object]:
+        frame = layout(self.title, self.simulated, height=PAINTED_HEIGHT, top=self._top)
+        return {**frame, **surface_scenes(surface, distance), "legend": _LEGEND, "uirevision": "surface"}
+
+    def matplotlib(self, style: "PaperStyle", *, display_mode: "DisplayMode" = "lyrz") -> "PaperFigure":
+        """Draw it for paper: from left, front, right and top (lyrz), or from side, front and top (ortho)."""
+        from biobgt.figures.paper.brain_drawing import draw_brain
+
+        return draw_brain(self, style, display_mode)
+
+
+def place_words(brain: BrainKind, where: str) -> str:
+    """Where regions are drawn, for a caption."""
+    return f"at their MNI coordinates inside {where}" if brain == "nodes" else f"{PAINTED[brain]}, {SIDES}"
 
 
 def brain_caption(
@@ -115,6 +196,7 @@ def brain_caption(
     n_groups: int | None = None,
     n_edges: int = 0,
     where: str = CORTEX,
+    brain: BrainKind = "nodes",
     simulated: bool = False,
 ) -> str:
     """Say in words what regions in a brain show.
@@ -131,135 +213,20 @@ def brain_caption(
         Number of connections that are drawn.
     where : str
         In which brain: :data:`CORTEX` or :data:`GLASS_BRAIN`.
+    brain : {"nodes", "inflated", "pial"}
+        A painted cortex has neither sizes nor connections, and is the same on the screen and on paper.
     simulated : bool
     """
     colour = f"the colour is {quantity}" if quantity else "all have one colour"
     if n_groups is not None:
         colour = f"the colour is the module, of {n_groups}; grey regions are in none"
+    if brain != "nodes":
+        return (
+            f"{whose(subject, simulated)}: {counted(n_regions, 'region')} {place_words(brain, where)}; {colour}. "
+            "Cortex of no region is light grey."
+        )
     drawn = f" {counted(n_edges, 'connection')} drawn, thicker where stronger." if n_edges else ""
     return (
-        f"{whose(subject, simulated)}: {counted(n_regions, 'region')} at their MNI coordinates inside {where}; "
+        f"{whose(subject, simulated)}: {counted(n_regions, 'region')} {place_words(brain, where)}; "
         f"{colour}{f', and the size is {size}' if size else ''}.{drawn}"
     )
-
-
-@lru_cache(maxsize=1)
-def cortex_mesh() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """Vertices, shape (20484, 3), in MNI mm, and triangles, shape (40960, 3), of both hemispheres."""
-    from nilearn.datasets import load_fsaverage  # brings scikit-learn, which the start of the app does without
-
-    parts = load_fsaverage("fsaverage5")["pial"].parts
-    left, right = parts["left"], parts["right"]
-    vertices = np.vstack([left.coordinates, right.coordinates]).astype(np.float32)
-    triangles = np.vstack([left.faces, right.faces + len(left.coordinates)]).astype(np.uint16)  # half the bytes sent
-    return vertices, triangles
-
-
-def _cortex() -> Trace:
-    vertices, triangles = cortex_mesh()
-    x, y, z = vertices.T
-    i, j, k = triangles.T
-    return {"type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "lighting": _LIGHT, **_CORTEX}
-
-
-def _hover_texts(
-    regions: Sequence[str], values: Values | None, groups: Sequence[str | None] | None, quantity: str
-) -> list[str]:
-    texts = []
-    for i, name in enumerate(regions):
-        lines = [f"<b>{escape(name, quote=False)}</b>"]
-        if groups is not None:
-            lines.append(escape(groups[i] or NO_GROUP, quote=False))
-        if values is not None:
-            number = f"{values[i]:.4g}".replace("-", "−") if np.isfinite(values[i]) else "none"
-            lines.append(f"{escape(quantity or 'value', quote=False)}: {number}")
-        texts.append("<br>".join(lines))
-    return texts
-
-
-def _shades(
-    values: Values, group: NodeGroup, quantity: str, limits: tuple[float, float] | None, *, ranked: bool
-) -> dict[str, object]:
-    """Continuous colours, with the bar that explains them."""
-    named, low, high = colour_scale(values, limits)
-    scale = [[0, FIRST_COLOUR], [1, LAST_COLOUR]] if ranked else named
-    bar = bar_above(escape(quantity, quote=False), _HEIGHT)
-    ticks: dict[str, object] = {"tickvals": rank_ticks(len(values))} if ranked else {}
-    shades: dict[str, object] = {"color": values[list(group.members)], "colorscale": scale, "cmin": low, "cmax": high}
-    return shades | {"colorbar": bar | {"outlinewidth": 1, "outlinecolor": GREY} | ticks}
-
-
-def _nodes(
-    coordinates: Values,
-    group: NodeGroup,
-    diameters: Values,
-    hover: Sequence[str],
-    shades: Mapping[str, object],
-    *,
-    named: bool,
-) -> Trace:
-    members = list(group.members)
-    x, y, z = coordinates[members].T
-    marker = {"color": group.colour, "symbol": group.symbol, "size": diameters[members], "opacity": 1}
-    return {
-        "type": "scatter3d",
-        "x": x,
-        "y": y,
-        "z": z,
-        "mode": "markers",
-        "name": escape(group.name, quote=False),
-        "marker": marker | {"line": {"color": "#8A959C", "width": 1}} | dict(shades),
-        "text": [hover[i] for i in members],
-        "hovertemplate": "%{text}<extra></extra>",
-        "showlegend": named or group.name == NO_VALUE,
-    }
-
-
-def _edge_traces(coordinates: Values, edges: Edges) -> list[Trace]:
-    """Lines in three widths by strength, because a trace has one width; None parts one line from the next."""
-    strongest = max((abs(weight) for _, _, weight in edges), default=0.0)
-    classes: dict[tuple[int, bool], list[tuple[int, int]]] = {}
-    for i, j, weight in sorted(edges, key=lambda edge: abs(edge[2])):
-        step = min(int(3 * abs(weight) / strongest), 2) if strongest else 0
-        classes.setdefault((step, weight < 0), []).append((i, j))
-    traces: list[Trace] = []
-    for (step, negative), pairs in classes.items():
-        points = np.array([[coordinates[i], coordinates[j], [np.nan] * 3] for i, j in pairs]).reshape(-1, 3)
-        x, y, z = points.T
-        traces.append(
-            {
-                "type": "scatter3d",
-                "x": x,
-                "y": y,
-                "z": z,
-                "mode": "lines",
-                "name": "connections",
-                "legendgroup": "connections",
-                "showlegend": not traces,
-                "hoverinfo": "skip",
-                "connectgaps": False,
-                "line": {"color": "#7A868C", "width": _EDGE_WIDTHS[step], "dash": "dash" if negative else "solid"},
-            }
-        )
-    return traces
-
-
-def _side_names() -> Trace:
-    return {
-        "type": "scatter3d",
-        "x": [-62, 0],
-        "y": [-18, 82],
-        "z": [-62, 0],
-        "mode": "text",
-        "text": ["left", "front"],
-        "textfont": {"color": "#7A868C", "size": 12},
-        "name": "sides",
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-
-
-def _scene() -> dict[str, object]:
-    hidden = {"visible": False, "showspikes": False}
-    axes = {"xaxis": hidden, "yaxis": hidden, "zaxis": hidden}
-    return axes | {"aspectmode": "data", "camera": _CAMERA, "bgcolor": "rgba(0, 0, 0, 0)", "dragmode": "orbit"}

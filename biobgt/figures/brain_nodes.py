@@ -5,7 +5,7 @@ Both kinds of figure ask here, so that a module has the same colour and symbol i
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.figures.modules import MODULE_COLOURS
+from biobgt.wording import counted
 
 Values = NDArray[np.float64]
 Edges = Sequence[tuple[int, int, float]]
@@ -58,14 +59,26 @@ def check_nodes(
     groups: Sequence[str | None] | None,
     edges: Edges | None,
 ) -> None:
-    """Refuse what does not fit together, with a sentence."""
+    """Refuse what does not fit together, with a sentence.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (n_regions, 3)
+        MNI coordinates in mm.
+    regions : sequence of str, length n_regions
+    sizes, values : ndarray, shape (n_regions,), or None
+    groups : sequence of (str or None), length n_regions, or None
+    edges : sequence of (int, int, float), or None
+        Two regions, counted from 0, and a weight.
+    """
     n = len(regions)
     if coordinates.shape != (n, 3):
         raise InputError(
             f"The coordinates have shape {coordinates.shape}, but {n} regions were named; give one row of three MNI "
             "coordinates (x, y, z in mm) for each region."
         )
-    if not np.isfinite(coordinates).all():
+    unknown = np.isnan(coordinates).all(axis=1)  # no place: left out of the brain
+    if not np.isfinite(coordinates[~unknown]).all() or unknown.all():
         bad = int(np.flatnonzero(~np.isfinite(coordinates).all(axis=1))[0])
         raise InputError(f"Region '{regions[bad]}' has no finite MNI coordinates; leave it out or complete the atlas.")
     for what, given in (("sizes", sizes), ("values", values), ("groups", groups)):
@@ -85,6 +98,16 @@ def node_groups(
     """Gather the regions that are drawn alike; without groups, those with a value and those without.
 
     A colour that comes again, past the eighth group, comes with another symbol.
+
+    Parameters
+    ----------
+    n_regions : int
+    groups : sequence of (str or None), length n_regions, or None
+        None is a region without a group.
+    group_colours : mapping of str to str, or None
+        As ``#rrggbb``; they also give the order.
+    values : ndarray, shape (n_regions,), or None
+        NaN is a region without a value.
     """
     if groups is None:
         known = np.ones(n_regions, dtype=bool) if values is None else np.isfinite(values)
@@ -108,6 +131,38 @@ def node_groups(
     return [*found, NodeGroup(NO_GROUP, alone, GREY, SYMBOLS[0])] if alone else found
 
 
+def placed_regions(coordinates: Values) -> NDArray[np.bool_]:
+    """Which regions have a place, shape (n_regions,)."""
+    return np.asarray(np.isfinite(coordinates).all(axis=1))
+
+
+def placed_parts(parts: Sequence[NodeGroup], coordinates: Values) -> list[NodeGroup]:
+    """Leave out the regions whose place is not known, and groups that have no other."""
+    placed = placed_regions(coordinates)
+    kept = (replace(part, members=tuple(region for region in part.members if placed[region])) for part in parts)
+    return [part for part in kept if part.members]
+
+
+def placed_edges(edges: Edges, coordinates: Values) -> Edges:
+    """Leave out the connections of regions whose place is not known."""
+    placed = placed_regions(coordinates)
+    return [(i, j, weight) for i, j, weight in edges if placed[i] and placed[j]]
+
+
+def n_placed(coordinates: Values) -> int:
+    """Number of regions whose place is known."""
+    return int(placed_regions(coordinates).sum())
+
+
+def left_out_words(coordinates: Values) -> str:
+    """A sentence on the regions that are not drawn, with a space before it; empty where all are."""
+    n = len(coordinates) - n_placed(coordinates)
+    if not n:
+        return ""
+    verb = "is" if n == 1 else "are"
+    return f" {counted(n, 'region')} without known coordinates {verb} left out of the drawing."
+
+
 def natural_key(name: str) -> list[tuple[bool, int, str]]:
     """Sort key that puts ``Module 2`` before ``Module 10``."""
     parts = re.split(r"(\d+)", name)
@@ -115,7 +170,18 @@ def natural_key(name: str) -> list[tuple[bool, int, str]]:
 
 
 def node_diameters(n_regions: int, sizes: Values | None, smallest: float, largest: float, *, plain: float) -> Values:
-    """Diameters, shape (n_regions,), whose squares grow evenly with the sizes."""
+    """Diameters, shape (n_regions,), whose squares grow evenly with the sizes.
+
+    Parameters
+    ----------
+    n_regions : int
+    sizes : ndarray, shape (n_regions,), or None
+        NaN is drawn smallest.
+    smallest, largest : float
+        Diameters of the smallest and the largest size.
+    plain : float
+        Diameter of all where there are no sizes.
+    """
     if sizes is None:
         return np.full(n_regions, plain)
     known = sizes[np.isfinite(sizes)]

@@ -1,74 +1,33 @@
-"""What figures share: the order of regions, titles that say when a subject is simulated, margins, panels, lines.
+"""What figures share: titles that say when a subject is simulated, margins, panels, lines.
 
 Traces and layouts are plain dictionaries, and a figure is made of them at once: plotly checks a figure whenever it is
 changed, so that one put together piece by piece takes several times as long.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.figures.region_order import RegionOrder
 
 Trace = dict[str, Any]
 Axes = dict[str, dict[str, Any]]
+Values = NDArray[np.float64]
 
-UNLABELLED = "unlabelled"
 TOOLBAR = 26  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
 BAR_BOTTOM = 104  # px below the toolbar, of a colour bar under the title with its numbers
+# A click picks a point; the others do not fade, because all of them still count.
+UNSELECTED = {"marker": {"opacity": 0.75}}
+LEGEND = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}}
+# Where a second line of legend above the plot would lie on something.
+LEGEND_BELOW = {**LEGEND, "y": -0.2, "yanchor": "top"}
+GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _BAR_TOP = 42
 _SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
-
-
-@dataclass(frozen=True)
-class RegionOrder:
-    """The order in which regions are drawn.
-
-    Attributes
-    ----------
-    order : tuple of int
-        Regions, counted from 0, from the first drawn to the last.
-    blocks : tuple of (str, int, int)
-        Name, first and one past the last position of each run of regions with the same label; empty in the
-        atlas's own order.
-    """
-
-    order: tuple[int, ...]
-    blocks: tuple[tuple[str, int, int], ...] = ()
-
-    @property
-    def labels(self) -> list[str | None] | None:
-        """The label of each region in the atlas's order; None where regions are not drawn by label."""
-        if not self.blocks:
-            return None
-        names = [None if name == UNLABELLED else name for name, first, end in self.blocks for _ in range(first, end)]
-        return [name for _, name in sorted(zip(self.order, names, strict=True), key=lambda pair: pair[0])]
-
-
-def order_regions(
-    n_regions: int, labels: Sequence[str | None] | None = None, *, first: Sequence[str] = ()
-) -> RegionOrder:
-    """Put regions of the same label together, in the order in which labels first appear; unlabelled ones last.
-
-    Parameters
-    ----------
-    n_regions : int
-    labels : sequence of (str or None), length n_regions, optional
-        None keeps the atlas's order.
-    first : sequence of str
-        Labels that come before the others, in this order.
-    """
-    if labels is None:
-        return RegionOrder(tuple(range(n_regions)))
-    names = [label for label in dict.fromkeys([*first, *labels]) if label is not None and label in labels]
-    members = {name: [i for i, label in enumerate(labels) if label == name] for name in names}
-    if None in labels:
-        members[UNLABELLED] = [i for i, label in enumerate(labels) if label is None]
-    ends = np.cumsum([len(regions) for regions in members.values()]).tolist()
-    blocks = tuple((name, end - len(members[name]), end) for name, end in zip(members, ends, strict=True))
-    return RegionOrder(tuple(region for regions in members.values() for region in regions), blocks)
 
 
 def whose(subject: str, simulated: bool) -> str:
@@ -77,7 +36,16 @@ def whose(subject: str, simulated: bool) -> str:
 
 
 def layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[str, Any]:
-    """Title, height and margins, below the room for the toolbar; a simulated subject's title says so."""
+    """Title, height and margins, below the room for the toolbar; a simulated subject's title says so.
+
+    Parameters
+    ----------
+    title : str
+    simulated : bool
+        Adds the word to the title.
+    height, top : int
+        Of the figure and of the room for title and legend, in pixels, without the toolbar.
+    """
     text = escape(title, quote=False) + (" · simulated" if simulated else "")
     return {
         "title": {
@@ -117,7 +85,7 @@ def bar_above(quantity: str, height: int) -> dict[str, Any]:
 
 
 def block_ticks(order: RegionOrder, names: Sequence[str]) -> dict[str, Any]:
-    """One tick a block, named; hundreds of region names would not be readable and show on hover instead."""
+    """One tick per block, named; hundreds of region names would not be readable and show on hover instead."""
     if not order.blocks:
         return {"showticklabels": False, "ticks": "", "title": {"text": f"{len(names)} regions in atlas order"}}
     middles = [names[(start + end - 1) // 2] for _, start, end in order.blocks]
@@ -177,7 +145,16 @@ def stacked_axes(n_panels: int, *, gap: float, heights: Sequence[float] | None =
 
 
 def side_by_side_axes(n_panels: int, *, gap: float, shared: bool = False) -> Axes:
-    """Axes of panels from left to right, as plotly's ``make_subplots`` has them, with a y-axis each or one for all."""
+    """Axes of panels from left to right, as plotly's ``make_subplots`` has them, with a y-axis each or one for all.
+
+    Parameters
+    ----------
+    n_panels : int
+    gap : float
+        Between panels, as a share of the figure.
+    shared : bool
+        Whether all have the y-axis of the first.
+    """
     axes: Axes = {}
     for panel, span in enumerate(_spans(n_panels, gap)):
         suffix = axis_suffix(panel)
@@ -193,17 +170,27 @@ def in_panel(panel: int) -> dict[str, str]:
 
 
 def panel_titles(titles: Sequence[str], axes: Axes) -> list[dict[str, Any]]:
-    """What stands above each of the panels that are side by side."""
-    above = {"y": 1.0, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+    """What stands above each of the panels that are side by side, in one row or several."""
+    above = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
     middles = [sum(axes[f"xaxis{axis_suffix(panel)}"]["domain"]) / 2 for panel in range(len(titles))]
+    tops = [axes[f"yaxis{axis_suffix(panel)}"].get("domain", (0.0, 1.0))[1] for panel in range(len(titles))]
     return [
-        {**above, "x": middle, "text": title, "font": {"size": 13}}
-        for middle, title in zip(middles, titles, strict=True)
+        {**above, "x": middle, "y": top, "text": title, "font": {"size": 13}}
+        for middle, top, title in zip(middles, tops, titles, strict=True)
     ]
 
 
 def vertical_line(x: float, line: Mapping[str, object], *, panel: int = 0) -> dict[str, Any]:
-    """A line from the bottom of a panel to its top."""
+    """A line from the bottom of a panel to its top.
+
+    Parameters
+    ----------
+    x : float
+    line : mapping
+        Colour, width and dash, as plotly names them.
+    panel : int
+        Counted from 0.
+    """
     suffix = axis_suffix(panel)
     across = {"xref": f"x{suffix}", "x0": x, "x1": x}
     return {"type": "line", **across, "yref": f"y{suffix} domain", "y0": 0, "y1": 1, "line": dict(line)}
@@ -215,7 +202,17 @@ def horizontal_line(y: float, line: Mapping[str, object]) -> dict[str, Any]:
 
 
 def note_at_top(x: float, text: str, *, anchor: str, font: Mapping[str, object]) -> dict[str, Any]:
-    """Words beside the upper end of a vertical line."""
+    """Words beside the upper end of a vertical line.
+
+    Parameters
+    ----------
+    x : float
+    text : str
+    anchor : {"left", "right"}
+        The side of the words that is at x.
+    font : mapping
+        Colour and size, as plotly names them.
+    """
     place = {"x": x, "xref": "x", "xanchor": anchor, "y": 1, "yref": "y domain", "yanchor": "top"}
     return {**place, "text": text, "font": dict(font), "showarrow": False}
 
@@ -224,6 +221,43 @@ def note_at_right(y: float, text: str) -> dict[str, Any]:
     """Words above the right end of a horizontal line."""
     place = {"x": 1, "xref": "x domain", "xanchor": "right", "y": y, "yref": "y", "yanchor": "bottom"}
     return {**place, "text": text, "showarrow": False}
+
+
+def spread_band(x: NDArray[Any], mean: Values, sd: Values, colour: str, *, group: str) -> Trace:
+    """Mean ± 1 SD as one closed outline, behind a curve.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n_points,)
+    mean, sd : ndarray, shape (n_points,)
+    colour : str
+    group : str
+        What is shown and hidden together in the legend.
+    """
+    return {
+        "type": "scatter",
+        "x": np.concatenate([x, x[::-1]]),
+        "y": np.concatenate([mean + sd, (mean - sd)[::-1]]),
+        "fill": "toself",
+        "fillcolor": colour,
+        "opacity": 0.2,
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "legendgroup": group,
+    }
+
+
+def error_bars(low: Values, value: Values, high: Values, colour: str) -> dict[str, Any]:
+    """Error bars of different length on the two sides.
+
+    Parameters
+    ----------
+    low, value, high : ndarray, shape (n_points,)
+    colour : str
+    """
+    return {"type": "data", "array": high - value, "arrayminus": value - low, "color": colour, "thickness": 1.5}
 
 
 def _spans(n_panels: int, gap: float, sizes: Sequence[float] | None = None) -> list[list[float]]:

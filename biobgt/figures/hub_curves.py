@@ -1,240 +1,311 @@
-"""Hub measures over the regions of one subject, all or a random few, with its group's mean and spread behind.
-
-Arrays in, a plotly figure out. A click on a point picks its region: every point carries the region's number, counted
-from 0, in ``customdata``.
-"""
+"""Hub measures over the regions of one subject, all or a random few, with its group's mean and spread behind."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import (
-    RegionOrder,
+    LEGEND,
+    UNSELECTED,
     Trace,
+    Values,
     axis_suffix,
     block_ticks,
     in_panel,
     layout,
-    order_regions,
+    spread_band,
     stacked_axes,
+    whose,
 )
-from biobgt.figures.hubs import (
+from biobgt.figures.gaps import gap_words, with_gaps
+from biobgt.figures.graph_words import region_number, regions_in_order
+from biobgt.figures.group_behind import GroupBehind, group_behind
+from biobgt.figures.hub_curve_options import BY_NE, HubCurvesOptions
+from biobgt.figures.hub_words import (
     CHOSEN_COLOUR,
+    GROUP_COLOUR,
     HUB_COLOUR,
-    LEGEND,
-    MEASURE_COLOURS,
-    SHORT_NAMES,
-    UNITS,
-    UNSELECTED,
-    Values,
+    entanglement_words,
+    hub_words,
+    strength_remark,
 )
+from biobgt.figures.region_order import RegionOrder, only_regions, order_by_value, random_regions
+from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NE
+from biobgt.wording import listed
 
-CurveScale = Literal["z", "rank", "raw"]
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
 
-_SCALE_TITLES: Mapping[str, str] = {"z": "z-score over regions", "rank": "rank (1 is the strongest hub)"}
-_PANEL_TITLES: Mapping[str, str] = {"z": "z", "rank": "rank"}
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import Measured
+
+
+SCALE_TITLES: Mapping[str, str] = {"z": "z-score over regions", "rank": "rank (1 is the strongest hub)"}
+PANEL_TITLES: Mapping[str, str] = {"z": "z", "rank": "rank"}
+_SCALES: Mapping[str, str] = {
+    "z": "as z-scores over regions",
+    "rank": "as ranks, 1 the strongest hub",
+    "raw": "in their own units, one panel each",
+}
+_ONE_RAW = "in its own unit"
+NARROWEST_MM = 1.0  # of a region on paper, in which curves on top of each other can be told apart
 _NUMBERS: Mapping[str, str] = {"z": "%{y:.2f}", "rank": "%{y}", "raw": "%{y:.3g}"}
 # Grey enough to be seen on a light and on a dark page.
 _DIVIDER = {"color": "rgba(128, 128, 128, 0.6)", "width": 1}
 
 
-def order_by_value(values: Values) -> RegionOrder:
-    """Put the highest region first; equal ones keep the atlas's order."""
-    return RegionOrder(tuple(np.argsort(-values, kind="stable").tolist()))
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HubCurves(Figure):
+    """Several hub measures over regions.
 
-
-def random_regions(n_regions: int, n_drawn: int, *, seed: int) -> frozenset[int]:
-    """Draw some regions at random, all of them where there are no more; counted from 0."""
-    if seed < 0:
-        raise InputError(f"The seed is {seed}; it must be 0 or more.")
-    drawn = np.random.default_rng(seed).choice(n_regions, min(n_drawn, n_regions), replace=False)
-    return frozenset(drawn.tolist())
-
-
-def only_regions(order: RegionOrder, chosen: frozenset[int]) -> RegionOrder:
-    """Leave only some regions in an order; blocks without any of them go."""
-    kept = tuple(region for region in order.order if region in chosen)
-    blocks, position = [], 0
-    for name, start, end in order.blocks:
-        size = sum(region in chosen for region in order.order[start:end])
-        if size:
-            blocks.append((name, position, position + size))
-        position += size
-    return RegionOrder(kept, tuple(blocks))
-
-
-def hub_curves(
-    curves: Mapping[str, Values],
-    regions: Sequence[str],
-    hubs: NDArray[np.bool_],
-    *,
-    scale: CurveScale = "z",
-    order: RegionOrder | None = None,
-    order_title: str = "in atlas order",
-    group: Mapping[str, tuple[Values, Values]] | None = None,
-    group_name: str = "group",
-    picked: int | None = None,
-    title: str = "",
-    simulated: bool = False,
-) -> go.Figure:
-    """Draw several hub measures over regions; names and values show on hover.
-
-    Parameters
+    Attributes
     ----------
+    subject : str
     curves : mapping of str to ndarray, shape (n_regions,)
-        By the measures of :data:`biobgt.figures.SHORT_NAMES`, already on the scale that is named.
+        By the measures of :data:`biobgt.hubs.HUB_MEASURES`, already on the options' scale.
     regions : sequence of str, length n_regions
     hubs : ndarray of bool, shape (n_regions,)
         Regions to mark on the first curve.
-    scale : {"z", "rank", "raw"}
-        Z-scores and ranks share an axis; raw values have a panel each, because their units differ.
-    order : RegionOrder, optional
+    order : RegionOrder
         Regions that are not in it are not drawn.
-    order_title : str
-        Says what the order is, where it has no blocks to name.
-    group : mapping of str to (ndarray, ndarray), each of shape (n_regions,), optional
-        Mean and SD over a group by measure, on the same scale, drawn behind; then every measure has a panel.
-    group_name : str
-    picked : int, optional
-        A region, counted from 0, to ring on the first curve.
-    title : str
-    simulated : bool
+    group : GroupBehind or None
+        Drawn behind, on the same scale; then every measure has a panel.
+    remark : str
+        Ends the caption.
     """
-    order = order or order_regions(len(regions))
-    names = [escape(regions[i], quote=False) for i in order.order]
-    in_panels = scale == "raw" or group is not None
-    traces: list[Trace] = []
-    for i, (measure, values) in enumerate(curves.items()):
-        drawn = [_curve(measure, names, order, values, scale)]
-        if group is not None:
-            drawn = _group_band(measure, names, order, group[measure], group_name, first=i == 0) + drawn
-        if i == 0:
-            drawn += _marks(measure, regions, order, values, hubs, picked)
-        traces += [trace | in_panel(i if in_panels else 0) for trace in drawn]
-    axis_titles = [_axis_title(measure, scale, in_panels) for measure in curves]
-    axes = _axes(axis_titles if in_panels else axis_titles[:1], names, order, order_title, reverse=scale == "rank")
-    frame = layout(title, simulated, height=640 if in_panels else 460, top=104)
-    dividers = [_divider(end) for _, _, end in order.blocks[:-1]]
-    hovering = {"hovermode": "x unified", "hoversubplots": "axis"}
-    return go.Figure(traces, {**frame, **axes, **hovering, "shapes": dividers, "legend": LEGEND})
 
+    key = "hub_curves"
+    name = "Hub curves"
+    takes = HubCurvesOptions
 
-def _axes(
-    titles: Sequence[str], names: Sequence[str], order: RegionOrder, order_title: str, *, reverse: bool
-) -> dict[str, Any]:
-    """A panel for each title of a y-axis; regions are named below the lowest."""
-    axes = stacked_axes(len(titles), gap=0.05)
-    regions = {"type": "category", "categoryorder": "array", "categoryarray": names, "range": [-1, len(names)]}
-    for panel, title in enumerate(titles):
-        axes[f"xaxis{axis_suffix(panel)}"] |= regions | {"showgrid": False, "zeroline": False}
-        axes[f"yaxis{axis_suffix(panel)}"] |= {"title": {"text": title}, "zeroline": False}
-        if reverse:
-            axes[f"yaxis{axis_suffix(panel)}"]["autorange"] = "reversed"
-    ticks = block_ticks(order, names)
-    if not order.blocks:
-        ticks["title"] = {"text": f"{len(names)} regions {order_title}"}
-    axes[f"xaxis{axis_suffix(len(titles) - 1)}"] |= {"automargin": True, **ticks}
-    return axes
+    options: HubCurvesOptions = field(default_factory=HubCurvesOptions)
+    subject: str = ""
+    curves: Mapping[str, Values]
+    regions: Sequence[str]
+    hubs: NDArray[np.bool_]
+    order: RegionOrder
+    group: GroupBehind | None = None
+    remark: str = ""
 
+    @classmethod
+    def of(cls, measured: "Measured", options: HubCurvesOptions) -> Self:
+        """Draw the subject's measures, with its group behind where that is asked for."""
+        if not options.measures:
+            raise InputError("Choose at least one hub measure.")
+        subject, atlas = measured.subject, measured.atlas
+        table = measured.hub_table(options, options.measures)
+        suffix = "" if options.scale == "raw" else f"_{options.scale}"
+        return cls(
+            options=options,
+            title=f"{listed([HUB_MEASURES[key].short for key in options.measures])} of {subject.id}",
+            simulated=subject.simulated,
+            subject=subject.id,
+            curves={key: with_gaps(table[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
+            regions=atlas.regions,
+            hubs=table[f"{options.measures[0]}_hub"].to_numpy(),
+            order=_regions_shown(measured, options),
+            group=group_behind(measured, options) if options.group else None,
+            remark=(strength_remark(measured) if FC_STRENGTH in options.measures else "") + gap_words(subject),
+            **hub_words(measured, options, options.measures),
+        )
 
-def _axis_title(measure: str, scale: CurveScale, in_panels: bool) -> str:
-    if scale == "raw":
-        return UNITS[measure]
-    return f"{SHORT_NAMES[measure]}, {_PANEL_TITLES[scale]}" if in_panels else _SCALE_TITLES[scale]
+    @property
+    def in_panels(self) -> bool:
+        """Whether every measure has a panel of its own."""
+        return self.options.scale == "raw" or self.group is not None
 
+    @property
+    def picked(self) -> int | None:
+        """The region to ring on the first curve, counted from 0, if it is drawn."""
+        names = [self.regions[region] for region in self.order.order]
+        return self.regions.index(self.options.region) if self.options.region in names else None
 
-def _curve(measure: str, names: Sequence[str], order: RegionOrder, values: Values, scale: CurveScale) -> Trace:
-    main = measure == "node_entanglement"
-    return {
-        "type": "scatter",
-        "x": names,
-        "y": values[list(order.order)],
-        # A line alone cannot be clicked: the points are what picks a region.
-        "mode": "lines+markers",
-        "name": SHORT_NAMES[measure],
-        "line": {"color": MEASURE_COLOURS[measure], "width": 2.2 if main else 1.4},
-        "marker": {"color": MEASURE_COLOURS[measure], "size": 4.5 if main else 3},
-        "unselected": UNSELECTED,
-        "customdata": list(order.order),
-        "hovertemplate": f"{SHORT_NAMES[measure]} {_NUMBERS[scale]}<extra></extra>",
-    }
+    @property
+    def order_title(self) -> str:
+        """What the order is, where it has no blocks to name."""
+        return "by NE, highest first" if self.options.order == BY_NE else "in atlas order"
 
+    def axis_title(self, measure: str, *, in_panels: bool) -> str:
+        """What the axis of a measure's panel, or of the one panel, is called; paper may part what a screen does not."""
+        if self.options.scale == "raw":
+            return HUB_MEASURES[measure].axis
+        if in_panels:
+            return f"{HUB_MEASURES[measure].short}, {PANEL_TITLES[self.options.scale]}"
+        return SCALE_TITLES[self.options.scale]
 
-def _marks(
-    measure: str,
-    regions: Sequence[str],
-    order: RegionOrder,
-    values: Values,
-    hubs: NDArray[np.bool_],
-    picked: int | None,
-) -> list[Trace]:
-    """Diamonds on the hubs, and a ring around the region that was picked."""
-    marked = [region for region in order.order if hubs[region]]
-    kinds = [
-        (f"hubs by {SHORT_NAMES[measure]}", marked, {"color": HUB_COLOUR, "symbol": "diamond", "size": 8}, "a hub")
-    ]
-    if picked in order.order:
-        ring = {"color": CHOSEN_COLOUR, "symbol": "circle-open", "size": 15, "line": {"width": 3}}
-        kinds.append((escape(regions[picked], quote=False), [picked], ring, "picked"))
-    return [
-        {
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per region that is drawn, in the order of the figure."""
+        import pandas as pd
+
+        marked = HUB_MEASURES[next(iter(self.curves))].short
+        numbers = pd.DataFrame({"region": self.regions, **self.curves, f"hub by {marked}": self.hubs})
+        if self.group is not None:
+            for key in self.curves:
+                numbers[f"{key} group mean"], numbers[f"{key} group SD"] = self.group.mean[key], self.group.sd[key]
+        return numbers.iloc[list(self.order.order)]
+
+    @property
+    def caption(self) -> str:
+        """Which measures of whom, on which scale, and what is marked."""
+        options, n_regions, n_drawn = self.options, len(self.regions), len(self.order.order)
+        some = n_drawn < n_regions
+        which = f"{n_drawn} of {n_regions} regions, drawn with seed {options.seed}" if some else f"{n_regions} regions"
+        over_all = f" (of all {n_regions})" if some and options.scale != "raw" else ""
+        named = listed([_in_full(key) for key in self.curves])
+        entanglement = f" {entanglement_words(options)}." if NE in self.curves else ""
+        strength = (
+            " FC strength is the mean Pearson correlation (or the connectivity in the file) with all other regions."
+            if FC_STRENGTH in self.curves
+            else ""
+        )
+        marked = HUB_MEASURES[next(iter(self.curves))].short
+        scale = _ONE_RAW if options.scale == "raw" and len(self.curves) == 1 else _SCALES[options.scale]
+        return (
+            f"{whose(self.subject, self.simulated)}: {named} of {which}, {scale}{over_all}."
+            f"{entanglement}{strength} Diamonds mark hubs by {marked}, {int(self.hubs.sum())} in all: "
+            f"{options.hubs_are}.{self.group.words if self.group else ''}{self.remark}"
+        )
+
+    def paper_caption(self, style: "PaperStyle") -> str:
+        """The caption, and what marks hubs where paper has several panels."""
+        lines = " Vertical lines mark the same hubs in all panels." if self.paper_panels(style) > 1 else ""
+        return f"{self.caption}{lines}"
+
+    def paper_panels(self, style: "PaperStyle") -> int:
+        """Panels on paper: one per measure also where regions are so narrow that curves would hide each other."""
+        apart = self.in_panels or len(self.order.order) > style.width_mm / NARROWEST_MM
+        return len(self.curves) if apart else 1
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen; every point carries its region, counted from 0, in ``customdata``."""
+        import plotly.graph_objects as go
+
+        traces: list[Trace] = []
+        for i, measure in enumerate(self.curves):
+            drawn = [*self._group_band(measure, first=i == 0), self._curve(measure)]
+            if i == 0:
+                drawn += self._marks(measure)
+            traces += [trace | in_panel(i if self.in_panels else 0) for trace in drawn]
+        frame = layout(self.title, self.simulated, height=640 if self.in_panels else 460, top=104)
+        dividers = [_divider(end) for _, _, end in self.order.blocks[:-1]]
+        hovering = {"hovermode": "x unified", "hoversubplots": "axis"}
+        return go.Figure(traces, {**frame, **self._axes(), **hovering, "shapes": dividers, "legend": LEGEND})
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.hub_curve_drawing import draw_hub_curves
+
+        return draw_hub_curves(self, style)
+
+    @property
+    def _names(self) -> NDArray[np.str_]:
+        return np.array([escape(self.regions[region], quote=False) for region in self.order.order])
+
+    def _axes(self) -> dict[str, Any]:
+        """A panel for each title of a y-axis; regions are named below the lowest."""
+        titles = [self.axis_title(measure, in_panels=self.in_panels) for measure in self.curves]
+        titles = titles if self.in_panels else titles[:1]
+        names = self._names
+        axes = stacked_axes(len(titles), gap=0.05)
+        regions = {"type": "category", "categoryorder": "array", "categoryarray": names, "range": [-1, len(names)]}
+        for panel, title in enumerate(titles):
+            axes[f"xaxis{axis_suffix(panel)}"] |= regions | {"showgrid": False, "zeroline": False}
+            axes[f"yaxis{axis_suffix(panel)}"] |= {"title": {"text": title}, "zeroline": False}
+            if self.options.scale == "rank":
+                axes[f"yaxis{axis_suffix(panel)}"]["autorange"] = "reversed"
+        ticks = block_ticks(self.order, names.tolist())
+        if not self.order.blocks:
+            ticks["title"] = {"text": f"{len(names)} regions {self.order_title}"}
+        axes[f"xaxis{axis_suffix(len(titles) - 1)}"] |= {"automargin": True, **ticks}
+        return axes
+
+    def _curve(self, measure: str) -> Trace:
+        about, main = HUB_MEASURES[measure], measure == NE
+        return {
             "type": "scatter",
-            "x": [escape(regions[i], quote=False) for i in chosen],
-            "y": values[chosen],
-            "mode": "markers",
-            "name": name,
-            "marker": marker,
+            "x": self._names,
+            "y": self.curves[measure][list(self.order.order)],
+            # A line alone cannot be clicked: the points are what picks a region.
+            "mode": "lines+markers",
+            "name": about.short,
+            "line": {"color": about.colour, "width": 2.2 if main else 1.4},
+            "marker": {"color": about.colour, "size": 4.5 if main else 3},
             "unselected": UNSELECTED,
-            "customdata": chosen,
-            "hovertemplate": f"{text}<extra></extra>",
+            "customdata": np.array(self.order.order),
+            "hovertemplate": f"{about.short} {_NUMBERS[self.options.scale]}<extra></extra>",
         }
-        for name, chosen, marker, text in kinds
-    ]
+
+    def _marks(self, measure: str) -> list[Trace]:
+        """Diamonds on the hubs, and a ring around the region that was picked."""
+        marked = [region for region in self.order.order if self.hubs[region]]
+        diamond = {"color": HUB_COLOUR, "symbol": "diamond", "size": 8}
+        kinds = [(f"hubs by {HUB_MEASURES[measure].short}", marked, diamond, "a hub")]
+        if self.picked is not None:
+            ring = {"color": CHOSEN_COLOUR, "symbol": "circle-open", "size": 15, "line": {"width": 3}}
+            kinds.append((escape(self.regions[self.picked], quote=False), [self.picked], ring, "picked"))
+        return [
+            {
+                "type": "scatter",
+                "x": [escape(self.regions[i], quote=False) for i in chosen],
+                "y": self.curves[measure][chosen],
+                "mode": "markers",
+                "name": name,
+                "marker": marker,
+                "unselected": UNSELECTED,
+                "customdata": np.array(chosen),
+                "hovertemplate": f"{text}<extra></extra>",
+            }
+            for name, chosen, marker, text in kinds
+        ]
+
+    def _group_band(self, measure: str, *, first: bool) -> list[Trace]:
+        """Mean ± 1 SD as one closed outline, and the mean as a dashed line."""
+        if self.group is None:
+            return []
+        drawn, names = list(self.order.order), self._names
+        mean, sd = self.group.mean[measure][drawn], self.group.sd[measure][drawn]
+        name = escape(self.group.name, quote=False)
+        band = spread_band(names, mean, sd, HUB_MEASURES[measure].colour, group="group")
+        middle = {
+            "type": "scatter",
+            "x": names,
+            "y": mean,
+            "mode": "lines",
+            "name": f"{name}, mean ± SD",
+            "line": {"color": GROUP_COLOUR, "dash": "dash", "width": 1.3},
+            "customdata": sd,
+            "hovertemplate": f"{name} %{{y:.3g}} ± %{{customdata:.2g}}<extra></extra>",
+            "showlegend": first,
+            "legendgroup": "group",
+        }
+        return [band, middle]
 
 
-def _group_band(
-    measure: str,
-    names: Sequence[str],
-    order: RegionOrder,
-    mean_and_sd: tuple[Values, Values],
-    group_name: str,
-    *,
-    first: bool,
-) -> list[Trace]:
-    """Mean ± 1 SD as one closed outline, and the mean as a dashed line."""
-    mean, sd = (values[list(order.order)] for values in mean_and_sd)
-    name = escape(group_name, quote=False)
-    band = {
-        "type": "scatter",
-        "x": [*names, *reversed(names)],
-        "y": [*(mean + sd), *(mean - sd)[::-1]],
-        "fill": "toself",
-        "fillcolor": MEASURE_COLOURS[measure],
-        "opacity": 0.2,
-        "mode": "lines",
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "legendgroup": "group",
-    }
-    middle = {
-        "type": "scatter",
-        "x": names,
-        "y": mean,
-        "mode": "lines",
-        "name": f"{name}, mean ± SD",
-        "line": {"color": "#7A868C", "dash": "dash", "width": 1.3},
-        "customdata": sd,
-        "hovertemplate": f"{name} %{{y:.3g}} ± %{{customdata:.2g}}<extra></extra>",
-        "showlegend": first,
-        "legendgroup": "group",
-    }
-    return [band, middle]
+def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrder:
+    atlas = measured.atlas
+    region_number(atlas, options.region)  # says so where there is no such region
+    if options.order == BY_NE:
+        order = order_by_value(measured.hub_table(options, (NE,))[NE].to_numpy())
+    else:
+        order = regions_in_order(atlas, options.order)
+    if not 0 < options.n_random < atlas.n_regions:
+        return order
+    return only_regions(order, random_regions(atlas.n_regions, options.n_random, seed=options.seed))
+
+
+def _in_full(key: str) -> str:
+    measure = HUB_MEASURES[key]
+    return measure.title if measure.short == measure.title else f"{measure.title} ({measure.short})"
 
 
 def _divider(end: int) -> dict[str, object]:

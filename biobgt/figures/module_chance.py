@@ -1,57 +1,173 @@
-"""Modularity against chance on the screen: Q of the subject's modules beside Q of null graphs."""
+"""Whether one subject's modularity is more than chance: Q of its modules beside Q of null graphs."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
 
-import plotly.graph_objects as go
+import numpy as np
 
+from biobgt.errors import InputError
+from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, note_at_top, vertical_line, whose
+from biobgt.figures.modules import module_words
+from biobgt.modules.module_measures import MODULE_MEASURES, Q
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.options import option
 from biobgt.wording import counted
 
-if TYPE_CHECKING:  # it brings scikit-learn, which the start of the app does without
-    from biobgt.modules import ModularityTest
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
 
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import Measured
+    from biobgt.modules.segregation import ModularityTest
+
+NULL_GRAPHS = 100
 _NULL, _OWN = "#9AA5AB", "#D55E00"
+_AXES = (MODULE_MEASURES[Q].short, "Null graphs")
+_MOST_BARS = 20
 
 
-def modularity_against_chance(test: "ModularityTest", *, title: str = "", simulated: bool = False) -> go.Figure:
-    """Draw how Q spreads over null graphs, and where the subject's lies.
+@dataclass(frozen=True)
+class ChanceOptions(ModuleOptions):
+    """Against how many null graphs modularity is tested."""
 
-    Parameters
-    ----------
-    test : ModularityTest
-    title : str
-    simulated : bool
-    """
-    histogram = {
-        "type": "histogram",
-        "x": test.null.tolist(),
-        "nbinsx": 20,
-        "name": "null graphs",
-        "marker": {"color": _NULL},
-        "hovertemplate": "Q %{x}: %{y} null graphs<extra></extra>",
-    }
-    note = note_at_top(test.q, f"this subject, Q = {test.q:.3f}", anchor="right", font={"color": _OWN})
-    low, high = min([*test.null.tolist(), test.q]), max([*test.null.tolist(), test.q])
-    room = 0.08 * (high - low) or 0.01
-    frame = {
-        **layout(title, simulated, height=320),
-        "xaxis": {"title": {"text": "Modularity Q"}, "range": [low - room, high + room]},
-        "yaxis": {"title": {"text": "Null graphs"}},
-        "shapes": [vertical_line(test.q, {"color": _OWN, "width": 3})],
-        "annotations": [note],
-        "showlegend": False,
-        "bargap": 0.05,
-    }
-    return go.Figure([histogram], frame)
-
-
-def chance_caption(subject: str, test: "ModularityTest", *, simulated: bool) -> str:
-    """Say what the test found."""
-    n = len(test.null)
-    z = f", z = {test.z:.1f}" if test.z == test.z else ""  # NaN where the nulls do not vary
-    return (
-        f"{whose(subject, simulated)}: Q = {test.q:.3f} against {test.null.mean():.3f} on average in "
-        f"{counted(n, 'null graph')}{z}, p = {test.p:.3g}. Null graphs keep every region's number of connections and, "
-        f"nearly, its strength; modules were sought in each anew (seed {test.seed}). The smallest p that "
-        f"{counted(n, 'null graph')} can give is {1 / (n + 1):.2g}."
+    null_graphs: int = option(
+        NULL_GRAPHS, title="Number of null graphs", help="Null graphs in which modules are found as well.", low=1
     )
+
+    @property
+    def null_seeds(self) -> range:
+        """The seed of each null graph."""
+        return range(self.seed, self.seed + self.null_graphs)
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModularityAgainstChance(Figure):
+    """How Q spreads over null graphs, and where the subject's lies.
+
+    Attributes
+    ----------
+    subject : str
+    test : ModularityTest
+    """
+
+    key = "modularity_against_chance"
+    name = "Modularity against chance"
+    takes = ChanceOptions
+
+    options: ChanceOptions = field(default_factory=ChanceOptions)
+    subject: str = ""
+    test: "ModularityTest"
+
+    def __post_init__(self) -> None:
+        if np.isnan([*self.test.null, self.test.q]).any():
+            raise InputError("Modularity is not defined in a graph without connections, so there is nothing to test.")
+
+    @classmethod
+    def of(cls, measured: "Measured", options: ChanceOptions) -> Self:
+        """Take the test, one null graph at a time."""
+        from biobgt.modules.segregation import pool_modularity_tests
+
+        subject, seeds = measured.subject, options.null_seeds
+        sentence = (
+            f"Modularity Q was compared with that of {len(seeds)} null graphs, in each of which modules were found "
+            "anew, because random graphs have modules, too (Guimerà et al. 2004). A null graph has the same number of "
+            "connections of every region, by swaps (Maslov and Sneppen 2002), and the same weights, handed out so that "
+            f"strengths are nearly kept (Rubinov and Sporns 2011); their seeds are {seeds[0]} to {seeds[-1]}. p is the "
+            "share of these graphs, the subject's own among them, with at least its Q."
+        )
+        return cls(
+            options=options,
+            title=f"Modularity of {subject.id}",
+            simulated=subject.simulated,
+            subject=subject.id,
+            test=pool_modularity_tests([measured.null_modularity(options, seed) for seed in seeds]),
+            **module_words(measured, options, sentence, cited=("guimera2004", "maslov2002", "rubinov2011")),
+        )
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per graph, the subject's own first."""
+        import pandas as pd
+
+        test, n = self.test, len(self.test.null)
+        return pd.DataFrame(
+            {
+                "graph": [self.subject, *(f"null graph {number}" for number in range(1, n + 1))],
+                "seed": [test.seed, *range(test.seed, test.seed + n)],
+                "modularity Q": [test.q, *test.null.tolist()],
+            }
+        )
+
+    @property
+    def caption(self) -> str:
+        """What the test found."""
+        test, n = self.test, len(self.test.null)
+        z = f", z = {test.z:.1f}" if test.z == test.z else ""  # NaN where the nulls do not vary
+        return (
+            f"{whose(self.subject, self.simulated)}: Q = {test.q:.3f} against {test.null.mean():.3f} on average in "
+            f"{counted(n, 'null graph')}{z}, p = {test.p:.3g}. Null graphs keep every region's number of connections "
+            f"and, nearly, its strength; modules were found anew in each (seed {test.seed}). The smallest p that "
+            f"{counted(n, 'null graph')} can give is {1 / (n + 1):.2g}."
+        )
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The ends of the axis of Q, with some room beyond the numbers."""
+        values = np.append(self.test.null, self.test.q)
+        room = 0.08 * float(np.ptp(values)) or 0.01
+        return float(values.min()) - room, float(values.max()) + room
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        test = self.test
+        histogram = {
+            "type": "histogram",
+            "x": test.null.tolist(),
+            "nbinsx": _MOST_BARS,
+            "name": "null graphs",
+            "marker": {"color": _NULL},
+            "hovertemplate": "Q %{x}: %{y} null graphs<extra></extra>",
+        }
+        frame = {
+            **layout(self.title, self.simulated, height=320),
+            "xaxis": {"title": {"text": _AXES[0]}, "range": list(self.limits)},
+            "yaxis": {"title": {"text": _AXES[1]}},
+            "shapes": [vertical_line(test.q, {"color": _OWN, "width": 3})],
+            "annotations": [note_at_top(test.q, self._own, anchor="right", font={"color": _OWN})],
+            "showlegend": False,
+            "bargap": 0.05,
+        }
+        return go.Figure([histogram], frame)
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper; bars begin at round numbers, as on the screen."""
+        from matplotlib.ticker import MaxNLocator
+
+        from biobgt.figures.paper.paper_frame import add_legend, finish, fit_height, new_figure, set_title
+        from biobgt.figures.paper.style import drawing
+
+        null = self.test.null
+        edges = list(MaxNLocator(_MOST_BARS, steps=[1, 2, 5, 10]).tick_values(null.min(), null.max()))
+        with drawing(style):
+            figure = new_figure(style)
+            set_title(figure, self.title, self.simulated, style)
+            axes = figure.add_subplot()
+            axes.hist(null, bins=edges, rwidth=0.95, color=_NULL, label="null graphs")
+            axes.axvline(self.test.q, color=style.colour(_OWN), linewidth=1.4, label=self._own)
+            axes.set_xlim(*self.limits)
+            axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+            axes.set_xlabel(_AXES[0])
+            axes.set_ylabel(_AXES[1])
+            add_legend(figure, *axes.get_legend_handles_labels(), style)
+            fit_height(figure, [axes], style, panel_mm=0.45 * min(style.width_mm, 140))
+            return finish(figure, style)
+
+    @property
+    def _own(self) -> str:
+        return f"this subject, Q = {self.test.q:.3f}"

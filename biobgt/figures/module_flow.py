@@ -1,79 +1,240 @@
 """Two divisions of the brain as a flow diagram (Sankey): which modules go where, and with how many regions."""
 
+from abc import ABC
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from biobgt.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.errors import InputError
+from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, layout, whose
-from biobgt.figures.modules import module_colours
+from biobgt.figures.module_groups import TwoGroupOptions, compared_modules, group_words
+from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, named_modules
+from biobgt.modules.module_measures import AMI, MODULE_MEASURES
+from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.references import named_labelling
 from biobgt.wording import counted
 
-if TYPE_CHECKING:  # it brings scikit-learn, which the start of the app does without
-    from biobgt.modules import ModuleAgreement
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
 
-_UNMATCHED = "#9AA5AB"
-_FLOW_OPACITY = 0.45
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import Measured
+    from biobgt.modules.difference import ModuleDifference
+    from biobgt.modules.label_agreement import ModuleAgreement
+
+FLOW_OPACITY = 0.45
 _TOP, _BOTTOM = 84, 16  # px
 _LINE = 14  # px; names of several lines need as many between small nodes
 _LETTER = 6.4  # px, of the names' font
 _BESIDE = 12  # px from the diagram to the names
 
 
-def module_flow(
-    contingency: pd.DataFrame,
-    names: Mapping[int, str],
-    *,
-    targets: Mapping[Any, str] | None = None,
-    matched: Mapping[Any, int],
-    sides: tuple[str, str],
-    title: str = "",
-    simulated: bool = False,
-) -> go.Figure:
-    """Draw the regions' way from modules, on the left, to another division, on the right.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Flow(Figure, ABC):
+    """The regions' way from modules, on the left, to another division, on the right.
 
-    Parameters
+    Attributes
     ----------
-    contingency : DataFrame
-        Number of regions; a row a module, a column a label or a module of the other division.
+    agreement : ModuleAgreement
+        Its table has one row per module and one column per label or module of the other division.
     names : mapping of int to str
         What each module on the left is called.
-    targets : mapping of (int or str) to str, optional
-        What each column is called; by default its own name.
+    targets : mapping of (int or str) to str
+        What each column is called, where not by its own name.
     matched : mapping of (int or str) to int
         The module whose colour a column takes; columns that are not there are grey.
     sides : tuple of str
         What stands on the left and on the right.
-    title : str
-    simulated : bool
     """
-    modules, columns = list(contingency.index), list(contingency.columns)
-    counts = contingency.to_numpy()
-    if not counts.any():
-        raise InputError("No region has a place in both divisions, so no flow between them can be drawn.")
-    colours = module_colours({*modules, *matched.values()})
-    left = [colours[module] for module in modules]
-    right = [colours[matched[column]] if column in matched else _UNMATCHED for column in columns]
-    flows = [(int(i), len(modules) + int(j), int(counts[i, j])) for i, j in zip(*counts.nonzero(), strict=True)]
-    called = [names[module] for module in modules], [str((targets or {}).get(column, column)) for column in columns]
-    pad = 2 + _LINE * max(_in_lines(name).count("<br>") + 1 for side in called for name in side)
-    height = _TOP + _BOTTOM + (pad + 18) * max(len(modules), len(columns), 4)
-    heights = _node_places(counts, height - _TOP - _BOTTOM, pad)
-    nodes = {
-        "label": [escape(name, quote=False) for side in called for name in side],
-        "color": [*left, *right],
-        "x": [0.001] * len(modules) + [0.999] * len(columns),
-        "y": [*heights[0], *heights[1]],
-        "pad": pad,
-    }
-    frame = layout(title, simulated, height=height, top=_TOP)
-    frame["margin"] |= {"l": _room(called[0]), "r": _room(called[1]), "b": _BOTTOM}
-    return go.Figure([_sankey(nodes, flows)], {**frame, "annotations": _side_names(called, heights, sides)})
+
+    agreement: "ModuleAgreement"
+    names: Mapping[int, str]
+    targets: Mapping[Any, str] = field(default_factory=dict)
+    matched: Mapping[Any, int]
+    sides: tuple[str, str]
+
+    def __post_init__(self) -> None:
+        if not self.counts.any():
+            raise InputError("No region is in both divisions, so no flow between them can be drawn.")
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of regions, shape (n_left, n_right)."""
+        counts: NDArray[np.int64] = self.agreement.contingency.to_numpy()
+        return counts
+
+    @property
+    def called(self) -> tuple[list[str], list[str]]:
+        """What stands on the left and on the right is called."""
+        table = self.agreement.contingency
+        return (
+            [self.names[module] for module in table.index],
+            [str(self.targets.get(column, column)) for column in table.columns],
+        )
+
+    @property
+    def colours(self) -> tuple[list[str], list[str]]:
+        """The colours of both sides."""
+        table = self.agreement.contingency
+        shades = module_colours({*table.index, *self.matched.values()})
+        right = [shades[self.matched[column]] if column in self.matched else NO_COLOUR for column in table.columns]
+        return [shades[module] for module in table.index], right
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        counts, called, (left, right) = self.counts, self.called, self.colours
+        flows = [(int(i), len(left) + int(j), int(counts[i, j])) for i, j in zip(*counts.nonzero(), strict=True)]
+        pad = 2 + _LINE * max(_in_lines(name).count("<br>") + 1 for side in called for name in side)
+        height = _TOP + _BOTTOM + (pad + 18) * max(len(left), len(right), 4)
+        heights = _node_places(counts, height - _TOP - _BOTTOM, pad)
+        nodes = {
+            "label": [escape(name, quote=False) for side in called for name in side],
+            "color": [*left, *right],
+            "x": [0.001] * len(left) + [0.999] * len(right),
+            "y": [*heights[0], *heights[1]],
+            "pad": pad,
+        }
+        frame = layout(self.title, self.simulated, height=height, top=_TOP)
+        frame["margin"] |= {"l": _room(called[0]), "r": _room(called[1]), "b": _BOTTOM}
+        return go.Figure([_sankey(nodes, flows)], {**frame, "annotations": _side_names(called, heights, self.sides)})
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.flow_drawing import draw_flow
+
+        return draw_flow(self, style)
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModuleFlow(Flow):
+    """Where the regions of one subject's modules go among functional networks."""
+
+    key = "module_flow"
+    name = "Modules beside functional networks"
+    takes = NamedModuleOptions
+
+    options: NamedModuleOptions = field(default_factory=NamedModuleOptions)
+    subject: str = ""
+    sides: tuple[str, str] = ("Modules", "Networks")
+
+    @classmethod
+    def of(cls, measured: "Measured", options: NamedModuleOptions) -> Self:
+        """Compare the subject's modules with the labels that name them."""
+        from biobgt.modules.label_agreement import module_agreement
+        from biobgt.modules.naming import match_labels
+
+        subject, atlas = measured.subject, measured.atlas
+        partition = measured.modules(options).partition
+        agreement = module_agreement(partition, atlas, options.labelling)
+        named, keys = named_labelling(options.labelling)
+        sentence = f"Modules were compared with {named}. {MODULE_MEASURES[AMI].definition}"
+        return cls(
+            options=options,
+            title=f"Modules and networks of {subject.id}",
+            simulated=subject.simulated,
+            subject=subject.id,
+            agreement=agreement,
+            names=named_modules(atlas, options.labelling, partition),
+            targets=PAPER_MODULES,
+            matched=match_labels(agreement.contingency),
+            **module_words(measured, options, sentence, cited=("vinh2010", *keys)),
+        )
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per module and label that share regions."""
+        import pandas as pd
+
+        table = self.agreement.contingency
+        rows = [
+            {"module": module, "name": self.names[module], "label": label, "regions": int(table.loc[module, label])}
+            for module in table.index
+            for label in table.columns
+        ]
+        return pd.DataFrame(rows).query("regions > 0")
+
+    @property
+    def caption(self) -> str:
+        """Which regions are compared, and how far both divisions agree."""
+        found, labelling = self.agreement, self.options.labelling
+        return (
+            f"{whose(self.subject, self.simulated)}: the {counted(found.n_compared, 'region')} that have a module and "
+            f"a label, from Louvain modules to {LABELLINGS.get(labelling, labelling)}. A network has the colour of "
+            f"the module with which it shares most regions, one to one; grey ones have none. "
+            f"{counted(found.n_unlabelled, 'region')} without a label and {found.n_unassigned} in no module are left "
+            f"out. AMI = {found.ami:.2f}."
+        )
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupModuleFlow(Flow):
+    """Where the regions of one group's modules go among another group's.
+
+    Attributes
+    ----------
+    regions : sequence of str, length n_regions
+    difference : ModuleDifference
+    """
+
+    key = "group_module_flow"
+    name = "Modules of two groups"
+    takes = TwoGroupOptions
+    of_subject = False
+
+    options: TwoGroupOptions = field(default_factory=TwoGroupOptions)
+    regions: Sequence[str]
+    difference: "ModuleDifference"
+
+    @classmethod
+    def of(cls, measured: "Measured", options: TwoGroupOptions) -> Self:
+        """Compare the modules that each group's subjects agree on."""
+        found, groups, atlas = compared_modules(measured, options), options.groups, measured.atlas
+        names = [named_modules(atlas, options.labelling, side) for side in (found.first, found.second)]
+        return cls(
+            options=options,
+            title=f"Modules of {groups[0]} and {groups[1]}",
+            simulated=measured.cohort.simulated,
+            agreement=found.agreement,
+            names=names[0],
+            targets=names[1],
+            matched={module: module for module in names[1]},
+            sides=groups,
+            regions=atlas.regions,
+            difference=found,
+            **group_words(measured, options, found),
+        )
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per region: its module in each group."""
+        import pandas as pd
+
+        first, second = self.options.groups
+        return pd.DataFrame({"region": self.regions, first: self.difference.first, second: self.difference.second})
+
+    @property
+    def caption(self) -> str:
+        """How many regions are in another module."""
+        whom = "simulated subjects" if self.simulated else "subjects"
+        first, second = self.options.groups
+        return (
+            f"Consensus modules of the {whom} of {first} (left) and {second} (right), numbered and coloured alike "
+            f"where they share the most regions. {len(self.difference.changed)} of "
+            f"{counted(self.agreement.n_compared, 'region')} change module; AMI = {self.agreement.ami:.2f}. "
+            "The comparison is not adjusted for motion, age, sex or site."
+        )
 
 
 def _sankey(nodes: Mapping[str, Any], flows: Sequence[tuple[int, int, int]]) -> Trace:
@@ -145,29 +306,6 @@ def _in_lines(name: str) -> str:
     return escape(name, quote=False).replace(" · ", "<br>").replace(", ", ",<br>")
 
 
-def flow_caption(subject: str, agreement: "ModuleAgreement", *, labelling: str, simulated: bool) -> str:
-    """Say what the flow from a subject's modules to functional labels shows."""
-    return (
-        f"{whose(subject, simulated)}: where the {counted(agreement.n_compared, 'region')} with a module and a label "
-        f"go, from Louvain modules to {labelling}. A network has the colour of the module with which it shares most "
-        f"regions, one to one; grey ones have none. {counted(agreement.n_unlabelled, 'region')} without a label and "
-        f"{agreement.n_unassigned} in no module are left out. AMI = {agreement.ami:.2f}."
-    )
-
-
-def group_flow_caption(
-    groups: tuple[str, str], agreement: "ModuleAgreement", n_changed: int, *, simulated: bool
-) -> str:
-    """Say what the flow from one group's modules to another's shows."""
-    whom = "simulated subjects" if simulated else "subjects"
-    return (
-        f"Consensus modules of the {whom} of {groups[0]} (left) and {groups[1]} (right), numbered and coloured alike "
-        f"where they share the most regions. {n_changed} of {counted(agreement.n_compared, 'region')} are in another "
-        f"module; AMI = {agreement.ami:.2f}. The groups are compared as they are, not adjusted for motion, age, sex or "
-        "site."
-    )
-
-
 def _faded(colour: str) -> str:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {_FLOW_OPACITY})"
+    return f"rgba({red}, {green}, {blue}, {FLOW_OPACITY})"

@@ -1,63 +1,111 @@
-"""How a model answers to noise, on the screen: mean probability of each group over the noise that was added."""
+"""How a trained model answers to noise: mean probability of each group over the noise that was added."""
 
+from dataclasses import dataclass, field
 from html import escape
+from typing import TYPE_CHECKING, Self
 
-import pandas as pd
-import plotly.graph_objects as go
-
-from biobgt.figures.attention import group_colour
+from biobgt.errors import InputError
+from biobgt.figures.figure import NoOptions, registered
 from biobgt.figures.frame import Trace, layout
+from biobgt.figures.model_figure import OTHER_COLOUR, ModelFigure, group_colour, model_of, model_words, whose_model
 
-WARNED_COLOUR = "#7A868C"
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
+
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import Measured
+
 WARNED = "share with a warning"
-DASHES = ("solid", "dash", "dot")
-X_TITLE = "White noise added to z-scored series"
-Y_TITLE = "Mean probability"
+ADDED_NOISE, MEAN_PROBABILITY = "White noise added to z-scored series", "Mean probability"
+_DASHES = ("solid", "dash", "dot")
 
 
-def noise_response(points: pd.DataFrame, *, title: str = "", simulated: bool = False) -> go.Figure:
-    """Draw the mean probability of each group, and the share of subjects with a warning, at every level of noise.
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoiseResponse(ModelFigure):
+    """The mean probability of each group, and the share of subjects with a warning, at every level of noise.
 
-    Parameters
+    Attributes
     ----------
     points : DataFrame
         ``noise``, ``group``, ``probability`` and ``warned``, of
         :func:`biobgt.training.robustness_views.noise_points`.
-    title : str
-    simulated : bool
-        Adds the word to the title.
+    words : str
+        Of :func:`biobgt.training.robustness_views.noise_words`.
     """
-    groups = list(dict.fromkeys(points["group"]))
-    drawn = [
-        _line(points[points["group"] == group], "probability", group, group_colour(group), DASHES[k % len(DASHES)])
-        for k, group in enumerate(groups)
-    ]
-    warned = points[points["group"] == groups[0]]
-    drawn.append(_line(warned, "warned", WARNED, WARNED_COLOUR, "dashdot"))
-    frame = {
-        **layout(title, simulated, height=420, top=90),
-        "xaxis": {"title": {"text": X_TITLE}, "type": "category"},
-        "yaxis": {"title": {"text": Y_TITLE}, "range": [-0.01, 1.01]},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    }
-    return go.Figure(drawn, frame)
+
+    key = "noise_response"
+    name = "Answers to noise"
+
+    options: NoOptions = field(default_factory=NoOptions)
+    points: "pd.DataFrame"
+    words: str = ""
+
+    @classmethod
+    def of(cls, measured: "Measured", options: NoOptions) -> Self:
+        """Take the card's answers to noise, where they were measured."""
+        from biobgt.training.robustness_views import noise_points, noise_words
+
+        model = model_of(measured, cls)
+        points = noise_points(model.card)
+        if points.empty:
+            raise InputError(f"The card of model {model.name} has no noise response; `biobgt card` measures it.")
+        return cls(
+            **whose_model(model),
+            **model_words(model),
+            options=options,
+            title=f"Noise, {model.name}",
+            points=points,
+            words=noise_words(model.card),
+        )
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups, in order."""
+        return list(dict.fromkeys(self.points["group"]))
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per level of noise and group."""
+        return self.points
+
+    @property
+    def caption(self) -> str:
+        """What the lines show."""
+        return (
+            f"Model {self.model}{', simulated patients' if self.simulated else ''}: answers to noise. {self.words} "
+            "Lines are mean probabilities; the grey line is the share of subjects who carry a warning or cannot be "
+            "predicted."
+        )
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        points, groups = self.points, self.groups
+        drawn = [
+            _noise_line(points[points["group"] == group], "probability", group, group_colour(group), _DASHES[k % 3])
+            for k, group in enumerate(groups)
+        ]
+        drawn.append(_noise_line(points[points["group"] == groups[0]], "warned", WARNED, OTHER_COLOUR, "dashdot"))
+        frame = {
+            **layout(self.title, self.simulated, height=420, top=90),
+            "xaxis": {"title": {"text": ADDED_NOISE}, "type": "category"},
+            "yaxis": {"title": {"text": MEAN_PROBABILITY}, "range": [-0.01, 1.01]},
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        }
+        return go.Figure(drawn, frame)
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.performance_drawings import draw_noise
+
+        return draw_noise(self, style)
 
 
-def noise_caption(model: str, words: str, *, simulated: bool = False) -> str:
-    """Say in words what the curves show; ``words`` are those of :func:`biobgt.training.robustness_views.noise_words`.
-
-    Parameters
-    ----------
-    model, words : str
-    simulated : bool
-    """
-    return (
-        f"Model {model}{', simulated patients' if simulated else ''}: answers to noise. {words} Lines are mean "
-        "probabilities; the grey line is the share of subjects who carry a warning or cannot be predicted."
-    )
-
-
-def _line(rows: pd.DataFrame, column: str, name: str, colour: str, dash: str) -> Trace:
+def _noise_line(rows: "pd.DataFrame", column: str, name: str, colour: str, dash: str) -> Trace:
     return {
         "type": "scatter",
         "x": rows["noise"].tolist(),

@@ -1,138 +1,252 @@
-"""Why this region? One region's surroundings before and after its perturbation, both spectra, the entropies over γ.
+"""Why this region? What node entanglement compares for one region: the spectra, and the entropies over γ.
 
-Arrays in, a plotly figure out. The words that go with them are in :mod:`biobgt.figures.why_captions`.
+Each figure draws a part of the same :class:`biobgt.hubs.region_story.RegionStory`; :mod:`biobgt.figures.why_words`
+tells it in sentences.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from biobgt.figures.frame import Trace, in_panel, layout, stacked_axes, vertical_line
-from biobgt.figures.hubs import CHOSEN_COLOUR, HUB_COLOUR, LEGEND, MEASURE_COLOURS
+from biobgt.figures.figure import Figure, registered
+from biobgt.figures.frame import (
+    GAMMA_TICKS,
+    LEGEND,
+    LEGEND_BELOW,
+    Trace,
+    in_panel,
+    layout,
+    stacked_axes,
+    vertical_line,
+    whose,
+)
+from biobgt.figures.graph_words import region_number
+from biobgt.figures.hub_words import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, hub_words
+from biobgt.hubs.hub_options import GAMMAS, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.options import option
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
+
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.hubs.region_story import RegionStory
+    from biobgt.measured import Measured
 
 Values = NDArray[np.float64]
 
-MOST_DRAWN = 16  # neighbours: more names than these would lie on one another
-BEFORE_COLOUR = MEASURE_COLOURS["node_entanglement"]
+BEFORE_COLOUR = HUB_MEASURES[NE].colour
 AFTER_COLOUR = HUB_COLOUR
-_GREY = "#7A868C"
-_WIDTHS = (0.6, 1.4, 2.4, 3.6, 5.0)
-_LONGEST_NAME = 21
-_GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 
 
-def neighbourhood_drawing(
-    names: Sequence[str], weights: Values, *, largest: float, title: str, simulated: bool = False
-) -> go.Figure:
-    """Draw a region in the middle of its neighbours, with the connections among them.
+@dataclass(frozen=True)
+class RegionOptions(HubOptions):
+    """Which region is asked about."""
 
-    Parameters
-    ----------
-    names : sequence of str, length k + 1
-        The region first, then its neighbours, clockwise from the top.
-    weights : ndarray, shape (k + 1, k + 1)
-        Among them; the thicker a line, the larger the weight.
-    largest : float
-        The weight of the thickest line, the same for drawings that are to be compared.
-    title : str
-    simulated : bool
-    """
-    places = _places(len(names) - 1)
-    traces = _connections(places, weights, largest, colour=_GREY, of_region=False)
-    traces += _connections(places, weights, largest, colour=BEFORE_COLOUR, of_region=True)
-    traces.append(_circles(names, places, weights))
-    frame = {
-        **layout(title, simulated, height=380),
-        "xaxis": {"visible": False, "range": [-2.5, 2.5], "fixedrange": True},
-        "yaxis": {"visible": False, "range": [-1.25, 1.25], "fixedrange": True},
-        "annotations": [_label(name, place) for name, place in zip(names, places, strict=True)],
-        "showlegend": False,
-    }
-    return go.Figure(traces, frame)
-
-
-def spectra_comparison(before: Values, after: Values, *, title: str = "", simulated: bool = False) -> go.Figure:
-    """Draw the Laplacian eigenvalues before and after a perturbation, and by how much each moves.
-
-    Parameters
-    ----------
-    before, after : ndarray, shape (n_regions,)
-        Ascending.
-    """
-    numbers = np.arange(1, len(before) + 1)
-    measured = {"color": BEFORE_COLOUR, "width": 2.2}
-    perturbed = {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}
-    change = {
-        "type": "bar",
-        "x": numbers,
-        "y": after - before,
-        "name": "change",
-        "marker": {"color": CHOSEN_COLOUR, "line": {"width": 0}},
-        "hovertemplate": "change: %{y:.3g}<extra></extra>",
-        **in_panel(1),
-    }
-    traces = [
-        _line("as measured", numbers, before, measured, panel=0),
-        _line("perturbed", numbers, after, perturbed, panel=0),
-        change,
-    ]
-    axes = stacked_axes(2, gap=0.08, heights=[0.6, 0.4])
-    axes["yaxis"] |= {"title": {"text": "eigenvalue λ"}, "rangemode": "tozero"}
-    axes["yaxis2"] |= {"title": {"text": "change of λ"}}
-    axes["xaxis2"] |= {"title": {"text": "eigenvalues from smallest to largest"}}
-    frame = layout(title, simulated, height=440, top=84)
-    return go.Figure(traces, {**frame, **axes, "hovermode": "x unified", "bargap": 0, "legend": LEGEND})
-
-
-def entropy_comparison(
-    gammas: Values,
-    before: Values,
-    after: Values,
-    *,
-    typical: Values,
-    chosen: float,
-    title: str = "",
-    simulated: bool = False,
-) -> go.Figure:
-    """Draw the entropies before and after a perturbation over γ, and their difference.
-
-    Parameters
-    ----------
-    gammas : ndarray, shape (n_gammas,)
-        In units of 1/mean(λ).
-    before, after : ndarray, shape (n_gammas,)
-        In bits.
-    typical : ndarray, shape (n_gammas,)
-        The difference of a typical region, to compare with.
-    chosen : float
-        The γ to mark.
-    """
-    lines = (
-        ("S(G), as measured", before, {"color": BEFORE_COLOUR, "width": 2.2}, 0),
-        ("S(Gᵢ), perturbed", after, {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}, 0),
-        ("|ΔS| of this region", np.abs(after - before), {"color": CHOSEN_COLOUR, "width": 2.2}, 1),
-        ("|ΔS|, median region", typical, {"color": _GREY, "width": 1.4, "dash": "dot"}, 1),
+    region: str = option(
+        "",
+        title="Region",
+        help="The region to explain, by its name; by default the one with the highest NE.",
+        link="region",
     )
-    traces = [_line(name, gammas, values, line, panel=panel, unit=" bits") for name, values, line, panel in lines]
-    mark = {"color": _GREY, "dash": "dot", "width": 2}
-    axes = stacked_axes(2, gap=0.08)
-    axes["xaxis"] |= {"type": "log", "tickvals": _GAMMA_TICKS}
-    axes["xaxis2"] |= {"type": "log", "tickvals": _GAMMA_TICKS, "title": {"text": "γ (in units of 1/mean(λ))"}}
-    axes["yaxis"] |= {"title": {"text": "entropy (bits)"}}
-    axes["yaxis2"] |= {"title": {"text": "|ΔS| (bits)"}, "rangemode": "tozero"}
-    frame = {
-        **layout(title, simulated, height=500),
-        **axes,
-        "shapes": [vertical_line(chosen, mark, panel=panel) for panel in (0, 1)],
-        "hovermode": "x unified",
-        # Four names need two lines at 800 px; below the plot they push nothing away.
-        "legend": LEGEND | {"y": -0.2, "yanchor": "top"},
-    }
-    return go.Figure(traces, frame)
+
+
+@dataclass(frozen=True)
+class EntropyOptions(RegionOptions):
+    """Over which diffusion times its entropies are shown."""
+
+    gammas: tuple[float, ...] = option(GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0)
+
+
+def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
+    """The story of the region that is named, or of the one with the highest NE where none is."""
+    region = region_number(measured.atlas, options.region)
+    if region is None:
+        region = int(measured.hub_table(options, (NE,))[f"{NE}_rank"].to_numpy().argmin())
+    gammas = options.gammas if isinstance(options, EntropyOptions) else GAMMAS
+    return measured.region_story(options, region, gammas)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RegionFigure(Figure):
+    """A figure of one region's story."""
+
+    subject: str = ""
+    story: "RegionStory"
+    regions: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, measured: "Measured", options: RegionOptions) -> Self:
+        """Tell the story of the region that the options name."""
+        subject, story = measured.subject, story_of(measured, options)
+        words = hub_words(measured, options, (NE,))
+        return cls(
+            options=options,
+            title=cls._titled(story, options),
+            simulated=subject.simulated,
+            subject=subject.id,
+            story=story,
+            regions=measured.atlas.regions,
+            methods=(*words["methods"], cls._sentence),
+            citations=words["citations"],
+        )
+
+    _sentence = ""
+
+    @classmethod
+    @abstractmethod
+    def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
+        """What stands above the drawing."""
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RegionSpectra(RegionFigure):
+    """The Laplacian eigenvalues before and after a region's perturbation, and by how much each moves."""
+
+    key = "region_spectra"
+    name = "Laplacian spectra of a region"
+    takes = RegionOptions
+    _sentence = "Eigenvalues of the Laplacian before and after the perturbation are paired from smallest to largest."
+
+    @classmethod
+    def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
+        return f"{story.name}: Laplacian spectra"
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per eigenvalue."""
+        import pandas as pd
+
+        before, after = self.story.spectrum_before, self.story.spectrum_after
+        counted_up = np.arange(1, len(before) + 1)
+        return pd.DataFrame(
+            {"eigenvalue": counted_up, "as measured": before, "perturbed": after, "change": after - before}
+        )
+
+    @property
+    def caption(self) -> str:
+        """What eigenvalues are, and which are which."""
+        return (
+            f"{whose(self.subject, self.simulated)}: {self.story.n_regions} eigenvalues λ of the graph's Laplacian as "
+            f"measured (solid) and after the perturbation of {self.story.name} (dashed), and below by how much each "
+            "changes. Small λ are slow, brain-wide ways in which activity evens out, large λ fast and local ones."
+        )
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        numbers = self.numbers
+        x = numbers["eigenvalue"].to_numpy()
+        measured = {"color": BEFORE_COLOUR, "width": 2.2}
+        perturbed = {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}
+        change = {
+            "type": "bar",
+            "x": x,
+            "y": numbers["change"].to_numpy(),
+            "name": "change",
+            "marker": {"color": CHOSEN_COLOUR, "line": {"width": 0}},
+            "hovertemplate": "change: %{y:.3g}<extra></extra>",
+            **in_panel(1),
+        }
+        traces = [
+            _line("as measured", x, numbers["as measured"].to_numpy(), measured, panel=0),
+            _line("perturbed", x, numbers["perturbed"].to_numpy(), perturbed, panel=0),
+            change,
+        ]
+        axes = stacked_axes(2, gap=0.08, heights=[0.6, 0.4])
+        axes["yaxis"] |= {"title": {"text": "eigenvalue λ"}, "rangemode": "tozero"}
+        axes["yaxis2"] |= {"title": {"text": "change of λ"}}
+        axes["xaxis2"] |= {"title": {"text": "eigenvalues from smallest to largest"}}
+        frame = layout(self.title, self.simulated, height=440, top=84)
+        return go.Figure(traces, {**frame, **axes, "hovermode": "x unified", "bargap": 0, "legend": LEGEND})
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.why_region_drawings import draw_spectra
+
+        return draw_spectra(self, style)
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RegionEntropy(RegionFigure):
+    """The entropies before and after a region's perturbation over γ, and their difference."""
+
+    key = "region_entropy"
+    name = "Entropy over γ of a region"
+    takes = EntropyOptions
+    _sentence = "The change of a typical region is the median of |ΔS| over all regions, at each γ on its own."
+
+    @classmethod
+    def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
+        return f"{story.name}: entropy over γ"
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per γ."""
+        import pandas as pd
+
+        story = self.story
+        return pd.DataFrame(
+            {
+                "gamma": story.gammas,
+                "entropy as measured (bits)": story.entropy_before,
+                "entropy perturbed (bits)": story.entropy_after,
+                "change (bits)": story.change,
+                "change of the median region (bits)": story.typical_change,
+            }
+        )
+
+    @property
+    def caption(self) -> str:
+        """What the curves are."""
+        return (
+            f"{whose(self.subject, self.simulated)}: spectral entropy over the diffusion time γ, as measured and after "
+            f"the perturbation of {self.story.name}; below, their difference |ΔS|, which is node entanglement, beside "
+            f"the median of all regions. The dotted line marks the chosen γ = {self.story.gamma:g}/mean(λ)."
+        )
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        story = self.story
+        lines = (
+            ("S(G), as measured", story.entropy_before, {"color": BEFORE_COLOUR, "width": 2.2}, 0),
+            ("S(Gᵢ), perturbed", story.entropy_after, {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}, 0),
+            ("|ΔS| of this region", story.change, {"color": CHOSEN_COLOUR, "width": 2.2}, 1),
+            ("|ΔS|, median region", story.typical_change, {"color": GROUP_COLOUR, "width": 1.4, "dash": "dot"}, 1),
+        )
+        traces = [_line(name, story.gammas, values, line, panel=at, unit=" bits") for name, values, line, at in lines]
+        mark = {"color": GROUP_COLOUR, "dash": "dot", "width": 2}
+        axes = stacked_axes(2, gap=0.08)
+        axes["xaxis"] |= {"type": "log", "tickvals": GAMMA_TICKS}
+        axes["xaxis2"] |= {"type": "log", "tickvals": GAMMA_TICKS, "title": {"text": "γ (in units of 1/mean(λ))"}}
+        axes["yaxis"] |= {"title": {"text": "entropy (bits)"}}
+        axes["yaxis2"] |= {"title": {"text": "|ΔS| (bits)"}, "rangemode": "tozero"}
+        frame = {
+            **layout(self.title, self.simulated, height=500),
+            **axes,
+            "shapes": [vertical_line(story.gamma, mark, panel=panel) for panel in (0, 1)],
+            "hovermode": "x unified",
+            # Four names need two lines at 800 px; below the plot they push nothing away.
+            "legend": LEGEND_BELOW,
+        }
+        return go.Figure(traces, frame)
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.why_region_drawings import draw_entropies
+
+        return draw_entropies(self, style)
 
 
 def _line(name: str, x: NDArray[Any], y: Values, line: Mapping[str, object], *, panel: int, unit: str = "") -> Trace:
@@ -145,66 +259,4 @@ def _line(name: str, x: NDArray[Any], y: Values, line: Mapping[str, object], *, 
         "line": line,
         "hovertemplate": f"{name}: %{{y:.4g}}{unit}<extra></extra>",
         **in_panel(panel),
-    }
-
-
-def _places(n_neighbours: int) -> Values:
-    """The middle, then evenly round a circle; none stands straight above, where names would meet."""
-    angles = (np.arange(n_neighbours) + 0.5) * 2 * np.pi / max(n_neighbours, 1)
-    around = np.column_stack([np.sin(angles), np.cos(angles)])
-    return np.vstack([np.zeros((1, 2)), around])
-
-
-def _connections(places: Values, weights: Values, largest: float, *, colour: str, of_region: bool) -> list[Trace]:
-    """Lines in a few widths, because a trace has one; None parts one line from the next."""
-    rows, columns = np.nonzero(np.triu(weights))
-    mine = rows == 0
-    rows, columns = (rows[mine], columns[mine]) if of_region else (rows[~mine], columns[~mine])
-    shares = weights[rows, columns] / largest if largest > 0 else np.zeros(len(rows))
-    steps = np.clip((shares * len(_WIDTHS)).astype(int), 0, len(_WIDTHS) - 1)
-    traces: list[Trace] = []
-    for step in np.unique(steps):
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for i, j in zip(rows[steps == step], columns[steps == step], strict=True):
-            x += [float(places[i, 0]), float(places[j, 0]), None]
-            y += [float(places[i, 1]), float(places[j, 1]), None]
-        line = {"color": colour, "width": _WIDTHS[step]}
-        opacity = 0.85 if of_region else 0.4
-        drawn = {"mode": "lines", "line": line, "opacity": opacity, "hoverinfo": "skip"}
-        traces.append({"type": "scatter", "x": x, "y": y, **drawn})
-    return traces
-
-
-def _circles(names: Sequence[str], places: Values, weights: Values) -> Trace:
-    colours = [CHOSEN_COLOUR] + [BEFORE_COLOUR] * (len(names) - 1)
-    notes = ["the region itself"] + [f"weight {weight:.3g}" for weight in weights[0, 1:]]
-    return {
-        "type": "scatter",
-        "x": places[:, 0],
-        "y": places[:, 1],
-        "mode": "markers",
-        "name": "regions",
-        "marker": {"color": colours, "size": [20] + [10] * (len(names) - 1), "opacity": 1, "line": {"width": 1}},
-        "text": [f"{escape(name, quote=False)}<br>{note}" for name, note in zip(names, notes, strict=True)],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
-
-
-def _label(name: str, place: Values) -> dict[str, object]:
-    x, y = place.tolist()
-    # Names of atlases end in what tells neighbours apart: the side, a number.
-    shown = name if len(name) <= _LONGEST_NAME else f"{name[:10]}…{name[-10:]}"
-    in_the_middle = x == y == 0
-    return {
-        "x": x,
-        "y": y,
-        "text": f"<b>{escape(shown, quote=False)}</b>" if in_the_middle else escape(shown, quote=False),
-        "showarrow": False,
-        "xanchor": "center" if in_the_middle else ("left" if x > 0 else "right"),
-        "xshift": 0 if in_the_middle else (8 if x > 0 else -8),
-        "yshift": 20 if in_the_middle else 0,
-        # On lines of any colour, in a light and in a dark page.
-        "font": {"size": 11, "color": "#000000"} if in_the_middle else {"size": 11},
-        "bgcolor": CHOSEN_COLOUR if in_the_middle else "rgba(0, 0, 0, 0)",
     }

@@ -4,21 +4,6 @@ Arrays in, tables out: what the model's attention (or connectivity, or any measu
 functional module, and whether two groups differ once motion, age, sex and site are accounted for.
 """
 
-from biobgt.groups.attention import AttentionComparison, compare_attention
-from biobgt.groups.comparison import GroupComparison, compare_groups
-from biobgt.groups.covariates import Covariates, covariates_of
-from biobgt.groups.module_means import GroupMean, ModuleBlocks, group_means, module_blocks, module_contrast
+import lazy_loader
 
-__all__ = [
-    "AttentionComparison",
-    "Covariates",
-    "GroupComparison",
-    "GroupMean",
-    "ModuleBlocks",
-    "compare_attention",
-    "compare_groups",
-    "covariates_of",
-    "group_means",
-    "module_blocks",
-    "module_contrast",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,24 +6,23 @@ know. Several recordings of one person are averaged before the test.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.analysis import CohortHubs, CohortModules
 from biobgt.atlas import LABELLINGS, Atlas
 from biobgt.cohort import Cohort
 from biobgt.connectome import subject_connectivity
 from biobgt.errors import InputError
-from biobgt.graph import check_choice
 from biobgt.groups.comparison import GroupComparison, compare_groups
-from biobgt.groups.module_means import module_blocks
-from biobgt.hubs import HUB_METRICS
-from biobgt.modules import segregation
+from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.modules import module_blocks
+from biobgt.modules.module_measures import MODULE_MEASURES, ModuleMeasure
+from biobgt.people import FEWEST_COMPARED
 
-FEWEST = 2
 # Two-sided p of 0.05 needs 40 ways of sharing subjects out over two groups.
 _FEWEST_WAYS = 40
 
@@ -59,8 +58,10 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
     chosen = cohort.select(lambda subject: subject.group in between)
     for name in between:
         n_persons = len(set(chosen.group(name).persons))
-        if n_persons < FEWEST:
-            raise InputError(f"Group '{name}' has {n_persons} subject; a comparison needs {FEWEST} in each group.")
+        if n_persons < FEWEST_COMPARED:
+            raise InputError(
+                f"Group '{name}' has {n_persons} subject; a comparison needs {FEWEST_COMPARED} in each group."
+            )
     return chosen
 
 
@@ -89,36 +90,69 @@ def network_connectivity(cohort: Cohort, labelling: str | None = None) -> Cohort
     )
 
 
-def module_segregation(cohort: Cohort, found: CohortModules) -> CohortFeatures:
+def module_segregation(cohort: Cohort, summary: pd.DataFrame) -> CohortFeatures:
     """How segregated each brain is: by its own modules and, where the atlas has labels, by functional networks.
 
-    Features are the number of modules, Q, and system segregation (Chan et al. 2014) of the subject's own modules and of
-    each labelling. A subject brought as a matrix that holds no correlations has no segregation.
+    Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan
+    et al. 2014), this of the subject's own modules and of each labelling. A subject brought as a matrix that holds no
+    correlations has no segregation. The ``summary`` is that of :class:`biobgt.analysis.CohortModules`.
     """
-    summary = found.summary.set_index("subject").loc[list(cohort.ids)]
-    own = summary.reindex(columns=["modules", "q", "system segregation"])
-    columns = {
-        "number of modules": own["modules"].to_numpy(float),
-        "modularity Q": own["q"].to_numpy(float),
-        "system segregation, own modules": own["system segregation"].to_numpy(float),
-    }
-    for name, labels in cohort.atlas.labels.items():
-        numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}
-        systems = [numbers.get(label, 0) if label else 0 for label in labels]
-        columns[f"system segregation, {LABELLINGS.get(name, name)}"] = np.array(
-            [
-                np.nan if np.isnan(known) else segregation(subject_connectivity(subject), systems).system_segregation
-                for subject, known in zip(cohort, columns["system segregation, own modules"], strict=True)
-            ]
-        )
+    summary = summary.set_index("subject").loc[list(cohort.ids)]
+    columns: dict[str, NDArray[np.float64]] = {}
+    for measure in MODULE_MEASURES.values():
+        if not measure.compared:
+            continue
+        if measure.needs == "labels":
+            for name in cohort.atlas.labels:
+                title = f"{measure.title}, {LABELLINGS.get(name, name)}"
+                columns[title] = summary[measure.column(name)].to_numpy(float)
+            continue
+        own = summary.reindex(columns=[measure.key])[measure.key].to_numpy(float)
+        if measure.needs == "partition":
+            columns[measure.title] = own
+            continue
+        columns[f"{measure.title}, own modules"] = own
+        for name in cohort.atlas.labels:
+            columns[f"{measure.title}, {LABELLINGS.get(name, name)}"] = _of_networks(cohort, measure, name, own)
     return CohortFeatures(np.column_stack(list(columns.values())), tuple(columns), "modularity and segregation")
 
 
-def regional_hubs(cohort: Cohort, found: CohortHubs, measure: str = "node_entanglement") -> CohortFeatures:
-    """One hub measure in every region, a column of :func:`biobgt.hubs.hub_table`."""
-    check_choice("hub measure", measure, tuple(HUB_METRICS))
-    values = np.stack([found.tables[name][measure].to_numpy(float) for name in cohort.ids])
-    return CohortFeatures(values, tuple(cohort.atlas.regions), f"{HUB_METRICS[measure]} of each region")
+def _of_networks(
+    cohort: Cohort, measure: ModuleMeasure, labelling: str, own: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """A measure of the functional networks, shape (n_subjects,); NaN where it is not defined of the own modules."""
+    labels = cohort.atlas.labels[labelling]
+    numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}
+    systems = [numbers.get(label, 0) if label else 0 for label in labels]
+    return np.array(
+        [
+            np.nan if np.isnan(known) else measure.compute(subject_connectivity(subject), systems)
+            for subject, known in zip(cohort, own, strict=True)
+        ]
+    )
+
+
+def regional_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame], measure: str = NE) -> CohortFeatures:
+    """One hub measure in every region, a column of :func:`biobgt.hubs.hub_table`.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    tables : mapping of str to DataFrame
+        Hub tables by the subjects' ids.
+    measure : str
+        A key of :data:`biobgt.hubs.HUB_MEASURES`.
+
+    Returns
+    -------
+    CohortFeatures
+        One feature per region, values of shape (n_subjects, n_regions); NaN in the regions that a subject lacks.
+    """
+    title = HUB_MEASURES.named(measure).title
+    values = np.stack([tables[name][measure].to_numpy(float) for name in cohort.ids])
+    for row, subject in zip(values, cohort, strict=True):
+        row[list(subject.silent_regions)] = np.nan
+    return CohortFeatures(values, tuple(cohort.atlas.regions), f"{title} of each region")
 
 
 def compare_features(
@@ -130,7 +164,24 @@ def compare_features(
     permutations: int = 5000,
     seed: int = 0,
 ) -> GroupComparison:
-    """Compare two groups of a cohort in every feature; see :func:`biobgt.groups.compare_groups`."""
+    """Compare two groups of a cohort in every feature; see :func:`biobgt.groups.compare_groups`.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    features : CohortFeatures
+        Of the cohort's subjects, in their order.
+    between : (str, str)
+        Controls and patients; a positive difference is higher in the second.
+    covariates : DataFrame, n_subjects rows, optional
+        In the order of the cohort, see :func:`biobgt.groups.covariates_of`.
+    permutations, seed : int
+
+    Returns
+    -------
+    GroupComparison
+        A note says where subjects are too few for a small p.
+    """
     found = compare_groups(
         features.values,
         [subject.group for subject in cohort],
@@ -148,11 +199,11 @@ def compare_features(
     return replace(found, notes=(*found.notes, few))
 
 
-def comparison_rows(cohort: Cohort, found: GroupComparison) -> pd.DataFrame:
+def comparison_rows(found: GroupComparison, *, simulated: bool) -> pd.DataFrame:
     """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.
 
     ``residual_degrees`` are those of the adjusted test, ``group_explained`` is the share of the group's variance that
-    the covariates explain. The column ``simulated`` is true where any subject of the cohort is.
+    the covariates explain. The column ``simulated`` is that of the cohort.
     """
     table = found.table.copy()
     for place, (group, n) in enumerate(found.n_subjects.items(), start=1):
@@ -163,7 +214,7 @@ def comparison_rows(cohort: Cohort, found: GroupComparison) -> pd.DataFrame:
         group_explained=found.design.explained,
         permutations=found.permutations,
         seed=found.seed,
-        simulated=cohort.simulated,
+        simulated=simulated,
     )
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from biobgt.errors import InputError
-from biobgt.groups.covariates import coded
-from biobgt.groups.design import Design, check_design, design_notes, group_design
+from biobgt.groups.compared_people import compared_people
+from biobgt.groups.design import Design, check_design, design_notes
 from biobgt.groups.permutation import GroupEffect, group_effect
 from biobgt.people import average_by_person
-from biobgt.wording import counted
+from biobgt.wording import UNADJUSTED_DIFFERENCE, counted
 
 EFFECT_COLUMNS = ("difference", "d", "d_low", "d_high", "t", "p", "p_family", "q")
 
@@ -28,7 +28,7 @@ class GroupComparison:
     Attributes
     ----------
     table : DataFrame
-        A row a feature: ``feature``; ``mean_<group>`` of both, as measured; then :data:`EFFECT_COLUMNS` adjusted for
+        A row per feature: ``feature``; ``mean_<group>`` of both, as measured; then :data:`EFFECT_COLUMNS` adjusted for
         the covariates, and the same with ``_unadjusted``: the ``difference`` (second group minus first), ``d`` in
         residual standard deviations with its 95 % interval, ``t``, and permutation ``p``, ``p_family`` (family-wise,
         largest statistic) and ``q`` (false discovery rate). NaN for a feature that does not vary or is missing for
@@ -96,31 +96,42 @@ def compare_groups(
     Returns
     -------
     GroupComparison
+
+    Examples
+    --------
+    In the second of two features, patients are higher by three standard deviations.
+
+    >>> groups = ["NC"] * 10 + ["ASD"] * 10
+    >>> values = np.random.default_rng(0).normal(size=(20, 2))
+    >>> values[10:, 1] += 3
+    >>> found = compare_groups(values, groups, subjects=[str(i) for i in range(20)], permutations=999)
+    >>> (found.table["p_family"] < 0.05).tolist()
+    [False, True]
     """
     array = _checked(values, groups, subjects, covariates, between, permutations)
     names = [str(i + 1) for i in range(array.shape[1])] if features is None else list(map(str, features))
     if len(names) != array.shape[1]:
         raise InputError(f"There are {array.shape[1]} features and {len(names)} names for them.")
-    persons, means, known = _by_person(array, groups, subjects, covariates, between)
-    complete = np.ones(len(persons), dtype=bool) if known is None else known.notna().all(axis=1).to_numpy()
-    _refuse_empty_covariates(known, complete)
-    group = persons["group"].to_numpy()[complete]
-    sizes = {name: int((group == name).sum()) for name in between}
-    if min(sizes.values()) < 2:
-        raise InputError(f"Two groups need two subjects each; there are {sizes}, those with all covariates counted.")
-    kept, patients = means[complete], group == between[1]
-    design = group_design(None if known is None else known[complete], patients)
+    people = compared_people(groups, subjects=subjects, between=between, covariates=covariates)
+    kept = average_by_person(array[people.rows], people.owners)[people.complete]
+    patients, design = people.patients, people.design
     check_design(design, len(kept))
     adjusted = group_effect(kept, patients, design.columns, permutations=permutations, seed=seed)
     plain = adjusted
     if design.covariates:
         plain = group_effect(kept, patients, design.columns[:, :1], permutations=permutations, seed=seed)
-    table = _table(names, kept, patients, between, adjusted, plain)
-    n_repeated, n_dropped = int((persons["n_rows"] - 1).sum()), int((~complete).sum())
     comparison = GroupComparison(
-        table, between, sizes, n_dropped, n_repeated, design.covariates, permutations, seed, design
+        table=_table(names, kept, patients, between, adjusted, plain),
+        between=between,
+        n_subjects=people.sizes,
+        n_dropped=people.n_dropped,
+        n_repeated=people.n_repeated,
+        covariates=design.covariates,
+        permutations=permutations,
+        seed=seed,
+        design=design,
     )
-    return replace(comparison, notes=_notes(comparison, known))
+    return replace(comparison, notes=_notes(comparison, people.covariates))
 
 
 def _checked(
@@ -133,7 +144,7 @@ def _checked(
 ) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise InputError(f"Values have a row a subject and a column a feature, not shape {array.shape}.")
+        raise InputError(f"Values have a row per subject and a column per feature, not shape {array.shape}.")
     lengths = {"groups": len(groups), "subject ids": len(subjects)}
     if covariates is not None:
         lengths["rows of covariates"] = len(covariates)
@@ -151,49 +162,6 @@ def _checked(
     if permutations < 1:
         raise InputError(f"A permutation test needs permutations, not {permutations}.")
     return array
-
-
-def _by_person(
-    array: NDArray[np.float64],
-    groups: Sequence[str | None],
-    subjects: Sequence[str],
-    covariates: pd.DataFrame | None,
-    between: tuple[str, str],
-) -> tuple[pd.DataFrame, NDArray[np.float64], pd.DataFrame | None]:
-    """Average the rows of each person: ``group`` and ``n_rows`` of each, values, and covariates."""
-    rows = pd.DataFrame({"subject": list(map(str, subjects)), "group": list(groups)})
-    chosen = rows["group"].isin(between).to_numpy()
-    rows, array = rows[chosen].reset_index(drop=True), array[chosen]
-    of_person = rows.groupby("subject", sort=False)
-    both = of_person["group"].nunique()
-    if both.max() > 1:
-        raise InputError(
-            f"Subject '{both.idxmax()}' stands in both {between[0]} and {between[1]}. This test compares different "
-            "people: keep one group of each person."
-        )
-    persons = of_person.agg(group=("group", "first"), n_rows=("group", "size"))
-    means = average_by_person(array, rows["subject"].tolist())
-    if covariates is None or covariates.shape[1] == 0:
-        return persons, means, None
-    known = coded(covariates.reset_index(drop=True))[chosen].reset_index(drop=True)
-    merged = {}
-    for name in known.columns:
-        column = known[name].groupby(rows["subject"], sort=False)
-        if pd.api.types.is_numeric_dtype(known[name]):
-            merged[name] = column.mean()
-            continue
-        n_values = column.nunique()
-        if n_values.max() > 1:
-            raise InputError(f"Subject '{n_values.idxmax()}' has two values of '{name}'; keep one a person.")
-        merged[name] = column.first()
-    return persons, means, pd.DataFrame(merged, index=persons.index)
-
-
-def _refuse_empty_covariates(known: pd.DataFrame | None, complete: NDArray[np.bool_]) -> None:
-    if known is None or complete.any():
-        return
-    worst = str(known.isna().mean().idxmax())
-    raise InputError(f"No subject has all covariates; '{worst}' is missing most often. Leave it out.")
 
 
 def _table(
@@ -223,7 +191,7 @@ def _notes(comparison: GroupComparison, known: pd.DataFrame | None) -> tuple[str
     if comparison.n_repeated:
         notes.append(f"{counted(comparison.n_repeated, 'further row')} of the same subjects averaged before the test.")
     if not comparison.covariates:
-        notes.append("Adjusted for: none. A difference may be one of motion, age, sex or site.")
+        notes.append(UNADJUSTED_DIFFERENCE)
     elif known is not None and len(comparison.covariates) < known.shape[1]:
         same = [str(name) for name in known.columns if name not in comparison.covariates]
         notes.append(f"Not adjusted for {', '.join(same)}, the same in all subjects.")

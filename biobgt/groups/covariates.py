@@ -4,6 +4,7 @@ ASD subjects move more in the scanner, and motion changes connectivity: an effec
 for one of the diagnosis.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,7 +37,7 @@ class Covariates:
     Attributes
     ----------
     table : DataFrame
-        A row a subject in the order of the cohort, a column a covariate; unknown values are missing.
+        A row per subject in the order of the cohort, a column per covariate; unknown values are missing.
     absent : tuple of str
         The usual ones that the cohort does not have: what cannot be ruled out.
     """
@@ -66,6 +67,26 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
             picked[covariate] = values
     table = pd.DataFrame(picked, index=cohort_table.index).reset_index(drop=True)
     return Covariates(table, tuple(name for name in USUAL_NAMES if name not in picked))
+
+
+def covariate_names(cohort_table: pd.DataFrame) -> tuple[str, ...]:
+    """The covariates that a cohort's table offers: the usual ones, then its other columns of numbers or few words.
+
+    A column with a word for nearly everybody, such as a second id, is not offered: it would take every degree of
+    freedom. Nor is one whose name has a comma, which parts the names in links.
+    """
+    usual = covariates_of(cohort_table).table
+    taken = {name for covariate in usual.columns for name in USUAL_NAMES[str(covariate)]} | _NO_COVARIATES
+    others = []
+    for column in cohort_table.columns:
+        name = str(column).strip().lower()
+        if name.replace(" ", "_") in taken or "," in name:
+            continue
+        values = _known(cohort_table[column], name)
+        n_values = values.nunique()
+        if n_values > 1 and (pd.api.types.is_numeric_dtype(values) or n_values <= len(values) / 2):
+            others.append(name)
+    return (*map(str, usual.columns), *others)
 
 
 def overall_connectivity(cohort: Cohort) -> NDArray[np.float64]:
@@ -129,6 +150,45 @@ def coded(covariates: pd.DataFrame) -> pd.DataFrame:
     """Make unknown values missing, and every column of numbers numeric; sex and site stay words."""
     table = {str(name): _known(covariates[name], str(name)) for name in covariates.columns}
     return pd.DataFrame(table, index=covariates.index)
+
+
+def one_value_per_person(covariates: pd.DataFrame, persons: Sequence[str]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Give all recordings of a person the same value of a categorical covariate, for tests over people.
+
+    Whoever was recorded at two sites counts for the one of most recordings, the first of these where several have as
+    many. Numbers stay: a person's are averaged.
+
+    Parameters
+    ----------
+    covariates : DataFrame, n_recordings rows
+    persons : sequence of str, length n_recordings
+        Whose recording each is.
+
+    Returns
+    -------
+    DataFrame
+        The same rows and columns.
+    notes : tuple of str
+        A sentence for each covariate in which somebody's recordings disagree.
+    """
+    table, notes = coded(covariates.reset_index(drop=True)), []
+    owners = pd.Series(list(persons))
+    for name in table.columns:
+        if pd.api.types.is_numeric_dtype(table[name]):
+            continue
+        of_person = table[name].groupby(owners, sort=False)
+        n_values = of_person.nunique()
+        if n_values.max() < 2:
+            continue
+        for person in n_values.index[n_values > 1]:
+            own = table.loc[owners == person, name]
+            table.loc[own.index, name] = Counter(own.dropna()).most_common(1)[0][0]
+        n = int((n_values > 1).sum())
+        notes.append(
+            f"{'1 person has' if n == 1 else f'{n:,} people have'} recordings with different values of {name}: the "
+            "value of most recordings counts, or the first."
+        )
+    return table, tuple(notes)
 
 
 def design_matrix(covariates: pd.DataFrame | None, n_subjects: int) -> tuple[NDArray[np.float64], tuple[str, ...]]:

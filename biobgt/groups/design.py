@@ -106,7 +106,7 @@ def check_design(design: Design, n_subjects: int) -> None:
     if named := _confounded_completely(design):
         raise DesignError(
             f"The groups cannot be told apart from {listed(named)}: {_why_confounded(design, named)}. Leave "
-            f"{listed(named)} out ({_without(named)}), or bring subjects of both groups who are alike in "
+            f"{listed(named)} out ({_without(named)}), or add subjects of both groups who are alike in "
             f"{'it' if len(named) == 1 else 'them'}."
         )
     if design.degrees < LEAST_DEGREES:
@@ -116,7 +116,7 @@ def check_design(design: Design, n_subjects: int) -> None:
             f"{counted(n_subjects, 'subject')} with these covariates leave "
             f"{counted(max(design.degrees, 0), 'residual degree')} of freedom, and an adjusted comparison needs at "
             f"least {LEAST_DEGREES}: {takes}, intercept and group 2. With fewer the effect size d is inflated. Leave "
-            f"{listed(costly)} out ({_without(costly)}), or bring more subjects."
+            f"{listed(costly)} out ({_without(costly)}), or add more subjects."
         )
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from biobgt.errors import InputError
+from biobgt.ranks import ranks
 
 AGREEMENT_MEASURES: Mapping[str, str] = {
     "spearman": "Spearman's ρ",
@@ -51,9 +51,9 @@ def rank_agreement(
 
 def spearman(values: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
     """Spearman's ρ of each row with the reference, shape (n_measures,)."""
-    ranks = rankdata(np.vstack([values, reference]), axis=1)
-    ranks -= ranks.mean(axis=1, keepdims=True)
-    return _quotient(ranks[:-1] @ ranks[-1], np.linalg.norm(ranks[:-1], axis=1) * np.linalg.norm(ranks[-1]))
+    ranked = ranks(np.vstack([values, reference]))
+    ranked -= ranked.mean(axis=1, keepdims=True)
+    return _quotient(ranked[:-1] @ ranked[-1], np.linalg.norm(ranked[:-1], axis=1) * np.linalg.norm(ranked[-1]))
 
 
 def kendall(values: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -69,7 +69,15 @@ def kendall(values: NDArray[np.float64], reference: NDArray[np.float64]) -> NDAr
 
 
 def hub_overlap(values: NDArray[np.float64], reference: NDArray[np.float64], *, n_hubs: int) -> NDArray[np.float64]:
-    """Share of the ``n_hubs`` highest regions of each row that are among the reference's, shape (n_measures,)."""
+    """Share of the ``n_hubs`` highest regions of each row that are among the reference's, shape (n_measures,).
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_measures, n_regions)
+    reference : ndarray, shape (n_regions,)
+    n_hubs : int
+        Regions that count as hubs, in each row and in the reference.
+    """
     hubs = np.argsort(-reference, kind="stable")[:n_hubs]
     rows = np.argsort(-values, axis=1, kind="stable")[:, :n_hubs]
     shared: NDArray[np.float64] = np.isin(rows, hubs).mean(axis=1)

@@ -15,16 +15,13 @@ from biobgt.errors import InputError
 from biobgt.graph import Graph
 from biobgt.hubs.agreement import spearman
 from biobgt.hubs.efficiency import node_efficiency
-from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
 from biobgt.hubs.perturbation import Perturbation
-from biobgt.hubs.spectra import Spectra, control_spectra
+from biobgt.hubs.perturbed_graphs import PerturbedGraphs, perturbed_graphs
 from biobgt.hubs.weights import hub_weights
 from biobgt.nulls import random_graph
 
 Values = NDArray[np.float64]
-# With fewer null graphs a two-sided p cannot reach 0.05.
-NULL_GRAPHS = 39
 COMPARISONS: Mapping[str, str] = {
     "efficiency": "NE with NEff",
     "partial": "NE with NEff, given strength and degree",
@@ -83,7 +80,7 @@ def graph_agreement(
     *,
     has_signal: NDArray[np.bool_] | None = None,
     perturbation: Perturbation = "control",
-    spectra: Spectra | None = None,
+    spectra: PerturbedGraphs | None = None,
 ) -> GraphAgreement:
     """Measure how node entanglement agrees in one graph, own or null.
 
@@ -96,14 +93,13 @@ def graph_agreement(
     has_signal : ndarray of bool, shape (n,), optional
         Regions to compare; all by default.
     perturbation : {"control", "remove"}
-    spectra : Spectra, optional
+    spectra : Spectra or Resolvents, optional
         Of this graph, where they are known.
     """
     weights = hub_weights(graph)
     signal = np.ones(len(weights), dtype=bool) if has_signal is None else has_signal
-    spectra = spectra or control_spectra(weights, perturbation=perturbation)
-    units = check_gammas(np.asarray(gammas, dtype=np.float64))
-    entanglement = np.abs(spectra.entropy_change(units * spectra.gamma_unit))[:, signal]
+    spectra = spectra or perturbed_graphs(weights, gammas, perturbation=perturbation)
+    entanglement = np.abs(spectra.entropy_change(gammas))[:, signal]
     held = strength_and_degree(weights)[:, signal]
     efficiency = node_efficiency(weights)[signal]
     if signal.sum() < 2:
@@ -125,7 +121,20 @@ def null_agreement(
     has_signal: NDArray[np.bool_] | None = None,
     perturbation: Perturbation = "control",
 ) -> GraphAgreement:
-    """Measure the same in one null graph that keeps every region's degree and, closely, its strength."""
+    """Measure the same in one null graph that keeps every region's degree and, closely, its strength.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
+        The subject's own graph, whose degrees and strengths are kept.
+    gammas : sequence of float
+        In units of 1/mean(λ).
+    seed : int
+        Each seed gives another null graph.
+    has_signal : ndarray of bool, shape (n_regions,), optional
+        Regions to compare; all by default.
+    perturbation : {"control", "remove"}
+    """
     null = random_graph(hub_weights(graph), seed=seed, keep_strengths=True)
     return graph_agreement(null, gammas, has_signal=has_signal, perturbation=perturbation)
 
@@ -134,6 +143,15 @@ def set_against_nulls(own: GraphAgreement, nulls: Sequence[GraphAgreement], gamm
     """Set a subject's agreement at one γ beside that of its null graphs, by the names of :data:`COMPARISONS`.
 
     Null graphs in which a correlation is not defined are left out of it.
+
+    Parameters
+    ----------
+    own : GraphAgreement
+        Of the subject's graph.
+    nulls : sequence of GraphAgreement
+        Of its null graphs, at the same γ.
+    gamma : float
+        One of ``own.gammas``.
     """
     at_gamma = [null.at(gamma) for null in nulls]
     found = {}

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.graph import Graph, check_choice
+from biobgt.hubs.hub_options import DEFAULT_GAMMA
 from biobgt.hubs.perturbation import Perturbation
-from biobgt.hubs.spectra import SpectrumMethod, control_spectra
+from biobgt.hubs.perturbed_graphs import perturbed_graphs
+from biobgt.hubs.spectra import Gammas, SpectrumMethod, control_spectra
 
 EntanglementMethod = Literal["exact", "first-order", "mean-field"]
 
@@ -19,7 +21,8 @@ EntanglementMethod = Literal["exact", "first-order", "mean-field"]
 def node_entanglement(
     adjacency: Graph,
     *,
-    gamma: float | None = None,
+    gamma: float = DEFAULT_GAMMA,
+    absolute_gamma: float | None = None,
     perturbation: Perturbation = "control",
     method: EntanglementMethod = "exact",
     signed: bool = False,
@@ -30,13 +33,16 @@ def node_entanglement(
     ----------
     adjacency : ndarray, shape (n, n), or BrainGraph
         Symmetric, nonnegative, zero diagonal.
-    gamma : float, optional
-        Diffusion time; by default 0.5/mean(λ), λ the Laplacian eigenvalues.
+    gamma : float
+        Diffusion time in units of 1/mean(λ), λ the Laplacian eigenvalues.
+    absolute_gamma : float, optional
+        The same as an absolute number, in place of ``gamma``.
     perturbation : {"control", "remove"}
         ``control``: i's closed neighbourhood becomes a clique of the same total weight (each pair of i and its
         k neighbours gets 2W/(k(k+1))). ``remove``: i loses its edges and stays as an isolated node.
     method : {"exact", "first-order", "mean-field"}
-        Eigenvalues of every perturbed graph; first-order perturbation of the original ones; or Theorem 1 with
+        The entropy of every perturbed graph, from its eigenvalues or from resolvents of the graph, whichever takes less
+        (:mod:`biobgt.hubs.perturbed_graphs`); first-order perturbation of the graph's eigenvalues; or Theorem 1 with
         its factor α put right (see :func:`biobgt.hubs.mean_field_entropy` for what it is worth).
     signed : bool
         Keep the sign of ΔS = S(G_i) − S(G).
@@ -51,26 +57,29 @@ def node_entanglement(
     An isolated or silent region has NE 0, and so has, under ``control``, a region with one neighbour and every
     region of a complete graph with equal weights. A graph without edges has NE 0 everywhere.
     """
-    gammas = None if gamma is None else np.array([gamma], dtype=np.float64)
-    return entanglement_sweep(adjacency, gammas, perturbation=perturbation, method=method, signed=signed)[0]
+    return entanglement_sweep(
+        adjacency, gamma, absolute_gammas=absolute_gamma, perturbation=perturbation, method=method, signed=signed
+    )[0]
 
 
 def entanglement_sweep(
     adjacency: Graph,
-    gammas: NDArray[np.float64] | None = None,
+    gammas: Gammas = DEFAULT_GAMMA,
     *,
+    absolute_gammas: Gammas | None = None,
     perturbation: Perturbation = "control",
     method: EntanglementMethod = "exact",
     signed: bool = False,
 ) -> NDArray[np.float64]:
-    """Node entanglement over many diffusion times; the spectra are computed once.
+    """Node entanglement over many diffusion times; what they share is computed once.
 
     Parameters
     ----------
     adjacency : ndarray, shape (n, n), or BrainGraph
-    gammas : ndarray, shape (n_gammas,), optional
-        Absolute values; multiply by ``Spectra.gamma_unit`` to give them in units of 1/mean(λ). By default the
-        one value of :func:`node_entanglement`.
+    gammas : float or sequence of float, length n_gammas
+        In units of 1/mean(λ).
+    absolute_gammas : float or sequence of float, length n_gammas, optional
+        The same as absolute numbers, in place of ``gammas``.
     perturbation, method, signed
         As in :func:`node_entanglement`.
 
@@ -80,8 +89,11 @@ def entanglement_sweep(
         In bits.
     """
     check_choice("method", method, get_args(EntanglementMethod))
-    spectrum_method: SpectrumMethod = "first-order" if method == "first-order" else "exact"
-    spectra = control_spectra(adjacency, perturbation=perturbation, method=spectrum_method)
-    times = np.array([spectra.default_gamma]) if gammas is None else gammas
-    change = spectra.entropy_change(times, mean_field=method == "mean-field")
+    if method == "exact":
+        exact = perturbed_graphs(adjacency, gammas, absolute_gammas=absolute_gammas, perturbation=perturbation)
+        change = exact.entropy_change(gammas, absolute_gammas=absolute_gammas)
+    else:
+        spectrum_method: SpectrumMethod = "first-order" if method == "first-order" else "exact"
+        spectra = control_spectra(adjacency, perturbation=perturbation, method=spectrum_method)
+        change = spectra.entropy_change(gammas, absolute_gammas=absolute_gammas, mean_field=method == "mean-field")
     return change if signed else np.abs(change)

@@ -4,6 +4,8 @@ The density matrix is ρ = exp(−γL)/Z with L the Laplacian and Z = Tr exp(−
 entropy S = −Tr ρ log₂ ρ (Eq. 5). Both depend on the eigenvalues of L only, so everything here takes spectra.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,7 +52,7 @@ def clean_eigenvalues(eigenvalues: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(eigenvalues <= dust, 0.0, eigenvalues)
 
 
-def spectral_entropy(eigenvalues: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
+def spectral_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) -> NDArray[np.float64]:
     """Von Neumann entropy of the density matrix (Eq. 5), in bits.
 
     Written as S = log₂ Z + γ⟨λ⟩/ln 2. The smallest eigenvalue of a Laplacian is 0, so exp(−γλ) lies in
@@ -60,14 +62,14 @@ def spectral_entropy(eigenvalues: NDArray[np.float64], gamma: float) -> NDArray[
     ----------
     eigenvalues : ndarray, shape (..., n)
         Laplacian spectra, nonnegative.
-    gamma : float
-        Diffusion time; 0 gives log₂ n, infinity log₂ of the number of components.
+    absolute_gamma : float
+        Diffusion time, not in units of 1/mean(λ); 0 gives log₂ n, infinity log₂ of the number of components.
 
     Returns
     -------
     ndarray, shape (...)
     """
-    decay, propagator = _propagator(eigenvalues, gamma)
+    decay, propagator = _propagator(eigenvalues, absolute_gamma)
     partition = propagator.sum(axis=-1)
     energy = np.einsum("...j,...j->...", decay, propagator) / partition
     return (np.log(partition) + energy) / _LOG2
@@ -105,7 +107,7 @@ def entropy_curve(eigenvalues: NDArray[np.float64], gammas: NDArray[np.float64])
     return ((np.log(partition) + gammas * energy / partition) / _LOG2).T
 
 
-def mean_field_entropy(eigenvalues: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
+def mean_field_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) -> NDArray[np.float64]:
     """Entropy in the paper's mean-field approximation (proof of Theorem 1), in bits.
 
     S ≈ 2mγn²/(ln 2 (n−α)²) · (1 − α/Z) + log₂ Z, with 2m the trace of the Laplacian (twice the total weight)
@@ -115,7 +117,8 @@ def mean_field_entropy(eigenvalues: NDArray[np.float64], gamma: float) -> NDArra
     Parameters
     ----------
     eigenvalues : ndarray, shape (..., n)
-    gamma : float
+    absolute_gamma : float
+        Diffusion time, not in units of 1/mean(λ).
 
     Returns
     -------
@@ -129,15 +132,15 @@ def mean_field_entropy(eigenvalues: NDArray[np.float64], gamma: float) -> NDArra
     for all regions and is kept as the theorem has it.
     """
     n = eigenvalues.shape[-1]
-    partition = _propagator(eigenvalues, gamma)[1].sum(axis=-1)
+    partition = _propagator(eigenvalues, absolute_gamma)[1].sum(axis=-1)
     components = (eigenvalues == 0).sum(axis=-1)
     # Without any edge α = n: there is no mode to average over and the trace is zero.
     spread = np.maximum(n - components, 1)
-    energy = gamma * eigenvalues.sum(axis=-1) * n**2 / spread**2 * (1 - components / partition)
+    energy = absolute_gamma * eigenvalues.sum(axis=-1) * n**2 / spread**2 * (1 - components / partition)
     return (energy + np.log(partition)) / _LOG2
 
 
-def check_gammas(gammas: float | NDArray[np.float64]) -> NDArray[np.float64]:
+def check_gammas(gammas: float | Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return γ values as a vector, or say which one is not a diffusion time."""
     values = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
     if values.ndim != 1 or not len(values):

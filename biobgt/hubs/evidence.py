@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from biobgt.graph import BrainGraph
 from biobgt.hubs.beyond_strength import GraphAgreement, null_agreement, set_against_nulls
+from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.sweep import REFERENCES
-
-NE = "node_entanglement"
 
 
 def agreement_beyond_strength(
@@ -51,7 +50,8 @@ def agreement_beyond_strength(
     held = strength_and_degree(graph)[:, has_signal]
     entanglement = table.loc[has_signal, NE].to_numpy(float)
     found: dict[str, dict[str, float]] = {}
-    for column, reference in REFERENCES.items():
+    for column in REFERENCES:
+        reference = HUB_MEASURES[column].title
         known = table.loc[has_signal, column].to_numpy(float)
         partial = float(partial_spearman(entanglement, known, held)[0]) if len(known) > 1 else np.nan
         found[reference] = {"partial": partial}

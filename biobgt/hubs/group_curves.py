@@ -1,7 +1,7 @@
-"""The hub curves of a group: node entanglement, node efficiency and FC strength of its subjects, as mean and spread.
+"""The hub curves of a group: hub measures of its subjects over the regions, as mean and spread.
 
-A subject's curves are small: node entanglement on a grid of diffusion times γ and two measures that do not depend on
-it. Hundreds of subjects fit into memory where their spectra would not, and any γ of the grid is read off at once.
+A subject's curves are small: node entanglement on a grid of diffusion times γ, and measures that do not depend on it.
+Hundreds of subjects fit into memory where their spectra would not, and any γ of the grid is read off at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,14 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, check_choice
-from biobgt.hubs.centrality import fc_strength
-from biobgt.hubs.efficiency import node_efficiency
-from biobgt.hubs.entropy import check_gammas
+from biobgt.hubs.hub_options import GAMMAS
+from biobgt.hubs.measures import COMPARED, measures_over_gamma, measures_without_gamma
 from biobgt.hubs.perturbation import Perturbation
-from biobgt.hubs.spectra import control_spectra
+from biobgt.hubs.perturbed_graphs import perturbed_graphs
+from biobgt.hubs.table import rank_regions
 from biobgt.hubs.weights import full_connectivity
 from biobgt.people import average_by_person
 
@@ -34,21 +33,22 @@ class SubjectCurves:
     ----------
     gammas : tuple of float
         In units of 1/mean(λ) of the subject's graph.
-    entanglement : ndarray, shape (n_gammas, n_regions)
-        In bits.
+    over_gamma : mapping of str to ndarray, shape (n_gammas, n_regions)
+        The measures that depend on γ, node entanglement among them.
     lasting : mapping of str to ndarray, shape (n_regions,)
-        ``node_efficiency`` and ``fc_strength``, which do not depend on γ.
+        Those that do not.
     """
 
     gammas: tuple[float, ...]
-    entanglement: Values
+    over_gamma: Mapping[str, Values]
     lasting: Mapping[str, Values]
 
     def at(self, gamma: float) -> dict[str, Values]:
-        """The three measures at a γ of the grid."""
+        """Every measure at a γ of the grid."""
         if gamma not in self.gammas:
             raise InputError(f"The curves were not measured at γ = {gamma:g}. Choose one of: {self.gammas}.")
-        return {"node_entanglement": self.entanglement[self.gammas.index(gamma)], **self.lasting}
+        place = self.gammas.index(gamma)
+        return {**{key: values[place] for key, values in self.over_gamma.items()}, **self.lasting}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,12 @@ class GroupCurves:
 
 
 def measure_curves(
-    graph: BrainGraph, connectivity: Values, gammas: Sequence[float], *, perturbation: Perturbation = "control"
+    graph: BrainGraph,
+    connectivity: Values,
+    gammas: Sequence[float] = GAMMAS,
+    *,
+    measures: Sequence[str] = COMPARED,
+    perturbation: Perturbation = "control",
 ) -> SubjectCurves:
     """Measure one subject's hub curves.
 
@@ -82,13 +87,19 @@ def measure_curves(
         The full matrix behind the graph, for FC strength as the paper has it.
     gammas : sequence of float
         In units of 1/mean(λ).
+    measures : sequence of str
+        Of :data:`biobgt.hubs.HUB_MEASURES`.
     perturbation : {"control", "remove"}
     """
     full = full_connectivity(graph, connectivity)
-    spectra = control_spectra(graph, perturbation=perturbation)
-    times = check_gammas(np.asarray(gammas, dtype=np.float64)) * spectra.gamma_unit
-    lasting = {"node_efficiency": node_efficiency(graph), "fc_strength": fc_strength(full)}
-    return SubjectCurves(tuple(gammas), np.abs(spectra.entropy_change(times)), lasting)
+    perturbed = perturbed_graphs(graph, gammas, perturbation=perturbation)
+    over_gamma = measures_over_gamma(perturbed.entropy_change(gammas))
+    lasting = measures_without_gamma(graph, full, measures)
+    return SubjectCurves(
+        tuple(gammas),
+        {key: over_gamma[key] for key in measures if key in over_gamma},
+        {key: np.asarray(values, dtype=np.float64) for key, values in lasting.items()},
+    )
 
 
 def group_curves(
@@ -115,18 +126,14 @@ def group_curves(
     named = [str(i) for i in range(len(subjects))] if persons is None else persons
     mean, sd = {}, {}
     for measure in at_gamma[0]:
-        values = average_by_person(np.stack([_scaled(curves[measure], scale) for curves in at_gamma]), named)
+        values = average_by_person(np.stack([_scaled(measure, curves[measure], scale) for curves in at_gamma]), named)
         mean[measure] = values.mean(axis=0)
         sd[measure] = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
     return GroupCurves(len(set(named)), len(subjects), mean, sd)
 
 
-def _scaled(values: Values, scale: CurveScale) -> Values:
+def _scaled(measure: str, values: Values, scale: CurveScale) -> Values:
+    """One subject's curve as the hub table has it: as it is, as ranks or as z-scores over regions."""
     if scale == "raw":
         return values
-    if scale == "rank":
-        return np.asarray(rankdata(-values, method="min"), dtype=np.float64)
-    spread = values.std(ddof=1)
-    # Rounding alone spreads equal values a little; what is below it is no difference.
-    varies = spread > 1e-12 * np.abs(values).max()
-    return (values - values.mean()) / spread if varies else np.zeros_like(values)
+    return rank_regions(measure, values, rule="top", n_hubs=1)[f"{measure}_{scale}"].astype(np.float64)

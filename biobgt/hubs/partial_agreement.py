@@ -8,10 +8,10 @@ every region keeps its degree and, closely, its strength (:func:`biobgt.nulls.ra
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from biobgt.graph import Graph
 from biobgt.hubs.weights import hub_weights
+from biobgt.ranks import ranks
 
 Values = NDArray[np.float64]
 # What is left of ranks after regression, as a share of their own spread; less is rounding.
@@ -49,9 +49,9 @@ def partial_spearman(values: Values, reference: Values, given: Values) -> Values
     ndarray, shape (n_measures,)
         NaN where the held ones leave nothing of either side, as where the reference is one of them.
     """
-    ranks = rankdata(np.vstack([np.atleast_2d(values), reference, given]), axis=1)
-    ranks -= ranks.mean(axis=1, keepdims=True)
-    sides, held = ranks[: -len(given)], ranks[-len(given) :]
+    ranked = ranks(np.vstack([np.atleast_2d(values), reference, given]))
+    ranked -= ranked.mean(axis=1, keepdims=True)
+    sides, held = ranked[: -len(given)], ranked[-len(given) :]
     fitted = np.linalg.lstsq(held.T, sides.T, rcond=None)[0]
     left = sides - (held.T @ fitted).T
     size = np.linalg.norm(left, axis=1)

@@ -6,17 +6,40 @@ so that the graph keeps its n nodes and gains a zero eigenvalue.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Number = TypeVar("Number", np.float64, np.complex128)
+
 Perturbation = Literal["control", "remove"]
 
 PERTURBATIONS: Mapping[str, str] = {
-    "control": "the closed neighbourhood becomes a clique of the same total weight",
-    "remove": "the region loses its connections",
+    "control": "a region's neighbourhood becomes a clique of the same total weight",
+    "remove": "a region loses its connections",
 }
+
+
+# Numbers in the blocks that are worked on at once: some megabytes, which a processor's cache holds.
+_LARGEST_BATCH = 2**17
+# A region is left as it is by the perturbation where its closed neighbourhood has no more members than this.
+_LARGEST_UNCHANGED: Mapping[str, int] = {"control": 2, "remove": 1}
+
+
+def changed_regions(weights: NDArray[np.float64], perturbation: Perturbation) -> NDArray[np.intp]:
+    """Regions that the perturbation does not leave as they are.
+
+    Left as they are: isolated regions, and under ``control`` those with one neighbour, which is a clique already.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    perturbation : {"control", "remove"}
+    """
+    return np.flatnonzero(np.count_nonzero(weights, axis=1) + 1 > _LARGEST_UNCHANGED[perturbation])
 
 
 def laplacian_changes(
@@ -24,8 +47,7 @@ def laplacian_changes(
 ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
     """Yield region, closed neighbourhood and what the perturbation adds to the Laplacian there.
 
-    Regions that the perturbation leaves as they are (isolated; under ``control`` also those with a single
-    neighbour, whose neighbourhood is a clique already) are passed over.
+    Only for :func:`changed_regions`.
 
     Parameters
     ----------
@@ -38,13 +60,10 @@ def laplacian_changes(
     members : ndarray, shape (k + 1,)
     change : ndarray, shape (k + 1, k + 1)
     """
-    fewest = 2 if perturbation == "control" else 1
     connected = weights > 0
     np.fill_diagonal(connected, True)
-    for i, row in enumerate(connected):
-        members = np.flatnonzero(row)
-        if len(members) <= fewest:
-            continue
+    for i in changed_regions(weights, perturbation).tolist():
+        members = np.flatnonzero(connected[i])
         if perturbation == "control":
             yield i, members, _to_clique(weights[np.ix_(members, members)])
         else:
@@ -53,18 +72,109 @@ def laplacian_changes(
 
 def _to_clique(inside: NDArray[np.float64]) -> NDArray[np.float64]:
     """Laplacian of the clique of the same total weight, minus the one of the neighbourhood."""
-    size = len(inside)
-    strengths = inside.sum(axis=1)
-    # With k neighbours and total weight W every pair gets 2W / (k(k+1)); the strengths count W twice.
-    pair = strengths.sum() / (size * (size - 1))
-    change = inside - pair
-    np.fill_diagonal(change, (size - 1) * pair - strengths)
-    return change
+    return _to_cliques(inside[None], np.ones((1, len(inside)), dtype=bool))[0]
 
 
 def _without_star(spokes: NDArray[np.float64], centre: int) -> NDArray[np.float64]:
     """Minus the Laplacian of the star of a region's edges."""
-    change = np.diag(-spokes)
-    change[centre] = change[:, centre] = spokes
-    change[centre, centre] = -spokes.sum()
-    return change
+    return _without_stars(spokes[None], np.array([centre]))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhoods:
+    """Closed neighbourhoods of like size, to be worked on together.
+
+    Attributes
+    ----------
+    regions : ndarray of int, shape (n_batch,)
+    members : ndarray of int, shape (n_batch, size)
+        Ascending; shorter ones are filled up with the region itself.
+    filled : ndarray of bool, shape (n_batch, size)
+        Where members are members.
+    n_regions : int
+        Of the graph.
+    """
+
+    regions: NDArray[np.intp]
+    members: NDArray[np.intp]
+    filled: NDArray[np.bool_]
+    n_regions: int
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """Where each pair of members stands in a matrix of all regions written in one row, (n_batch, size, size)."""
+        return self.members[:, :, None] * self.n_regions + self.members[:, None, :]
+
+    def block(self, matrix: NDArray[Number]) -> NDArray[Number]:
+        """Rows and columns of a matrix (n, n) at each neighbourhood's members, shape (n_batch, size, size)."""
+        return np.take(matrix, self.places, mode="clip")  # without a check of every place, which is right
+
+    def changes(self, weights: NDArray[np.float64], perturbation: Perturbation) -> NDArray[np.float64]:
+        """What the perturbation of each region adds to the Laplacian, shape (n_batch, size, size); 0 where filled up.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (n, n)
+        perturbation : {"control", "remove"}
+        """
+        if perturbation == "control":
+            both = self.filled[:, :, None] & self.filled[:, None, :]
+            return _to_cliques(np.where(both, self.block(weights), 0.0), self.filled)
+        spokes = np.where(self.filled, weights[self.regions[:, None], self.members], 0.0)
+        return _without_stars(spokes, np.argmax(self.members == self.regions[:, None], axis=1))
+
+
+def neighbourhoods(weights: NDArray[np.float64], regions: NDArray[np.intp]) -> list[Neighbourhoods]:
+    """Closed neighbourhoods of some regions, those of like size together.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    regions : ndarray of int, shape (n_some,)
+
+    Returns
+    -------
+    list of Neighbourhoods
+        None of them larger than :data:`_LARGEST_BATCH` numbers, unless it is of one region.
+    """
+    connected = weights[regions] > 0
+    connected[np.arange(len(regions)), regions] = True
+    sizes = connected.sum(axis=1)
+    found, order = [], np.argsort(sizes, kind="stable")
+    while len(order):
+        alike = sizes[order] <= 1.15 * sizes[order[0]] + 1
+        largest = sizes[order[alike]].max()
+        batch = order[alike][: max(1, _LARGEST_BATCH // largest**2)]
+        found.append(_together(regions[batch], connected[batch]))
+        order = order[len(batch) :]
+    return found
+
+
+def _together(regions: NDArray[np.intp], connected: NDArray[np.bool_]) -> Neighbourhoods:
+    sizes = connected.sum(axis=1)
+    filled = np.arange(sizes.max()) < sizes[:, None]
+    members = np.repeat(regions[:, None], filled.shape[1], axis=1)
+    members[filled] = np.nonzero(connected)[1]
+    return Neighbourhoods(regions, members, filled, connected.shape[1])
+
+
+def _to_cliques(inside: NDArray[np.float64], filled: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Laplacians of cliques of the same total weight, minus those of neighbourhoods, shape (n_batch, size, size)."""
+    size = filled.sum(axis=1)
+    strengths = inside.sum(axis=2)
+    # With k neighbours and total weight W every pair gets 2W / (k(k+1)); the strengths count W twice.
+    pair = strengths.sum(axis=1) / (size * (size - 1))
+    changes = inside - np.where(filled[:, :, None] & filled[:, None, :], pair[:, None, None], 0.0)
+    diagonal = np.where(filled, ((size - 1) * pair)[:, None] - strengths, 0.0)
+    changes[:, np.arange(filled.shape[1]), np.arange(filled.shape[1])] = diagonal
+    return changes
+
+
+def _without_stars(spokes: NDArray[np.float64], centres: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Minus the Laplacians of stars, shape (n_batch, size, size); ``spokes`` are their edges, (n_batch, size)."""
+    batch, places = np.arange(len(spokes)), np.arange(spokes.shape[1])
+    changes = np.zeros((*spokes.shape, spokes.shape[1]))
+    changes[:, places, places] = -spokes
+    changes[batch, centres] = changes[batch, :, centres] = spokes
+    changes[batch, centres, centres] = -spokes.sum(axis=1)
+    return changes

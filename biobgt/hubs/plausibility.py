@@ -22,12 +22,12 @@ from biobgt.hubs.centrality import fc_strength
 from biobgt.hubs.efficiency import node_efficiency
 from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbed_graphs import perturbed_graphs
 from biobgt.hubs.plausibility_summary import compare_with_nulls, summarise_plausibility
-from biobgt.hubs.spectra import control_spectra
 from biobgt.hubs.weights import full_connectivity, hub_weights
 from biobgt.nulls import random_graph
 
-GAMMAS: tuple[float, ...] = (0.1, 0.3, 0.5, 1.0, 3.0, 10.0, 30.0)
+FEW_GAMMAS: tuple[float, ...] = (0.1, 0.3, 0.5, 1.0, 3.0, 10.0, 30.0)
 LEVELS: tuple[float, ...] = (0.0, 0.2, 0.3, 0.4)
 BOTH_PERTURBATIONS: tuple[Perturbation, ...] = ("control", "remove")
 
@@ -54,7 +54,7 @@ class Plausibility:
 def plausibility(
     data: Cohort | BrainGraph,
     *,
-    gammas: Sequence[float] = GAMMAS,
+    gammas: Sequence[float] = FEW_GAMMAS,
     levels: Sequence[float] = LEVELS,
     perturbations: Sequence[Perturbation] = BOTH_PERTURBATIONS,
     settings: ConnectomeSettings | None = None,
@@ -114,7 +114,7 @@ def subject_plausibility(
     connectivity: NDArray[np.float64],
     *,
     subject: str = "",
-    gammas: Sequence[float] = GAMMAS,
+    gammas: Sequence[float] = FEW_GAMMAS,
     levels: Sequence[float] = LEVELS,
     perturbations: Sequence[Perturbation] = BOTH_PERTURBATIONS,
     settings: ConnectomeSettings | None = None,
@@ -186,8 +186,8 @@ def _one_graph(
         kept = {name: values[has_signal] for name, values in references.items()}
         where = {"subject": graph.subject, "level": level, "null": null, "n_regions": int(has_signal.sum())}
         for perturbation in perturbations:
-            spectra = control_spectra(weights, perturbation=perturbation)
-            change = spectra.entropy_change(units * spectra.gamma_unit)[:, has_signal]
+            perturbed = perturbed_graphs(weights, units, perturbation=perturbation)
+            change = perturbed.entropy_change(units)[:, has_signal]
             rows += [{**where, "perturbation": perturbation, **row} for row in _comparisons(change, kept, units, top)]
     return pd.DataFrame(rows)
 

@@ -1,6 +1,7 @@
 """How sure a rank correlation over one brain's regions is."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,15 +49,22 @@ def rank_correlation(
     n_regions = len(values)
     if n_regions < 2:
         return RankCorrelation(np.nan, np.nan, np.nan, n_regions)
-    rng = np.random.default_rng(seed)
-    draws = rng.multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=n_boot)
     rho = _counted_spearman(values, reference, np.ones((1, n_regions), dtype=np.int64))[0]
-    sampled = _counted_spearman(values, reference, draws)
+    sampled = _counted_spearman(values, reference, _draws(n_regions, n_boot, seed))
     sampled = sampled[np.isfinite(sampled)]
     if np.isnan(rho) or not len(sampled):
         return RankCorrelation(np.nan, np.nan, np.nan, n_regions)
     low, high = np.quantile(sampled, [(1 - confidence) / 2, (1 + confidence) / 2])
     return RankCorrelation(float(rho), float(low), float(high), n_regions)
+
+
+@lru_cache(maxsize=2)
+def _draws(n_regions: int, n_boot: int, seed: int) -> NDArray[np.int64]:
+    """How often each region is in each sample, shape (n_boot, n_regions): the same for every pair of measures."""
+    rng = np.random.default_rng(seed)
+    draws = rng.multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=n_boot)
+    draws.setflags(write=False)
+    return draws
 
 
 def _counted_spearman(

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph
 from biobgt.hubs.entropy import check_gammas
+from biobgt.hubs.hub_options import GAMMAS, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.perturbation import Perturbation, laplacian_changes
-from biobgt.hubs.sweep import SubjectHubs
-from biobgt.hubs.table import HUB_METRICS, HubRule
+from biobgt.hubs.table import SubjectHubs
 from biobgt.hubs.weights import hub_weights
 
 Values = NDArray[np.float64]
@@ -51,6 +52,11 @@ class Neighbourhood:
     def n_connected(self) -> int:
         """Number of pairs of members that are connected before."""
         return int(np.count_nonzero(np.triu(self.before)))
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the perturbation changes nothing here."""
+        return bool((np.abs(self.after - self.before) < 1e-12).all())
 
     @property
     def total_weight(self) -> float:
@@ -92,7 +98,7 @@ class RegionStory:
     chosen_entropies : (float, float)
         S(G) and S(G_i) at the chosen γ.
     standings : mapping of str to Standing
-        By the measures of :data:`biobgt.hubs.HUB_METRICS`, at the chosen γ.
+        By the measures of :data:`biobgt.hubs.HUB_MEASURES`, at the chosen γ.
     """
 
     region: int
@@ -127,9 +133,8 @@ def region_story(
     hubs: SubjectHubs,
     region: int,
     *,
-    gamma: float,
-    gammas: Sequence[float],
-    rule: HubRule = "top",
+    options: HubOptions | None = None,
+    gammas: Sequence[float] = GAMMAS,
 ) -> RegionStory:
     """Put together what node entanglement compares for one region.
 
@@ -140,21 +145,19 @@ def region_story(
     hubs : SubjectHubs
     region : int
         Counted from 0.
-    gamma : float
-        In units of 1/mean(λ).
+    options : HubOptions, optional
+        The chosen γ, and which regions count as hubs.
     gammas : sequence of float
         For the entropy curves, in units of 1/mean(λ).
-    rule : {"top", "sd"}
-        Which regions count as hubs.
     """
-    spectra = hubs.spectra
+    spectra, options = hubs.spectra, options or HubOptions()
     times = check_gammas(np.asarray(gammas, dtype=np.float64))
-    absolute = np.append(times, check_gammas(gamma)) * spectra.gamma_unit
+    with_chosen = np.append(times, options.gamma)
     neighbourhood = region_neighbourhood(graph, region, perturbation=spectra.perturbation)
-    change = spectra.entropy_change(absolute)
-    before = spectra.entropy(absolute)
+    change = spectra.entropy_change(with_chosen)
+    before = spectra.entropy(with_chosen)
     after = before + change[:, region]
-    row = hubs.table(gamma, rule=rule).iloc[region]
+    row = hubs.table(options).iloc[region]
     return RegionStory(
         region=region,
         name=graph.atlas.regions[region],
@@ -162,16 +165,16 @@ def region_story(
         perturbation=spectra.perturbation,
         neighbourhood=neighbourhood,
         spectrum_before=spectra.original,
-        spectrum_after=np.sort(spectra.perturbed[region]),
+        spectrum_after=spectra.spectrum_after(region),
         gammas=times,
         entropy_before=before[:-1],
         entropy_after=after[:-1],
         typical_change=np.median(np.abs(change[:-1]), axis=1),
-        gamma=float(gamma),
+        gamma=float(options.gamma),
         chosen_entropies=(float(before[-1]), float(after[-1])),
         standings={
             measure: Standing(float(row[measure]), int(row[f"{measure}_rank"]), bool(row[f"{measure}_hub"]))
-            for measure in HUB_METRICS
+            for measure in HUB_MEASURES
         },
     )
 

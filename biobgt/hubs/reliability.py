@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from biobgt.errors import InputError
 from biobgt.hubs.agreement import number_of_hubs
 from biobgt.nulls import check_seed
+from biobgt.ranks import ranks
 
 Values = NDArray[np.float64]
 
@@ -120,7 +120,15 @@ def different_batches(n_people: int, batches: Sequence[object] | None) -> NDArra
 
 
 def without_batch_means(first: Values, second: Values, batches: Sequence[object] | None) -> tuple[Values, Values]:
-    """Subtract from every region the mean of both halves over the people of the same batch."""
+    """Subtract from every region the mean of both halves over the people of the same batch.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n_people, n_regions)
+        One measure in the two halves of each recording.
+    batches : sequence, length n_people, or None
+        Such as sites; None leaves the values as they are.
+    """
     if batches is None:
         return first, second
     one, other = first.copy(), second.copy()
@@ -178,7 +186,7 @@ def rank_likeness(first: Values, second: Values) -> Values:
     ndarray, shape (n_people, n_people)
         NaN where either side is constant.
     """
-    return pairwise_correlation(rankdata(first, axis=1, nan_policy="omit"), rankdata(second, axis=1, nan_policy="omit"))
+    return pairwise_correlation(ranks(first), ranks(second))
 
 
 def pairwise_correlation(first: Values, second: Values) -> Values:
@@ -208,7 +216,15 @@ def pairwise_correlation(first: Values, second: Values) -> Values:
 
 
 def hub_likeness(first: Values, second: Values, *, top: float) -> Values:
-    """Share of hubs in common (Dice) of every first half with every second half, shape (n_people, n_people)."""
+    """Share of hubs in common (Dice) of every first half with every second half, shape (n_people, n_people).
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n_people, n_regions)
+        One measure in the two halves of each recording; high in a hub, NaN without signal.
+    top : float
+        Share of the regions that are hubs.
+    """
     one, other = (_hubs(half, top).astype(np.float64) for half in (first, second))
     n_hubs = one.sum(axis=1)[:, None] + other.sum(axis=1)[None, :]
     return np.divide(2 * (one @ other.T), n_hubs, out=np.full(n_hubs.shape, np.nan), where=n_hubs > 0)
@@ -244,7 +260,15 @@ def _interval(mean: float, sums: Values, counts: Values) -> Interval:
 
 
 def bootstrap_people(n_people: int, n_boot: int, seed: int) -> NDArray[np.int64]:
-    """Draw how often each person stands in each bootstrap sample, shape (n_boot, n_people); none for one person."""
+    """Draw how often each person stands in each bootstrap sample, shape (n_boot, n_people); none for one person.
+
+    Parameters
+    ----------
+    n_people : int
+    n_boot : int
+        Bootstrap samples.
+    seed : int
+    """
     if n_people < 2:
         return np.zeros((0, n_people), dtype=np.int64)
     draws = np.random.default_rng(seed).multinomial(n_people, np.full(n_people, 1 / n_people), size=n_boot)
@@ -253,9 +277,9 @@ def bootstrap_people(n_people: int, n_boot: int, seed: int) -> NDArray[np.int64]
 
 def _hubs(values: Values, top: float) -> NDArray[np.bool_]:
     """The highest share of each person's regions; those that tie across the cut are not hubs."""
-    ranks = rankdata(-values, axis=1, method="max", nan_policy="omit")
+    from_top = ranks(-values, ties="max")
     n_hubs = np.array([number_of_hubs(max(int(n), 1), top) for n in np.isfinite(values).sum(axis=1)])
-    return np.asarray(np.nan_to_num(ranks, nan=np.inf) <= n_hubs[:, None])
+    return np.asarray(np.nan_to_num(from_top, nan=np.inf) <= n_hubs[:, None])
 
 
 def _checked(first: Values, second: Values) -> tuple[Values, Values]:

@@ -4,6 +4,7 @@ The spectra do not depend on γ: they are computed once, and any diffusion time 
 node entanglement needs, and they answer "why this region?": its spectrum and entropy before and after.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -13,13 +14,13 @@ from numpy.typing import NDArray
 from biobgt.graph import Graph, check_choice
 from biobgt.hubs.entropy import check_gammas, clean_eigenvalues, entropy_curve, laplacian, mean_field_entropy
 from biobgt.hubs.first_order import first_order_spectra
-from biobgt.hubs.perturbation import Perturbation, laplacian_changes
+from biobgt.hubs.hub_options import DEFAULT_GAMMA
+from biobgt.hubs.perturbation import Perturbation, changed_regions, laplacian_changes, neighbourhoods
 from biobgt.hubs.weights import hub_weights
 
 SpectrumMethod = Literal["exact", "first-order"]
+Gammas = float | Sequence[float] | NDArray[np.float64]
 
-# Default diffusion time, in units of 1/mean(λ): below the scales at which NE and NEff part ways.
-DEFAULT_GAMMA = 0.5
 # Two entropies of some bits each are equal when they differ by less; otherwise rounding would rank regions.
 _ROUNDING_BITS = 1e-13
 
@@ -50,21 +51,21 @@ class Spectra:
         mean = float(self.original.mean())
         return 1 / mean if mean > 0 else 1.0
 
-    @property
-    def default_gamma(self) -> float:
-        """γ used when none is given: 0.5/mean(λ)."""
-        return DEFAULT_GAMMA * self.gamma_unit
+    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> NDArray[np.float64]:
+        """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
+        return entropy_curve(self.original[None], self._times(gammas, absolute_gammas))[:, 0]
 
-    def entropy(self, gammas: float | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Entropy of the unperturbed graph in bits, shape (n_gammas,)."""
-        return entropy_curve(self.original[None], check_gammas(gammas))[:, 0]
-
-    def entropy_change(self, gammas: float | NDArray[np.float64], *, mean_field: bool = False) -> NDArray[np.float64]:
+    def entropy_change(
+        self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None, mean_field: bool = False
+    ) -> NDArray[np.float64]:
         """ΔS = S(G_i) − S(G) in bits, with its sign.
 
         Parameters
         ----------
-        gammas : float or ndarray, shape (n_gammas,)
+        gammas : float or sequence of float, length n_gammas
+            In units of 1/mean(λ).
+        absolute_gammas : float or sequence of float, length n_gammas, optional
+            The same as absolute numbers, in place of ``gammas``.
         mean_field : bool
             Take both entropies in the mean-field approximation of Theorem 1.
 
@@ -72,7 +73,7 @@ class Spectra:
         -------
         ndarray, shape (n_gammas, n)
         """
-        times = check_gammas(gammas)
+        times = self._times(gammas, absolute_gammas)
         graphs = np.vstack([self.original, self.perturbed])
         if mean_field:
             entropy = np.stack([mean_field_entropy(graphs, gamma) for gamma in times])
@@ -81,6 +82,32 @@ class Spectra:
         change = entropy[:, 1:] - entropy[:, :1]
         change[np.abs(change) < _ROUNDING_BITS] = 0
         return change
+
+    def spectrum_after(self, region: int) -> NDArray[np.float64]:
+        """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
+        return np.sort(self.perturbed[region])
+
+    def knows(self, gammas: Gammas) -> bool:
+        """Whether nothing is left to measure at these γ: eigenvalues serve any."""
+        return True
+
+    def _times(self, gammas: Gammas, absolute_gammas: Gammas | None) -> NDArray[np.float64]:
+        return diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+
+
+def diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> NDArray[np.float64]:
+    """Return absolute γ, shape (n_gammas,), or say which is none.
+
+    Parameters
+    ----------
+    gammas : float or sequence of float, length n_gammas
+        In units of 1/mean(λ).
+    absolute_gammas : float or sequence of float, length n_gammas, or None
+        The same as absolute numbers, in place of ``gammas``.
+    unit : float
+        1/mean(λ).
+    """
+    return check_gammas(gammas) * unit if absolute_gammas is None else check_gammas(absolute_gammas)
 
 
 def gamma_unit(adjacency: Graph) -> float:
@@ -113,6 +140,23 @@ def control_spectra(
     else:
         original, perturbed = first_order_spectra(weights, perturbation)
     return Spectra(clean_eigenvalues(original), clean_eigenvalues(perturbed), perturbation, method)
+
+
+def perturbed_spectrum(weights: NDArray[np.float64], region: int, perturbation: Perturbation) -> NDArray[np.float64]:
+    """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending and with exact zeros.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    region : int
+        Counted from 0.
+    perturbation : {"control", "remove"}
+    """
+    matrix = laplacian(weights)
+    for batch in neighbourhoods(weights, np.intersect1d(changed_regions(weights, perturbation), [region])):
+        members = batch.members[0]
+        matrix[np.ix_(members, members)] += batch.changes(weights, perturbation)[0]
+    return clean_eigenvalues(np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64))
 
 
 def _exact_spectra(

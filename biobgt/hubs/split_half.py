@@ -18,10 +18,10 @@ from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.agreement import rank_agreement
+from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.reliability import spearman_brown
-from biobgt.hubs.sweep import SubjectHubs, measure_hubs
-from biobgt.hubs.table import LOW_IN_HUBS
+from biobgt.hubs.table import SubjectHubs, measure_hubs
 
 Values = NDArray[np.float64]
 # The shortest recording of the 899 ABIDE subjects on whom reliability was measured.
@@ -31,7 +31,10 @@ LEAST_TIMEPOINTS = 78
 def why_not_split(subject: Subject, settings: ConnectomeSettings | None = None) -> str | None:
     """Say why a subject's recording cannot be split in two halves to be measured, None where it can."""
     if subject.series is None:
-        return f"Subject '{subject.id}' was brought as a connectivity matrix, which has no halves; bring its series."
+        return (
+            f"Subject '{subject.id}' has a connectivity matrix only, which cannot be split into halves. "
+            "Add its region series."
+        )
     if len(subject.series) < LEAST_TIMEPOINTS:
         return (
             f"Subject '{subject.id}' has {len(subject.series)} time points; a split half needs at least "
@@ -87,7 +90,19 @@ def measure_half(
     *,
     perturbation: Perturbation = "control",
 ) -> SubjectHubs:
-    """Measure the hubs of the first half (0) or the second (1), as :func:`half_hubs` does with both."""
+    """Measure the hubs of the first half (0) or the second (1), as :func:`half_hubs` does with both.
+
+    Parameters
+    ----------
+    subject : Subject
+        With series of at least :data:`LEAST_TIMEPOINTS` time points.
+    atlas : Atlas
+    settings : ConnectomeSettings or None
+        Of the graph, as for the whole recording.
+    number : {0, 1}
+        Which half.
+    perturbation : {"control", "remove"}
+    """
     if reason := why_not_split(subject, settings):
         raise InputError(reason)
     half = half_subjects(subject)[number]
@@ -96,10 +111,9 @@ def measure_half(
 
 def hub_values(hubs: SubjectHubs, gamma: float) -> Mapping[str, Values]:
     """Every hub measure at one γ (in units of 1/mean(λ)), shape (n_regions,): high in a hub, NaN without signal."""
-    values = {"node_entanglement": hubs.entanglement(gamma)[0], **hubs.measures}
     return {
-        name: np.where(hubs.has_signal, -value if name in LOW_IN_HUBS else value, np.nan)
-        for name, value in values.items()
+        key: np.where(hubs.has_signal, -values if HUB_MEASURES[key].low_in_hubs else values, np.nan)
+        for key, values in hubs.values(gamma).items()
     }
 
 
@@ -115,7 +129,7 @@ def compare_halves(
     gamma : float
         In units of 1/mean(λ).
     measures : sequence of str
-        Of :data:`biobgt.hubs.HUB_METRICS`, one row each.
+        Of :data:`biobgt.hubs.HUB_MEASURES`, one row each.
     top : float
         Share of the regions that count as hubs.
 

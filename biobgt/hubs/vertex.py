@@ -32,7 +32,7 @@ def vertex_entanglement(adjacency: Graph, *, betas: NDArray[np.float64] | None =
     spectra = control_spectra(adjacency, method="first-order")
     if betas is None:
         betas = default_betas(spectra.original)
-    lowest: NDArray[np.float64] = spectra.entropy_change(betas).min(axis=0)
+    lowest: NDArray[np.float64] = spectra.entropy_change(absolute_gammas=betas).min(axis=0)
     return lowest
 
 

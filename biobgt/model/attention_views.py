@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import PAPER_MODULES, Atlas
 from biobgt.errors import InputError
+from biobgt.modules.blocks import module_contrast
 from biobgt.quality import OVERALL_CONNECTIVITY
 
 Matrix = NDArray[np.float64]
@@ -67,7 +68,7 @@ class BlockTests:
 
 
 def select_attention(attention: NDArray[np.float32], *, layer: int | None = None, head: int | None = None) -> Matrix:
-    """Pick one layer and head, or average over those not named, in multiples of even attention.
+    """Pick one layer and head, or average over those not named, in multiples of uniform attention.
 
     Parameters
     ----------
@@ -90,7 +91,14 @@ def select_attention(attention: NDArray[np.float32], *, layer: int | None = None
 
 
 def check_layer_and_head(layer: int | None, head: int | None, *, n_layers: int, n_heads: int) -> None:
-    """Refuse a layer or head, counted from 0, that a model does not have; None is the mean over all."""
+    """Refuse a layer or head, counted from 0, that a model does not have; None is the mean over all.
+
+    Parameters
+    ----------
+    layer, head : int or None
+    n_layers, n_heads : int
+        Of the model.
+    """
     for what, number, there in (("layer", layer, n_layers), ("head", head, n_heads)):
         if number is not None and not 0 <= number < there:
             raise InputError(f"There is no {what} {number + 1}; this model has {there}.")
@@ -104,7 +112,16 @@ def attention_received(matrix: Matrix) -> Matrix:
 
 
 def strongest_regions(received: Matrix, regions: Sequence[str], *, most: int = 3) -> list[str]:
-    """Names of the regions that receive most, the strongest first."""
+    """Names of the regions that receive most, the strongest first.
+
+    Parameters
+    ----------
+    received : ndarray, shape (n_regions,)
+        See :func:`attention_received`.
+    regions : sequence of str, length n_regions
+    most : int
+        How many to name.
+    """
     return [regions[i] for i in np.argsort(-received, kind="stable")[:most].tolist()]
 
 
@@ -150,7 +167,7 @@ def connectivity_attention(connectivity: AnyMatrix) -> Matrix:
     Returns
     -------
     ndarray, shape (n_regions, n_regions)
-        In multiples of even attention to the other regions, zero on the diagonal.
+        In multiples of uniform attention to the other regions, zero on the diagonal.
     """
     others = ~np.eye(len(connectivity), dtype=bool)
     positive = np.where(others, np.clip(connectivity.astype(np.float64), 0, None), 0.0)
@@ -172,8 +189,6 @@ def beside_connectivity(
     labels : sequence, length n_regions, or None
         Each region's module, None or 0 for none; None where no modules are shown.
     """
-    from biobgt.groups import module_contrast  # brings SciPy's statistics
-
     contrasts = [np.nan, np.nan]
     if labels is not None and any(labels):
         maps = np.stack([attention, connectivity_attention(connectivity)])
@@ -202,43 +217,6 @@ def functional_labels(atlas: Atlas, labelling: str) -> list[str | None]:
     return [label and PAPER_MODULES.get(label, label) for label in atlas.labelling(labelling)]
 
 
-def louvain_labels(connectivity: NDArray[np.float32], atlas: Atlas, *, level: float = 0.3, seed: int = 0) -> list[str]:
-    """Louvain modules of a group's mean connectivity, named by the networks in them.
-
-    Parameters
-    ----------
-    connectivity : ndarray, shape (n_regions, n_regions)
-    level : float
-        Positive connections of at least this weight make the graph.
-
-    Returns
-    -------
-    list of str, length n_regions
-        Regions without connections are "no module".
-    """
-    from biobgt.analysis import ModuleOptions, find_modules  # they bring SciPy's statistics and bctpy
-    from biobgt.connectome import graph_from_connectivity
-    from biobgt.graph import ConnectomeSettings
-    from biobgt.modules.naming import module_names
-
-    graph = graph_from_connectivity(connectivity.astype(np.float64), ConnectomeSettings(level=level), atlas=atlas)
-    partition = find_modules(graph, ModuleOptions(seed=seed))
-    networks = functional_labels(atlas, next(iter(atlas.labels))) if atlas.labels else None
-    names = module_names(partition, networks)
-    return [names.get(module, "no module") for module in partition.labels.tolist()]
-
-
-def block_means(maps: Mapping[str, Matrix], labels: Sequence[str | None]) -> dict[str, pd.DataFrame]:
-    """Mean attention between modules of each map: rows look, columns are looked at."""
-    from biobgt.groups import module_blocks  # brings SciPy's statistics
-
-    blocks = module_blocks(np.stack(list(maps.values())), labels)
-    return {
-        name: pd.DataFrame(values, index=list(blocks.modules), columns=list(blocks.modules))
-        for name, values in zip(maps, blocks.values, strict=True)
-    }
-
-
 def group_beside(own: str | None, groups: Sequence[str]) -> str:
     """The group of a model that a subject is shown beside: its own where the model knows it, else the controls."""
     return own if own in groups and own is not None else groups[0]
@@ -258,7 +236,7 @@ def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[st
     Parameters
     ----------
     tests : DataFrame
-        Of :class:`biobgt.model.pretrained.GroupResults`.
+        Of :class:`biobgt.model.group_results.GroupResults`.
     between : (str, str)
     sizes : mapping of str to int
         Subjects of each group, for tests that do not say how many they used.
@@ -280,7 +258,8 @@ def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[st
 
 def _beside(rows: pd.DataFrame) -> pd.DataFrame:
     """Put tests without overall connectivity, which come as rows of their own, beside those with it."""
-    adjusted = rows["covariates"].fillna("").str.split(", ").map(lambda names: OVERALL_CONNECTIVITY in names)
+    held = [names.split(", ") if isinstance(names, str) else [] for names in rows["covariates"]]  # NaN where none
+    adjusted = pd.Series([OVERALL_CONNECTIVITY in names for names in held], index=rows.index, dtype=bool)
     if adjusted.all() or not adjusted.any():
         return rows
     measured = ["difference", "d", "d_low", "d_high", "t", "p", "p_family", "q", "covariates"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -37,12 +38,12 @@ class GraphBatch:
     def __len__(self) -> int:
         return len(self.features)
 
-    def __getitem__(self, rows: Tensor | slice) -> "GraphBatch":
-        return GraphBatch(*(getattr(self, field.name)[rows] for field in fields(self)))
+    def __getitem__(self, rows: Tensor | slice) -> Self:
+        return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
 
-    def to(self, device: torch.device | str) -> "GraphBatch":
+    def to(self, device: torch.device | str) -> Self:
         """Return the batch on a device."""
-        return GraphBatch(*(getattr(self, field.name).to(device) for field in fields(self)))
+        return type(self)(*(getattr(self, field.name).to(device) for field in fields(self)))
 
 
 def join_batches(batches: Sequence[GraphBatch]) -> GraphBatch:

@@ -1,7 +1,7 @@
 """Theorem 2 (Eq. 10) on a trained model: regions that are close in h stay close after attention.
 
 ‖FM-Attn(a) − FM-Attn(b)‖ ≤ C_M ‖h_a − h_b‖ for every pair of regions, head by head. The constant comes from the weights
-(:func:`biobgt.model.attention.head_bounds`); the largest ratio that a subject shows says how loose it is.
+(:func:`biobgt.model.module_attention.head_bounds`); the largest ratio that a subject shows says how loose it is.
 
 Three constants stand side by side, all C C_ψ ‖W_Q‖ ‖W_K‖ / √d times a factor. Step by step the paper's proof gives n;
 the paper prints √n, because a sum over regions is lost on the way; and neither is needed. When scores move by δ,
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from biobgt.errors import InputError
-from biobgt.model.attention import FunctionalModuleAttention, head_bounds
 from biobgt.model.batch import GraphBatch
+from biobgt.model.module_attention import FunctionalModuleAttention, head_bounds
 from biobgt.model.transformer import BioBGT
 
 # Two regions this close, relative to the longest h, differ by rounding alone and have no ratio.

@@ -6,16 +6,16 @@ believes a probability, and one that cannot be predicted does not keep the other
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from biobgt.atlas import BUNDLED, Atlas, load_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.errors import InputError
+from biobgt.atlas import BUNDLED, Atlas, atlas_question, load_atlas
+from biobgt.cohort import ATLAS_BY_COUNT, Cohort, Subject
+from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.model.attention_views import check_layer_and_head
 from biobgt.model.batch import GraphBatch, join_batches
 from biobgt.model.familiarity import Familiarity
@@ -39,6 +39,7 @@ class SubjectExplanation:
     ----------
     subjects : tuple of str
     probabilities : ndarray, shape (n_subjects, n_groups)
+        They sum to 1 over the groups of each readout.
     attention : ndarray, shape (n_subjects, n_layers, n_heads, n_regions, n_regions)
         Mean over members; row i says where region i looks.
     embeddings : ndarray, shape (n_members, n_subjects, n_regions, width)
@@ -85,6 +86,7 @@ class Ensemble:
     simulated: bool = False  # trained on simulated patients
     device: torch.device = CPU
     atlas_fingerprint: str = ""  # of the training subjects' atlas; "" where it was not kept
+    readouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # groups by cohort, where several share it
 
     @property
     def n_regions(self) -> int:
@@ -95,6 +97,13 @@ class Ensemble:
         """Refuse a cohort on another atlas before anything runs: other regions, another order or other coordinates.
 
         A model that was written before cards kept a fingerprint knows a bundled atlas by its table, any other by name.
+
+        Raises
+        ------
+        InputError
+            When it is another atlas.
+        ChoiceNeeded
+            When only the number of regions says that it is this one.
         """
         if cohort.atlas.n_regions != self.n_regions:
             raise InputError(
@@ -104,6 +113,8 @@ class Ensemble:
         bundled = load_atlas(self.atlas) if self.atlas in BUNDLED else None
         expected = self.atlas_fingerprint or (bundled.fingerprint if bundled else "")
         if cohort.atlas.fingerprint == expected or (not expected and cohort.atlas.name == self.atlas):
+            if not cohort.atlas_is_sure:
+                raise self._is_it_that_atlas(cohort)
             return
         if cohort.atlas.name == self.atlas:
             what = "the names, order or coordinates of its regions differ"
@@ -119,6 +130,13 @@ class Ensemble:
             f"If its regions are those of {self.atlas} in the same order, say so by choosing that atlas."
         )
 
+    def _is_it_that_atlas(self, cohort: Cohort) -> ChoiceNeeded:
+        return atlas_question(
+            f"Model {self.name} applies to {cohort.atlas.title} only. That the regions of cohort '{cohort.name}' are "
+            f"those, in that order, was decided by {ATLAS_BY_COUNT}, which is not enough for a prediction.",
+            [cohort.atlas],
+        )
+
     def predict(
         self,
         cohort: Cohort,
@@ -130,6 +148,10 @@ class Ensemble:
 
         Parameters
         ----------
+        cohort : Cohort
+            On the model's atlas.
+        store : FeatureStore, optional
+            Where NE and modules are kept between calls.
         progress : callable, optional
             Told (done, total) after every few subjects.
 
@@ -140,6 +162,12 @@ class Ensemble:
             cannot be asked about has no probabilities, an empty prediction, and in its warning the reason.
         """
         self.check(cohort)
+        if self.readouts:
+            offered = "; ".join(f"{self.name}/{own} ({', '.join(groups)})" for own, groups in self.readouts.items())
+            raise InputError(
+                f"Model {self.name} was trained on several cohorts and has a readout for each. Name the one whose "
+                f"controls your subjects are to be compared with: {offered}."
+            )
         tables = []
         for start in range(0, len(cohort), AT_ONCE):
             part = cohort.subjects[start : start + AT_ONCE]
@@ -173,7 +201,7 @@ class Ensemble:
         for start in range(0, len(graphs), AT_ONCE):
             part = graphs[slice(start, start + AT_ONCE)].to(self.device)
             logits = [member(part) / t for member, t in zip(self.members, self.temperatures, strict=True)]
-            parts.append(torch.stack(logits).mean(dim=0).double().softmax(dim=1).cpu())
+            parts.append(self._softmax(torch.stack(logits).mean(dim=0).double()).cpu())
         return np.asarray(torch.cat(parts).numpy())
 
     @torch.no_grad()
@@ -190,18 +218,34 @@ class Ensemble:
             embeddings.append(seen.embeddings.cpu())
         return SubjectExplanation(
             subjects=tuple(subject.id for subject in subjects),
-            probabilities=logits.double().softmax(dim=1).numpy(),
+            probabilities=self._softmax(logits.double()).numpy(),
             attention=attention.numpy(),
             embeddings=torch.stack(embeddings).numpy(),
             entanglement=graphs.entanglement.cpu().numpy(),
             modules=graphs.modules.cpu().numpy(),
         )
 
+    def _softmax(self, logits: torch.Tensor) -> torch.Tensor:
+        """Probabilities that sum to 1 over the groups of each readout."""
+        found = torch.zeros_like(logits)
+        for groups in self.readouts.values() or (self.groups,):
+            columns = [self.groups.index(group) for group in groups]
+            found[:, columns] = logits[:, columns].softmax(dim=1)
+        return found
+
     def warnings(self, subjects: Sequence[Subject], graphs: GraphBatch, atlas: Atlas) -> list[list[str]]:
         """Say of each subject why its probability should not be believed.
 
         The model never met a patient, or was trained on this very scan, or on subjects unlike this one; or the scan
         has a quality flag, whoever the model was trained on.
+
+        Parameters
+        ----------
+        subjects : sequence of Subject
+        graphs : GraphBatch
+            Of the same subjects, in the same order.
+        atlas : Atlas
+            Of the subjects, for the names of regions.
 
         Returns
         -------
@@ -225,7 +269,22 @@ class Ensemble:
 def prepare_each(
     subjects: Sequence[Subject], preset: Preset, store: FeatureStore | None
 ) -> tuple[GraphBatch | None, list[str]]:
-    """The graphs of the subjects that can be used, if any, and for each subject why not, or nothing."""
+    """The graphs of the subjects that can be used, if any, and for each subject why not, or nothing.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+    preset : Preset
+    store : FeatureStore or None
+        Where NE and modules are kept between calls.
+
+    Returns
+    -------
+    graphs : GraphBatch or None
+        Of the subjects that can be used, in their order.
+    reasons : list of str, length n_subjects
+        Empty for subjects that can be used.
+    """
     batches, reasons = [], []
     for subject in subjects:
         try:

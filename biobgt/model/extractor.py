@@ -9,21 +9,22 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 
-def edge_scores(weights: Tensor, modules: Tensor) -> Tensor:
+def edge_scores(weights: Tensor, within: Tensor) -> Tensor:
     """Importance of every edge (appendix C): w + max(w) within a module, w − max(w) between modules.
 
     Parameters
     ----------
-    weights : Tensor, shape (B, n, n)
-    modules : Tensor of int, shape (B, n)
-        0 is no module: such a region shares one with nobody.
+    weights : Tensor, shape (B, ...)
+        Of all pairs of regions, or of the edges one by one.
+    within : Tensor of bool, shape (B, ...)
+        Whether a pair is of one module.
 
     Returns
     -------
-    Tensor, shape (B, n, n)
+    Tensor, shape (B, ...)
     """
-    largest = weights.amax(dim=(1, 2), keepdim=True)
-    return weights + torch.where(same_module(modules, modules), largest, -largest)
+    largest = weights.amax(dim=tuple(range(1, weights.dim())), keepdim=True)
+    return weights + torch.where(within, largest, -largest)
 
 
 def same_module(left: Tensor, right: Tensor) -> Tensor:
@@ -51,15 +52,30 @@ def drop_edges(weights: Tensor, modules: Tensor, share: float, noise: Tensor) ->
     """
     n = weights.shape[-1]
     rows, columns = torch.triu_indices(n, n, 1, device=weights.device)
+    within = same_module(modules, modules)[:, rows, columns]
     edges = weights[:, rows, columns]
-    largest = weights.amax(dim=(1, 2))[:, None]
-    scores = edge_scores(weights, modules)[:, rows, columns] + noise[:, rows, columns] * largest
+    view = torch.zeros_like(weights)
+    view[:, rows, columns] = edges * kept_edges(edges, within, share, noise[:, rows, columns])
+    return view + view.transpose(1, 2)
+
+
+def kept_edges(edges: Tensor, within: Tensor, share: float, noise: Tensor) -> Tensor:
+    """Tell the edges that :func:`drop_edges` keeps, where they are given one by one, shape (B, n_edges).
+
+    Parameters
+    ----------
+    edges : Tensor, shape (B, n_edges)
+        Weights; 0 is no edge.
+    within : Tensor of bool, shape (B, n_edges)
+        Whether an edge joins regions of one module.
+    share : float
+    noise : Tensor, shape (B, n_edges)
+        Uniform in [0, 1).
+    """
+    scores = edge_scores(edges, within) + noise * edges.amax(dim=1, keepdim=True)
     scores = scores.masked_fill(edges == 0, float("inf"))
     n_dropped = ((edges != 0).sum(dim=1) * share).long()
-    kept = edges * (scores >= _order_statistics(scores, n_dropped)[:, None])
-    view = torch.zeros_like(weights)
-    view[:, rows, columns] = kept
-    return view + view.transpose(1, 2)
+    return scores >= _order_statistics(scores, n_dropped)[:, None]
 
 
 def _order_statistics(scores: Tensor, n_below: Tensor) -> Tensor:
@@ -90,7 +106,10 @@ class ModuleExtractor(nn.Module):
         -------
         Tensor, shape (B, n, width)
         """
-        adjacency = normalised(weights)
+        return self.embed(x, normalised(weights))
+
+    def embed(self, x: Tensor, adjacency: Tensor) -> Tensor:
+        """Embed on a graph that is normalised already, and may be sparse, shape (..., n, width)."""
         for i, convolution in enumerate(self.convolutions):
             x = adjacency @ convolution(x if i == 0 else functional.relu(x))
         return x

@@ -18,7 +18,9 @@ from biobgt.quality import mean_connectivity
 
 Range = tuple[float, float]
 _OUTSIDE = (0.005, 0.995)  # one in a hundred training subjects lies outside a range
-UNCHECKED = "brought as a matrix, so that the number of time points and how many are independent cannot be checked"
+UNCHECKED = (
+    "only a connectivity matrix is known, so the number of time points and of independent time points cannot be checked"
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,14 @@ class Familiarity:
         return {name: list(ends) if ends else None for name, ends in asdict(self).items()}
 
     def warnings(self, subject: Subject, *, mean_correlation: float, distance: float) -> list[str]:
-        """Say in which ways a subject is unlike the training subjects."""
+        """Say in which ways a subject is unlike the training subjects.
+
+        Parameters
+        ----------
+        subject : Subject
+        mean_correlation, distance : float
+            See :func:`biobgt.model.ensemble.position`.
+        """
         said = []
         if _outside(mean_correlation, self.mean_correlation):
             said.append(f"mean correlation {mean_correlation:.3f} is outside {_words(self.mean_correlation, '.3f')}")
@@ -106,6 +115,8 @@ def familiarity_of(
 
     Parameters
     ----------
+    subjects : sequence of Subject
+        Those that the model was trained on.
     mean_correlations, distances : ndarray, shape (n_subjects,)
         Of :func:`biobgt.model.ensemble.position`.
     """

@@ -5,8 +5,8 @@ card and no file can ask for more memory than a real one needs.
 """
 
 import math
-import zipfile
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -15,15 +15,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.limits import current_limits
+from biobgt.model.group_spread import GroupSpread
 from biobgt.output import sha256
+from biobgt.readers.archives import open_archive
 
 # Numbers in one array of group results: 3 layers of 8 heads on 1,000 regions are a tenth of it.
 MOST_NUMBERS = 2**28
 
 
 def check_files(name: str | Path, folder: Path, card: Mapping[str, Any]) -> None:
-    """Refuse files beside a card that are not those it was written with; older cards name none."""
+    """Refuse files beside a card that are not those it was written with; older cards name none.
+
+    Parameters
+    ----------
+    name : str or path
+        Of the model, for the sentence.
+    folder : Path
+        Of the model.
+    card : mapping
+    """
     for file, digest in card.get("files", {}).items():
+        if not (folder / file).is_file():
+            raise InputError(f"The group results of model '{name}' lack {file}; the folder is damaged.")
         if sha256(folder / file) != digest:
             raise InputError(_of_another_training(name, f"SHA-256 of {file}"))
 
@@ -34,6 +48,7 @@ def _of_another_training(name: str | Path, what: str) -> str:
 
 def _group_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Shapes of the arrays in ``groups.npz`` as the card has them."""
+    _check_groups(name, card)
     n, heads = card["n_regions"], (card["preset"]["layers"], card["preset"]["heads"])
     of_group = {
         "n": (),
@@ -48,6 +63,29 @@ def _group_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[
         f"{what}_{group}": shape for group in card["groups"] for what, shape in of_group.items()
     }
     shapes |= {"labels": (n_recordings,), "probabilities": (n_recordings, len(card["groups"]))}
+    return _bounded(name, shapes)
+
+
+def _spread_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays in ``spread.npz`` as the card has them."""
+    _check_groups(name, card)
+    n = card["n_regions"]
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{what}_{group}": (n, n) for group in card["groups"] for what in ("median", "trimmed", "error")
+    }
+    shapes |= {f"people_{group}": (people, 2) for group, people in card["data"]["subjects"].items()}
+    return _bounded(name, shapes)
+
+
+def _check_groups(name: str | Path, card: Mapping[str, Any]) -> None:
+    """Refuse a card that counts the people of other groups than its own."""
+    data, groups = card["data"], set(card["groups"])
+    if set(data["subjects"]) != groups or set(data.get("recordings", groups)) != groups:
+        raise InputError(f"The card of model '{name}' is not valid at data: its groups are not those of the card.")
+
+
+def _bounded(name: str | Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """The shapes, if none asks for more memory than a real model needs."""
     if (largest := max(math.prod(shape) for shape in shapes.values())) > MOST_NUMBERS:
         raise InputError(
             f"The card of model '{name}' asks for an array of {largest:,} numbers; at most {MOST_NUMBERS:,} are read."
@@ -56,19 +94,56 @@ def _group_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[
 
 
 def read_arrays(name: str | Path, file: Path, card: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """Read the arrays of ``groups.npz`` that a card tells of; their shapes are seen before any is read."""
+    """Read the arrays of ``groups.npz`` that a card tells of; their shapes are seen before any is read.
+
+    Parameters
+    ----------
+    name : str or path
+        Of the model, for the sentence.
+    file : Path
+        The model's ``groups.npz``.
+    card : mapping
+    """
+    arrays = _read_shapes(name, file, _group_shapes(name, card))
+    if not np.isin(arrays["labels"], np.arange(len(card["groups"]))).all():
+        raise InputError(_of_another_training(name, "labels"))
+    if any(int(arrays[f"n_{group}"]) != n for group, n in card["data"]["subjects"].items()):
+        raise InputError(_of_another_training(name, "numbers of subjects"))
+    return arrays
+
+
+def read_spread(name: str | Path, file: Path, card: Mapping[str, Any]) -> GroupSpread:
+    """Read ``spread.npz``; shapes are seen before any array is read.
+
+    Parameters
+    ----------
+    name : str or path
+        Of the model, for the sentence.
+    file : Path
+        The model's ``spread.npz``.
+    card : mapping
+    """
+    arrays = _read_shapes(name, file, _spread_shapes(name, card))
+    return GroupSpread(
+        *(
+            {group: arrays[f"{what.name}_{group}"].astype(np.float64) for group in card["groups"]}
+            for what in fields(GroupSpread)
+        )
+    )
+
+
+def _read_shapes(name: str | Path, file: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    """Arrays of these names and shapes from an archive."""
     arrays = {}
-    with zipfile.ZipFile(file) as archive:
+    with open_archive(file, current_limits()) as archive:
         held = set(archive.namelist())
-        for key, shape in _group_shapes(name, card).items():
+        for key, shape in shapes.items():
             if f"{key}.npy" not in held:
                 raise InputError(f"The group results of model '{name}' lack {key}; the folder is damaged.")
             with archive.open(f"{key}.npy") as stream:
                 _check_header(name, key, stream, shape)
             with archive.open(f"{key}.npy") as stream:
                 arrays[key] = np.lib.format.read_array(stream, allow_pickle=False)  # type: ignore[no-untyped-call]
-    if any(int(arrays[f"n_{group}"]) != n for group, n in card["data"]["subjects"].items()):
-        raise InputError(_of_another_training(name, "numbers of subjects"))
     return arrays
 
 

@@ -25,8 +25,8 @@ from biobgt.model.presets import Preset
 from biobgt.modules import louvain_modules
 from biobgt.scale import map_subjects
 
-# NE on the control graph at γ = 0.5 / mean λ, by first-order perturbation (0.05 s a subject; exact takes 1 s); Louvain
-# one run at resolution 1.
+# NE on the control graph at γ = 0.5 / mean λ, by first-order perturbation (0.05 s per subject; exact takes 1 s);
+# Louvain one run at resolution 1.
 GAMMA, LOUVAIN_SEED = 0.5, 0
 _LEAST_EIGENVALUE = -0.05  # of a correlation matrix: rounding and missing pairs reach this far below zero
 
@@ -76,15 +76,14 @@ def correlations(subject: Subject) -> NDArray[np.float64]:
         return matrix
     if not is_correlation(matrix):
         raise InputError(
-            f"Subject '{subject.id}' was brought as a matrix with values beyond ±1; "
-            "the model needs Pearson correlations."
+            f"Subject '{subject.id}' has a matrix with values beyond ±1; the model needs Pearson correlations."
         )
     smallest = float(np.linalg.eigvalsh(matrix)[0])
     if smallest < _LEAST_EIGENVALUE:
         raise InputError(
             f"The matrix of subject '{subject.id}' cannot be of Pearson correlations: its smallest eigenvalue is "
             f"{smallest:.2f}, and none is below 0. Thresholded, partial or Fisher-z values are not what the model "
-            "was trained on; bring the full correlation matrix, or the series."
+            "was trained on; add the full correlation matrix, or the region series."
         )
     return matrix
 
@@ -117,7 +116,26 @@ def prepare(
     workers: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> GraphBatch:
-    """Make the model's input of subjects on one atlas."""
+    """Make the model's input of subjects on one atlas.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        With n_regions regions each.
+    preset : Preset
+        Says how the graph is thresholded and what the model's values are.
+    store : FeatureStore, optional
+        Where NE and modules are kept, so that the next call need not compute them.
+    workers : int, optional
+        Processes on this machine; None is one per core.
+    progress : callable, optional
+        Told (done, total) after each subject.
+
+    Returns
+    -------
+    GraphBatch
+        Tensors of shape (n_subjects, n_regions, ...).
+    """
     return prepare_matrices(
         [correlations(one) for one in subjects],
         preset,
@@ -140,6 +158,20 @@ def prepare_matrices(
     """Make the model's input of correlation matrices, shape (n_regions, n_regions) each.
 
     Sentences about a matrix call it by its name, or else by its number.
+
+    Parameters
+    ----------
+    matrices : iterable of ndarray, shape (n_regions, n_regions)
+        Pearson correlations.
+    preset : Preset
+        Says how the graph is thresholded and what the model's values are.
+    names : sequence of str, length n_matrices, optional
+    store : FeatureStore, optional
+        Where NE and modules are kept, so that the next call need not compute them.
+    workers : int, optional
+        Processes on this machine; None is one per core.
+    progress : callable, optional
+        Told (done, total) after each matrix.
     """
     matrices, store = list(matrices), store or FeatureStore()
     weights = _stacked(_graph_weights(matrix, preset) for matrix in matrices)
@@ -187,7 +219,7 @@ def _check_edges(weights: torch.Tensor, names: Sequence[str], preset: Preset) ->
 
 def _network_features(matrix: NDArray[np.float64], *, preset: Preset) -> NetworkFeatures:
     weights = _graph_weights(matrix, preset)
-    entanglement = node_entanglement(weights, gamma=GAMMA * gamma_unit(weights), method="first-order")
+    entanglement = node_entanglement(weights, absolute_gamma=GAMMA * gamma_unit(weights), method="first-order")
     modules = louvain_modules(weights, seed=LOUVAIN_SEED).labels
     return NetworkFeatures(entanglement.astype(np.float32), modules.astype(np.int64))
 

@@ -1,6 +1,6 @@
 """From the margins of a ridge regression to logits of groups.
 
-Ridge is fitted to targets ±1, one a group. With three groups in an order, such as stages of a disease, the middle one
+Ridge is fitted to targets ±1, one per group. With three groups in an order, such as stages of a disease, the middle one
 hardly ever has the largest margin, however well it can be told apart: it is masked (Hastie, Tibshirani and Friedman,
 *The Elements of Statistical Learning*, section 4.2). A logistic regression on the margins that each training subject
 got from all others brings it back, and says how sure a margin is.

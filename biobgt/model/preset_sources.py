@@ -4,10 +4,10 @@ The table in docs/model.md is :func:`sources_table`, and a test holds it to that
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from biobgt.model.presets import PRESETS, Preset
+from biobgt.model.presets import PRESETS
 
 PAPER_PRESETS = ("paper-abide", "paper-adni", "paper-adhd")
 _TABLE, _UNUSED = "table of appendix D.1", "not used by these presets"
@@ -82,10 +82,9 @@ UNWRITTEN: Mapping[str, Source] = {
 def sources_table() -> str:
     """The sources of all settings as a table in Markdown; settings that these presets do not use are left out."""
     rows = ["| setting | value | the paper says | we chose |", "|---|---|---|---|"]
-    for field in fields(Preset):
-        source = SOURCES.get(field.name)
-        if source is not None and source.ours != _UNUSED:
-            rows.append(f"| `{field.name}` | {_values(field.name)} | {_words(source)} |")
+    for name, source in SOURCES.items():
+        if source.ours != _UNUSED:
+            rows.append(f"| `{name}` | {_values(name)} | {_words(source)} |")
     rows += [f"| {what} | – | {_words(source)} |" for what, source in UNWRITTEN.items()]
     return "\n".join(rows)
 

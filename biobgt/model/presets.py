@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings, check_choice
+from biobgt.model.training_settings import TrainingSettings
 
 Values = Literal["embeddings", "log"]
 Readout = Literal["mean", "regions"]
@@ -23,7 +24,7 @@ _RANGES: Mapping[str, tuple[int, int]] = {
     "heads": (1, 256),
     "width": (1, 16_384),
     "ffn": (1, 65_536),
-    "encoder_layers": (1, 64),
+    "encoder_layers": (0, 64),
     "entanglement_bins": (1, 10_000),
     "batch_size": (1, 1_000_000),
 }
@@ -31,8 +32,8 @@ _COUNT = (0, 1_000_000)
 
 
 @dataclass(frozen=True)
-class Preset:
-    """How a BioBGT is built and trained.
+class Preset(TrainingSettings):
+    """How a BioBGT is built and trained: its own settings beside those of any training.
 
     Attributes
     ----------
@@ -72,21 +73,15 @@ class Preset:
     entanglement_bins : int
         NE is embedded by quantile of the training subjects' values.
     encoder_layers : int
-        Graph convolutions of ψ.
+        Graph convolutions of ψ; without any, attention is the usual one, over the encoded features.
     drop_edges : (float, float)
         Share of edges that each of the two views loses.
-    contrast_weight, contrast_temperature : float
+    contrast_temperature : float
         Of the InfoNCE loss (Eq. 8) of ψ.
     contrast_anchors : int
         Anchor regions drawn a graph; 0 takes all.
     contrast_graphs : int
         Graphs of a batch that the loss is computed on; 0 takes all.
-    learning_rate, weight_decay : float
-    batch_size, epochs, warmup_epochs, patience : int
-        Linear warm-up, then a cosine over all epochs. The weights of the epoch with the least validation loss are kept.
-        Training ends early when validation has not improved for ``patience`` epochs; 0 trains all epochs.
-    clip : float
-        Largest gradient norm; 0 does not clip.
     pretrain_steps : int
         Batches from which ψ learns by its contrastive loss alone, without labels, before anything else. Steps, not
         epochs: a small cohort needs as many of them.
@@ -117,17 +112,9 @@ class Preset:
     entanglement_bins: int = 20
     encoder_layers: int = 2
     drop_edges: tuple[float, float] = (0.2, 0.4)
-    contrast_weight: float = 0.1
     contrast_temperature: float = 0.5
     contrast_anchors: int = 64
     contrast_graphs: int = 0
-    learning_rate: float = 3e-4
-    weight_decay: float = 1e-4
-    batch_size: int = 128
-    epochs: int = 200
-    warmup_epochs: int = 10
-    patience: int = 0
-    clip: float = 5.0
     pretrain_steps: int = 0
     pretrain_rate: float = 5e-4
     ridge_start: bool = False

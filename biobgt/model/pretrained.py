@@ -6,20 +6,16 @@ and the shapes have been checked: no size in a card is believed before the files
 """
 
 import json
-import zipfile
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.assets import asset
 from biobgt.errors import InputError
-from biobgt.model.group_files import check_files, read_arrays
+from biobgt.limits import current_limits
 from biobgt.output import sha256
 
 if TYPE_CHECKING:  # a card is read without torch
@@ -30,42 +26,6 @@ if TYPE_CHECKING:  # a card is read without torch
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
 FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
 SCHEMA = "model_card.schema.json"
-
-
-@dataclass(frozen=True, eq=False)
-class GroupResults:
-    """Out-of-fold results of the groups a model was trained on: every subject seen by a member that never met it.
-
-    Attributes
-    ----------
-    n : mapping of str to int
-        Subjects a group.
-    attention : mapping of str to ndarray, shape (n_layers, n_heads, n_regions, n_regions)
-        Group mean.
-    connectivity : mapping of str to ndarray, shape (n_regions, n_regions)
-        Mean correlation.
-    entanglement : mapping of str to ndarray, shape (n_regions,)
-        Mean NE.
-    contrast : mapping of str to ndarray, shape (n_layers, n_heads)
-        Mean ratio of attention within to between each subject's own Louvain modules.
-    embedding_contrast : mapping of str to float
-        Mean cosine similarity of embeddings within less between modules.
-    labels : ndarray of int, shape (n_subjects,)
-    probabilities : ndarray, shape (n_subjects, n_groups)
-        Out-of-fold, calibrated, in no particular order of subjects.
-    tests : DataFrame
-        Module blocks compared between groups.
-    """
-
-    n: Mapping[str, int]
-    attention: Mapping[str, NDArray[np.float32]]
-    connectivity: Mapping[str, NDArray[np.float32]]
-    entanglement: Mapping[str, NDArray[np.float32]]
-    contrast: Mapping[str, NDArray[np.float32]]
-    embedding_contrast: Mapping[str, float]
-    labels: NDArray[np.int64]
-    probabilities: NDArray[np.float64]
-    tests: pd.DataFrame
 
 
 def pretrained_folder() -> Path:
@@ -80,15 +40,33 @@ def pretrained_names() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in folder.glob(f"*/{CARD}"))) if folder.exists() else ()
 
 
+def readout_names() -> tuple[str, ...]:
+    """Names of the readouts of shipped networks that several cohorts share, such as ``five-groups-aal90/abide``."""
+    folder = pretrained_folder()
+    return tuple(sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob(f"*/*/{CARD}")))
+
+
+def asked_names() -> tuple[str, ...]:
+    """Names of the shipped models that can be asked for a group: those of one cohort, and readouts of networks."""
+    readouts = readout_names()
+    networks = {name.split("/")[0] for name in readouts}
+    return (*(name for name in pretrained_names() if name not in networks), *readouts)
+
+
 def model_folder(name: str | Path) -> Path:
     """The folder of a shipped model by its name, or of one's own by its path."""
     own = Path(name)
-    if str(name) in pretrained_names():
+    if str(name) in (*pretrained_names(), *readout_names()):
         return pretrained_folder() / str(name)
-    if (own / CARD).exists():
+    if (own / CARD).is_file():
         return own
     shipped = ", ".join(pretrained_names()) or "none"
     raise InputError(f"There is no model '{name}'. Shipped models: {shipped}; or name a folder that holds a {CARD}.")
+
+
+def weights_file(folder: Path, *, shared: bool) -> Path:
+    """The file of a model's weights; one readout of a shared network has them in the folder above."""
+    return (folder.parent if shared else folder) / WEIGHTS
 
 
 def load_card(name: str | Path) -> dict[str, Any]:
@@ -98,6 +76,7 @@ def load_card(name: str | Path) -> dict[str, Any]:
     from biobgt.model.presets import Preset
 
     file = model_folder(name) / CARD
+    current_limits().check("document_bytes", file.stat().st_size, f"The card of model '{name}'")
     try:
         card = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
         schema = json.loads(asset(SCHEMA).read_text(encoding="utf-8"))
@@ -111,36 +90,23 @@ def load_card(name: str | Path) -> dict[str, Any]:
         Preset.from_dict(card["preset"])
     except InputError as error:
         raise InputError(f"The card of model '{name}' is not valid at preset: {error}") from None
+    parts = [group for one in card.get("readouts", ()) for group in one["groups"]]
+    if "readouts" in card and sorted(parts) != sorted(card["groups"]):
+        raise InputError(f"The card of model '{name}' is not valid at readouts: its groups are not those of the card.")
     return dict(card)
 
 
-def load_groups(name: str | Path) -> GroupResults:
-    """Read a model's group results; those of another training are refused."""
-    folder, card = model_folder(name), load_card(name)
-    groups = card["groups"]
-    try:
-        check_files(name, folder, card)
-        arrays = read_arrays(name, folder / GROUPS, card)
-        tests = pd.read_csv(folder / TESTS)
-    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"The group results of model '{name}' cannot be read ({type(error).__name__}).") from None
-
-    def by_group(what: str) -> dict[str, NDArray[np.float32]]:
-        return {group: arrays[f"{what}_{group}"].astype(np.float32) for group in groups}
-
-    return GroupResults(
-        n={group: int(arrays[f"n_{group}"]) for group in groups},
-        attention=by_group("attention"),
-        connectivity=by_group("connectivity"),
-        entanglement=by_group("entanglement"),
-        contrast=by_group("contrast"),
-        embedding_contrast={group: float(arrays[f"embedding_contrast_{group}"]) for group in groups},
-        labels=arrays["labels"].astype(np.int64),
-        probabilities=arrays["probabilities"].astype(np.float64),
-        tests=tests,
-    )
+def check_readout(name: str | Path, card: Mapping[str, Any]) -> None:
+    """Refuse a readout whose groups are not those of the network in the folder above, or of another training of it."""
+    if "readout" not in card:
+        return
+    network, own = load_card(model_folder(name).parent), card["readout"]
+    names = network["groups"]
+    fits = len(names) == own["n_groups"] and max(own["columns"]) < len(names)
+    if not fits or [names[column] for column in own["columns"]] != card["groups"]:
+        raise InputError(f"The card of model '{name}' names groups that its network does not have.")
+    if "readouts" not in network or network["sha256"] != card["sha256"]:
+        raise InputError(f"Model '{name}' is a readout of another training than the network in the folder above it.")
 
 
 def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
@@ -153,12 +119,13 @@ def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
     """
     from safetensors import SafetensorError, safe_open
 
-    card, file = load_card(name), model_folder(name) / WEIGHTS
+    card = load_card(name)
+    file = weights_file(model_folder(name), shared="readout" in card)
     if not card["preset"].get("region_axes"):
         return None
     try:
         with safe_open(file, framework="np") as stored:
-            weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(len(card["temperatures"]))]
+            weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(n_members(card))]
         return np.stack(weights).astype(np.float32)
     except (OSError, SafetensorError, ValueError):
         raise InputError(f"The weights of model '{name}' are missing or damaged.") from None
@@ -177,8 +144,10 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from biobgt.model.familiarity import Familiarity
     from biobgt.model.presets import Preset
 
-    card, file = load_card(name), model_folder(name) / WEIGHTS
-    if not file.exists():
+    card = load_card(name)
+    check_readout(name, card)
+    file = weights_file(model_folder(name), shared="readout" in card)
+    if not file.is_file():
         raise InputError(f"Model '{name}' has no weights: {WEIGHTS} is missing beside its card.")
     if sha256(file) != card["sha256"]:
         raise InputError(f"The weights of model '{name}' are damaged or not those of its card (SHA-256 differs).")
@@ -186,7 +155,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     try:
         _check_shapes(name, file, card, preset)  # before members of a size that the weights do not have are built
         tensors = load_file(file)
-        members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(len(card["temperatures"])))
+        members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(n_members(card)))
     except (SafetensorError, RuntimeError):
         raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
     return Ensemble(
@@ -195,12 +164,13 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         atlas=card["atlas"],
         groups=tuple(card["groups"]),
         members=members,
-        temperatures=tuple(card["temperatures"]),
-        familiarity=Familiarity.from_card(card["familiarity"]),
+        temperatures=tuple(card.get("temperatures", [1.0] * len(members))),
+        familiarity=Familiarity.from_card(card["familiarity"]) if "familiarity" in card else None,
         trained_on=tensors.get(FINGERPRINTS),
         simulated=card["simulated"],
         device=chosen,
         atlas_fingerprint=card.get("atlas_fingerprint", ""),
+        readouts={one["cohort"]: tuple(one["groups"]) for one in card.get("readouts", ())},
     )
 
 
@@ -208,8 +178,17 @@ def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Map
     from biobgt.model.transformer import BioBGT
 
     member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
-    member.load_state_dict(member_tensors(tensors, number))  # into single precision, however they are stored
+    own = member_tensors(tensors, number)
+    if "readout" in card:
+        columns = card["readout"]["columns"]
+        own |= {name: own[name][columns] for name in own if name.startswith("readout.classify.")}
+    member.load_state_dict(own)  # into single precision, however they are stored
     return member
+
+
+def n_members(card: Mapping[str, Any]) -> int:
+    """How many members a model has."""
+    return int(card["members"]) if "members" in card else len(card["temperatures"])
 
 
 def member_tensors(tensors: Mapping[str, Any], number: int) -> dict[str, Any]:
@@ -225,14 +204,16 @@ def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset:
 
     from biobgt.model.transformer import BioBGT
 
-    n_members = len(card["temperatures"])
+    n_groups = card["readout"]["n_groups"] if "readout" in card else len(card["groups"])
     with safe_open(file, framework="pt") as stored:
         keys = list(stored.keys())
         found = {key: tuple(stored.get_slice(key).get_shape()) for key in keys if key.startswith("member")}
     with torch.device("meta"):  # shapes without numbers
-        member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"])).state_dict()
-    if len(found) != n_members * len(member) or any(
-        found.get(f"member{i}.{key}") != tuple(value.shape) for i in range(n_members) for key, value in member.items()
+        member = BioBGT(preset, n_regions=card["n_regions"], n_groups=n_groups).state_dict()
+    if len(found) != n_members(card) * len(member) or any(
+        found.get(f"member{i}.{key}") != tuple(value.shape)
+        for i in range(n_members(card))
+        for key, value in member.items()
     ):
         raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.")
 

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.batch import GraphBatch
+from biobgt.model.dropout import Dropout
 from biobgt.model.encoding import NodeImportanceEncoding, quantile_edges
 from biobgt.model.extractor import ModuleExtractor, drop_edges, info_nce
-from biobgt.model.noise import noise_directions
+from biobgt.model.module_attention import FunctionalModuleAttention
+from biobgt.model.noise_directions import noise_directions
 from biobgt.model.presets import Preset
 
 
@@ -58,18 +59,18 @@ class Explanation:
 
 
 class BioBGT(nn.Module):
-    """The model of one atlas: ``n_regions`` regions with as many features each, and a logit a group."""
+    """The model of one atlas: ``n_regions`` regions with as many features each, or ``n_features``; a logit a group."""
 
     readout: "_MeanReadout | _RegionsReadout"
     value_mean: Tensor
     value_spread: Tensor
     noise_basis: Tensor
 
-    def __init__(self, preset: Preset, *, n_regions: int, n_groups: int) -> None:
+    def __init__(self, preset: Preset, *, n_regions: int, n_groups: int, n_features: int | None = None) -> None:
         super().__init__()
         self.preset = preset
         width = preset.width
-        self.project = nn.Linear(n_regions, width)
+        self.project = nn.Linear(n_features or n_regions, width)
         self.importance = NodeImportanceEncoding(preset.entanglement_bins, width)
         self.extractor = ModuleExtractor(width, preset.encoder_layers)
         # Values are centred and scaled by the training subjects' mean and spread; see standardise().
@@ -130,6 +131,8 @@ class BioBGT(nn.Module):
         x = self._encode(batch)
         stream, _, _ = self._transform(x, batch)
         logits = self.readout(stream, batch.mask)
+        if not self.preset.contrast_weight:
+            return logits, logits.new_zeros(())
         n_graphs = self.preset.contrast_graphs or len(batch)
         return logits, self._contrast(x[:n_graphs], batch[:n_graphs], generator)
 
@@ -204,7 +207,7 @@ class _Layer(nn.Module):
         if preset.values == "embeddings":
             self.second_norm = nn.LayerNorm(stream)
         last = nn.Linear(preset.ffn, stream)
-        self.feed_forward = nn.Sequential(nn.Linear(stream, preset.ffn), nn.ReLU(), nn.Dropout(preset.dropout), last)
+        self.feed_forward = nn.Sequential(nn.Linear(stream, preset.ffn), nn.ReLU(), Dropout(preset.dropout), last)
         if preset.values == "log":
             # At the start a share of the attended values is added as they are; the feed-forward network adds nothing.
             nn.init.orthogonal_(self.attention.value.weight)
@@ -228,7 +231,7 @@ class _MeanReadout(nn.Module):
 
     def __init__(self, preset: Preset, stream: int, n_regions: int, n_groups: int) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(preset.dropout)
+        self.dropout = Dropout(preset.dropout)
         self.classify = nn.Linear(stream, n_groups)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -240,7 +243,7 @@ class _RegionsReadout(nn.Module):
 
     def __init__(self, preset: Preset, stream: int, n_regions: int, n_groups: int) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(preset.dropout)
+        self.dropout = Dropout(preset.dropout)
         self.classify = nn.Linear(n_regions * stream, n_groups)
         nn.init.normal_(self.classify.weight, std=1e-3)
         nn.init.zeros_(self.classify.bias)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt.errors import InputError
 from biobgt.graph import Graph, graph_weights
 from biobgt.modules.louvain import louvain_modules, louvain_runs, modularity
+from biobgt.modules.mutual_information import mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
 
 _RECLUSTERINGS = 20  # partitions of the agreement in each round
@@ -97,7 +97,7 @@ def group_modules(
         One a subject, all of the same regions; at least 2.
     resolution : float
     runs : int
-        Louvain runs a subject; the best is kept. Subject i (from 0) is
+        Louvain runs per subject; the best is kept. Subject i (from 0) is
         ``louvain_modules(graph, resolution=..., runs=runs, seed=seed + i)``.
     seed : int
     threshold : float, optional
@@ -250,13 +250,9 @@ def _chance(labels: NDArray[np.int64]) -> float:
 
 def _mean_similarity(labels: NDArray[np.int64], consensus: NDArray[np.int64]) -> float:
     distinct, counts = np.unique(labels, axis=0, return_counts=True)
-    total, weight = 0.0, 0
-    for run, count in zip(distinct, counts, strict=True):
-        both = (run != UNASSIGNED) & (consensus != UNASSIGNED)
-        if both.any():
-            total += count * adjusted_mutual_info_score(run[both], consensus[both])
-            weight += count
-    return total / weight if weight else float("nan")
+    similar = np.array([mutual_information(run, consensus) for run in distinct])
+    compared = np.isfinite(similar)
+    return float(np.average(similar[compared], weights=counts[compared])) if compared.any() else float("nan")
 
 
 def _stacked(partitions: Sequence[Labels]) -> NDArray[np.int64]:

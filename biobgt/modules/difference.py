@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.modules.agreement import ModuleAgreement, compare_modules
 from biobgt.modules.consensus import combine_partitions
+from biobgt.modules.label_agreement import ModuleAgreement, compare_modules
 from biobgt.modules.matching import match_modules
+from biobgt.modules.module_options import PERMUTATIONS
 from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_labels
 from biobgt.nulls import check_seed
+from biobgt.people import FEWEST_COMPARED
 
-PERMUTATIONS = 10_000
 UNADJUSTED = "The test is not adjusted for motion, age, sex or site, so a difference may be one of those."
 
 
@@ -35,7 +36,7 @@ class ModuleDifference:
     first, second : ndarray of int, shape (n_regions,)
         Consensus modules; those of the second group carry the numbers of the first one's they match.
     agreement : ModuleAgreement
-        Of the two; the table has a row a module of the first group and a column a module of the second.
+        Of the two; the table has a row per module of the first group and a column per module of the second.
     changed : tuple of int
         Regions (counted from 0) in modules of different numbers.
     within, between : float
@@ -160,7 +161,7 @@ def _count_people(persons: tuple[Sequence[str], Sequence[str]]) -> tuple[int, in
     """How many people each group has; nobody may be in both, for whole people are shuffled."""
     first, second = set(persons[0]), set(persons[1])
     for group in (first, second):
-        check_count("subjects of a group", len(group), least=2)
+        check_count("subjects of a group", len(group), least=FEWEST_COMPARED)
     if both := sorted(first & second):
         raise InputError(
             f"Subject '{both[0]}' has recordings in both groups. This test compares groups of different people: keep "
@@ -170,7 +171,17 @@ def _count_people(persons: tuple[Sequence[str], Sequence[str]]) -> tuple[int, in
 
 
 def partitions_by_person(partitions: Sequence[Labels], persons: Sequence[str], *, seed: int) -> list[Labels]:
-    """What a person's recordings agree on, person by person in the order of their first recordings."""
+    """What a person's recordings agree on, person by person in the order of their first recordings.
+
+    Parameters
+    ----------
+    partitions : sequence of Partition or of labels, length n_regions
+        One per recording.
+    persons : sequence of str, length n_recordings
+        Whose recording each is.
+    seed : int
+        Of the consensus over a person's recordings.
+    """
     recordings: dict[str, list[Labels]] = {}
     for partition, person in zip(partitions, persons, strict=True):
         recordings.setdefault(person, []).append(partition)

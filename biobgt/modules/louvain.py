@@ -7,16 +7,15 @@ depends on the seed: several runs, :func:`resolution_sweep` and :mod:`biobgt.mod
 """
 
 from collections.abc import Iterable
-from itertools import combinations
 
 import bct
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt.errors import InputError
 from biobgt.graph import Graph, graph_weights
+from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
 from biobgt.nulls import check_seed
 
@@ -40,6 +39,15 @@ def louvain_modules(graph: Graph, *, resolution: float = 1.0, seed: int = 0, run
     Partition
         A region without connections is in no module (label 0). A graph without connections has no module and
         its Q is NaN.
+
+    Examples
+    --------
+    Two triangles without a connection between them are two modules.
+
+    >>> triangles = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
+    >>> found = louvain_modules(triangles)
+    >>> found.labels.tolist(), found.q
+    ([1, 1, 1, 2, 2, 2], 0.5)
     """
     weights = graph_weights(graph)
     partitions, qualities = louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
@@ -59,6 +67,15 @@ def louvain_runs(
     """Run Louvain several times on checked weights.
 
     The runs draw from one random stream, so that the first of ten runs is the run of ``runs=1``.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n_regions, n_regions)
+        Symmetric with a zero diagonal, of either sign.
+    resolution : float
+        Above 1 finds more and smaller modules.
+    seed : int
+    runs : int
 
     Returns
     -------
@@ -147,7 +164,7 @@ def resolution_sweep(graph: Graph, resolutions: Iterable[float], *, runs: int = 
     Returns
     -------
     DataFrame
-        A row a resolution: ``resolution``; ``n_modules``, ``n_singletons`` (modules of one region) and ``q`` of the
+        A row per resolution: ``resolution``; ``n_modules``, ``n_singletons`` (modules of one region) and ``q`` of the
         best run, which is ``louvain_modules(graph, resolution=..., runs=runs, seed=seed)``; ``mean_n_modules`` over
         the runs; ``stability``, the mean adjusted mutual information of all pairs of runs (1 when all agree).
     """
@@ -176,10 +193,8 @@ def stability(labels: NDArray[np.int64]) -> float:
         return float("nan")
     # Louvain often finds the same partition again: each distinct pair is compared once and weighted.
     distinct, counts = np.unique(labels, axis=0, return_counts=True)
-    total = float((counts * (counts - 1) / 2).sum())
-    for i, j in combinations(range(len(distinct)), 2):
-        total += counts[i] * counts[j] * adjusted_mutual_info_score(distinct[i], distinct[j])
-    return total / (len(labels) * (len(labels) - 1) / 2)
+    similar = pairwise_mutual_information(distinct)
+    return float(counts @ similar @ counts - len(labels)) / (len(labels) * (len(labels) - 1))
 
 
 def _sweep_row(weights: NDArray[np.float64], resolution: float, runs: int, seed: int) -> dict[str, float]:

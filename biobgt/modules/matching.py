@@ -28,6 +28,11 @@ def match_modules(labels: Labels, reference: Labels) -> NDArray[np.int64]:
     ndarray of int, shape (n_regions,)
         The same modules under other numbers. A module without a counterpart takes a number above all of the
         reference, the larger module first; 0 (in no module) stays 0.
+
+    Examples
+    --------
+    >>> match_modules([2, 2, 1, 1], [1, 1, 2, 2]).tolist()
+    [1, 1, 2, 2]
     """
     reference = module_labels(reference)
     labels = module_labels(labels, len(reference))

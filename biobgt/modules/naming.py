@@ -48,7 +48,7 @@ def match_labels(contingency: pd.DataFrame) -> dict[str, int]:
     Parameters
     ----------
     contingency : DataFrame
-        Number of regions; a row a module, a column a label, as in :class:`biobgt.modules.ModuleAgreement`.
+        Number of regions; a row per module, a column per label, as in :class:`biobgt.modules.ModuleAgreement`.
 
     Returns
     -------

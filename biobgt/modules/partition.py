@@ -76,7 +76,7 @@ Labels = Partition | Sequence[int] | NDArray[np.int64]
 
 
 def module_labels(labels: Labels, n_regions: int | None = None) -> NDArray[np.int64]:
-    """Return labels as whole numbers from 0, one a region.
+    """Return labels as whole numbers from 0, one per region.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def module_labels(labels: Labels, n_regions: int | None = None) -> NDArray[np.in
     """
     values = np.asarray(labels.labels if isinstance(labels, Partition) else labels)
     if values.ndim != 1:
-        raise InputError(f"Module labels have shape {values.shape}; one number a region is expected.")
+        raise InputError(f"Module labels have shape {values.shape}; one number per region is expected.")
     if not (np.issubdtype(values.dtype, np.number) and np.isfinite(values).all()):
         raise InputError("Module labels must be whole numbers; one of them is missing or is not a number.")
     whole = values.astype(np.int64)
@@ -117,6 +117,15 @@ def canonical_labels(labels: ArrayLike) -> NDArray[np.int64]:
 
 
 def check_count(what: str, value: int, *, least: int) -> None:
-    """Refuse a number of runs, null graphs, ... that is too small."""
+    """Refuse a number of runs, null graphs, ... that is too small.
+
+    Parameters
+    ----------
+    what : str
+        What is counted, in words, for the sentence.
+    value : int
+    least : int
+        The smallest number allowed.
+    """
     if value < least:
         raise InputError(f"The number of {what} is {value}; at least {least} needed.")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from biobgt.graph import BrainGraph
-from biobgt.modules.agreement import module_agreement
+from biobgt.modules.label_agreement import module_agreement
 from biobgt.modules.louvain import louvain_runs, stability
 from biobgt.modules.partition import check_count
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, Graph, graph_weights
+from biobgt.modules.module_measures import PARTICIPATION, REGION_MEASURES, WITHIN_Z
+from biobgt.modules.module_options import HUB_Z
 from biobgt.modules.partition import UNASSIGNED, Labels, module_labels
 
 ROLES: Mapping[str, str] = {
@@ -25,7 +27,6 @@ ROLES: Mapping[str, str] = {
     "R6": "connector hub",
     "R7": "kinless hub",
 }
-HUB_Z = 2.5
 # Upper borders of P: R1, R2, R3 and then R4 for non-hubs; R5, R6 and then R7 for hubs.
 _NON_HUB_BORDERS = (0.05, 0.62, 0.80)
 _HUB_BORDERS = (0.30, 0.75)
@@ -48,8 +49,9 @@ def node_roles(graph: Graph, partition: Labels, *, hub_z: float = HUB_Z) -> pd.D
     Returns
     -------
     DataFrame
-        A row a region, numbered from 1: ``region`` (for a BrainGraph), ``module``, ``within_z``, ``participation``,
-        ``role`` (R1 ... R7), ``role_name``, ``hub``. Where the regions of a module do not differ in strength, as in a
+        One row per region, numbered from 1: ``region`` (for a BrainGraph), ``module``, the measures of
+        :data:`biobgt.modules.module_measures.REGION_MEASURES` (``within_z``, ``participation``), ``role`` (R1 ... R7),
+        ``role_name``, ``hub``. Where the regions of a module do not differ in strength, as in a
         module of one, z is 0. For a region in no module z and P are NaN and the role is None.
     """
     weights = np.maximum(graph_weights(graph), 0)
@@ -57,20 +59,20 @@ def node_roles(graph: Graph, partition: Labels, *, hub_z: float = HUB_Z) -> pd.D
     if not np.isfinite(hub_z):
         raise InputError(f"The hub threshold is {hub_z}; it must be a number.")
     assigned = np.flatnonzero(labels != UNASSIGNED)
-    within_z, participation = np.full((2, len(weights)), np.nan)
+    measures = {key: np.full(len(weights), np.nan) for key in REGION_MEASURES}
     if len(assigned):
         inside, modules = weights[np.ix_(assigned, assigned)], labels[assigned]
-        within_z[assigned] = _within_module_z(inside, modules)
-        participation[assigned] = _participation(inside, modules)
-    roles = [guimera_amaral_role(z, p, hub_z=hub_z) for z, p in zip(within_z, participation, strict=True)]
+        for key, values in measures.items():
+            values[assigned] = REGION_MEASURES[key].compute(inside, modules)
+    placed = zip(measures[WITHIN_Z], measures[PARTICIPATION], strict=True)
+    roles = [guimera_amaral_role(z, p, hub_z=hub_z) for z, p in placed]
     frame = pd.DataFrame(
         {
             "module": labels,
-            "within_z": within_z,
-            "participation": participation,
+            **measures,
             "role": pd.Series(roles, dtype=object),
             "role_name": pd.Series([role and ROLES[role] for role in roles], dtype=object),
-            "hub": within_z >= hub_z,
+            "hub": measures[WITHIN_Z] >= hub_z,
         }
     )
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="number")
@@ -80,7 +82,17 @@ def node_roles(graph: Graph, partition: Labels, *, hub_z: float = HUB_Z) -> pd.D
 
 
 def guimera_amaral_role(within_z: float, participation: float, *, hub_z: float = HUB_Z) -> str | None:
-    """Role (``R1`` ... ``R7``) of one region, None where z or P is not known."""
+    """Role (``R1`` ... ``R7``) of one region, None where z or P is not known.
+
+    Parameters
+    ----------
+    within_z : float
+        Within-module strength z.
+    participation : float
+        Participation coefficient P.
+    hub_z : float
+        A region of at least this z is a hub.
+    """
     if np.isnan(within_z) or np.isnan(participation):
         return None
     if within_z >= hub_z:
@@ -88,13 +100,15 @@ def guimera_amaral_role(within_z: float, participation: float, *, hub_z: float =
     return f"R{1 + int(np.searchsorted(_NON_HUB_BORDERS, participation))}"
 
 
-def _participation(weights: NDArray[np.float64], modules: NDArray[np.int64]) -> NDArray[np.float64]:
+def participation(weights: NDArray[np.float64], modules: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Participation coefficient, shape (n_regions,); see :func:`node_roles`."""
     with np.errstate(invalid="ignore"):  # 0/0 for a region without connections, which bctpy then sets to 0
-        participation: NDArray[np.float64] = bct.participation_coef(weights, modules)
-    return np.maximum(participation, 0)  # rounding leaves -1e-16 where all connections stay in one module
+        found: NDArray[np.float64] = bct.participation_coef(weights, modules)
+    return np.maximum(found, 0)  # rounding leaves -1e-16 where all connections stay in one module
 
 
-def _within_module_z(weights: NDArray[np.float64], modules: NDArray[np.int64]) -> NDArray[np.float64]:
+def within_module_z(weights: NDArray[np.float64], modules: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Within-module z, shape (n_regions,); see :func:`node_roles`."""
     with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 in a module of one
         z: NDArray[np.float64] = bct.module_degree_zscore(weights, modules)
     for module in np.unique(modules):

@@ -5,7 +5,8 @@ mean clustering coefficient C (Onnela et al. 2005, from bctpy) and the character
 lengths 1/w. σ above 1, or ω near 0, is called small-world; ω near −1 is a lattice, near 1 a random graph.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import bct
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
+from biobgt.errors import InputError
 from biobgt.graph import Graph, nonnegative_weights
 from biobgt.modules.partition import check_count
 from biobgt.nulls import lattice_graph, random_graph
@@ -104,6 +106,40 @@ def small_world(graph: Graph, *, n_nulls: int = 20, seed: int = 0, weighted: boo
         weighted=weighted,
         n_nulls=n_nulls,
         seed=seed,
+    )
+
+
+def pool_small_worlds(parts: Sequence[SmallWorld]) -> SmallWorld:
+    """Pool small-worldness of the same graph against different null graphs.
+
+    Parameters
+    ----------
+    parts : sequence of SmallWorld
+        ``small_world(graph, n_nulls=1, seed=seed + i)`` for i from 0, in order.
+
+    Returns
+    -------
+    SmallWorld
+        Against the mean over all their null graphs. Up to three it is ``small_world(graph, n_nulls=len(parts))``;
+        that function makes no more than three lattices, here there is one for each part.
+    """
+    if not parts:
+        raise InputError("There is no test to pool.")
+    first = parts[0]
+    if any((part.clustering, part.path_length) != (first.clustering, first.path_length) for part in parts):
+        raise InputError("Small-worldness of different graphs cannot be pooled.")
+    clustering, length, lattice = (
+        float(np.mean([getattr(part, name) for part in parts]))
+        for name in ("random_clustering", "random_path_length", "lattice_clustering")
+    )
+    return replace(
+        first,
+        sigma=_ratio(_ratio(first.clustering, clustering), _ratio(first.path_length, length)),
+        omega=_ratio(length, first.path_length) - _ratio(first.clustering, lattice),
+        random_clustering=clustering,
+        random_path_length=length,
+        lattice_clustering=lattice,
+        n_nulls=sum(part.n_nulls for part in parts),
     )
 
 

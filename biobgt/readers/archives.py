@@ -13,9 +13,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from biobgt.cohort import Refusal
 from biobgt.errors import InputError
@@ -31,6 +32,21 @@ _END_BYTES = 22
 _LONGEST_COMMENT = 2**16
 _BYTES_PER_MEMBER = 512  # in the archive's list: 46, and the name
 _MOST_NAME = 255
+_LZMA = "packed by LZMA, which can take any amount of memory. Pack it by the usual method (deflate)."
+
+
+class BoundedZip(zipfile.ZipFile):
+    """A zip archive that unpacks nothing whose memory is not bounded beforehand.
+
+    LZMA takes as much as an entry asks for, up to four gigabytes, before its first byte.
+    """
+
+    def open(self, name: str | zipfile.ZipInfo, *how: Any, **options: Any) -> IO[bytes]:
+        """Open an entry that is not packed by LZMA."""
+        entry = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
+        if entry.compress_type == zipfile.ZIP_LZMA:
+            raise InputError(f"'{entry.filename[:_MOST_NAME]}' in the file is {_LZMA}")
+        return super().open(entry, *how, **options)
 
 
 @contextmanager
@@ -41,18 +57,38 @@ def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipf
             yield archive
         return
     limits.check("members", _listed_bytes(source) / _BYTES_PER_MEMBER, "The archive")
-    with zipfile.ZipFile(source) as archive:
+    with BoundedZip(source) as archive:
         _check_unpacked_size(archive, limits)
         yield archive
 
 
+@dataclass
+class UnpackedSoFar:
+    """What all archives of a cohort take that were unpacked; they stay on the disk until the cohort is read."""
+
+    members: int = 0
+    n_bytes: int = 0
+
+    def add(self, archive: zipfile.ZipFile, limits: Limits) -> None:
+        """Count an archive, unless it is too much together with those before it."""
+        members = self.members + len(archive.infolist())
+        n_bytes = self.n_bytes + sum(entry.file_size for entry in archive.infolist())
+        limits.check("cohort_members", members, "The cohort, with this archive,")
+        limits.check("cohort_archive_bytes", n_bytes, "The cohort, with this archive,")
+        self.members, self.n_bytes = members, n_bytes
+
+
 @contextmanager
-def unpacked(path: Path) -> Iterator[tuple[Path, list[Refusal]]]:
-    """Unpack an archive for as long as the context lasts; yield the folder and the entries that were refused."""
+def unpacked(path: Path, so_far: UnpackedSoFar) -> Iterator[tuple[Path, list[Refusal]]]:
+    """Unpack an archive for as long as the context lasts; yield the folder and the entries that were refused.
+
+    ``so_far`` is what the archives before it took.
+    """
     limits = current_limits()
     with TemporaryDirectory(prefix="biobgt-") as folder:
         try:
             with open_archive(path, limits) as archive:
+                so_far.add(archive, limits)
                 entries = archive.infolist()
                 refused = [refusal for entry in entries if (refusal := _extract(archive, entry, Path(folder), limits))]
         except InputError:
@@ -107,6 +143,8 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, lim
         return Refusal(shown, "It is a link, and links in archives are not followed. Zip the file itself.")
     if entry.flag_bits & 0x1:
         return Refusal(shown, "It is protected by a password. Zip it without one.")
+    if entry.compress_type == zipfile.ZIP_LZMA:
+        return Refusal(shown, f"It is {_LZMA}")
     target = folder.joinpath(*name.parts)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,16 @@ _COHORT_KEYS = ("series", "n_timepoints")
 
 
 def read_npy(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
-    """Read a NumPy array file, which holds one array and so needs no variable."""
+    """Read a NumPy array file, which holds one array and so needs no variable.
+
+    Parameters
+    ----------
+    path : Path
+    variable : str, optional
+        Has no meaning here.
+    subject_axis : {"first", "last"}, optional
+        Axis along which subjects are stacked, in an array of three dimensions.
+    """
     limits = current_limits()
     array = read_npy_array(path, limits)
     choose_variable({path.stem: Declared(array.shape, array.dtype.kind, str(array.dtype))}, None, limits)
@@ -36,7 +45,16 @@ def read_npy(path: Path, *, variable: str | None = None, subject_axis: SubjectAx
 
 
 def read_npz(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
-    """Read a NumPy archive: one array, or a cohort (``series``, ``n_timepoints``, ``subject``)."""
+    """Read a NumPy archive: one array, or a cohort (``series``, ``n_timepoints``, ``subject``).
+
+    Parameters
+    ----------
+    path : Path
+    variable : str, optional
+        The array to read; needed where the archive holds several tables.
+    subject_axis : {"first", "last"}, optional
+        Axis along which subjects are stacked, in an array of three dimensions.
+    """
     limits = current_limits()
     with open_npz(path, limits) as arrays:
         declared = {name: header.declared for name, header in arrays.headers.items()}
@@ -50,12 +68,21 @@ def read_npz(path: Path, *, variable: str | None = None, subject_axis: SubjectAx
 
 
 def read_mat(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
-    """Read a MATLAB file of version 5 (SciPy) or 7.3 (HDF5)."""
+    """Read a MATLAB file of version 5 (SciPy) or 7.3 (HDF5).
+
+    Parameters
+    ----------
+    path : Path
+    variable : str, optional
+        The array to read; needed where the file holds several tables.
+    subject_axis : {"first", "last"}, optional
+        Axis along which subjects are stacked, in an array of three dimensions.
+    """
     with path.open("rb") as file:
         is_hdf5 = b"MATLAB 7.3" in file.read(128)
     if is_hdf5:
         return read_hdf5(path, variable=variable, subject_axis=subject_axis, matlab=True)
-    return _read_foreign("matlab", path, {"variable": variable}, subject_axis)
+    return _read_foreign("biobgt.readers.matlab", path, {"variable": variable}, subject_axis)
 
 
 def read_hdf5(
@@ -65,14 +92,25 @@ def read_hdf5(
     subject_axis: SubjectAxis | None = None,
     matlab: bool = False,
 ) -> list[Reading]:
-    """Read the table in an HDF5 file; MATLAB stores it transposed."""
-    return _read_foreign("hdf5", path, {"variable": variable, "matlab": matlab}, subject_axis)
+    """Read the table in an HDF5 file; MATLAB stores it transposed.
+
+    Parameters
+    ----------
+    path : Path
+    variable : str, optional
+        The dataset to read; needed where the file holds several tables.
+    subject_axis : {"first", "last"}, optional
+        Axis along which subjects are stacked, in an array of three dimensions.
+    matlab : bool
+        Whether MATLAB wrote the file.
+    """
+    return _read_foreign("biobgt.readers.hdf5", path, {"variable": variable, "matlab": matlab}, subject_axis)
 
 
 def _read_foreign(
-    job: str, path: Path, options: Mapping[str, object], subject_axis: SubjectAxis | None
+    module: str, path: Path, options: Mapping[str, object], subject_axis: SubjectAxis | None
 ) -> list[Reading]:
-    reply = read_isolated(job, path, options)
+    reply = read_isolated(module, path, options)
     assert reply.array is not None
     return _cut(str(reply.answer["variable"]), reply.array, subject_axis, None, current_limits())
 
@@ -97,7 +135,9 @@ def _concatenated_series(
             "the subjects' lengths must add up to its rows."
         )
     if names is not None and len(names) != len(lengths):
-        raise InputError(f"There are {len(names)} subject names and {len(lengths)} lengths; they must be as many.")
+        raise InputError(
+            f"There are {len(names)} subject names and {len(lengths)} lengths; the two numbers must be equal."
+        )
     ends = [int(end) for end in np.cumsum(lengths)]
     return [
         Reading(
@@ -127,7 +167,9 @@ def _cut(
     limits.check("subjects", len(stack), "The file")
     limits.check_table(stack.shape[1:], f"Each subject in '{name[:80]}'")
     if subjects is not None and len(subjects) != len(stack):
-        raise InputError(f"There are {len(subjects)} subject names and {len(stack)} matrices; they must be as many.")
+        raise InputError(
+            f"There are {len(subjects)} subject names and {len(stack)} matrices; the two numbers must be equal."
+        )
     return [
         Reading(
             values=_as_float(values),

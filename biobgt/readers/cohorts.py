@@ -10,19 +10,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from biobgt.atlas import UNKNOWN_ATLAS, Atlas
-from biobgt.cohort import Cohort, Refusal, Subject
+from biobgt.atlas_witness import cohort_witness, doubt_words
+from biobgt.cohort import ATLAS_BY_COUNT, Cohort, Refusal, Subject
 from biobgt.cohort_edits import change_atlas
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.limits import current_limits
+from biobgt.missing_regions import apply_missing_rule
+from biobgt.readers.absent_regions import with_absent_regions
 from biobgt.readers.atlases import find_atlas
-from biobgt.readers.files import ReadOptions, suffix_of
+from biobgt.readers.file_names import ask_between_recordings, printable
+from biobgt.readers.files import ReadOptions
+from biobgt.readers.formats import suffix_of
 from biobgt.readers.found_files import Found, look_up, read_found_phenotypes
-from biobgt.readers.matching import match_phenotypes
-from biobgt.readers.naming import ask_between_recordings, printable
+from biobgt.readers.phenotype_matching import match_phenotypes
 from biobgt.readers.phenotypes import Phenotypes, read_phenotypes
 from biobgt.readers.project_files import PROJECT_SUFFIX, read_project_cohort
-from biobgt.readers.recognition import BY_USER, SettledAtlas, settle_atlas
-from biobgt.readers.subjects import (
+from biobgt.readers.recognition import BY_USER, SettledAtlas, settle_atlas, settle_by_user
+from biobgt.readers.subject_files import (
     Candidate,
     Problem,
     Progress,
@@ -31,6 +35,7 @@ from biobgt.readers.subjects import (
     to_subject,
     to_subjects,
 )
+from biobgt.recordings import apply_recording_rule
 from biobgt.wording import counted
 
 
@@ -72,19 +77,33 @@ def read_cohort(
         When no subject could be read.
     ChoiceNeeded
         When two readings are possible and the user has to say which.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("sub-01", "sub-02"):
+    ...         np.savetxt(Path(folder, f"{name}.csv"), [[1, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 1]], delimiter=",")
+    ...     cohort = read_cohort(folder, atlas="unknown")
+    >>> cohort.ids, cohort.atlas.n_regions
+    (('sub-01', 'sub-02'), 3)
+    >>> cohort["sub-01"].connectivity[0].tolist()
+    [1.0, 0.5, 0.1]
     """
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(item) for item in path]
     options = options or ReadOptions()
     unknown = isinstance(atlas, str) and atlas.lower() == UNKNOWN_ATLAS
     chosen = find_atlas(atlas) if atlas is not None and not unknown else None
     if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
-        return _read_project(paths, chosen, phenotypes, name)
+        project = _read_project(paths, chosen, phenotypes, name)
+        return apply_recording_rule(project, options.recordings, run=options.run)
     with ExitStack() as stack:
         found = look_up(paths, options, stack)
         ask_between_recordings(found.data)
         table = read_found_phenotypes(phenotypes, found)
         read = list(_within_limits(read_candidates(found.data, options, chosen, progress)))
-    candidates = [item for item in read if isinstance(item, Candidate)]
+    candidates = [item if unknown else _whole(item, chosen) for item in read if isinstance(item, Candidate)]
     problems = [item for item in read if isinstance(item, Problem)]
     settled = _settle(candidates, chosen, options, unknown=unknown)
     current_limits().check("regions", settled.atlas.n_regions, "The data's atlas")
@@ -99,7 +118,11 @@ def read_cohort(
         refused=tuple(found.refused),
         notes=(settled.note, *found.notes, *_notes_on(subjects.values())),
     )
-    return cohort if table is None else _with_phenotypes(cohort, table)
+    if settled.decided_by in (BY_USER, ATLAS_BY_COUNT):
+        cohort = replace(cohort, notes=(*cohort.notes, *_second_witness(cohort)))
+    cohort = apply_missing_rule(cohort, options.missing)
+    cohort = cohort if table is None else _with_phenotypes(cohort, table)
+    return apply_recording_rule(cohort, options.recordings, run=options.run)
 
 
 def stream_subjects(
@@ -107,9 +130,24 @@ def stream_subjects(
 ) -> Iterator[Subject | Refusal]:
     """Read one subject after another, keeping none; the atlas must be known beforehand.
 
-    Groups are not looked up, and two files of the same subject both come.
+    Groups are not looked up, two files of the same subject both come, and recordings of one person stay apart.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder or a ``.zip``.
+    atlas : str, path or Atlas
+        A bundled name, a region table, or an atlas.
+    options : ReadOptions, optional
+        The user's word on what the files alone do not say.
+
+    Yields
+    ------
+    Subject or Refusal
     """
     options = options or ReadOptions()
+    if options.recordings != "apart" or options.run is not None:
+        raise InputError("Subjects that come one after another are kept apart: read the cohort to join recordings.")
     chosen = find_atlas(atlas)
     if suffix_of(Path(path)) == PROJECT_SUFFIX:
         project = _read_project([Path(path)], chosen, None, None)
@@ -122,21 +160,34 @@ def stream_subjects(
         yield from found.refused
         for item in read_candidates(found.data, options, chosen):
             if isinstance(item, Candidate):
-                reference = reference or reference_names([item], chosen)
-                result = to_subject(item, chosen, options, reference, decided_by=BY_USER)
+                whole = _whole(item, chosen)
+                reference = reference or reference_names([whole], chosen)
+                result = to_subject(whole, chosen, options, reference, decided_by=BY_USER)
             else:
                 result = item
             yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
+
+
+def _whole(candidate: Candidate, chosen: Atlas | None) -> Candidate:
+    """The candidate with the regions that its file leaves out, as missing ones."""
+    return replace(candidate, reading=with_absent_regions(candidate.reading, chosen))
 
 
 def _settle(
     candidates: Sequence[Candidate], chosen: Atlas | None, options: ReadOptions, *, unknown: bool
 ) -> SettledAtlas:
     """Take the atlas that the user named, or find out which one it is."""
-    if chosen is not None:
-        return SettledAtlas(chosen, BY_USER, f"Atlas: {chosen.title}, as you said.")
     readings = [item.reading for item in candidates]
+    if chosen is not None:
+        said = f"Atlas: {chosen.title}, as you said."
+        return settle_by_user(readings, chosen, said, kind=options.kind, orientation=options.orientation)
     return settle_atlas(readings, kind=options.kind, orientation=options.orientation, unknown=unknown)
+
+
+def _second_witness(cohort: Cohort) -> list[str]:
+    """Where nothing in the files tells the atlas, hear whether connectivity speaks against it."""
+    witness = cohort_witness(cohort)
+    return [doubt_words(cohort, witness)] if witness is not None and witness.doubts else []
 
 
 def _within_limits(read: Iterable[Candidate | Problem]) -> Iterator[Candidate | Problem]:
@@ -194,7 +245,7 @@ def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], fou
     """Refuse what could not be read; set aside another parcellation's files of subjects that were."""
     aside = [problem for problem in problems if problem.other_atlas and problem.subject in subjects]
     if aside:
-        found.notes.append(f"Set aside: {counted(len(aside), 'file')} of the same subjects on another atlas.")
+        found.notes.append(f"Not read: {counted(len(aside), 'file')} of the same subjects on another atlas.")
     questions = [problem.error for problem in problems if isinstance(problem.error, ChoiceNeeded)]
     if questions and not subjects:
         raise questions[0]  # the answer holds for every file, so the user is asked once
@@ -205,7 +256,7 @@ def _nothing_read(paths: list[Path], found: Found) -> InputError:
     what = ", ".join(f"'{path.name}'" for path in paths[:3])
     refused = found.refused
     if not refused and found.phenotypes:
-        return InputError(f"There is a phenotype table in {what}, and no file of the people it describes. Name both.")
+        return InputError(f"There is a phenotype table in {what}, and no file of the people it describes. Add both.")
     if not refused:
         return InputError(f"There is nothing to read in {what}: no file of region series, connectivity or images.")
     if len(refused) == 1:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from biobgt.cohort import Refusal
 from biobgt.limits import current_limits
-from biobgt.readers.files import IMAGE_SUFFIXES, READABLE_SUFFIXES, suffix_of
-from biobgt.readers.naming import FoundFile, printable, subject_ids
+from biobgt.readers.file_names import FoundFile, printable, subject_ids
+from biobgt.readers.formats import is_image, reader_of, suffix_of
 from biobgt.readers.phenotype_search import holds_phenotypes
 from biobgt.wording import counted
 
@@ -25,6 +25,9 @@ _BESIDE_THE_DATA = re.compile(
     r"|_events|_scans|_sessions|dseg)[._].*|dataset_description.*|readme.*|changes.*|license.*",
     re.IGNORECASE,
 )
+# What derivative trees hold of a subject whose series of regions are there as a table, or as a file of parcels.
+_ALSO_SERIES = re.compile(r"_relmat\.tsv$|_bold\.nii(?:\.gz)?$|\.(?:ptseries|pconn|dtseries)\.nii$")
+_DENSE = re.compile(r"\.(?:pconn|dtseries)\.nii$")
 _PREPROCESSED_IMAGE = re.compile(
     r".*(?:_desc-(?:preproc|denoised|denoisedSmoothed)_bold|_bold|_func_preproc)\.nii(?:\.gz)?", re.IGNORECASE
 )
@@ -65,7 +68,12 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
             continue
         if path.is_dir() and not path.is_symlink():
             if not os.access(path, os.R_OK | os.X_OK):
-                refused.append(Refusal(printable(found.name), "The folder may not be opened. Ask for the right to it."))
+                refused.append(
+                    Refusal(
+                        printable(found.name),
+                        "You do not have permission to open this folder. Ask its owner for access.",
+                    )
+                )
             continue
         if path.is_symlink() and (refusal := _check_link(path, printable(found.name), folder)):
             refused.append(refusal)
@@ -80,7 +88,7 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
     kept, notes = _choose_among_derivatives(data)
     if left_aside:
         counts = ", ".join(f"{count} × {suffix}" for suffix, count in left_aside.most_common())
-        notes.append(f"Left aside as not data{' or outside the pattern' if pattern else ''}: {counts}.")
+        notes.append(f"Not read, because they hold no data{' or outside the pattern' if pattern else ''}: {counts}.")
     return FoundFolder(tuple(kept), tuple(phenotypes), tuple(archives), tuple(refused), tuple(notes))
 
 
@@ -99,12 +107,12 @@ def _all_within(folder: Path) -> list[Path]:
 
 
 def _holds_data(path: Path, name: str, pattern: str | None) -> bool:
-    suffix = suffix_of(path)
-    if suffix not in READABLE_SUFFIXES or _BESIDE_THE_DATA.fullmatch(path.name):
+    reader = reader_of(path)
+    if reader is None or _BESIDE_THE_DATA.fullmatch(path.name):
         return False
     if pattern is not None and not (fnmatch.fnmatch(path.name, pattern) or fnmatch.fnmatch(name, pattern)):
         return False
-    return suffix not in IMAGE_SUFFIXES or bool(_PREPROCESSED_IMAGE.fullmatch(path.name))
+    return not reader.images or bool(_PREPROCESSED_IMAGE.fullmatch(path.name))
 
 
 def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], list[str]]:
@@ -115,16 +123,21 @@ def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], 
     derived: list[FoundFile] = []
     elsewhere: list[FoundFile] = []
     for own in by_subject.values():
-        if any(file.name.endswith("_timeseries.tsv") for file in own):
-            derived += [file for file in own if re.search(r"_(?:relmat\.tsv|bold\.nii(?:\.gz)?)$", file.name)]
-        images = [file for file in own if suffix_of(file.path) in IMAGE_SUFFIXES and file not in derived]
+        tables = any(file.name.endswith("_timeseries.tsv") for file in own)
+        parcels = any(file.name.endswith(".ptseries.nii") for file in own)
+        derived += [
+            file
+            for file in own
+            if (tables and _ALSO_SERIES.search(file.name)) or (parcels and _DENSE.search(file.name))
+        ]
+        images = [file for file in own if is_image(file.path) and file not in derived]
         if any("space-MNI" in file.name for file in images):
             elsewhere += [file for file in images if "space-MNI" not in file.name]
     notes = []
     if derived:
-        notes.append(f"Left aside: {counted(len(derived), 'derived file')}, as the same subjects' series are read.")
+        notes.append(f"Not read: {counted(len(derived), 'derived file')}, as the same subjects' series are read.")
     if elsewhere:
-        notes.append(f"Left aside: {counted(len(elsewhere), 'image')}, as the same subjects have images in MNI space.")
+        notes.append(f"Not read: {counted(len(elsewhere), 'image')}, as the same subjects have images in MNI space.")
     aside = {file.name for file in (*derived, *elsewhere)}
     return [file for file in files if file.name not in aside], notes
 

@@ -7,11 +7,15 @@ from pathlib import Path
 
 from biobgt.cohort import Refusal
 from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.readers.archives import unpacked
-from biobgt.readers.files import ReadOptions, suffix_of
+from biobgt.readers.archives import UnpackedSoFar, unpacked
+from biobgt.readers.file_names import FoundFile, printable, subject_ids
+from biobgt.readers.files import ReadOptions
 from biobgt.readers.folders import look_through
+from biobgt.readers.formats import is_of_one_side, suffix_of
+from biobgt.readers.gifti import is_surface_labels
 from biobgt.readers.guarding import one_refused_file
-from biobgt.readers.naming import FoundFile, printable, subject_ids
+from biobgt.readers.hemispheres import file_of_other_side, side_of
+from biobgt.readers.label_tables import is_label_table
 from biobgt.readers.phenotype_search import column_of_subjects, holds_phenotypes
 from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
 from biobgt.wording import counted
@@ -37,12 +41,21 @@ class Found:
     phenotypes: list[FoundTable] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unpacked: UnpackedSoFar = field(default_factory=UnpackedSoFar)
 
 
 def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Found:
     """Look through folders and archives; archives stay unpacked until the stack closes.
 
     An archive that cannot be opened is one refused file, and an error where nothing else was named.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        As the user named them.
+    options : ReadOptions
+        With the pattern of file names, where the user gave one.
+    stack : ExitStack
     """
     found = Found()
     for path in paths:
@@ -50,7 +63,7 @@ def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Fo
             raise InputError(f"There is no file or folder '{path}'.")
         if suffix_of(path) == ".zip":
             try:
-                folder, refused = _unpack(path, stack)
+                folder, refused = _unpack(path, found, stack)
             except InputError as error:
                 if len(paths) == 1:
                     raise
@@ -62,18 +75,23 @@ def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Fo
             _look_into(path, found, options, name=path.resolve().stem, stack=stack)
         else:
             file = FoundFile(path, path.name, folders=path.resolve().parts[-4:-1])
-            if holds_phenotypes(path):
+            if is_label_table(path):
+                found.notes.append(f"Read as names of regions: {printable(path.name)}.")
+            elif is_surface_labels(path):
+                found.notes.append(f"Read as labels of vertices: {printable(path.name)}.")
+            elif holds_phenotypes(path):
                 found.phenotypes.append(FoundTable(file))
             else:
                 found.data.append(file)
+    _join_hemispheres(found)
     _set_tables_aside(found)
     return found
 
 
-def _unpack(path: Path, stack: ExitStack) -> tuple[Path, list[Refusal]]:
+def _unpack(path: Path, found: Found, stack: ExitStack) -> tuple[Path, list[Refusal]]:
     """Unpack an archive until the stack closes; whatever fails is a sentence about this archive."""
     with one_refused_file(f"'{path.name}'"):
-        return stack.enter_context(unpacked(path))
+        return stack.enter_context(unpacked(path, found.unpacked))
 
 
 def _look_into(
@@ -97,12 +115,26 @@ def _look_into(
             )
             continue
         try:
-            unpacked_folder, refused = _unpack(archive.path, stack)
+            unpacked_folder, refused = _unpack(archive.path, found, stack)
         except InputError as error:
             found.refused.append(Refusal(shown, str(error)))
             continue
         found.refused += [replace(refusal, file=f"{shown}/{refusal.file}") for refusal in refused]
         _look_into(unpacked_folder, found, options, name=archive.path.stem, within=shown)
+
+
+def _join_hemispheres(found: Found) -> None:
+    """Keep the left hemisphere's file of a pair, with which the right one's is read."""
+    there = {file.path for file in found.data}
+    found.data = [
+        file
+        for file in found.data
+        if not (
+            is_of_one_side(file.path)
+            and side_of(file.path.name) == "R"
+            and file_of_other_side(file.path, file.root) in there
+        )
+    ]
 
 
 def _set_tables_aside(found: Found) -> None:

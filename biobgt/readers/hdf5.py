@@ -115,7 +115,8 @@ def _refuse_elsewhere(where: str, item: h5py.h5d.DatasetID) -> None:
 
 def _points_elsewhere(where: str, what: str) -> InputError:
     return InputError(
-        f"'{where[:80]}' in the file is {what}, which is never followed. Save the numbers themselves into one file."
+        f"'{where[:80]}' in the file is {what}, which is never followed, for security. "
+        "Save the numbers themselves into one file."
     )
 
 

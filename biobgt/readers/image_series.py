@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from biobgt.errors import InputError
 from biobgt.limits import Limits
 from biobgt.readers.foreign import DamagedFile, allow_memory
+from biobgt.readers.nifti_extensions import check_extensions
 
 _COPIES = 6  # as stored, scaled, smoothed, resampled, masked, and the one that is being made
 _LARGEST_LABEL = 2**31
@@ -48,6 +49,7 @@ def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[s
         "low_pass": options["low_pass"],
         "high_pass": options["high_pass"],
         "t_r": tr,
+        "standardize": None,  # nilearn's default, False, is to go
     }
     confounds, kept_volumes = _load_confounds(path, options["confounds"], Path(options["root"]))
     fit: dict[str, Any] = {"confounds": confounds, "sample_mask": kept_volumes}
@@ -63,6 +65,7 @@ def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[s
 def _load(path: Path, limits: Limits) -> Any:
     """Open an image whose declared size fits the file's, and make sure that it can be read to its end."""
     try:
+        check_extensions(path, limits)
         image: Any = nibabel.load(path)
         _check_size(image, path, limits)
         # A file that was cut off shows itself on reading, not on opening.
@@ -81,7 +84,7 @@ def _load(path: Path, limits: Limits) -> Any:
 def _check_size(image: Any, path: Path, limits: Limits) -> None:
     what = f"'{path.name}'"
     if not 2 < len(image.shape) < 8 or min(image.shape) < 1:
-        raise InputError(f"{what} has shape {image.shape}, which is no image's.")
+        raise InputError(f"{what} has shape {image.shape}, which no image has.")
     dtype = image.get_data_dtype()
     if dtype.kind not in "fiu":
         raise InputError(f"{what} holds voxels of type {str(dtype)[:80]}, not real numbers.")
@@ -106,7 +109,7 @@ def _series_of_labels(
 ) -> NDArray[np.float64]:
     """Mean series of each label, in the order of the labels; NaN for one that the image does not reach."""
     if labels.ndim != 3:
-        raise InputError(f"The label image has shape {labels.shape}; it must be 3-D, one whole number a region.")
+        raise InputError(f"The label image has shape {labels.shape}; it must be 3-D, with one whole number per region.")
     numbers = np.unique(np.asarray(labels.dataobj))
     numbers = numbers[numbers != 0]
     finite = bool(np.isfinite(numbers).all()) and bool((np.abs(numbers.astype(float)) < _LARGEST_LABEL).all())

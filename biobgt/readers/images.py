@@ -11,10 +11,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from biobgt.atlas import Atlas
+from biobgt.atlas import BUNDLED, Atlas, BundledAtlas
 from biobgt.errors import InputError
 from biobgt.readers.isolated import read_isolated
 from biobgt.readers.reading import Reading
+from biobgt.wording import counted
 
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
 
@@ -25,8 +26,9 @@ class ImageOptions:
 
     Attributes
     ----------
-    labels : Path or None
-        A label image, one whole number a region. None: spheres around the atlas's coordinates.
+    labels : Path, str or None
+        A label image with one whole number per region, or the name of a bundled atlas that has one (``schaefer200``).
+        None: spheres around the atlas's coordinates.
     radius_mm : float
         Radius of those spheres.
     tr : float or None
@@ -46,6 +48,21 @@ class ImageOptions:
     low_pass: float | None = None
     high_pass: float | None = None
     confounds: Confounds | None = None
+
+    @property
+    def bundled(self) -> BundledAtlas | None:
+        """The bundled atlas whose label image was named, where it was no file's name."""
+        return BUNDLED.get(str(self.labels)) if self.labels is not None else None
+
+    @property
+    def label_file(self) -> Path | None:
+        """The label image to read."""
+        if self.bundled is not None and self.bundled.label_image is None:
+            there = ", ".join(key for key, about in BUNDLED.items() if about.label_image is not None)
+            raise InputError(f"No label image of {self.bundled.title} is bundled. There are label images of: {there}.")
+        if self.bundled is not None:
+            return self.bundled.label_image
+        return None if self.labels is None else Path(self.labels)
 
     def __post_init__(self) -> None:
         if self.confounds is not None and self.confounds not in get_args(Confounds):
@@ -76,14 +93,20 @@ def read_image(
         The folder that the user named: confounds that are links are read from within it only. None: the image's own.
     """
     options = options or ImageOptions()
+    if options.labels is None and atlas is not None and atlas.coordinates is not None and not atlas.placed.all():
+        missing = atlas.n_regions - int(atlas.placed.sum())
+        raise InputError(
+            f"{counted(missing, 'region')} of {atlas.title} have no known coordinates, so no spheres can be put around "
+            "them. Give a label image of this atlas."
+        )
     coordinates = None if atlas is None or atlas.coordinates is None else atlas.coordinates.tolist()
     about = {
         **asdict(options),
-        "labels": None if options.labels is None else str(options.labels),
+        "labels": None if options.label_file is None else str(options.label_file),
         "coordinates": coordinates,
         "root": str(root or path.parent),
     }
-    reply = read_isolated("image", path, about, limit="image_seconds")
+    reply = read_isolated("biobgt.readers.image_series", path, about, limit="image_seconds")
     assert reply.array is not None
     return Reading(
         values=np.asarray(reply.array, dtype=np.float64),

@@ -10,6 +10,7 @@ time; there, the deadline and the checks of declared sizes hold.
 import atexit
 import json
 import logging
+import math
 import os
 import select
 import subprocess
@@ -41,8 +42,19 @@ KEEP_AFTER_DAMAGE = False  # the fuzzer sets it: replacing a process takes a hun
 _MOST_IDLE = 2
 _MOST_JSON = 2**28  # a workbook's cells; everything else takes a line
 _NUMBERS = frozenset("fiu")
+_LOOK_UP_S = 0.2  # how often one who waits for a slow file looks whether it is still wanted
 _CAN_WAIT = sys.platform != "win32"  # for a pipe, with a deadline; elsewhere a thread keeps the time
 _log = logging.getLogger(__name__)
+_THREAD = threading.local()
+
+
+class NoLongerWanted(BaseException):
+    """Whoever asked for files in this thread has gone: no error of the file, so that no reader takes it for one."""
+
+
+def read_until(stopped: threading.Event) -> None:
+    """Let what this thread has read end, in the middle of a file too, as soon as an event is set."""
+    _THREAD.stopped = stopped
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +65,17 @@ class Reply:
     array: NDArray[Any] | None
 
 
-def read_isolated(job: str, path: Path, options: Mapping[str, Any], *, limit: str = "seconds") -> Reply:
+def read_isolated(module: str, path: Path, options: Mapping[str, Any], *, limit: str = "seconds") -> Reply:
     """Have a file read by a process of its own.
 
     Parameters
     ----------
-    job : {"hdf5", "matlab", "workbook", "image"}
+    module : str
+        Whose function ``read(path, options, limits)`` reads it there, such as ``biobgt.readers.hdf5``; it is imported
+        in that process alone.
     path : Path
     options : mapping
-        What the job needs to know, as JSON can hold it.
+        What that function needs to know, as JSON can hold it.
     limit : str
         The field of :class:`~biobgt.limits.Limits` that says how many seconds it may take.
 
@@ -72,7 +86,7 @@ def read_isolated(job: str, path: Path, options: Mapping[str, Any], *, limit: st
     """
     limits = current_limits()
     seconds: int = getattr(limits, limit)
-    request = {"job": job, "path": str(path), "options": options, "limits": vars(limits), "seconds": seconds}
+    request = {"module": module, "path": str(path), "options": options, "limits": limits.raised(), "seconds": seconds}
     with _POOL.places:
         child, fresh = _POOL.take()
         outcome = child.ask(request, seconds, limits)
@@ -120,6 +134,8 @@ class _Child:
         assert self._process.stdout is not None
         self._requests: IO[bytes] = self._process.stdin
         self._replies: IO[bytes] = self._process.stdout
+        if _CAN_WAIT:
+            os.set_blocking(self._replies.fileno(), False)
 
     @property
     def alive(self) -> bool:
@@ -175,7 +191,7 @@ class _Child:
             return header, None
         dtype, shape = np.dtype(header["dtype"]), [int(n) for n in header["shape"]]
         limits.check_array(shape, "The array")
-        if dtype.kind not in _NUMBERS or min(shape, default=0) < 0 or n_bytes != dtype.itemsize * np.prod(shape):
+        if dtype.kind not in _NUMBERS or min(shape, default=0) < 0 or n_bytes != dtype.itemsize * math.prod(shape):
             raise ValueError("no array of numbers")
         array = np.empty(shape, dtype)
         self._fill(array.reshape(-1).view(np.uint8).data)
@@ -188,13 +204,23 @@ class _Child:
 
     def _fill(self, target: memoryview) -> None:
         while target.nbytes:
-            if _CAN_WAIT and not select.select([self._replies], [], [], max(0, self._deadline - time.monotonic()))[0]:
+            n_read = self._replies.readinto(target)  # type: ignore[attr-defined]
+            if n_read is None:  # nothing has come yet
+                self._await()
+            elif n_read == 0:
+                raise EOFError
+            else:
+                target = target[n_read:]
+
+    def _await(self) -> None:
+        """Wait until there is something to receive, for as long as there is time and somebody wants it."""
+        stopped: threading.Event | None = getattr(_THREAD, "stopped", None)
+        while not select.select([self._replies], [], [], _LOOK_UP_S)[0]:
+            if time.monotonic() > self._deadline:
                 self._stop_late()
                 raise EOFError
-            n_read = self._replies.readinto(target)  # type: ignore[attr-defined]
-            if not n_read:
-                raise EOFError
-            target = target[n_read:]
+            if stopped is not None and stopped.is_set():
+                raise NoLongerWanted
 
 
 def _start() -> "subprocess.Popen[bytes]":

@@ -21,12 +21,6 @@ from typing import Any, BinaryIO
 
 LENGTHS = struct.Struct(">QQ")
 _PR_SET_PDEATHSIG = 1
-_JOBS = {
-    "hdf5": "biobgt.readers.hdf5",
-    "matlab": "biobgt.readers.matlab",
-    "workbook": "biobgt.readers.workbook_cells",
-    "image": "biobgt.readers.image_series",
-}
 
 
 def main() -> None:
@@ -51,17 +45,17 @@ def main() -> None:
 
 
 def _serve(request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Do one job; what it raises becomes a reply too."""
+    """Have one file read; what that raises becomes a reply too."""
     from biobgt.errors import ChoiceNeeded, InputError
     from biobgt.limits import Limits
     from biobgt.readers.foreign import DamagedFile, allow_memory, allow_seconds, out_of_memory
 
     limits = Limits(**request["limits"])
     try:
-        job = import_module(_JOBS[request["job"]])  # before memory is counted: a library is no part of a file
+        reader = import_module(request["module"])  # before memory is counted: a library is no part of a file
         allow_seconds(request["seconds"])
         allow_memory(0, limits)
-        answer, array = job.read(Path(request["path"]), request["options"], limits)
+        answer, array = reader.read(Path(request["path"]), request["options"], limits)
         if array is None:
             return {"answer": answer}, None
         array = array if array.flags.c_contiguous else array.copy(order="C")

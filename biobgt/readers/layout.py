@@ -115,6 +115,8 @@ def find_separator(lines: list[str]) -> tuple[str, str]:
     bare = [re.sub(r'"[^"]*"', '""', line.strip()) for line in lines]
     for separator in "\t;":
         if all(separator in line for line in bare):
+            if not any("," in line for line in bare):
+                return separator, "."
             cells = [cell.strip() for line in bare for cell in line.split(separator)]
             comma = any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells) and not any(
                 re.fullmatch(r"[-+]?\d*\.\d+", cell) for cell in cells
@@ -171,7 +173,7 @@ def _is_whole(cell: str, decimal: str) -> bool:
 
 
 def _header_in_comment(line: str, separator: str, *, n_columns: int) -> list[str] | None:
-    """ABIDE's header is ``#1 #2 ...``, numpy's is ``# name name``: comments with one word a column."""
+    """ABIDE's header is ``#1 #2 ...``, numpy's is ``# name name``: comments with one word per column."""
     cells = split_cells(line, separator)
     if len(cells) == n_columns and all(cell.startswith("#") for cell in cells):
         return cells
@@ -188,7 +190,7 @@ def _fit_header(names: list[str] | None, n_columns: int, *, trailing: bool, line
     if len(names) != n_columns:
         raise InputError(
             f"The header has {len(names)} names and line {line} has {n_columns} values; "
-            "there must be one name a column."
+            "there must be one name per column."
         )
     return names
 

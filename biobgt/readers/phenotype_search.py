@@ -13,7 +13,7 @@ import pandas as pd
 from biobgt.errors import InputError
 from biobgt.limits import current_limits
 from biobgt.readers.layout import find_separator, is_number, split_cells
-from biobgt.readers.matching import same_person
+from biobgt.readers.phenotype_matching import same_person
 from biobgt.readers.phenotypes import (
     GROUP_COLUMNS,
     ID_COLUMNS,

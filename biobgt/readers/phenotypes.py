@@ -20,7 +20,10 @@ from biobgt.readers.workbooks import read_workbook
 from biobgt.spreadsheets import meant
 
 # The column names of the releases, in lower case, in order of preference.
-ID_COLUMNS = ("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id")
+ID_COLUMNS = (
+    *("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id"),
+    *("participant", "subject id", "participant id", "src_subject_id", "ptid", "record_id"),
+)
 _NO_ID = ("no_filename", "nan", "")
 GROUP_COLUMNS = ("group", "dx_group", "dx", "diagnosis", "dx_bl", "research group")
 _RENAMED = {
@@ -131,7 +134,7 @@ def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
 def join_phenotypes(tables: Iterable[Phenotypes]) -> Phenotypes:
     """Put tables together: rows of other subjects below, columns of the same subjects beside.
 
-    CNI-2019 has one table a subject; some studies keep groups and scores apart.
+    CNI-2019 has one table per subject; some studies keep groups and scores apart.
     """
     joined, *others = tables
     for other in others:
@@ -180,7 +183,15 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def read_words(path: Path, limits: Limits, what: str) -> str:
-    """Read the text of a table with a header, unless it is larger than such a table may be."""
+    """Read the text of a table with a header, unless it is larger than such a table may be.
+
+    Parameters
+    ----------
+    path : Path
+    limits : Limits
+    what : str
+        The subject of a refusal's sentence.
+    """
     limits.check("table_bytes", path.stat().st_size, what)
     data = path.read_bytes()
     try:
@@ -261,6 +272,6 @@ def _refuse_repeated_ids(ids: "pd.Series[str]", path: Path) -> None:
     repeated = ids[ids.duplicated()]
     if len(repeated):
         raise InputError(
-            f"The phenotype table '{path.name}' has two rows for '{repeated.iloc[0]}'. Keep one row a subject, "
+            f"The phenotype table '{path.name}' has two rows for '{repeated.iloc[0]}'. Keep one row per subject, "
             "or make the ids differ by session."
         )

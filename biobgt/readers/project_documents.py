@@ -62,7 +62,17 @@ def cohort_from_document(document: Mapping[str, Any], take: TakeArray) -> Cohort
 
 
 def field_of(document: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind:
-    """Return a field of the document, which must be there and of its kind."""
+    """Return a field of the document, which must be there and of its kind.
+
+    Parameters
+    ----------
+    document : mapping
+        Part of a project file, which may be damaged.
+    name : str
+        Of the field.
+    kind : type
+        ``float`` takes whole numbers, too.
+    """
     value = document.get(name)
     if kind is float and isinstance(value, int) and abs(value) < _LARGEST_WHOLE:
         value = value if isinstance(value, bool) else float(value)
@@ -74,7 +84,17 @@ def field_of(document: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind:
 
 
 def list_of(document: Mapping[str, Any], name: str, kind: type[Kind]) -> list[Kind]:
-    """Return a list in the document, all of whose values must be of a kind."""
+    """Return a list in the document, all of whose values must be of a kind.
+
+    Parameters
+    ----------
+    document : mapping
+        Part of a project file, which may be damaged.
+    name : str
+        Of the list.
+    kind : type
+        Of each value in it.
+    """
     return [field_of({name: value}, name, kind) for value in field_of(document, name, list)]
 
 

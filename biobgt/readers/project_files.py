@@ -114,11 +114,11 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
     if DOCUMENT not in names:
         raise InputError(
             f"This is a zip archive and not a project: there is no {DOCUMENT} in it. If it holds subjects' files, "
-            "let its name end in .zip and bring it as such."
+            "rename it to end in .zip and open that."
         )
     entry = archive.getinfo(DOCUMENT)
     if entry.flag_bits & _ENCRYPTED:
-        raise InputError("The project file is protected by a password. Bring it without one.")
+        raise InputError("The project file is protected by a password. Save it without one.")
     current_limits().check("document_bytes", entry.file_size, f"The project's {DOCUMENT}")
     try:
         document = json.loads(archive.read(entry).decode(), parse_constant=_refuse_constant)
@@ -148,7 +148,7 @@ def _check_entries(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> Non
             "Take another copy of it."
         )
     if any(entry.flag_bits & _ENCRYPTED for entry in archive.infolist()):
-        raise InputError("The project file is protected by a password. Bring it without one.")
+        raise InputError("The project file is protected by a password. Save it without one.")
 
 
 def _decode(content: bytes, name: str, shape: tuple[object, ...]) -> NDArray[np.float64]:

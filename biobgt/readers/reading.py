@@ -6,6 +6,7 @@ user or the file's name gives settles it where only one axis has so many regions
 (:class:`~biobgt.errors.ChoiceNeeded`), never guessed from the shape.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -21,6 +22,8 @@ from biobgt.readers.time_axis import Orientation, axis_evidence, orientation_que
 
 Kind = Literal["series", "connectivity"]
 
+# Names that only number regions, as releases do: they fit any atlas.
+NUMBERING_NAME = re.compile(r"#?(?:mean|roi|region|node|parcel|label|r|n)?[ _.\-]?\d+", re.IGNORECASE)
 _MIN_REGIONS = 2
 _MIN_TIMEPOINTS = 2
 
@@ -47,6 +50,8 @@ class Reading:
         True where the file says that it holds a drawn subject.
     file_name : FileName or None
         What the file's name and place say.
+    names_from : str or None
+        The label table that gave the names, where the file itself has none.
     options : mapping
         How the file was read (separator, variable, ...), for the provenance.
     """
@@ -59,6 +64,7 @@ class Reading:
     tr: float | None = None
     simulated: bool = False
     file_name: FileName | None = None
+    names_from: str | None = None
     options: Mapping[str, str | float | bool] = field(default_factory=dict)
 
 
@@ -134,7 +140,17 @@ def said_orientation(reading: Reading, user: Orientation | None = None) -> SaidO
 def possible_region_counts(
     reading: Reading, *, kind: Kind | None = None, orientation: Orientation | None = None
 ) -> set[int]:
-    """Count the regions a reading may have, before an atlas is chosen: one number, or two where it is open."""
+    """Count the regions a reading may have, before an atlas is chosen: one number, or two where it is open.
+
+    Parameters
+    ----------
+    reading : Reading
+        A table of shape (n_rows, n_columns).
+    kind : {"series", "connectivity"}, optional
+        The user's word on what it holds.
+    orientation : {"time-region", "region-time"}, optional
+        The user's word on which axis is time.
+    """
     rows, columns = reading.values.shape
     if kind == "connectivity" or rows == columns or min(rows, columns) == 1:
         return {columns}
@@ -147,6 +163,20 @@ def possible_region_counts(
 def names_of_regions(reading: Reading) -> tuple[str, ...] | None:
     """Return the regions' names, from wherever the file has them."""
     return reading.region_names or reading.row_names
+
+
+def named_by_table(reading: Reading) -> Reading:
+    """Take the names of regions from the label table beside the file, where it has none and one axis is as long."""
+    labels = None if reading.file_name is None else reading.file_name.labels
+    names = names_of_regions(reading)
+    if labels is None or (names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in names)):
+        return reading
+    rows, columns = reading.values.shape
+    if columns == len(labels.names):
+        return replace(reading, region_names=labels.names, row_names=None, names_from=labels.file)
+    if rows == len(labels.names) and not reading.columns_are_regions:
+        return replace(reading, region_names=None, row_names=labels.names, names_from=labels.file)
+    return reading
 
 
 def file_of(reading: Reading) -> str | None:

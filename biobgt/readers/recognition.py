@@ -1,9 +1,9 @@
-"""Which atlas a set of readings is on: told by region names, by a known layout or file name, by the user, or asked.
+"""Which atlas a set of readings is on: told by a layout, a BIDS entity or a label table, by region names, or asked.
 
-A number of regions decides alone only where no other published parcellation has it, and the note then says so.
+The user's word comes before all of them, and is told where files contradict it. A number of regions decides alone only
+where no other published parcellation has it, and the note then says so.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,15 +17,23 @@ from biobgt.atlas import (
     numbered_atlas,
     recognise_atlas,
 )
+from biobgt.cohort import ATLAS_BY_COUNT, ATLAS_BY_NAMES
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.parcellations import others_of_size
-from biobgt.readers.reading import Kind, Reading, file_of, names_of_regions, possible_region_counts
+from biobgt.readers.reading import (
+    NUMBERING_NAME,
+    Kind,
+    Reading,
+    file_of,
+    names_of_regions,
+    possible_region_counts,
+)
+from biobgt.readers.releases import NamedAtlases
 from biobgt.readers.time_axis import Orientation, orientation_question
+from biobgt.wording import counted, listed
 
-BY_USER, BY_COUNT, BY_NAMES = "the user", "the number of regions alone", "the region names"
+BY_USER = "the user"
 NO_SUCH_SIZE = "the number of regions, which no bundled atlas has"
-# Names that only number regions, as releases do: they fit any atlas.
-_NUMBERING_NAME = re.compile(r"#?(?:mean|roi|region|node|parcel|label|r|n)?[ _.\-]?\d+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +47,14 @@ class SettledAtlas:
 
 @dataclass(frozen=True)
 class _Told:
-    """What one reading says of its atlas: a bundled one's name, or None for another; and what said so."""
+    """What one reading says of its atlas: a bundled one's name, or None for another; and what said so.
+
+    ``or_else`` are further orders of the same regions that it may mean.
+    """
 
     name: str | None
     by: str
+    or_else: tuple[str, ...] = ()
 
 
 def settle_atlas(
@@ -74,19 +86,68 @@ def settle_atlas(
     names = next((found for item in own if (found := names_of_regions(item)) and len(found) == n_regions), None)
     numbered = numbered_atlas(n_regions, names=_if_unique(names))
     if unknown:
-        return SettledAtlas(numbered, BY_USER, f"Atlas: none of the bundled ones, as you said. {_NO_BRAIN}")
+        said = f"Atlas: none of the bundled ones, as you said. {_NO_BRAIN}"
+        return settle_by_user(own, numbered, said, kind=kind, orientation=orientation)
     if all(about.n_regions != n_regions for about in BUNDLED.values()):
         others = ", ".join(others_of_size(n_regions))
         known = f" (parcellations of that size: {others})" if others else ""
         return SettledAtlas(numbered, NO_SUCH_SIZE, f"No bundled atlas has {n_regions} regions{known}. {_NO_BRAIN}")
-    told = [_told_by(item, n_regions) for item in own]
-    by = " and ".join(dict.fromkeys(item.by for item in told if item is not None))
-    atlas = _agreed(told, n_regions, file=_name_of_open(own, told))
+    told = [_evidence(item, n_regions) for item in own]
+    by = " and ".join(dict.fromkeys(item.by for items in told for item in items))
+    atlas = _agreed(own, told, n_regions)
     if atlas is None:
         return SettledAtlas(numbered, by, _other_atlas(n_regions, by, names))
-    if None in told:
-        return SettledAtlas(atlas, BY_COUNT, _by_count(atlas))
+    if () in told:
+        return SettledAtlas(atlas, ATLAS_BY_COUNT, _by_count(atlas))
     return SettledAtlas(atlas, by, f"Atlas: {atlas.title}, told by {by}.")
+
+
+def settle_by_user(
+    readings: Sequence[Reading],
+    atlas: Atlas,
+    note: str,
+    *,
+    kind: Kind | None = None,
+    orientation: Orientation | None = None,
+) -> SettledAtlas:
+    """Take the user's word for the atlas, and say where files tell another one.
+
+    Parameters
+    ----------
+    readings : sequence of Reading
+    atlas : Atlas
+    note : str
+        Says which it is, and that the user said so.
+    kind, orientation : str, optional
+        The user's word on what the files hold.
+    """
+    n = atlas.n_regions
+    own = [item for item in readings if n in possible_region_counts(item, kind=kind, orientation=orientation)]
+    said = [(item, told) for item in own for told in _evidence(item, n) or _left_open(item, n)]
+    against = [(item, told) for item, told in said if _contradicts(told, atlas)]
+    if not against:
+        return SettledAtlas(atlas, BY_USER, note)
+    by = " and ".join(dict.fromkeys(told.by for _, told in against))
+    keys = dict.fromkeys(key for _, told in against if told.name is not None for key in (told.name, *told.or_else))
+    named = [load_atlas(key).title for key in keys]
+    file = file_of(against[0][0])
+    warning = (
+        f"But {len(against):,} of {counted(len(own), 'recording')}{f', such as {file!r},' if file else ''} "
+        f"{'name' if len(against) > 1 else 'names'} {listed(named) if named else 'another atlas'} (told by {by}). What "
+        "you said is used; choose the other atlas if the files are right."
+    )
+    return SettledAtlas(atlas, f"{BY_USER}, against {by}", f"{note} {warning}")
+
+
+def _contradicts(told: _Told, atlas: Atlas) -> bool:
+    """Whether a file tells of another atlas; one of a user's own may well be the one that is not bundled."""
+    if told.name is None:
+        return atlas.name in BUNDLED
+    if atlas.name in told.or_else:
+        return False
+    named = load_atlas(told.name)
+    same_regions = atlas.coordinates is not None and set(atlas.regions) == set(named.regions)
+    return named.fingerprint != atlas.fingerprint and not same_regions
 
 
 def region_order(names: tuple[str, ...], reference: tuple[str, ...]) -> list[int] | None:
@@ -97,7 +158,7 @@ def region_order(names: tuple[str, ...], reference: tuple[str, ...]) -> list[int
     InputError
         When the two do not name the same regions.
     """
-    if names == reference or all(_NUMBERING_NAME.fullmatch(name) for name in names):
+    if names == reference or all(NUMBERING_NAME.fullmatch(name) for name in names):
         return None
     if set(names) != set(reference) or len(set(names)) != len(names):
         other = next((name for name in names if name not in set(reference)), names[0])
@@ -124,7 +185,7 @@ def check_places(names: tuple[str, ...], atlas: Atlas) -> None:
 
 
 _NO_BRAIN = (
-    "Regions go by name or number and cannot be drawn on a brain. Bring their atlas as a table with x, y, z and label."
+    "Regions go by name or number and cannot be drawn on a brain. Add their atlas as a table with x, y, z and label."
 )
 
 
@@ -147,50 +208,97 @@ def _settle_size(
     return _most_plausible_size(sizes, [] if unknown else readings)
 
 
-def _told_by(reading: Reading, n_regions: int) -> _Told | None:
-    """Say what one reading tells of its atlas; None where nothing does."""
+def _evidence(reading: Reading, n_regions: int) -> tuple[_Told, ...]:
+    """Say what one reading tells of its atlas, the strongest first; more than one where they contradict one another.
+
+    A layout or a BIDS entity comes first; where it leaves the order of the regions open, or names an atlas that is not
+    known here, their names decide. Another part of the file's name counts only where the names say nothing.
+    """
+    named = None if reading.file_name is None else reading.file_name.atlases(n_regions)
+    by_names = _told_by_names(reading, n_regions)
+    if named is None or not (named.certain or by_names is None):
+        return () if by_names is None else (by_names,)
+    by_file = _as_told(named) if named.certain or not _has_names(reading) else ()
+    if by_names is None or not (named.bundled or named.others):
+        return by_file if by_names is None or by_names.name is None else (by_names,)
+    if by_names.name in named.bundled:
+        return (_Told(by_names.name, f"{named.said_by} and {by_names.by}"),)
+    return by_file if by_names.name is None and by_file else (*by_file, by_names)
+
+
+def _as_told(named: NamedAtlases) -> tuple[_Told, ...]:
+    """What a file's name tells: nothing where it may mean two atlases."""
+    if len(named.bundled) > 1 or (named.bundled and named.others):
+        return ()
+    return (_Told(next(iter(named.bundled), None), named.said_by),)
+
+
+def _left_open(reading: Reading, n_regions: int) -> tuple[_Told, ...]:
+    """What a file's name tells where it means one of several orders of the same regions."""
+    named = None if reading.file_name is None else reading.file_name.atlases(n_regions)
+    if named is None or len(named.bundled) < 2:
+        return ()
+    first, *others = named.bundled
+    return (_Told(first, named.said_by, tuple(others)),)
+
+
+def _has_names(reading: Reading) -> bool:
+    """Whether the regions have names that do more than number them."""
     names = names_of_regions(reading)
-    if names is not None and not all(_NUMBERING_NAME.fullmatch(name) for name in names):
-        atlas = atlas_of_names(names)
-        if atlas is not None:
-            return _Told(atlas.name, BY_NAMES)
-        if not any(set(names) & set(same.regions) for same in _bundled_of(n_regions)):
-            return _Told(None, BY_NAMES)
+    return names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in names)
+
+
+def _told_by_names(reading: Reading, n_regions: int) -> _Told | None:
+    names = names_of_regions(reading)
+    if names is None or not _has_names(reading):
+        return None
+    by = ATLAS_BY_NAMES + ("" if reading.names_from is None else f" in the label table '{reading.names_from}'")
+    atlas = atlas_of_names(names)
+    if atlas is not None:
+        return _Told(atlas.name, by)
+    if any(set(same.own_names(names)) & set(same.regions) for same in _bundled_of(n_regions)):
         return None  # some names are the atlas's and some are not
-    named = None if reading.file_name is None else reading.file_name.atlas(n_regions)
-    return None if named is None else _Told(named.bundled, named.said_by)
+    return _Told(None, by)
 
 
-def _agreed(told: Sequence[_Told | None], n_regions: int, *, file: str | None) -> Atlas | None:
+def _agreed(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]], n_regions: int) -> Atlas | None:
     """Return the atlas that all readings tell, None where all tell another than the bundled ones; or ask."""
-    names = {item.name for item in told if item is not None}
-    if len(names) > 1:
-        question = f"Some files name another atlas of {n_regions} regions than the others do."
-        raise atlas_question(question, _bundled_of(n_regions))
-    if None not in told:
-        return load_atlas(name) if (name := next(iter(names))) is not None else None
+    said = {item.name: item.by for items in told for item in items}
+    choices = _choices(own, n_regions)
+    if len(said) > 1:
+        titles = [f"{'another one' if name is None else load_atlas(name).title} (by {by})" for name, by in said.items()]
+        raise atlas_question(f"The files name more than one atlas of {n_regions} regions: {listed(titles)}.", choices)
+    if () not in told:
+        return load_atlas(name) if (name := next(iter(said))) is not None else None
     try:
         by_count = recognise_atlas(n_regions)
     except ChoiceNeeded as asked:
+        file = _name_of_open(own, told)
         which = f"The file {file!r} does not say" if file else "The data do not say"
         raise atlas_question(
-            f"{asked.question} {which} which it is, neither by the names of all regions nor by a known layout.",
-            _bundled_of(n_regions),
+            f"{asked.question} {which} which it is, neither by the names of all regions nor by a known layout.", choices
         ) from None
-    if by_count is not None and names - {by_count.name}:
+    if by_count is not None and set(said) - {by_count.name}:
         raise atlas_question(f"Some files name another atlas of {n_regions} regions.", [by_count])
     return by_count
 
 
-def _name_of_open(own: Sequence[Reading], told: Sequence[_Told | None]) -> str | None:
+def _choices(own: Sequence[Reading], n_regions: int) -> list[Atlas]:
+    """The bundled atlases of that size that the files' names leave open, or else all."""
+    named = [item.file_name.atlases(n_regions) for item in own if item.file_name is not None]
+    keys = dict.fromkeys(key for found in named if found is not None for key in found.bundled)
+    return [load_atlas(key) for key in keys] if len(keys) > 1 else _bundled_of(n_regions)
+
+
+def _name_of_open(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]]) -> str | None:
     """The first file that does not tell its atlas."""
-    first = next((item for item, said in zip(own, told, strict=True) if said is None), None)
+    first = next((item for item, said in zip(own, told, strict=True) if not said), None)
     return None if first is None else file_of(first)
 
 
 def _other_atlas(n_regions: int, by: str, names: tuple[str, ...] | None) -> str:
     same = _bundled_of(n_regions)[0]
-    example = f" (such as '{names[0]}')" if by == BY_NAMES and names else ""
+    example = f" (such as '{names[0]}')" if by == ATLAS_BY_NAMES and names else ""
     return (
         f"{same.title} has {n_regions} regions too, but {by}{example} say that this is another atlas. {_NO_BRAIN} "
         f"Choose the atlas {same.name} if it is the one after all."
@@ -199,8 +307,8 @@ def _other_atlas(n_regions: int, by: str, names: tuple[str, ...] | None) -> str:
 
 def _by_count(atlas: Atlas) -> str:
     return (
-        f"Atlas: {atlas.title}, by {BY_COUNT}: no other published parcellation that is known here has "
-        f"{atlas.n_regions}, but nothing in the files confirms it. If it is another, bring it as a table with x, y, z "
+        f"Atlas: {atlas.title}, by {ATLAS_BY_COUNT}: no other published parcellation that is known here has "
+        f"{atlas.n_regions}, but nothing in the files confirms it. If it is another, add it as a table with x, y, z "
         "and label."
     )
 
@@ -228,7 +336,7 @@ def _most_plausible_size(sizes: Sequence[int], readings: Sequence[Reading]) -> i
         listed = ", ".join(f"{found[size]} with {size}" for size in sorted(found))
         raise InputError(
             f"The files have different numbers of regions ({listed}), and none is known to be a bundled atlas's. "
-            "Choose files of one kind by a pattern, or bring their atlas."
+            "Choose files of one kind by a pattern, or add a table of their atlas."
         )
     listed = ", ".join(f"{found[size]} with {size} regions ({atlas.title})" for size, atlas in atlases.items())
     raise ChoiceNeeded(
@@ -240,7 +348,7 @@ def _most_plausible_size(sizes: Sequence[int], readings: Sequence[Reading]) -> i
 
 def _possible_atlas(size: int, readings: Sequence[Reading]) -> Atlas | None:
     """The bundled atlas of that size, unless every file of that size tells that it is another."""
-    told = [_told_by(item, size) for item in readings if size in item.values.shape]
-    if not told or all(item is not None and item.name is None for item in told):
+    told = [_evidence(item, size) for item in readings if size in item.values.shape]
+    if not told or all(items and all(item.name is None for item in items) for items in told):
         return None
     return next(iter(_bundled_of(size)), None)

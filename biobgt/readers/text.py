@@ -4,8 +4,11 @@
 cannot be parsed the line and the cell are looked for, so that the user can find them too.
 """
 
+import math
 from io import StringIO
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +19,7 @@ from biobgt.limits import Limits, current_limits
 from biobgt.readers.layout import MISSING, Header, Layout, find_layout, is_number
 from biobgt.readers.reading import Reading
 
+_NOT_NUMBERS = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)]
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -61,7 +65,17 @@ def decode(data: bytes) -> str:
 
 
 def check_lines(data: bytes, limits: Limits, what: str) -> None:
-    """Refuse text with a line longer than any table has, before it is split into cells."""
+    """Refuse text with a line longer than any table has, before it is split into cells.
+
+    Parameters
+    ----------
+    data : bytes
+    limits : Limits
+    what : str
+        The subject of a refusal's sentence.
+    """
+    if len(data) <= limits.line_characters:
+        return
     ends = data.count(b"\n") + data.count(b"\r")
     longest = max(map(len, data.splitlines()), default=0) if ends else len(data)
     limits.check("line_characters", longest, what)
@@ -70,26 +84,53 @@ def check_lines(data: bytes, limits: Limits, what: str) -> None:
 def _parse(layout: Layout) -> NDArray[np.float64]:
     if not layout.regions:
         raise InputError("The file has no column of numbers.")
+    lines = [line for _, line in layout.rows]
     try:
-        table = pd.read_csv(
-            StringIO("\n".join(line for _, line in layout.rows)),
-            sep=r"\s+" if layout.separator == " " else layout.separator,
-            decimal=layout.decimal,
-            header=None,
-            usecols=layout.regions if layout.left_out else None,
-            dtype=np.float64,
-            na_values=[*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)],
-        )
-    except (ValueError, pd.errors.ParserError) as error:
-        _explain(layout)
-        raise InputError(f"The table cannot be parsed: {str(error).splitlines()[0][:150]}.") from None
-    return table.to_numpy()
+        if layout.left_out or any('"' in line for line in lines):
+            return _parse_columns(lines, layout)
+        return _parse_cells(lines, layout)
+    except (ValueError, pd.errors.ParserError):
+        return np.array([_parse_line(number, line, layout) for number, line in layout.rows])
 
 
-def _explain(layout: Layout) -> None:
-    """Raise a sentence about the first cell that is no number, if there is one."""
-    for number, line in layout.rows:
-        cells = layout.split(line)
-        for i in layout.regions:
-            if not is_number(cells[i], layout.decimal):
-                raise InputError(f"Line {number}, column {i + 1} holds '{cells[i][:40]}' where a number belongs.")
+def _parse_cells(lines: list[str], layout: Layout) -> NDArray[np.float64]:
+    """Parse all cells as one long column: making a column for every region takes pandas as long as the numbers do."""
+    if layout.separator == " ":
+        column = "\n".join(chain.from_iterable(map(str.split, lines)))
+    else:
+        column = "\n".join(lines).replace(layout.separator, "\n")
+    separator = "\t" if layout.separator == " " else layout.separator  # of which none is left
+    table = _read_csv(column + "\n", separator, layout.decimal, names=[0], skip_blank_lines=False)
+    return table[0].to_numpy().reshape(len(lines), layout.n_columns)
+
+
+def _parse_columns(lines: list[str], layout: Layout) -> NDArray[np.float64]:
+    """Parse the columns that are not left out; pandas knows about quotes."""
+    separator = r"\s+" if layout.separator == " " else layout.separator
+    return _read_csv("\n".join(lines), separator, layout.decimal, usecols=layout.regions).to_numpy()
+
+
+def _read_csv(text: str, separator: str, decimal: str, **options: Any) -> pd.DataFrame:
+    return pd.read_csv(
+        StringIO(text),
+        sep=separator,
+        decimal=decimal,
+        header=None,
+        dtype=np.float64,
+        low_memory=False,  # else every column is parsed in pieces and joined
+        na_values=_NOT_NUMBERS,
+        **options,
+    )
+
+
+def _parse_line(number: int, line: str, layout: Layout) -> list[float]:
+    """Parse cell by cell what pandas cannot, such as 'nan' before a space, and name the cell that is no number."""
+    cells = layout.split(line)
+    for i in layout.regions:
+        if not is_number(cells[i], layout.decimal):
+            raise InputError(
+                f"Line {number}, column {i + 1} holds '{cells[i][:40]}' where a number belongs. Correct it, or write "
+                "NaN where a value is missing."
+            )
+    wanted = [cells[i].replace(layout.decimal, ".") for i in layout.regions]
+    return [math.nan if cell.lower() in MISSING else float(cell) for cell in wanted]

@@ -69,9 +69,13 @@ def axis_evidence(values: NDArray[np.float64]) -> AxisEvidence | None:
     AxisEvidence or None
         None where other values are missing, or an axis has fewer than three.
     """
-    known = ~np.isnan(values)
-    kept = values[known.any(axis=1)][:, known.any(axis=0)]
-    if min(kept.shape) < _FEWEST or not np.isfinite(kept).all():
+    kept = values
+    if not np.isfinite(values).all():
+        known = ~np.isnan(values)
+        kept = values[known.any(axis=1)][:, known.any(axis=0)]
+        if not np.isfinite(kept).all():
+            return None
+    if min(kept.shape) < _FEWEST:
         return None
     centred = centred_twice(kept)
     return AxisEvidence(lag_one_autocorrelation(centred), lag_one_autocorrelation(centred.T))
@@ -92,7 +96,16 @@ def lag_one_autocorrelation(values: NDArray[np.float64]) -> float:
 
 
 def orientation_question(values: NDArray[np.float64], *, file: str | None, further_files: int = 0) -> ChoiceNeeded:
-    """Ask which axis is time, with what the values suggest and with what follows from either answer."""
+    """Ask which axis is time, with what the values suggest and with what follows from either answer.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_rows, n_columns)
+    file : str or None
+        Name of the file, where it is known.
+    further_files : int
+        How many more files leave the same question open.
+    """
     rows, columns = values.shape
     evidence = axis_evidence(values)
     question = (

@@ -40,6 +40,14 @@ class Declared:
 def choose_variable(declared: Mapping[str, Declared], variable: str | None, limits: Limits) -> str:
     """Return the name of the array that holds the data, and make sure that it may be read.
 
+    Parameters
+    ----------
+    declared : mapping of str to Declared
+        Every array of the file: its shape and type, by name.
+    variable : str or None
+        The user's choice.
+    limits : Limits
+
     Raises
     ------
     ChoiceNeeded
@@ -64,7 +72,15 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
 
 
 def check_variable(name: str, about: Declared, limits: Limits) -> None:
-    """Refuse an array that holds no subject's table, or one that is too large to be read."""
+    """Refuse an array that holds no subject's table, or one that is too large to be read.
+
+    Parameters
+    ----------
+    name : str
+    about : Declared
+        Shape and type of the array.
+    limits : Limits
+    """
     what = f"The variable '{name[:80]}'"
     if not about.is_numeric:
         raise InputError(f"{what} holds {about.type_name} values, not real numbers.")

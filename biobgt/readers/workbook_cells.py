@@ -19,6 +19,13 @@ Row = list[Any]
 def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, list[Row]], None]:
     """Read the rows that hold anything.
 
+    Parameters
+    ----------
+    path : Path
+    options : mapping
+        No option applies to a workbook.
+    limits : Limits
+
     Returns
     -------
     dict

@@ -4,15 +4,19 @@ The workbook's parts are held to their limits before openpyxl sees them; it read
 """
 
 import datetime
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from biobgt.errors import InputError
-from biobgt.limits import current_limits
+from biobgt.limits import Limits, current_limits
 from biobgt.readers.archives import ZIP_ERRORS, open_archive
 from biobgt.readers.isolated import read_isolated
+
+_PIECE = 2**20
+_OVERLAP = len(b"<!DOCTYPE") - 1  # what may be cut in two between pieces
 
 
 def read_workbook(path: Path) -> pd.DataFrame:
@@ -21,14 +25,14 @@ def read_workbook(path: Path) -> pd.DataFrame:
     try:
         with open_archive(path, limits) as archive:
             n_bytes = sum(entry.file_size for entry in archive.infolist())
+            limits.check("table_bytes", n_bytes, f"'{path.name}', once unpacked,")
+            _check_elements(archive, path.name, limits)
     except InputError:
         raise
     except ZIP_ERRORS:
         raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
-    limits.check("table_bytes", n_bytes, f"'{path.name}', once unpacked,")
-    rows: list[list[Any]] = [
-        [_value_of(cell) for cell in row] for row in read_isolated("workbook", path, {}).answer["rows"]
-    ]
+    cells = read_isolated("biobgt.readers.workbook_cells", path, {}).answer["rows"]
+    rows: list[list[Any]] = [[_value_of(cell) for cell in row] for row in cells]
     if not rows:
         return pd.DataFrame()
     n_columns = max(map(len, rows))
@@ -36,6 +40,25 @@ def read_workbook(path: Path) -> pd.DataFrame:
     padded = [row + [float("nan")] * (n_columns - len(row)) for row in rows]
     names = [f"column {i}" if pd.isna(name) else str(name) for i, name in enumerate(padded[0], start=1)]
     return pd.DataFrame(padded[1:], columns=range(n_columns), dtype=object).set_axis(names, axis=1)
+
+
+def _check_elements(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
+    """Refuse a workbook of more elements than are read: openpyxl would take minutes over what packs into kilobytes.
+
+    Every mark that opens an element counts, in all parts: cells, rows and shared strings. Excel declares no document
+    types, whose entities would be elements that are not written out.
+    """
+    n_elements = 0
+    for entry in archive.infolist():
+        with archive.open(entry) as part:
+            before = b""
+            while piece := part.read(_PIECE):
+                seen = (before + piece).replace(b"\0", b"")  # UTF-16, too
+                if b"<!DOCTYPE" in seen:
+                    raise InputError(f"'{name}' declares a document type, which no workbook does. Save it as CSV.")
+                n_elements += seen.count(b"<") - seen.count(b"</") - before.count(b"<") + before.count(b"</")
+                before = seen[-_OVERLAP:]
+        limits.check("workbook_elements", n_elements, f"'{name}'")
 
 
 def _value_of(cell: Any) -> Any:

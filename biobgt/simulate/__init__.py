@@ -4,30 +4,6 @@ Every subject made here has ``simulated`` set, and whatever shows it must say so
 far they can be trusted is written in ``docs/simulation.md``.
 """
 
-from biobgt.simulate.demo import DEMO_COHORTS, demo_cohort
-from biobgt.simulate.parameters import GroupParameters, draw_connectome, draw_series, load_parameters
-from biobgt.simulate.progression import (
-    SEVERITY,
-    Severity,
-    draw_severity,
-    fade_connectivity,
-    fade_series,
-    simulate_progression,
-    vulnerability,
-)
+import lazy_loader
 
-__all__ = [
-    "DEMO_COHORTS",
-    "SEVERITY",
-    "GroupParameters",
-    "Severity",
-    "demo_cohort",
-    "draw_connectome",
-    "draw_series",
-    "draw_severity",
-    "fade_connectivity",
-    "fade_series",
-    "load_parameters",
-    "simulate_progression",
-    "vulnerability",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -51,11 +51,19 @@ def demo_cohort(name: str, *, n_per_group: int = 20, seed: int = 0) -> Cohort:
     -------
     Cohort
         Every subject is marked simulated.
+
+    Examples
+    --------
+    >>> cohort = demo_cohort("asd", n_per_group=2, seed=0)
+    >>> cohort.ids
+    ('sim-NC-001', 'sim-NC-002', 'sim-ASD-001', 'sim-ASD-002')
+    >>> cohort.atlas.name, cohort.atlas.n_regions
+    ('cc200', 200)
     """
     if name not in _DEMOS:
         raise InputError(f"There is no demo cohort '{name}'. Choose one of: {', '.join(_DEMOS)}.")
     if n_per_group < 1:
-        raise InputError(f"A demo cohort needs at least 1 subject a group, not {n_per_group}.")
+        raise InputError(f"A demo cohort needs at least 1 subject per group, not {n_per_group}.")
     if seed < 0:
         raise InputError(f"The seed is {seed}; it must be 0 or more.")
     demo, parameters = _DEMOS[name], load_parameters(name)

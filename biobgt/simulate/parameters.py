@@ -113,6 +113,13 @@ def draw_connectome(parameters: GroupParameters, group: str, rng: np.random.Gene
 def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw one subject's region series.
 
+    Parameters
+    ----------
+    parameters : GroupParameters
+    group : str
+        One of ``parameters.groups``.
+    rng : numpy.random.Generator
+
     Returns
     -------
     ndarray, shape (n_timepoints, n_regions)

@@ -17,6 +17,7 @@ from biobgt.atlas import Atlas
 from biobgt.cohort import Subject
 from biobgt.errors import InputError
 from biobgt.graph import check_connectivity
+from biobgt.ranks import ranks
 
 DEFAULT_MODE_WEIGHT = 0.5
 
@@ -51,18 +52,16 @@ def vulnerability(mean_connectivity: NDArray[np.float64], atlas: Atlas) -> NDArr
     ndarray, shape (n_regions,)
         From 0 to 1.
     """
-    from scipy.stats import rankdata  # a second of import that most runs do not need
-
     connectivity = check_connectivity(mean_connectivity, what="The controls' mean connectivity")
     networks = atlas.labelling("dosenbach")
     if len(networks) != len(connectivity):
         raise InputError(
             f"The controls' mean connectivity has {len(connectivity)} regions and atlas {atlas.name} has "
-            f"{atlas.n_regions}; bring the atlas the data were extracted with."
+            f"{atlas.n_regions}; use the atlas with which the data were extracted."
         )
     positive = np.maximum(connectivity, 0)
     strength = positive.sum(axis=1) - np.diag(positive)
-    hubness = (rankdata(strength) - 1) / (len(strength) - 1)
+    hubness = (ranks(strength) - 1) / (len(strength) - 1)
     in_default_mode = np.array([network == "default" for network in networks], dtype=np.float64)
     return (1 - DEFAULT_MODE_WEIGHT) * hubness + DEFAULT_MODE_WEIGHT * in_default_mode
 

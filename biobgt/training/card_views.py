@@ -1,4 +1,4 @@
-"""A model's card as tables and sentences: results beside linear models and the paper's, and how sure a probability is.
+"""A model's card as tables and sentences: results beside baselines and the paper's, and how sure a probability is.
 
 Arrays and cards in, tables and words out; nothing here needs torch.
 """
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.model.baselines import baseline_titles
 from biobgt.training.metrics import CALIBRATION_BINS, reliability_curve, roc_points
 from biobgt.training.robustness_views import nested_words
 from biobgt.wording import counted
@@ -31,12 +32,6 @@ PAPER_NOTE = (
     "cohort and splits, and do not compare directly."
 )
 OWN_PRESET = "best"
-# As biobgt.model.baselines.LINEAR_FEATURES names them, which brings torch.
-_LINEAR: Mapping[str, str] = {
-    "linear fisher-z": "ridge on Fisher-z correlations",
-    "linear tangent": "ridge on tangent space (Ledoit-Wolf)",
-    "linear log": "ridge on log-Euclidean connectivity",
-}
 _PROTOCOLS: Mapping[str, str] = {
     "random": "{n} random 80/10/10 splits",
     "folds": "{n}-fold cross-validation",
@@ -46,7 +41,7 @@ _PROTOCOLS: Mapping[str, str] = {
 _PROTOCOL_NOTES: Mapping[str, str] = {
     "random": "A random split trains on 80 % of the subjects, validates on 10 % and tests on 10 %.",
     "folds": "In cross-validation every subject is tested once.",
-    "sites": "Where a site is left out, its subjects are tested by a model that saw nobody of that site.",
+    "sites": "Where a site is left out, its subjects are tested by a model trained on no subject of that site.",
     "official": "The cohort's own split is the one that it was released with.",
 }
 _TITLES = tuple(METRIC_TITLES.items())
@@ -55,7 +50,7 @@ _PERCENT = re.compile(r"^\s*([0-9.]+)\s*(?:±\s*([0-9.]+))?\s*$")
 
 
 def results_points(card: Mapping[str, Any], metrics: Sequence[str] = ("auc", "accuracy")) -> pd.DataFrame:
-    """Results with their intervals, of the model, the linear models and the paper.
+    """Results with their intervals, of the model, the baselines and the paper.
 
     Returns
     -------
@@ -76,10 +71,10 @@ def results_points(card: Mapping[str, Any], metrics: Sequence[str] = ("auc", "ac
 
 
 def results_table(card: Mapping[str, Any]) -> pd.DataFrame:
-    """The same as text, one row a model and a column a metric, all as shares of 1."""
+    """The same as text, one row per model and a column per metric, all as shares of 1."""
     rows = []
     for model, measured in card["results"].items():
-        rows.append({"Model": model} | {title: _cell(measured[name]) for name, title in _TITLES})
+        rows.append({"Model": model} | {title: result_cell(measured[name]) for name, title in _TITLES})
     if printed := _printed(card):
         rows.append({"Model": PAPER} | {title: _plus_minus(*printed.get(m, (None, None))) for m, title in _TITLES})
     return pd.DataFrame(rows)
@@ -99,7 +94,7 @@ def evaluation_words(card: Mapping[str, Any]) -> str:
     """Say how the table of :func:`evaluation_table` was made, for the kinds of splits that it holds."""
     rows = card["evaluation"]
     spread = any(row["splits"] > 1 for row in rows)
-    said = ["A single model was trained for each split, not members that vote."]
+    said = ["A single model, not an ensemble, was trained for each split."]
     said += ["Numbers are mean ± SD over splits." if spread else "There is one split, so no SD."]
     said += [
         _PROTOCOL_NOTES[name] for name in dict.fromkeys(row["protocol"] for row in rows) if name in _PROTOCOL_NOTES
@@ -112,7 +107,7 @@ def model_title(name: str) -> str:
     if name == OWN_PRESET:
         return "BioBGT"
     _, comma, changed = name.partition(",")
-    return f"BioBGT as published{comma}{changed}" if name.startswith("paper-") else _LINEAR.get(name, name)
+    return f"BioBGT as published{comma}{changed}" if name.startswith("paper-") else baseline_titles().get(name, name)
 
 
 def preset_words(name: str) -> str:
@@ -125,29 +120,29 @@ def preset_words(name: str) -> str:
 def members_words(card: Mapping[str, Any]) -> str:
     """Say what members are, and whose probabilities are whose."""
     return (
-        f"The model is {counted(len(card['temperatures']), 'member')}: models that vote, each trained with another "
-        "part of the subjects left out. Results are of the one member whose training left a subject out. "
-        f"{nested_words(card)}"
+        f"The model is an ensemble of {counted(len(card['temperatures']), 'member')}, each trained with another part "
+        "of the subjects left out. Results for a subject are from the one member that was not trained on that "
+        f"subject. {nested_words(card)}"
     )
 
 
 def metrics_words(card: Mapping[str, Any]) -> str:
     """Say what the less familiar metrics of a table mean, for two groups or more."""
     n = len(card["groups"])
-    f1 = "F1 is the harmonic mean of sensitivity and of the share of right calls among all calls"
+    f1 = "F1 is the harmonic mean of sensitivity and precision, the share of correct calls among all calls"
     bins = f"over {CALIBRATION_BINS} bins; of both, lower is better"
     if n == 2:
         patients = card["groups"][1]
         return (
             f"Sensitivity is the share of {patients} called {patients}, specificity that of {card['groups'][0]} not "
             f"called so; {f1} of {patients}. The Brier score is the mean square of the distance between the "
-            f"probability of {patients} and the truth, 1 or 0 (0.25 for whoever always says 50 %), the calibration "
+            f"probability of {patients} and the truth, 1 or 0 (0.25 for always predicting 50 %), the calibration "
             f"error the mean distance between claimed probability and observed share of {patients} {bins}."
         )
     return (
         f"Sensitivity, specificity, F1 and AUC are of each group against all others, as a mean over the {n} groups; "
         f"{f1} of a group. The Brier score is the mean over subjects of the squared distances between probability and "
-        f"truth, summed over groups ({(n - 1) / n:.2f} for whoever gives all groups the same), the calibration error "
+        f"truth, summed over groups ({(n - 1) / n:.2f} for equal probabilities of all groups), the calibration error "
         "the mean distance between the probability of the most probable group and the share in which it was right "
         f"{bins}."
     )
@@ -172,7 +167,16 @@ def paper_note(card: Mapping[str, Any]) -> str:
 def group_curves(
     labels: NDArray[np.int64], probabilities: NDArray[np.float64], groups: Sequence[str]
 ) -> dict[str, pd.DataFrame]:
-    """ROC curves: patients against controls, or with more groups each against all others."""
+    """ROC curves: patients against controls, or with more groups each against all others.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_subjects,)
+        Columns of the true groups.
+    probabilities : ndarray, shape (n_subjects, n_groups)
+    groups : sequence of str, length n_groups
+        Controls first.
+    """
     if len(groups) == 2:
         return {f"{groups[1]} against {groups[0]}": roc_points(labels, probabilities)}
     return {
@@ -191,21 +195,24 @@ def observed_share(
     labels : ndarray of int, shape (n_subjects,)
     probabilities : ndarray, shape (n_subjects, n_groups)
         Out of fold, each of one member.
+    groups : sequence of str, length n_groups
     claimed : float
         A new subject's probability of ``group``, by the mean of all members.
+    group : str
+        One of them.
     """
     k = list(groups).index(group)
     curve = reliability_curve((labels == k).astype(np.int64), probabilities[:, k])
     rows = curve[(curve["low"] < claimed) & (claimed <= curve["high"])]
-    said = f"The model gives {group} a probability of {claimed:.0%}, from the mean of all members' log-odds."
+    said = f"The model gives {group} a probability of {claimed:.0%}, from the mean log-odds of all members."
     if rows.empty:
         return (
-            f"{said} No subject left out of a member's training was given one like it by that member, so nothing is "
-            "known of how often it holds."
+            f"{said} No held-out subject got a similar probability, so nothing is known about how often such a "
+            "probability is right."
         )
     row = rows.iloc[0]
     return (
-        f"{said} Of {row['n']:.0f} subjects left out of a member's training whom that one member gave {row['low']:.0%} "
+        f"{said} Of {row['n']:.0f} held-out subjects to whom a single member gave {row['low']:.0%} "
         f"to {row['high']:.0%}, {row['observed']:.0%} were {group} (95 % interval {row['observed_low']:.0%} to "
         f"{row['observed_high']:.0%})."
     )
@@ -217,11 +224,11 @@ def calibration_words(card: Mapping[str, Any]) -> str:
     error, auc = measured["ece"]["value"], measured["auc"]
     off = "an amount that is not known" if error is None else f"{100 * error:.0f} percentage points on average"
     if error is not None and measured["ece"].get("by_chance") is not None:
-        off += f" ({100 * measured['ece']['by_chance']:.0f} would be chance alone, in so many subjects)"
+        off += f" ({100 * measured['ece']['by_chance']:.0f} would be expected by chance in so many subjects)"
     reach = f" (95 % interval {auc['low']:.2f} to {auc['high']:.2f})" if auc["low"] is not None else ""
     ranking = "" if auc["value"] is None else f" AUC {auc['value']:.2f}{reach}, where 0.5 is chance."
     return (
-        f"A single member's probabilities and the observed shares differ by {off} in subjects left out of its training."
+        f"A single member's probabilities and the observed shares differ by {off} in held-out subjects."
         f"{ranking} {_mean_calibration(card)}"
     )
 
@@ -230,7 +237,7 @@ def _mean_calibration(card: Mapping[str, Any]) -> str:
     """How far off the mean of members is, which is what a new subject gets."""
     nested = card.get("nested")
     if not nested or nested["mean"]["ece"]["value"] is None:
-        return "How often the mean of all members holds has not been measured."
+        return "The calibration of the mean of all members has not been measured."
     error = nested["mean"]["ece"]
     return (
         f"The mean of all members differs by {100 * error['value']:.0f} percentage points in nested folds "
@@ -239,7 +246,18 @@ def _mean_calibration(card: Mapping[str, Any]) -> str:
 
 
 def share_below(labels: NDArray[np.int64], values: NDArray[np.float64], groups: Sequence[str], at: float) -> str:
-    """Say which share of each group's training subjects lies below a probability."""
+    """Say which share of each group's training subjects lies below a probability.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_subjects,)
+        Positions of the true groups.
+    values : ndarray, shape (n_subjects,)
+        Out-of-fold probabilities of one group.
+    groups : sequence of str
+    at : float
+        The probability of a new subject.
+    """
     parts = [
         f"{(values[labels == k] < at).mean():.0%} of {group}" for k, group in enumerate(groups) if (labels == k).any()
     ]
@@ -263,7 +281,7 @@ def _split_words(protocol: str, n_splits: int) -> str:
     return known.format(n=n_splits) if known else f"{protocol} ({counted(n_splits, 'split')})"
 
 
-def _cell(measured: Mapping[str, float | None]) -> str:
+def result_cell(measured: Mapping[str, float | None]) -> str:
     """A value, and its interval so that a narrow cell breaks the line before it and nowhere else."""
     value, low, high = (measured[key] for key in ("value", "low", "high"))
     if value is None:

@@ -5,20 +5,26 @@ above chance.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from biobgt.cohort import Cohort
+from biobgt.model.baselines import kinds_of_baselines
 from biobgt.model.presets import Preset
 from biobgt.people import counted_people
-from biobgt.training.cohorts import STORIES
+from biobgt.training.cohort_stories import STORIES
+from biobgt.training.hub_header import hub_header
 from biobgt.training.metrics import METRICS
 from biobgt.training.robustness_views import motion_words, nested_words, noise_table, noise_words
-from biobgt.wording import counted
+from biobgt.wording import code_span, counted, plain_markdown
 
 CALIBRATED = 0.05
 NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
 NOT_MEASURED = "What node entanglement (NE) and attention do to this model's predictions was not measured."
+ON_READOUTS = (
+    "What node entanglement (NE) and attention do to predictions is on the card of each readout, which the page "
+    "Models shows."
+)
 NEXT_TO_NOTHING = 0.001  # a probability that moves by less is printed the same in any table
 FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
 
@@ -31,14 +37,16 @@ def headline(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int],
     results : mapping
         Metrics with their intervals, by model.
     sizes : mapping of str to int
-        Subjects a group.
+        Subjects per group.
+    simulated : bool
+        Whether the patients are simulated.
     """
     auc, accuracy = results["BioBGT"]["auc"], results["BioBGT"]["accuracy"]
     measured = (
         f"out of fold AUC {auc['value']:.2f} [{auc['low']:.2f}, {auc['high']:.2f}], accuracy {accuracy['value']:.2f}"
     )
     told = " / ".join(sizes)
-    beside = _beside_linear(results)
+    beside = _beside_best(results)
     if simulated:
         return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
     if min(sizes.values()) < FEWEST_A_GROUP:
@@ -49,13 +57,16 @@ def headline(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int],
     return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
 
 
-def _beside_linear(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say how the best linear model does on the same folds."""
-    best = max(float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT")
+def _beside_best(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say how the best baseline does on the same folds, and which kind of model it is."""
+    others = {model: float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT"}
+    title = max(others, key=others.__getitem__)
+    kind = kinds_of_baselines([title]).removesuffix("s")
+    article, best = "an" if kind[0] in "aeiou" else "a", others[title]
     ahead = results["BioBGT"]["auc"]["value"] - best
     if abs(ahead) < 0.01:
-        return f"a linear model does as well ({best:.2f})"
-    return f"a linear model is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
+        return f"{article} {kind} does as well ({best:.2f})"
+    return f"{article} {kind} is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
 
 
 def limits(
@@ -64,7 +75,18 @@ def limits(
     attention: Mapping[str, float | None],
     calibration: Mapping[str, float | None],
 ) -> list[str]:
-    """What a user must know before believing the model: its purpose, its cohort, its attention, its probabilities."""
+    """What a user must know before believing the model: its purpose, its cohort, its attention, its probabilities.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        Named after a kind of :data:`biobgt.training.cohort_stories.STORIES`.
+    preset : Preset
+    attention : mapping of str to float or None
+        The card's entry on attention within over between modules.
+    calibration : mapping of str to float or None
+        The calibration error, ``value``, and what chance alone would make it, ``by_chance``.
+    """
     found = ["Research use only, not a diagnostic device.", *STORIES[cohort.name].limits]
     if preset.start_contrast:
         found.append(_sharpness(preset.start_contrast, attention))
@@ -95,6 +117,8 @@ def _sharpness(asked: float, attention: Mapping[str, float | None]) -> str:
 
 def parts_words(card: Mapping[str, Any]) -> str:
     """Say what NE, attention and labels did to a model, in full sentences, for its card and its maps."""
+    if "readouts" in card:
+        return ON_READOUTS
     parts = card.get("parts")
     if parts is None:
         return NOT_MEASURED
@@ -128,35 +152,61 @@ def _alike(correlation: float) -> str:
 
 
 def readme(card: Mapping[str, Any]) -> str:
-    """The card in words."""
+    """The card in words; names of models and groups are a user's, so that nothing in them counts as markup."""
     people, recordings = card["data"]["subjects"], card["data"].get("recordings", card["data"]["subjects"])
     subjects = ", ".join(f"{n} {group}" for group, n in people.items())
     if recordings != people:
         subjects += f" ({counted_people(sum(people.values()), sum(recordings.values()))})"
-    lines = [f"# {card['name']}", "", card["headline"], ""]
-    lines += [f"- Data: {card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."]
-    lines += [f"- Protocol: {card['protocol']}"]
-    lines += [f"- Made by `{card['training']['command']}`, seed {card['training']['seed']}.", ""]
-    lines += ["| out of fold | " + " | ".join(METRICS) + " |", "|---|" + "---|" * len(METRICS)]
-    for model, measured in card["results"].items():
-        cells = [_cell(measured[metric]) for metric in METRICS]
-        lines.append(f"| {model} | " + " | ".join(cells) + " |")
+    data = f"{card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."
     contrast = ", ".join(
         f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
     )
-    lines += ["", nested_words(card), "", f"Noise: {noise_words(card)}", *_noise_lines(card), "", motion_words(card)]
-    lines += ["", f"Attention within over between modules, held-out subjects: {contrast}.", "", "Limits:", ""]
-    lines += [f"- {limit}" for limit in (*card["limits"], parts_words(card))]
-    return "\n".join(lines) + "\n"
+    lines = [f"# {plain_markdown(card['name'])}", "", plain_markdown(card["headline"]), ""]
+    lines += [f"- Data: {plain_markdown(data)}"]
+    lines += [f"- Protocol: {plain_markdown(card['protocol'])}"]
+    lines += [f"- Made by {code_span(card['training']['command'])}, seed {card['training']['seed']}.", ""]
+    lines += table_lines(
+        ["out of fold", *METRICS],
+        [[model, *(_cell(found[metric]) for metric in METRICS)] for model, found in card["results"].items()],
+    )
+    if said := paired_words(card):
+        lines += ["", plain_markdown(said)]
+    lines += ["", plain_markdown(nested_words(card)), "", plain_markdown(f"Noise: {noise_words(card)}")]
+    lines += [*_noise_lines(card), "", plain_markdown(motion_words(card)), ""]
+    lines += [plain_markdown(f"Attention within over between modules, held-out subjects: {contrast}.")]
+    lines += ["", "Limits:", ""]
+    lines += [f"- {plain_markdown(limit)}" for limit in (*card["limits"], parts_words(card))]
+    return hub_header(card) + "\n".join(lines) + "\n"
+
+
+def paired_words(card: Mapping[str, Any]) -> str:
+    """Say how far the model is above or below each linear model, fold by fold; nothing where that was not measured."""
+    found = [
+        f"{model} " + "{difference:+.3f} [{low:+.3f}, {high:+.3f}]".format(**one).replace("-", "−")
+        for model, one in card.get("paired", {}).items()
+        if None not in one.values()
+    ]
+    if not found:
+        return ""
+    return (
+        "AUC of the model minus that of each linear model, mean over folds, with 95 % intervals corrected for training "
+        f"sets that overlap: {'; '.join(found)}."
+    )
 
 
 def _noise_lines(card: Mapping[str, Any]) -> list[str]:
     """The noise response as a table, after an empty line; nothing where it was not measured."""
     table = noise_table(card)
-    if table.empty:
-        return []
-    rows = ["| " + " | ".join(row) + " |" for row in table.itertuples(index=False)]
-    return ["", "| " + " | ".join(table.columns) + " |", "|" + "---|" * len(table.columns), *rows]
+    return [] if table.empty else ["", *table_lines(list(table.columns), table.to_numpy().tolist())]
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table in Markdown."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(plain_markdown(cell).replace("|", "\\|") for cell in cells) + " |"
+
+    return [line(columns), "|" + "---|" * len(columns), *map(line, rows)]
 
 
 def _cell(measured: Mapping[str, float | None]) -> str:

@@ -3,7 +3,6 @@
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,21 +20,36 @@ from biobgt.errors import InputError
 from biobgt.model.ensemble import ensemble_tensors, position
 from biobgt.model.familiarity import familiarity_of
 from biobgt.model.fingerprint import fingerprints
+from biobgt.model.group_spread import SPREAD_FILE
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card, weights_file
 from biobgt.model.transformer import BioBGT
 from biobgt.output import atomic_file, make_folder, sha256, write_atomically
 from biobgt.people import average_by_person
+from biobgt.training.baseline_folds import paired_auc
 from biobgt.training.card_words import headline, limits, readme
-from biobgt.training.cohorts import STORIES, strata_words
+from biobgt.training.cohort_stories import STORIES
 from biobgt.training.data import LabelledGraphs
-from biobgt.training.ensemble import TrainedEnsemble
 from biobgt.training.evaluation import summarise
+from biobgt.training.folds import TrainedEnsemble
+from biobgt.training.group_arrays import spread_of, write_groups, write_spread
 from biobgt.training.group_tests import group_tests, write_tests
 from biobgt.training.intervals import bootstrap_intervals
 from biobgt.training.metrics import METRICS, calibration_error_by_chance, classification_metrics
+from biobgt.training.shared_words import shared_readme
+from biobgt.training.splits import Split
+from biobgt.training.training_cohorts import folds_words
 
 FORMAT = 1
+CHOSEN_ON = (
+    "The epoch was chosen on the fold's validation subjects and the temperature on the other folds' test subjects; "
+    "results are those of the fold's own test subjects, whom neither has seen."
+)
+SHARED_FOLDS = (
+    "Encoder and attention are shared by all cohorts of the network and were trained on all, the readout and its "
+    "temperature on this cohort alone; the folds are of all cohorts together, so that nobody who stands in two of them "
+    "is parted."
+)
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 
 
@@ -50,23 +64,40 @@ def write_model(
     linear: Mapping[str, NDArray[np.float64]],
     command: str,
     seed: int,
+    splits: Sequence[Split] = (),
+    readout: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Write a model folder and return its card.
 
     Parameters
     ----------
+    folder : Path
+        Where the weights, the card and the group results go.
+    name : str
+        Of the model.
     cohort : Cohort
-        Named after a kind of :data:`biobgt.training.cohorts.STORIES`.
+        Named after a kind of :data:`biobgt.training.cohort_stories.STORIES`.
+    data : LabelledGraphs
+        Of the cohort, for the preset.
+    preset : Preset
+    trained : TrainedEnsemble
     linear : mapping of str to ndarray, shape (n_subjects, n_groups)
         Out-of-fold probabilities of linear models, on the same folds.
     command : str
         What made it.
+    seed : int
+        Of the training.
+    splits : sequence of Split
+        The folds; with them the card says how far the model and each linear model are apart, fold by fold.
+    readout : mapping, optional
+        Where this is one readout of a network that several cohorts share: which of its groups are these. The weights
+        are then in the folder above.
     """
     make_folder(folder)
-    known = {FINGERPRINTS: fingerprints(data.graphs.features)}
-    with atomic_file(folder / WEIGHTS) as file:
-        save_file({**_stored(trained.members), **known}, file)
-    _write_groups(folder, data, trained)
+    if readout is None:
+        write_weights(folder, trained.members, data)
+    write_groups(folder, data, trained)
+    write_spread(folder, spread_of(cohort, data, trained))
     write_tests(group_tests(cohort, data, trained.mean_attention), folder)
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {
@@ -85,10 +116,10 @@ def write_model(
         "groups": list(data.groups),
         "preset": preset.as_dict(),
         "n_parameters": sum(parameter.numel() for parameter in trained.members[0].parameters()),
-        "protocol": f"{len(trained.members)}-fold cross-validation, stratified {strata_words(cohort)}; one member a "
-        "fold; epoch chosen on the fold's validation subjects, temperature on the other folds' test subjects, results "
-        "on the fold's own test subjects, whom neither has seen.",
+        "protocol": f"{folds_words(len(trained.members), cohort)}, gave one ensemble member per fold. {CHOSEN_ON}"
+        + ("" if readout is None else f" {SHARED_FOLDS}"),
         "results": results,
+        **({"paired": paired_auc(data, probabilities, splits)} if splits else {}),
         "evaluation": [],
         "paper": STORIES[cohort.name].paper,
         "attention": attention,
@@ -99,11 +130,28 @@ def write_model(
         "nested": None,
         "limits": limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": _training(trained, command=command, seed=seed),
-        "sha256": sha256(folder / WEIGHTS),
+        **({} if readout is None else {"readout": dict(readout)}),
+        "sha256": sha256(weights_file(folder, shared=readout is not None)),
         "files": _hashes(folder),
     }
     write_card(folder, card)
     return card
+
+
+def write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs) -> None:
+    """Write the members' weights, with what their training subjects are recognised by.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    members : sequence of BioBGT
+    data : LabelledGraphs
+        Of all training subjects.
+    """
+    known = {FINGERPRINTS: fingerprints(data.graphs.features)}
+    with atomic_file(folder / WEIGHTS) as file:
+        save_file({**_stored(members), **known}, file)
 
 
 def seal_card(folder: Path) -> dict[str, Any]:
@@ -117,7 +165,7 @@ def seal_card(folder: Path) -> dict[str, Any]:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    return {name: sha256(folder / name) for name in (GROUPS, TESTS)}
+    return {name: sha256(folder / name) for name in (GROUPS, TESTS, SPREAD_FILE) if (folder / name).exists()}
 
 
 def _stored(members: Sequence[BioBGT]) -> Mapping[str, Tensor]:
@@ -129,7 +177,16 @@ def _stored(members: Sequence[BioBGT]) -> Mapping[str, Tensor]:
 
 
 def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:
-    """Refuse to put the evaluation of other subjects, or of other settings under the same name, on a card."""
+    """Refuse to put the evaluation of other subjects, or of other settings under the same name, on a card.
+
+    Parameters
+    ----------
+    card : mapping
+    cohort : Cohort
+        The one that was evaluated.
+    preset : Preset
+        The one that was evaluated.
+    """
     same = {
         "cohort": (card["data"]["cohort"], cohort.name),
         "numbers of subjects": (dict(card["data"]["subjects"]), dict(cohort.group_people)),
@@ -138,7 +195,8 @@ def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> 
     if "atlas_fingerprint" in card:
         same["atlas's regions, order or coordinates"] = (card["atlas_fingerprint"], cohort.atlas.fingerprint)
     if preset.name == card["preset"]["name"]:
-        same["preset's settings"] = (card["preset"], preset.as_dict())
+        # Settings that a card from before them does not name have the values that leave everything as it was.
+        same["preset's settings"] = (Preset.from_dict(card["preset"]).as_dict(), preset.as_dict())
     for what, (of_card, given) in same.items():
         if of_card != given:
             raise InputError(
@@ -161,9 +219,18 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the card, and the README that says the same in words."""
-    words = readme(card)
     write_atomically(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    write_atomically(folder / "README.md", words)
+    write_readme(folder, card)
+
+
+def write_readme(folder: Path, card: Mapping[str, Any]) -> None:
+    """Write what a card says in words, with the header that model hubs read."""
+    write_atomically(folder / "README.md", card_readme(card))
+
+
+def card_readme(card: Mapping[str, Any]) -> str:
+    """What a card says in words: of a model, or of a network whose readouts have cards of their own."""
+    return shared_readme(card) if "readouts" in card else readme(card)
 
 
 def _data_words(cohort: Cohort) -> dict[str, Any]:
@@ -202,6 +269,7 @@ def measured(
     ----------
     labels : ndarray of int, shape (n_subjects,)
     probabilities : ndarray, shape (n_subjects, n_groups)
+    groups : sequence of str, length n_groups
     persons : sequence of str, length n_subjects
     """
     found = bootstrap_intervals(
@@ -229,29 +297,5 @@ def _mean(contrast: NDArray[np.float64], data: LabelledGraphs, label: int) -> fl
     return float(known.mean()) if len(known) else None
 
 
-def _mean_of_people(values: NDArray[Any], *, persons: Sequence[str]) -> NDArray[np.float64]:
-    """Mean over people of what is defined, a person's recordings averaged first."""
-    return np.asarray(np.nanmean(average_by_person(values, persons), axis=0))
-
-
 def _number(value: float) -> float | None:
     return round(float(value), 4) if np.isfinite(value) else None
-
-
-def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
-    arrays: dict[str, NDArray[Any]] = {}
-    persons = np.array(data.persons)
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        mean = partial(_mean_of_people, persons=persons[own].tolist())
-        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
-        arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
-        arrays[f"connectivity_{group}"] = mean(data.matrices[own]).astype(np.float16)
-        arrays[f"entanglement_{group}"] = mean(data.graphs.entanglement.numpy()[own]).astype(np.float32)
-        arrays[f"contrast_{group}"] = mean(trained.contrast[own]).astype(np.float32)
-        arrays[f"embedding_contrast_{group}"] = np.array(mean(trained.embedding_contrast[own]))
-    order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
-    arrays["labels"] = data.labels[order]
-    arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
-    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from biobgt.errors import InputError
+from biobgt.output import atomic_file
 
 FILE = "checkpoint.safetensors"
 
@@ -25,7 +26,17 @@ class TrainingState:
 
 
 def save_state(folder: Path, state: TrainingState, model: nn.Module, optimiser: torch.optim.AdamW) -> None:
-    """Write the checkpoint; a run killed while writing keeps the one before."""
+    """Write the checkpoint; a run killed while writing keeps the one before.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run; made where it does not exist.
+    state : TrainingState
+    model : Module
+    optimiser : AdamW
+        Of the model's parameters.
+    """
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in state.best.items()}
     for name, parameter in model.named_parameters():
@@ -33,14 +44,23 @@ def save_state(folder: Path, state: TrainingState, model: nn.Module, optimiser: 
     tensors["generator"] = state.generator
     numbers = {"epoch": state.epoch, "best_epoch": state.best_epoch, "best_loss": state.best_loss}
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / f"{FILE}.part"
     copies = {name: value.detach().cpu().clone() for name, value in tensors.items()}
-    save_file(copies, unfinished, metadata={key: repr(value) for key, value in numbers.items()})
-    unfinished.replace(folder / FILE)
+    with atomic_file(folder / FILE) as unfinished:
+        save_file(copies, unfinished, metadata={key: repr(value) for key, value in numbers.items()})
 
 
 def load_state(folder: Path, model: nn.Module, optimiser: torch.optim.AdamW) -> TrainingState | None:
-    """Read the checkpoint into model and optimiser; None where there is none."""
+    """Read the checkpoint into model and optimiser; None where there is none.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+    model : Module
+        Of the same shape as the one that was saved.
+    optimiser : AdamW
+        Of the model's parameters.
+    """
     file = folder / FILE
     if not file.exists():
         return None

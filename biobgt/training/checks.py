@@ -20,11 +20,11 @@ from biobgt.model.fingerprint import recognised
 from biobgt.model.inputs import FeatureStore
 from biobgt.model.pretrained import CARD, load_pretrained
 from biobgt.training.cards import measured, write_card
-from biobgt.training.cohorts import protocol_splits
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.motion import SIMULATED, UNKNOWN, mean_displacement, motion_out_of_fold
 from biobgt.training.noise_response import noise_response
 from biobgt.training.splits import Split
+from biobgt.training.training_cohorts import protocol_splits
 
 FEWEST_KNOWN = 0.9  # of the subjects: below it motion is not known for the cohort
 
@@ -35,6 +35,7 @@ def check_model(
     data: LabelledGraphs,
     *,
     seed: int,
+    splits: tuple[Split, ...] | None = None,
     store: FeatureStore | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
@@ -42,17 +43,25 @@ def check_model(
 
     Parameters
     ----------
+    folder : Path
+        Of the model.
     cohort : Cohort
         The one that the model was trained on; another is refused.
     data : LabelledGraphs
         Of that cohort, for the model's preset.
     seed : int
         That of the training, from which the folds follow.
+    splits : tuple of Split, optional
+        The folds, where they were not made of this cohort alone.
+    store : FeatureStore, optional
+        Where NE and modules of noisy subjects are kept.
+    progress : callable, optional
+        Told (done, total) as subjects are asked about.
     """
     ensemble = load_pretrained(folder, "cpu")
-    _check_trained_on(ensemble, data)
-    splits = protocol_splits(cohort, "folds", n=len(ensemble.members), seed=seed)
     card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
+    _check_trained_on(ensemble, data, shared="readout" in card)
+    splits = splits or protocol_splits(cohort, "folds", n=len(ensemble.members), seed=seed)
     means, distances = position(data.graphs, ensemble.members[0])
     familiar = familiarity_of(cohort.subjects, mean_correlations=means, distances=distances)
     card["familiarity"] = familiar.as_dict()
@@ -68,9 +77,11 @@ def check_model(
     return card
 
 
-def _check_trained_on(ensemble: Ensemble, data: LabelledGraphs) -> None:
+def _check_trained_on(ensemble: Ensemble, data: LabelledGraphs, *, shared: bool) -> None:
+    """Refuse other subjects; a network that several cohorts share knows more than those of one."""
     known = ensemble.trained_on
-    if known is None or len(known) != len(data.labels) or not all(recognised(data.graphs.features, known)):
+    wrong_number = known is None or len(known) < len(data.labels) or (len(known) > len(data.labels) and not shared)
+    if known is None or wrong_number or not all(recognised(data.graphs.features, known)):
         raise InputError(
             f"Model {ensemble.name} was not trained on these subjects, or not on all of them, so that nothing can be "
             "said of subjects left out. Name the data that it was trained on."

@@ -1,4 +1,4 @@
-"""Evaluate BioBGT beside linear models on the same splits: train, calibrate on validation, test, one line at a time.
+"""Evaluate BioBGT beside the baselines on the same splits: train, calibrate on validation, test, one line at a time.
 
 A test subject is seen by nothing that is fitted: not the model, not the scale of its inputs, not the temperature, not
 the choice of the epoch. Results are written as they come, and a run that was stopped goes on with the splits it has not
@@ -7,7 +7,7 @@ done.
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +16,16 @@ import torch
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.model.baselines import baseline_titles
+from biobgt.model.calibration import calibrated, fit_temperature
 from biobgt.model.presets import Preset
 from biobgt.output import write_atomically
-from biobgt.training.calibration import calibrated, fit_temperature
+from biobgt.spreadsheets import read_csv, write_csv
+from biobgt.training.baseline_folds import baseline_logits, possible_baselines
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.identity import run_identity
-from biobgt.training.intervals import paired_difference
-from biobgt.training.linear import linear_kinds, linear_logits
-from biobgt.training.metrics import METRICS, classification_metrics
+from biobgt.training.intervals import paired_difference, tested_to_trained
+from biobgt.training.metrics import METRICS, check_possible, classification_metrics
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model
 
@@ -32,7 +34,7 @@ _LINE = ("protocol", "split", "model")
 
 
 class ResultFiles:
-    """``results.csv``, a line a split and model, and ``predictions.csv``, a line a tested subject."""
+    """``results.csv``, a line per split and model, and ``predictions.csv``, a line per tested subject."""
 
     def __init__(self, folder: Path) -> None:
         self.results, self.predictions = folder / "results.csv", folder / "predictions.csv"
@@ -65,8 +67,25 @@ class ResultFiles:
         rows: NDArray[np.int64],
         logits: NDArray[np.float64],
         temperature: float,
+        *,
+        measured: Mapping[str, float] | None = None,
     ) -> None:
-        """Write one split's test results of one model: predictions first, so that a line of results is complete."""
+        """Write one split's test results of one model: predictions first, so that a line of results is complete.
+
+        Parameters
+        ----------
+        where : dict of str to str
+            Model, protocol, split and run: the first columns of the line.
+        data : LabelledGraphs
+        rows : ndarray of int, shape (n_test,)
+            The test subjects.
+        logits : ndarray, shape (n_test, n_groups)
+            Not yet calibrated.
+        temperature : float
+            From subjects who are not tested.
+        measured : mapping of str to float, optional
+            Further columns of the line, behind the metrics.
+        """
         probabilities = calibrated(logits, temperature)
         tested = pd.DataFrame({**where, "subject": [data.subjects[row] for row in rows]})
         tested["group"] = [data.groups[label] for label in data.labels[rows]]
@@ -76,8 +95,9 @@ class ResultFiles:
         # What a run that was stopped between the two files has left goes.
         _append(tested, self.predictions, instead_of={name: where[name] for name in _LINE})
         metrics = classification_metrics(data.labels[rows], probabilities, data.groups)
+        check_possible(metrics, data.groups)
         line = {**where, "n": len(rows), "temperature": temperature, **{name: metrics[name] for name in METRICS}}
-        _append(pd.DataFrame([line]), self.results)
+        _append(pd.DataFrame([{**line, **(measured or {})}]), self.results)
 
 
 def evaluate(
@@ -104,9 +124,12 @@ def evaluate(
         Name of the kind of splits, for the table.
     folder : Path
     linear : bool
-        Whether linear models stand beside.
+        Whether the baselines are evaluated on the same splits.
     seed : int
         Split i trains with seed + i.
+    device : torch.device or str
+    progress : callable, optional
+        Told in words how far it is.
 
     Returns
     -------
@@ -116,11 +139,11 @@ def evaluate(
     folder.mkdir(parents=True, exist_ok=True)
     files = ResultFiles(folder)
     for number, split in enumerate(splits):
-        for features in linear_kinds(data) if linear else ():
-            run = run_identity(data, split, {"features": features, "shrinkage": data.shrinkage})
-            where = {"protocol": protocol, "split": split.name, "model": f"linear {features}", "run": run}
+        for baseline in possible_baselines(data) if linear else ():
+            run = run_identity(data, split, {"features": baseline.key, "shrinkage": data.shrinkage})
+            where = {"protocol": protocol, "split": split.name, "model": baseline.name, "run": run}
             if not files.holds(where):
-                validation, test = linear_logits(data, split, features)
+                validation, test = baseline_logits(data, split, baseline)
                 temperature = fit_temperature(validation, data.labels[split.validation])
                 files.write(where, data, split.test, test, temperature)
         run = run_identity(data, split, {"preset": preset.as_dict(), "seed": seed + number})
@@ -139,51 +162,46 @@ def read_results(folder: Path) -> pd.DataFrame:
     whole = _whole_lines(folder / "results.csv")
     if not whole:
         raise InputError(f"There are no results in '{folder / 'results.csv'}' yet. Run the evaluation to its end.")
-    return pd.read_csv(io.StringIO(whole))
+    return read_csv(io.StringIO(whole))
 
 
 def summarise(results: pd.DataFrame) -> pd.DataFrame:
-    """Mean and SD over splits of every metric, one row a protocol and model."""
+    """Mean and SD over splits of every metric, one row per protocol and model."""
     grouped = results.groupby(["protocol", "model"], sort=False)[list(METRICS)]
     table = grouped.agg(["mean", "std"])
     table.columns = pd.Index([" ".join(pair) for pair in table.columns.to_list()])
     return table.assign(splits=grouped.size()).reset_index()
 
 
-def paired_with_linear(results: pd.DataFrame, model: str, metric: str = "auc") -> pd.DataFrame:
-    """A model less every linear one, split by split: see :func:`biobgt.training.intervals.paired_difference`.
+def paired_with_baselines(results: pd.DataFrame, model: str, metric: str = "auc") -> pd.DataFrame:
+    """A model minus every baseline, split by split: see :func:`biobgt.training.intervals.paired_difference`.
 
     Parameters
     ----------
     results : DataFrame
         Lines of ``results.csv``.
     model : str
+    metric : str
+        One of :data:`biobgt.training.METRICS`.
 
     Returns
     -------
     DataFrame
-        A row a protocol and linear model: ``protocol``, ``less``, ``splits``, the mean ``difference`` and its interval,
-        ``low`` and ``high``, corrected for training sets that overlap. Without rows where the model and a linear one
-        have no two splits in common.
+        One row per protocol and baseline: ``protocol``, ``baseline``, ``splits``, the mean ``difference`` and its
+        interval, ``low`` and ``high``, corrected for training sets that overlap. Without rows where the model and a
+        baseline have no two splits in common.
     """
     rows = []
     for protocol, lines in results.groupby("protocol", sort=False):
         by_model = lines.pivot_table(index="split", columns="model", values=metric)
-        for other in [name for name in by_model.columns if name.startswith("linear ") and model in by_model]:
+        for other in [name for name in baseline_titles() if name in by_model and model in by_model]:
             found = paired_difference(
-                by_model[model], by_model[other], test_train_ratio=_test_train_ratio(str(protocol), len(by_model))
+                by_model[model], by_model[other], test_train_ratio=tested_to_trained(str(protocol), len(by_model))
             )
             interval = found["corrected_low"], found["corrected_high"]
             rows.append((protocol, other, int(found["n"]), found["mean"], *interval))
-    table = pd.DataFrame(rows, columns=["protocol", "less", "splits", "difference", "low", "high"])
+    table = pd.DataFrame(rows, columns=["protocol", "baseline", "splits", "difference", "low", "high"])
     return table[table["splits"] > 1].reset_index(drop=True)
-
-
-def _test_train_ratio(protocol: str, n_splits: int) -> float:
-    """Subjects tested over subjects trained on: 10 to 80, or a site to nine tenths of the others."""
-    if protocol == "random":
-        return 1 / 8
-    return (1 / n_splits) / (0.9 * (1 - 1 / n_splits)) if n_splits > 1 else 1.0
 
 
 def _biobgt(
@@ -220,15 +238,15 @@ def _append(frame: pd.DataFrame, path: Path, *, instead_of: dict[str, str] | Non
     before = _read_lines(path)
     if before is not None and instead_of is not None:
         before = before[~(before[list(instead_of)] == pd.Series(instead_of)).all(axis=1)]
-    text = "" if before is None else before.to_csv(index=False, lineterminator="\n")
-    added = frame.to_csv(header=not text, index=False, float_format="%.6g", lineterminator="\n")
+    text = "" if before is None else write_csv(before, index=False, lineterminator="\n")
+    added = write_csv(frame, header=not text, index=False, float_format="%.6g", lineterminator="\n")
     write_atomically(path, text + added)
 
 
 def _read_lines(path: Path) -> pd.DataFrame | None:
-    """Read a table as it was written, every value as text; None where no line is complete."""
+    """Read a table with every value as text, the digits as they were written; None where no line is complete."""
     whole = _whole_lines(path)
-    return pd.read_csv(io.StringIO(whole), dtype=str, keep_default_na=False) if whole else None
+    return read_csv(io.StringIO(whole), dtype=str, keep_default_na=False) if whole else None
 
 
 def _whole_lines(path: Path) -> str:

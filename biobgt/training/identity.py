@@ -19,7 +19,15 @@ FILE = "run.json"
 
 
 def run_identity(data: LabelledGraphs, split: Split, settings: dict[str, Any]) -> str:
-    """Twelve hexadecimal digits that change with any subject, correlation, group, part of the split or setting."""
+    """Twelve hexadecimal digits that change with any subject, correlation, group, part of the split or setting.
+
+    Parameters
+    ----------
+    data : LabelledGraphs
+    split : Split
+    settings : dict
+        Everything else that decides on the weights, as JSON can hold it.
+    """
     digest = hashlib.sha256()
     digest.update(json.dumps([data.subjects, data.groups, data.labels.tolist()]).encode())
     digest.update(data.matrices.tobytes())
@@ -30,6 +38,15 @@ def run_identity(data: LabelledGraphs, split: Split, settings: dict[str, Any]) -
 
 def open_run(folder: Path, identity: str, *, resume: bool) -> None:
     """Go on with what a folder holds, if it is of the same run; or start anew, so that nothing in it is taken up later.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+    identity : str
+        See :func:`run_identity`.
+    resume : bool
+        Whether to go on with what the folder holds.
 
     Raises
     ------

@@ -130,3 +130,10 @@ def _percentiles(drawn: NDArray[np.float64], confidence: float) -> tuple[float, 
         return float("nan"), float("nan")
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
+
+
+def tested_to_trained(protocol: str, n_splits: int) -> float:
+    """Subjects tested over subjects trained on: 10 to 80, or a site to nine tenths of the others."""
+    if protocol == "random":
+        return 1 / 8
+    return (1 / n_splits) / (0.9 * (1 - 1 / n_splits)) if n_splits > 1 else 1.0

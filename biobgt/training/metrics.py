@@ -5,7 +5,7 @@ With two groups the second, the patients, is the positive one; with more, each g
 the mean is taken over groups (macro).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,13 @@ def classification_metrics(truth: ArrayLike, probabilities: ArrayLike, groups: S
         with three or more groups the squares are summed over groups. ``ece`` is the expected calibration error over
         ten bins of equal width, of p(patient); with three or more groups, of the predicted group's probability
         (Guo et al. 2017). In few subjects it is above 0 even for a perfectly calibrated model.
+
+    Examples
+    --------
+    >>> truth, probabilities = [0, 0, 1, 1], [[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]]
+    >>> found = classification_metrics(truth, probabilities, ["NC", "ASD"])
+    >>> found["accuracy"], found["auc"], found["sensitivity"], found["specificity"]
+    (0.75, 0.75, 0.5, 1.0)
     """
     values = _checked_probabilities(probabilities)
     if values.shape[1] != len(groups):
@@ -60,8 +67,31 @@ def classification_metrics(truth: ArrayLike, probabilities: ArrayLike, groups: S
     return {name: all_metrics[name] for name in METRICS}
 
 
+def check_possible(metrics: Mapping[str, float], groups: Sequence[str]) -> None:
+    """Refuse metrics that no classification can have: accuracy lies between sensitivity and specificity.
+
+    Of two groups accuracy is the mean of the two, weighted by the groups' sizes.
+    """
+    ends = metrics["sensitivity"], metrics["specificity"]
+    if len(groups) != 2 or not np.isfinite(ends).all():
+        return
+    if not min(ends) - 1e-9 <= metrics["accuracy"] <= max(ends) + 1e-9:
+        raise ValueError(
+            f"An accuracy of {metrics['accuracy']:.3f} cannot be, with sensitivity {ends[0]:.3f} and specificity "
+            f"{ends[1]:.3f}: it lies between them."
+        )
+
+
 def calibration_error(truth: ArrayLike, probabilities: ArrayLike, *, bins: int = CALIBRATION_BINS) -> float:
-    """Mean distance between claimed and observed frequency over the bins of :func:`reliability_curve`."""
+    """Mean distance between claimed and observed frequency over the bins of :func:`reliability_curve`.
+
+    Parameters
+    ----------
+    truth : array-like of int, shape (n_subjects,)
+        Columns of the true groups.
+    probabilities : array-like, shape (n_subjects, n_groups)
+    bins : int
+    """
     happened, claimed = _event(truth, probabilities)
     if not len(claimed):
         return float("nan")
@@ -76,6 +106,9 @@ def calibration_error_by_chance(probabilities: ArrayLike, *, draws: int = 200, s
     ----------
     probabilities : array-like, shape (n_subjects, n_groups)
         Groups are drawn from them, so they are right by construction.
+    draws : int
+        Cohorts to draw; their mean error is returned.
+    seed : int
     """
     values = _checked_probabilities(probabilities)
     if not len(values):
@@ -92,7 +125,7 @@ def reliability_curve(truth: ArrayLike, probabilities: ArrayLike, *, bins: int =
     ----------
     truth : array-like of int, shape (n_subjects,)
     probabilities : array-like, shape (n_subjects,) or (n_subjects, n_groups)
-        p(patient), or one column a group. With three or more groups the curve is of the predicted group's
+        p(patient), or one column per group. With three or more groups the curve is of the predicted group's
         probability and of whether it was right.
     bins : int
         Bins of equal width from 0 to 1; an edge belongs to the bin below it.
@@ -180,7 +213,7 @@ def _event(truth: ArrayLike, probabilities: ArrayLike) -> tuple[NDArray[np.bool_
 def _checked_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] < 2:
-        raise InputError(f"Probabilities have a row a subject and a column a group, not shape {values.shape}.")
+        raise InputError(f"Probabilities have a row per subject and a column per group, not shape {values.shape}.")
     if not np.isfinite(values).all() or (values < -1e-6).any() or (values > 1 + 1e-6).any():
         raise InputError("Probabilities lie between 0 and 1, and some do not.")
     if (np.abs(values.sum(axis=1) - 1) > 1e-3).any():  # float16 rounds by that much

@@ -1,7 +1,7 @@
 """What new subjects get, measured: nested folds, a whole ensemble for each.
 
 Results out of fold are of one member, whereas a new subject is given the mean of all. Here a tenth of the subjects is
-kept apart, an ensemble is trained on the rest as :func:`biobgt.training.ensemble.train_ensemble` trains the shipped
+kept apart, an ensemble is trained on the rest as :func:`biobgt.training.folds.train_ensemble` trains the shipped
 one, temperature and all, and its mean answers for those kept apart. Beside it stands the first of its members, at the
 same temperature. Every outer fold costs as much as a whole ensemble; a run that was stopped goes on.
 """
@@ -20,16 +20,18 @@ from numpy.typing import NDArray
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
+from biobgt.model.calibration import calibrated
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD
-from biobgt.training.calibration import calibrated
+from biobgt.output import write_atomically
+from biobgt.spreadsheets import read_csv, write_csv
 from biobgt.training.cards import measured, write_card
-from biobgt.training.cohorts import protocol_splits
 from biobgt.training.data import LabelledGraphs
-from biobgt.training.ensemble import TrainedEnsemble, train_ensemble
+from biobgt.training.folds import TrainedEnsemble, train_ensemble
 from biobgt.training.identity import run_identity
 from biobgt.training.splits import Split
 from biobgt.training.trainer import predict_logits
+from biobgt.training.training_cohorts import protocol_splits
 
 NESTED = "nested.csv"
 FOLDS = 10  # outer folds, and members of each ensemble
@@ -53,10 +55,16 @@ def evaluate_nested(
     cohort : Cohort
     data : LabelledGraphs
         Of the same subjects in the same order.
+    preset : Preset
+    folder : Path
+        Where every outer fold's members and answers are kept.
     n_outer : int
         Outer folds to do, of ten.
     seed : int
         Of the outer folds, the inner folds and the members, as in ``biobgt train``.
+    device : torch.device or str
+    progress : callable, optional
+        Told in words how far it is.
 
     Returns
     -------
@@ -86,8 +94,9 @@ def evaluate_nested(
         table = _answers(cohort, data, split, trained, seed=seed, device=device)
         table.insert(0, "run", run)
         table.insert(0, "fold", number)
-        table.to_csv(file, mode="a", header=not file.exists(), index=False, float_format="%.5f")
-    return pd.read_csv(file)
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        write_atomically(file, before + write_csv(table, header=not before, index=False, float_format="%.5f"))
+    return read_csv(file)
 
 
 def _about(number: int, progress: Callable[[str], None] | None) -> Callable[[str], None]:
@@ -101,7 +110,15 @@ def _about(number: int, progress: Callable[[str], None] | None) -> Callable[[str
 
 
 def mean_of_members(trained: TrainedEnsemble, graphs: GraphBatch, *, device: torch.device | str) -> NDArray[np.float64]:
-    """Calibrated logits of each member, shape (n_members, n_subjects, n_groups); the model's answer is their mean."""
+    """Calibrated logits of each member, shape (n_members, n_subjects, n_groups); the model's answer is their mean.
+
+    Parameters
+    ----------
+    trained : TrainedEnsemble
+    graphs : GraphBatch
+        Of subjects that no member has met.
+    device : torch.device or str
+    """
     logits = [predict_logits(member.to(device), graphs, device=device).double().numpy() for member in trained.members]
     return np.stack(logits) / trained.temperature
 
@@ -155,7 +172,7 @@ def add_nested(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
     """Put the summary on the card in a folder, and the lines beside it."""
     card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
     card["nested"] = nested_summary(results, tuple(card["groups"]))
-    results.to_csv(folder / NESTED, index=False, float_format="%.5f")
+    write_atomically(folder / NESTED, write_csv(results, index=False, float_format="%.5f"))
     write_card(folder, card)
     return card
 

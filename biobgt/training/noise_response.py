@@ -15,7 +15,7 @@ from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.model.ensemble import AT_ONCE, Ensemble, prepare_each
 from biobgt.model.inputs import FeatureStore
-from biobgt.simulate.noise import NOISE_LEVELS, PURE, add_noise
+from biobgt.simulate.added_noise import NOISE_LEVELS, PURE, add_noise
 from biobgt.training.splits import Split
 
 A_FOLD = 40  # test subjects of each fold, drawn by lot: NE and modules of each take a tenth of a second and level
@@ -69,10 +69,16 @@ def noise_response(
         Member i was trained without the test subjects of split i.
     cohort : Cohort
         With series.
+    splits : sequence of Split
+        Those of the training, one per member.
     levels : sequence of float
         The first is no noise.
     seed : int
         Of the draw of subjects and of the noise.
+    store : FeatureStore, optional
+        Where NE and modules of noisy subjects are kept.
+    progress : callable, optional
+        Told (done, total) as subjects are asked about.
     """
     if len(ensemble.members) != len(splits):
         raise InputError(f"{len(splits)} folds need as many members, and {ensemble.name} has {len(ensemble.members)}.")

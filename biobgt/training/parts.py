@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.attention_views import BesideConnectivity, beside_connectivity
 from biobgt.model.batch import GraphBatch
+from biobgt.model.calibration import calibrated, fold_temperatures
+from biobgt.model.module_attention import FunctionalModuleAttention
 from biobgt.model.pretrained import CARD, load_pretrained
 from biobgt.model.transformer import BioBGT
-from biobgt.training.calibration import calibrated, fold_temperatures
 from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION
 from biobgt.training.cards import write_card
 from biobgt.training.data import LabelledGraphs
@@ -117,6 +117,8 @@ def complete_parts(folder: Path, data: LabelledGraphs, splits: Sequence[Split]) 
 
     Parameters
     ----------
+    folder : Path
+        Of the model.
     data : LabelledGraphs
         Of the cohort that the model was trained on.
     splits : sequence of Split

@@ -51,6 +51,13 @@ class Split:
         if len(np.unique(rows)) < len(rows):
             raise InputError(f"In split '{self.name}' a row stands in two parts, or twice in one.")
 
+    def within(self, rows: Indices) -> "Split":
+        """The same split among some rows, in ascending order and counted anew, as when a cohort is one of several."""
+        train, validation, test = (
+            np.flatnonzero(np.isin(rows, part)) for part in (self.train, self.validation, self.test)
+        )
+        return Split(self.name, train, validation, test, self.notes)
+
 
 @dataclass(frozen=True, eq=False)
 class _Persons:

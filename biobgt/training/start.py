@@ -12,11 +12,12 @@ import torch
 from scipy.optimize import brentq
 from torch import Tensor
 
-from biobgt.groups import module_contrast
-from biobgt.model.attention import FunctionalModuleAttention
 from biobgt.model.batch import GraphBatch
 from biobgt.model.margins import margins_to_logits
+from biobgt.model.module_attention import FunctionalModuleAttention
 from biobgt.model.transformer import BioBGT
+from biobgt.modules import module_contrast
+from biobgt.training.readouts import Readouts, readout_parts
 from biobgt.training.region_weights import network_axes, region_weights
 from biobgt.training.ridge import best_penalty, left_out
 
@@ -26,7 +27,18 @@ _ASKED = 32  # training subjects that the sharpness of attention is measured on
 
 
 def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
-    """Teach ψ by its contrastive loss alone; labels are not needed and not given."""
+    """Teach ψ by its contrastive loss alone; labels are not needed and not given.
+
+    Parameters
+    ----------
+    model : BioBGT
+        Changed in place.
+    graphs : GraphBatch
+        Of the training subjects.
+    generator : torch.Generator
+        Of the order of subjects and of the views.
+    device : torch.device
+    """
     preset = model.preset
     learned = [*model.project.parameters(), *model.importance.parameters(), *model.extractor.parameters()]
     optimiser = torch.optim.AdamW(learned, lr=preset.pretrain_rate, weight_decay=preset.weight_decay)
@@ -46,6 +58,16 @@ def sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Genera
     The direction of attention is ψ's; how sharp the kernel is, a random W leaves to chance and to how alike a cohort's
     regions are. Thirty-two training subjects, drawn by lot, are asked. Where no scale gives the contrast, as with
     embeddings that know no modules, W_Q stays as it was drawn.
+
+    Parameters
+    ----------
+    model : BioBGT
+        Changed in place.
+    graphs : GraphBatch
+        Of the training subjects.
+    generator : torch.Generator
+        Of the draw of subjects.
+    device : torch.device
     """
     model.eval()
     asked = graphs[torch.randperm(len(graphs), generator=generator)[:_ASKED]]
@@ -75,36 +97,76 @@ def _batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
 
 
 @torch.no_grad()
-def start_at_ridge(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device) -> None:
-    """Put the readout at the ridge solution for targets ±1, one a group.
+def start_at_ridge(
+    model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
+) -> None:
+    """Put each readout at the ridge solution of its own subjects for targets ±1, one per group.
 
     The penalty minimises the leave-one-out error; margins become logits by :func:`margins_to_logits`.
+
+    Parameters
+    ----------
+    model : BioBGT
+        Changed in place.
+    graphs : GraphBatch
+        Of the training subjects.
+    groups : Tensor of int, shape (n_subjects,)
+        The number of each one's group.
+    device : torch.device
+    readouts : sequence of sequence of int
+        The groups of each cohort, where several are trained together.
     """
     model.eval()
     parts = [model.flat_stream(graphs[slice(i, i + _AT_ONCE)].to(device)) for i in range(0, len(graphs), _AT_ONCE)]
-    features = torch.cat(parts).double().cpu()
+    features, classify = torch.cat(parts).double().cpu(), model.readout.classify
+    for part in readout_parts(groups.numpy(), classify.out_features, readouts):
+        columns = torch.from_numpy(part.columns)
+        classify.weight[columns], classify.bias[columns] = (
+            found.to(classify.weight) for found in _ridge(features[part.rows], torch.from_numpy(part.labels))
+        )
+
+
+def _ridge(features: Tensor, groups: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights, shape (n_groups, n_features), and constants of the logits of one readout."""
     centre = features.mean(dim=0)
-    features -= centre
-    targets = _targets(model, groups)
+    features = features - centre
+    targets = _targets(groups, int(groups.max()) + 1)
     kernel, centred = features @ features.T, targets - targets.mean(dim=0)
     dual, residual = left_out(kernel, centred, best_penalty(kernel, centred))
     found = margins_to_logits((targets - residual).numpy(), groups.numpy())
     matrix, shift = (torch.from_numpy(values) for values in found)
     weight = matrix @ (features.T @ dual).T
-    model.readout.classify.weight.copy_(weight)
-    model.readout.classify.bias.copy_(matrix @ targets.mean(dim=0) + shift - weight @ centre)
+    return weight, matrix @ targets.mean(dim=0) + shift - weight @ centre
 
 
-def weigh_regions(model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device) -> None:
-    """Set how much each region counts, as the preset says, from training subjects."""
+def weigh_regions(
+    model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
+) -> None:
+    """Set how much each region counts, as the preset says, from training subjects of all readouts.
+
+    Parameters
+    ----------
+    model : BioBGT
+        Changed in place.
+    graphs : GraphBatch
+        Of the training subjects.
+    groups : Tensor of int, shape (n_subjects,)
+        The number of each one's group.
+    device : torch.device
+    readouts : sequence of sequence of int
+        The groups of each cohort, where several are trained together.
+    """
     with torch.no_grad():
         values = model.steady_values(graphs.to(device)).cpu()
     axes = network_axes(graphs.features.mean(dim=0), model.preset.region_axes)
-    *_, weights = islice(region_weights(values, axes, _targets(model, groups)), model.preset.region_steps)
+    n_groups = model.readout.classify.out_features
+    parts = readout_parts(groups.numpy(), n_groups, readouts)
+    steps = region_weights(values, axes, _targets(groups, n_groups), parts=parts)
+    *_, weights = islice(steps, model.preset.region_steps)
     with torch.no_grad():
         model.region_weight.copy_(weights)
 
 
-def _targets(model: BioBGT, groups: Tensor) -> Tensor:
-    """±1, a column a group."""
-    return 2 * torch.nn.functional.one_hot(groups, model.readout.classify.out_features).double() - 1
+def _targets(groups: Tensor, n_groups: int) -> Tensor:
+    """±1, a column per group."""
+    return 2 * torch.nn.functional.one_hot(groups, n_groups).double() - 1

@@ -8,21 +8,24 @@ every batch and gradients are averaged.
 import csv
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
+from biobgt.model.calibration import fit_temperature
 from biobgt.model.presets import Preset
+from biobgt.model.training_settings import TrainingSettings
 from biobgt.model.transformer import BioBGT
-from biobgt.training.calibration import fit_temperature
 from biobgt.training.checkpoint import TrainingState, load_state, save_state
 from biobgt.training.distributed import average_gradients, first_ones, is_first, own_share, same_chance, same_on_all
+from biobgt.training.readouts import Readouts, own_logits, readout_parts
 from biobgt.training.start import pretrain_extractor, sharpen_attention, start_at_ridge, weigh_regions
 
 EVALUATION_BATCH = 64
@@ -50,6 +53,7 @@ def train_model(
     preset: Preset,
     *,
     n_groups: int,
+    readouts: Readouts = (),
     seed: int = 0,
     device: torch.device | str = "cpu",
     folder: Path | None = None,
@@ -64,8 +68,11 @@ def train_model(
         Graphs, and the number of each one's group.
     preset : Preset
     n_groups : int
+    readouts : sequence of sequence of int
+        The groups of each cohort, where several are trained together.
     seed : int
         Of the initial weights, the order of subjects, the dropout and the views.
+    device : torch.device or str
     folder : Path, optional
         Where the log and the checkpoint go; without one nothing is written.
     resume : bool
@@ -74,65 +81,80 @@ def train_model(
         Told each epoch.
     """
     run = _Run.start(training, preset, n_groups=n_groups, seed=seed, device=torch.device(device))
-    log = _Log(folder)
+    run.readouts = readouts
     if resume and folder is not None and (state := load_state(folder, run.model, run.optimiser)) is not None:
         run.restore(state)
     else:
         run.warm_start(training, validation)
-    log.open(keep=run.epoch)
-    while not run.ended:
-        epoch = run.one_epoch(training, validation)
-        log.write(epoch)
-        if folder is not None and is_first():
-            save_state(folder, run.state(), run.model, run.optimiser)
-        if progress is not None:
-            progress(epoch)
-    run.model.load_state_dict(run.best)
-    return run.model.eval()
+    run.to_the_end(training, validation, folder=folder, progress=progress)
+    return run.model
 
 
-class _Run:
-    """One training run: model, optimiser, random state, and the best weights so far."""
+class Run(ABC):
+    """One training run of any network: optimiser, random state, and the best weights so far.
 
-    def __init__(self, model: BioBGT, preset: Preset, *, seed: int, device: torch.device, n_subjects: int) -> None:
-        self.model, self.preset, self.device = model, preset, device
-        self.optimiser = torch.optim.AdamW(model.parameters(), lr=0.0, weight_decay=preset.weight_decay)
+    Parameters
+    ----------
+    model : Module
+        From a batch of graphs to logits.
+    settings : TrainingSettings
+    """
+
+    model: nn.Module
+
+    def __init__(
+        self, model: nn.Module, settings: TrainingSettings, *, seed: int, device: torch.device, n_subjects: int
+    ) -> None:
+        self.model, self.settings, self.device = model, settings, device
+        self.optimiser = torch.optim.AdamW(model.parameters(), lr=0.0, weight_decay=settings.weight_decay)
         self.generator = torch.Generator().manual_seed(seed)
-        self.steps_an_epoch = math.ceil(n_subjects / preset.batch_size)
+        self.steps_an_epoch = math.ceil(n_subjects / settings.batch_size)
         self.epoch, self.best_epoch, self.best_loss = 0, 0, math.inf
         self.best = _copy(model)
-
-    @classmethod
-    def start(
-        cls, training: tuple[GraphBatch, Tensor], preset: Preset, *, n_groups: int, seed: int, device: torch.device
-    ) -> "_Run":
-        torch.manual_seed(seed)
-        model = BioBGT(preset, n_regions=training[0].features.shape[2], n_groups=n_groups)
-        model.standardise(training[0])
-        same_on_all(model)
-        return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(training[0]))
+        self.readouts: Readouts = ()
 
     @property
     def ended(self) -> bool:
         """Whether all epochs are done, or validation has not improved for as long as the preset waits."""
         waited = self.epoch - self.best_epoch
-        return self.epoch >= self.preset.epochs or 0 < self.preset.patience <= waited
+        return self.epoch >= self.settings.epochs or 0 < self.settings.patience <= waited
 
-    def warm_start(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
-        """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
-        if self.preset.pretrain_steps:
-            pretrain_extractor(self.model, training[0], self.generator, device=self.device)
-        if self.preset.start_contrast:
-            sharpen_attention(self.model, training[0], self.generator, device=self.device)
-        if self.preset.region_axes:
-            weigh_regions(self.model, *training, device=self.device)
-        if self.preset.ridge_start:
-            start_at_ridge(self.model, *training, device=self.device)
-        same_on_all(self.model)  # sums on a GPU differ in their last digits from process to process
-        if self.preset.ridge_start:
-            self.best_loss, self.best = self._validate(*validation)[0], _copy(self.model)
+    @abstractmethod
+    def losses(self, graphs: GraphBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits, and the loss that is added to the cross-entropy."""
+
+    def to_the_end(
+        self,
+        training: tuple[GraphBatch, Tensor],
+        validation: tuple[GraphBatch, Tensor],
+        *,
+        folder: Path | None = None,
+        progress: Callable[[Epoch], None] | None = None,
+    ) -> None:
+        """Train the epochs that are left, and put the best weights back.
+
+        Parameters
+        ----------
+        training, validation : (GraphBatch, Tensor)
+        folder : Path, optional
+            Where the log and the checkpoint go.
+        progress : callable, optional
+            Told each epoch.
+        """
+        log = _Log(folder)
+        log.open(keep=self.epoch)
+        while not self.ended:
+            epoch = self.one_epoch(training, validation)
+            log.write(epoch)
+            if folder is not None and is_first():
+                save_state(folder, self.state(), self.model, self.optimiser)
+            if progress is not None:
+                progress(epoch)
+        self.model.load_state_dict(self.best)
+        self.model.eval()
 
     def one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
+        """Show every training subject once, then validate."""
         start = time.perf_counter()
         graphs, groups = training
         same_chance(self.generator)
@@ -141,7 +163,7 @@ class _Run:
         torch.manual_seed(int(torch.randint(2**31, (1,), generator=self.generator)))
         self.model.train()
         sums = torch.zeros(2)
-        for step, rows in enumerate(torch.split(order, self.preset.batch_size)):
+        for step, rows in enumerate(torch.split(order, self.settings.batch_size)):
             sums += self._step(graphs[rows], groups[rows], self.epoch * self.steps_an_epoch + step) * len(rows)
         self.epoch += 1
         loss, accuracy = self._validate(*validation)
@@ -165,44 +187,85 @@ class _Run:
             share = len(piece) / len(rows)
             losses += share * self._backward(graphs[piece].to(self.device), groups[piece].to(self.device), share)
         average_gradients(self.model)
-        if self.preset.clip:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.preset.clip)
+        if self.settings.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self.optimiser.step()
         return losses
 
     def _backward(self, graphs: GraphBatch, groups: Tensor, share: float) -> Tensor:
         """Add the gradients of a share of a batch; return its two losses."""
         with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
-            logits, contrast = self.model.losses(graphs, self.generator)
-            classify = functional.cross_entropy(logits.float(), groups)
-            loss = share * (classify + self.preset.contrast_weight * contrast)
+            logits, contrast = self.losses(graphs, groups)
+            classify = functional.cross_entropy(own_logits(logits.float(), groups, self.readouts), groups)
+            loss = share * (classify + self.settings.contrast_weight * contrast)
         loss.backward()  # type: ignore[no-untyped-call]
         return torch.stack([classify.detach(), contrast.detach()]).cpu().float()
 
     def _learning_rate(self, step: int) -> float:
-        warmup = self.preset.warmup_epochs * self.steps_an_epoch
-        total = self.preset.epochs * self.steps_an_epoch
+        warmup = self.settings.warmup_epochs * self.steps_an_epoch
+        total = self.settings.epochs * self.steps_an_epoch
         if step < warmup:
-            return self.preset.learning_rate * (step + 1) / warmup
-        return self.preset.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
+            return self.settings.learning_rate * (step + 1) / warmup
+        return self.settings.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
 
     def _validate(self, graphs: GraphBatch, groups: Tensor) -> tuple[float, float]:
         """Cross-entropy after temperature scaling, since overconfidence is put right afterwards, and accuracy."""
         logits = predict_logits(self.model, graphs, device=self.device)
         if not bool(torch.isfinite(logits).all()):
             return math.nan, math.nan
-        temperature = fit_temperature(logits.double().numpy(), groups.numpy())
-        loss = functional.cross_entropy(logits / temperature, groups)
+        loss, right = 0.0, 0
+        for part in readout_parts(groups.numpy(), logits.shape[1], self.readouts):
+            own, truth = logits[part.rows][:, part.columns], torch.from_numpy(part.labels)
+            temperature = fit_temperature(own.double().numpy(), part.labels)
+            loss += len(truth) / len(groups) * float(functional.cross_entropy(own / temperature, truth))
+            right += int((own.argmax(dim=1) == truth).sum())
         # All processes must stop at the same epoch.
-        return first_ones(float(loss)), float((logits.argmax(dim=1) == groups).float().mean())
+        return first_ones(loss), right / len(groups)
 
     def state(self) -> TrainingState:
+        """What a checkpoint holds beside model and optimiser."""
         return TrainingState(self.epoch, self.best_epoch, self.best_loss, self.best, self.generator.get_state())
 
     def restore(self, state: TrainingState) -> None:
+        """Go on from a checkpoint."""
         self.epoch, self.best_epoch, self.best_loss = state.epoch, state.best_epoch, state.best_loss
         self.best = state.best
         self.generator.set_state(state.generator)
+
+
+class _Run(Run):
+    """A run of BioBGT."""
+
+    model: BioBGT
+
+    @classmethod
+    def start(
+        cls, training: tuple[GraphBatch, Tensor], preset: Preset, *, n_groups: int, seed: int, device: torch.device
+    ) -> "_Run":
+        torch.manual_seed(seed)
+        graphs = training[0]
+        n_regions, n_features = graphs.values.shape[2], graphs.features.shape[2]
+        model = BioBGT(preset, n_regions=n_regions, n_groups=n_groups, n_features=n_features)
+        model.standardise(graphs)
+        same_on_all(model)
+        return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(graphs))
+
+    def warm_start(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
+        """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
+        if self.model.preset.pretrain_steps:
+            pretrain_extractor(self.model, training[0], self.generator, device=self.device)
+        if self.model.preset.start_contrast:
+            sharpen_attention(self.model, training[0], self.generator, device=self.device)
+        if self.model.preset.region_axes:
+            weigh_regions(self.model, *training, device=self.device, readouts=self.readouts)
+        if self.model.preset.ridge_start:
+            start_at_ridge(self.model, *training, device=self.device, readouts=self.readouts)
+        same_on_all(self.model)  # sums on a GPU differ in their last digits from process to process
+        if self.model.preset.ridge_start:
+            self.best_loss, self.best = self._validate(*validation)[0], _copy(self.model)
+
+    def losses(self, graphs: GraphBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
+        return self.model.losses(graphs, self.generator)
 
 
 class _Log:
@@ -229,8 +292,18 @@ class _Log:
 
 
 @torch.no_grad()
-def predict_logits(model: BioBGT, graphs: GraphBatch, *, device: torch.device | str = "cpu") -> Tensor:
-    """Logits of many graphs, on the CPU, shape (B, n_groups)."""
+def predict_logits(model: nn.Module, graphs: GraphBatch, *, device: torch.device | str = "cpu") -> Tensor:
+    """Logits of many graphs, on the CPU, shape (B, n_groups).
+
+    Parameters
+    ----------
+    model : Module
+        BioBGT, or a network of the benchmark.
+    graphs : GraphBatch
+        Of B subjects; they are taken in parts.
+    device : torch.device or str
+        Where the model is.
+    """
     model.eval()
     parts = [model(graphs[slice(i, i + EVALUATION_BATCH)].to(device)) for i in _starts(len(graphs))]
     return torch.cat(parts).float().cpu()
@@ -240,5 +313,5 @@ def _starts(n: int) -> range:
     return range(0, n, EVALUATION_BATCH)
 
 
-def _copy(model: BioBGT) -> dict[str, Tensor]:
+def _copy(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in model.state_dict().items()}

@@ -5,12 +5,17 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+from brought_files import Uploaded, abide_text
+from page_contents import assert_no_error
+from start_page import start_at
 from streamlit.testing.v1 import AppTest
+from subjects_page import N_REGIONS, PHENOTYPES, table_file
 from tiny_models import write_tiny_model
 
 from biobgt.model import pretrained
-from biobgt.model.pretrained import GroupResults, load_groups
+from biobgt.model.group_results import GroupResults, load_groups
 
 APP = Path(__file__).resolve().parents[2] / "app"
 sys.path.insert(0, str(APP))  # as `streamlit run` does
@@ -22,9 +27,7 @@ def _open(page: str = "home", **parameters: str) -> AppTest:
     session = AppTest.from_file(str(APP / "Home.py"), default_timeout=TIMEOUT_S)
     for name, value in parameters.items():
         session.query_params[name] = value
-    if page != "home":
-        session.switch_page(f"views/{page}.py")  # at once, as a link to the page does
-    return session.run()
+    return start_at(session, page).run()
 
 
 @pytest.fixture(scope="session")
@@ -58,3 +61,31 @@ def models(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def groups(models: None) -> GroupResults:
     """The first one's group results."""
     return load_groups("abide-cc200")
+
+
+@pytest.fixture
+def series(rng) -> np.ndarray:
+    return rng.standard_normal((4, 40, N_REGIONS)).cumsum(axis=1)
+
+
+@pytest.fixture
+def own(open_page, series):
+    """The page of subjects with four subjects, two of them controls and one without a group."""
+    page = open_page("subjects")
+    page.file_uploader(key="phenotypes0").set_value(PHENOTYPES)
+    page.file_uploader(key="files0").set_value([table_file(series, i) for i in range(4)])
+    page.run()
+    assert_no_error(page)
+    return page
+
+
+@pytest.fixture
+def recordings(rng) -> np.ndarray:
+    """Series of three subjects, shape (120, 3, 200)."""
+    return rng.standard_normal((120, 3, 200)).cumsum(axis=0).round(6)
+
+
+@pytest.fixture
+def abide(recordings) -> list[Uploaded]:
+    """The same, as files of ABIDE."""
+    return [Uploaded(f"Site_005000{i}_rois_cc200.1D", abide_text(recordings[:, i])) for i in range(3)]

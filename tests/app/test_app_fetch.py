@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from abide_mirror import abide_server
 from page_contents import as_shown, assert_no_error, captions
-from state import OWN, OWN_COHORT
+
+from session.cohorts import OWN
+from session.keys import OWN_COHORT
 
 FETCH = nilearn.datasets.fetch_abide_pcp
 
@@ -27,7 +29,7 @@ def test_fetched_subjects_are_the_users_own(open_page, asked, tmp_path):
     page = open_page("subjects")
     said = captions(page)
     assert "asks a public server on the internet" in said
-    assert "nothing of yours is sent" in said
+    assert "none of your data are sent" in said
     assert f"kept in {tmp_path / 'kept'} on the machine" in said
     assert asked == []  # nothing before the button is pressed
     page.number_input(key="fetch_subjects").set_value(2).run()

@@ -1,15 +1,15 @@
 """The page of hubs says what its measures are worth: agreement beyond strength and degree, and their reliability."""
 
-import hub_evidence
 import numpy as np
 import pytest
 from page_contents import as_shown, assert_no_error, captions
 
 from biobgt import ConnectomeSettings
-from biobgt.analysis import HubOptions, analyse_hubs
+from biobgt.analysis import analyse_hubs
 from biobgt.connectome import brain_graph
-from biobgt.hubs import HUB_METRICS
+from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls
+from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.simulate import demo_cohort
 
 SUBJECT = "sim-NC-001"
@@ -18,8 +18,7 @@ SUBJECT = "sim-NC-001"
 @pytest.fixture
 def few_nulls(monkeypatch):
     """Three null graphs instead of 39."""
-    monkeypatch.setattr(hub_evidence, "NULL_GRAPHS", 3)
-    monkeypatch.setattr("hub_evidence_panels.NULL_GRAPHS", 3, raising=False)
+    monkeypatch.setattr("views.hubs.evidence_panels.NULL_GRAPHS", 3)
 
 
 def words(page):
@@ -55,7 +54,7 @@ def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open
     assert "seed 0" in captions(page)
     page.select_slider(key="gamma").set_value(3.0).run()  # null graphs are known at every γ
     assert_no_error(page)
-    assert "γ = 3/mean(λ), perturbation control. Without anything held" in captions(page)
+    assert "γ = 3/mean(λ), perturbation control. Unadjusted, ρ with NEff" in captions(page)
 
 
 def test_near_zero_mean_connectivity_is_said_with_its_criterion(open_page):
@@ -70,7 +69,7 @@ def test_study_reliability_shows_where_it_applies_and_not_elsewhere(open_page):
     page = open_page("hubs", cohort="asd")
     assert_no_error(page)
     shown = table(page, "ABIDE ICC")
-    assert list(shown["Measure"]) == list(HUB_METRICS.values())
+    assert list(shown["Measure"]) == [measure.title for measure in HUB_MEASURES.values()]
     values = shown.set_index("Measure")["ABIDE"]
     assert values["node entanglement"] < values["node efficiency"]
     assert "Split-half reliability of a whole recording, ABIDE:" in page.dataframe[-1].proto.columns
@@ -89,7 +88,7 @@ def test_own_halves_are_those_of_the_command_line(open_page):
     button(page, "two halves of this recording").click().run()
     assert_no_error(page)
     one = demo_cohort("ad").select(lambda subject: subject.id == SUBJECT)
-    expected = analyse_hubs(one, ConnectomeSettings(), HubOptions(halves=True)).halves
+    expected = analyse_hubs(one, ConnectomeSettings(), HubAnalysisOptions(halves=True)).halves
     shown = table(page, "This subject")
     np.testing.assert_allclose(shown["This subject"], expected["whole"])
     np.testing.assert_allclose(shown["Its hubs"], expected["overlap"])

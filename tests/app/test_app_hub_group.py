@@ -1,16 +1,21 @@
 """The group behind the curves, some regions at random, hubs in the brain: the library's numbers, worked out once."""
 
-import hub_brain
-import hub_results
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, captions, figure
 from streamlit.testing.v1 import AppTest
 
-from biobgt import ConnectomeSettings, InputError
-from biobgt.analysis import HubOptions, analyse_hubs
+from biobgt import ConnectomeSettings, InputError, measured_hubs
+from biobgt.analysis import analyse_hubs
 from biobgt.figures import random_regions
+from biobgt.figures.paper.style import PaperStyle
+from biobgt.hubs import group_curves
+from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.simulate import demo_cohort
+from session import cohorts
+from views.shared import widgets
 
 MEASURES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
 
@@ -23,40 +28,36 @@ def cohort():
 @pytest.fixture
 def count_curves(monkeypatch):
     """Count whose curves are measured; nothing is left from other tests."""
-    measured = []
-    hub_results._demo_curves.clear()
-    original = hub_results.measure_curves
+    found = []
+    cohorts._demo.clear()
+    original = group_curves.measure_curves
 
     def measure_curves(graph, *args, **options):
-        measured.append(graph.subject)
+        found.append(graph.subject)
         return original(graph, *args, **options)
 
-    monkeypatch.setattr(hub_results, "measure_curves", measure_curves)
-    yield measured
-    hub_results._demo_curves.clear()
+    monkeypatch.setattr(group_curves, "measure_curves", measure_curves)
+    yield found
+    cohorts._demo.clear()
 
 
 @pytest.fixture
 def count_pictures(monkeypatch):
     """Count the pictures drawn, without drawing them."""
     drawn = []
-    hub_results._demo_picture.clear()
+    cohorts._demo.clear()
     pixel = bytes.fromhex(
         "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e2"
         "21bc330000000049454e44ae426082"
     )
 
-    def draw(kind):
-        def draw_it(view, table, coordinates):
-            drawn.append((kind, view.subject.id, view.hubs.gamma))
-            return pixel
+    def draw(figure, width_mm):
+        drawn.append((figure.key, figure.subject, figure.options.gamma))
+        return pixel, figure.paper_caption(PaperStyle())
 
-        return draw_it
-
-    monkeypatch.setattr(hub_brain, "_draw_glass", draw("glass"))
-    monkeypatch.setattr(hub_brain, "_draw_five", draw("five"))
+    monkeypatch.setattr(widgets, "_picture", draw)
     yield drawn
-    hub_results._demo_picture.clear()
+    cohorts._demo.clear()
 
 
 def bands(page: AppTest):
@@ -71,12 +72,12 @@ def address_of(page: AppTest) -> dict[str, str]:
 
 @pytest.mark.parametrize("gamma", ["0.5", "3"])
 def test_group_behind_is_what_the_command_line_computes(open_page, cohort, gamma):
-    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", gamma=gamma)
+    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", gamma=gamma, curve_order="atlas")
     assert bands(page) == []
     page.toggle(key="group_behind").set_value(True)
     page.segmented_control(key="curve_scale").select("raw").run()
     assert_no_error(page)
-    expected = analyse_hubs(cohort.group("MCI"), ConnectomeSettings(), HubOptions(gamma=float(gamma))).groups
+    expected = analyse_hubs(cohort.group("MCI"), ConnectomeSettings(), HubAnalysisOptions(gamma=float(gamma))).groups
     for (mean, sd), measure in zip(bands(page), MEASURES.values(), strict=True):
         np.testing.assert_allclose(mean, expected[f"{measure}_mean"])
         np.testing.assert_allclose(sd, expected[f"{measure}_sd"], atol=1e-12)
@@ -92,8 +93,8 @@ def test_group_is_measured_once_for_all_gammas_subjects_pages_and_sessions(open_
         page.select_slider(key="gamma").set_value(gamma).run()
     page.segmented_control(key="curve_scale").select("rank").run()
     page.selectbox(key="subject").select("sim-NC-007").run()
-    page.switch_page("views/home.py").run()
-    page.switch_page("views/hubs.py").run()
+    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/hubs/page.py").run()
     assert len(bands(page)) == 3
     other = open_page("hubs", cohort="ad")
     other.toggle(key="group_behind").set_value(True).run()
@@ -104,18 +105,18 @@ def test_group_is_measured_once_for_all_gammas_subjects_pages_and_sessions(open_
 
 
 def test_work_that_ended_early_goes_on_where_it_was(open_page, cohort, count_curves, monkeypatch):
-    counting = hub_results.measure_curves
+    counting = group_curves.measure_curves
 
     def ends_early(graph, *args, **options):
         if graph.subject == "sim-NC-004":
             raise InputError("The fourth is broken.")
         return counting(graph, *args, **options)
 
-    monkeypatch.setattr(hub_results, "measure_curves", ends_early)
+    monkeypatch.setattr(group_curves, "measure_curves", ends_early)
     page = open_page("hubs", cohort="ad")
     page.toggle(key="group_behind").set_value(True).run()
     assert as_shown(page.error[0].value) == "The fourth is broken."
-    monkeypatch.setattr(hub_results, "measure_curves", counting)
+    monkeypatch.setattr(group_curves, "measure_curves", counting)
     page.run()
     assert_no_error(page)
     assert count_curves == list(cohort.group("NC").ids)
@@ -123,8 +124,8 @@ def test_work_that_ended_early_goes_on_where_it_was(open_page, cohort, count_cur
 
 
 def test_fifty_random_regions_are_those_of_the_seed(open_page, cohort):
-    page = open_page("hubs", cohort="ad")
-    page.segmented_control(key="curve_regions").select("random").run()
+    page = open_page("hubs", cohort="ad", curve_order="atlas")
+    page.segmented_control(key="curve_regions").select(50).run()
     page.number_input(key="curve_seed").set_value(7).run()
     assert_no_error(page)
     (curve,) = (trace for trace in figure(page, "hub_curves")["data"] if trace["name"] == "NE")
@@ -136,14 +137,22 @@ def test_fifty_random_regions_are_those_of_the_seed(open_page, cohort):
     np.testing.assert_allclose(array(curve["y"]), kept, atol=1e-9)  # still over all regions
 
 
-def test_brain_has_ne_as_size_and_its_rank_as_colour(open_page, cohort):
-    page = open_page("hubs", cohort="ad")
-    table = analyse_hubs(cohort.select(lambda subject: subject.id == "sim-NC-001")).tables["sim-NC-001"]
-    (nodes,) = (trace for trace in figure(page, "hub_brain")["data"] if trace.get("name") == "regions")
-    np.testing.assert_allclose(array(nodes["marker"]["color"]), table["node_entanglement_rank"])
-    by_size = np.argsort(-array(nodes["marker"]["size"]), kind="stable")
-    np.testing.assert_array_equal(by_size[:9], np.argsort(-table["node_entanglement"].to_numpy())[:9])
-    np.testing.assert_allclose(array(nodes["x"]), cohort.atlas.coordinates[:, 0])
+def test_hubs_stand_out_of_the_brain_with_ne_as_size_and_the_strongest_are_named(open_page, cohort):
+    page = open_page("hubs", cohort="ad", hub_share="0.2")
+    options = HubAnalysisOptions(share=0.2)
+    one = cohort.select(lambda subject: subject.id == "sim-NC-001")
+    table = analyse_hubs(one, ConnectomeSettings(), options).tables["sim-NC-001"]
+    brain = figure(page, "hub_brain")
+    drawn = {trace["name"]: trace for trace in brain["data"]}
+    is_hub = table["node_entanglement_hub"].to_numpy()
+    for name, members in (("hubs by NE", is_hub), ("other regions", ~is_hub)):
+        np.testing.assert_allclose(array(drawn[name]["x"]), cohort.atlas.coordinates[members, 0])
+        order = np.argsort(-array(drawn[name]["marker"]["size"]), kind="stable")
+        np.testing.assert_array_equal(order[:5], np.argsort(-table["node_entanglement"].to_numpy()[members])[:5])
+    assert drawn["hubs by NE"]["marker"]["color"] != drawn["other regions"]["marker"]["color"] == "#9AA5AB"
+    strongest = table.sort_values("node_entanglement_rank")["region"].tolist()[:10]
+    assert [name["text"] for name in brain["layout"]["scene"]["annotations"]] == strongest
+    assert f"The strongest: {', '.join(strongest)}." in captions(page)
 
 
 def test_pictures_are_drawn_once_and_say_what_they_show(open_page, count_pictures):
@@ -154,11 +163,11 @@ def test_pictures_are_drawn_once_and_say_what_they_show(open_page, count_picture
         assert_no_error(page)
         assert words in captions(page)
     page.segmented_control(key="brain_shown").select("glass").run()
-    page.switch_page("views/home.py").run()
-    page.switch_page("views/hubs.py").run()
-    assert count_pictures == [("glass", "sim-NC-001", 0.5), ("five", "sim-NC-001", 0.5)]
+    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/hubs/page.py").run()
+    assert count_pictures == [("hub_brain", "sim-NC-001", 0.5), ("five_brains", "sim-NC-001", 0.5)]
     page.select_slider(key="gamma").set_value(1.0).run()
-    assert count_pictures[2:] == [("glass", "sim-NC-001", 1.0)]
+    assert count_pictures[2:] == [("hub_brain", "sim-NC-001", 1.0)]
     (image,) = page.get("image")
     assert image.proto.imgs[0].alt.startswith("Simulated subject sim-NC-001")
 
@@ -177,7 +186,7 @@ def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
     page.file_uploader(key="files0").set_value([("S_1.1D", "\n".join([header, *rows, ""]).encode(), "")])
     page.run()
     page.slider(key="absolute_level").set_value(0.1)
-    page.switch_page("views/hubs.py").run()
+    page.switch_page("views/hubs/page.py").run()
     assert_no_error(page)
     assert any("has no coordinates" in as_shown(info.value) for info in page.info)
     assert page.toggle(key="group_behind").disabled
@@ -185,7 +194,9 @@ def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
 
 
 def test_own_groups_curves_stay_in_their_session_and_are_few(open_page, rng, count_curves, monkeypatch):
-    monkeypatch.setattr(hub_results, "KEPT_OWN_CURVES", 2)
+    few = replace(measured_hubs.HUB_CURVES, most=2)
+    monkeypatch.setattr(measured_hubs, "HUB_CURVES", few)
+    monkeypatch.setattr("views.hubs.curves_panel.HUB_CURVES", few)
     header = "\t".join(f"#{i}" for i in range(1, 91))
     files = []
     for name in ("a", "b"):
@@ -195,14 +206,13 @@ def test_own_groups_curves_stay_in_their_session_and_are_few(open_page, rng, cou
     page.file_uploader(key="files0").set_value(files)
     page.run()
     page.slider(key="absolute_level").set_value(0.1)
-    page.switch_page("views/hubs.py").run()
+    page.switch_page("views/hubs/page.py").run()
     page.toggle(key="group_behind").set_value(True).run()
     assert_no_error(page)
     assert len(count_curves) == 2
     assert "of whole cohort" in captions(page)
-    for level in (0.12, 0.14):
-        page.slider(key="absolute_level").set_value(level).run()
-    kept = page.session_state["own_cohort"].own_curves
-    assert [settings.level for settings, _ in kept] == [0.12, 0.14]
+    page.slider(key="absolute_level").set_value(0.12).run()
+    kept = page.session_state["own_cohort"].store.kept(few)
+    assert [(key.subject, key.settings.level) for key in kept] == [("a_rois_aal90", 0.12), ("b_rois_aal90", 0.12)]
     assert "region" not in address_of(page)
-    assert not hub_results._demo_curves("own", ConnectomeSettings(level=0.1), "control")
+    assert all(not key.subject.endswith("_rois_aal90") for key in cohorts._demo("asd").store.kept(few))

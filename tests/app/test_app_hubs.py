@@ -1,19 +1,18 @@
 """The page of hubs: its numbers are the library's, γ costs no new spectra, and own subjects' results stay theirs."""
 
-from typing import get_args
+from dataclasses import replace
 
-import hub_results
 import numpy as np
 import pandas as pd
 import pytest
-import state
-from loaded import HubChoices
 from page_contents import array, as_shown, assert_no_error, captions, figure
 
-from biobgt import ConnectomeSettings, load_atlas
-from biobgt.analysis import HubOptions, analyse_hubs
-from biobgt.hubs import HubRule, Perturbation
+from biobgt import ConnectomeSettings, load_atlas, measured_hubs
+from biobgt.analysis import analyse_hubs
+from biobgt.hubs import table
+from biobgt.hubs.hub_options import GAMMAS, HubAnalysisOptions
 from biobgt.simulate import demo_cohort
+from session import cohorts
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
 FIGURES = (
@@ -31,22 +30,22 @@ def cohort():
 def count_measurings(monkeypatch):
     """Count how often spectra are computed; nothing is left from other tests."""
     measured = []
-    hub_results._demo_hubs.clear()
-    original = hub_results.measure_hubs
+    cohorts._demo.clear()
+    original = table.measure_hubs
 
     def measure_hubs(graph, *args, **options):
         measured.append(graph.subject)
         return original(graph, *args, **options)
 
-    monkeypatch.setattr(hub_results, "measure_hubs", measure_hubs)
+    monkeypatch.setattr(table, "measure_hubs", measure_hubs)
     yield measured
-    hub_results._demo_hubs.clear()
+    cohorts._demo.clear()
 
 
 def hubs_of(cohort, subject, settings=None, **options):
     """Hubs and agreement as the command line computes them."""
     one = cohort.select(lambda other: other.id == subject)
-    found = analyse_hubs(one, settings or ConnectomeSettings(), HubOptions(**options))
+    found = analyse_hubs(one, settings or ConnectomeSettings(), HubAnalysisOptions(**options))
     return found.tables[subject], found.agreement.set_index("reference")["spearman"]
 
 
@@ -67,21 +66,16 @@ def upload(page, name, series):
     return page.run()
 
 
-def test_choices_and_defaults_are_those_of_the_library():
-    assert get_args(Perturbation) == state.PERTURBATIONS
-    assert get_args(HubRule) == state.HUB_RULES
-    default, options = HubChoices(), HubOptions()
-    assert (default.gamma, default.perturbation, default.rule) == (options.gamma, options.perturbation, options.rule)
-    assert default.gamma in state.GAMMAS
-    steps = np.diff(np.log10(state.GAMMAS))
-    np.testing.assert_allclose(steps, 0.1, atol=0.035)
+def test_gammas_are_even_steps_with_the_default_among_them():
+    assert HubAnalysisOptions().gamma in GAMMAS
+    np.testing.assert_allclose(np.diff(np.log10(GAMMAS)), 0.1, atol=0.035)
 
 
 @pytest.mark.parametrize("options", [{}, {"gamma": 3.0, "perturbation": "remove", "rule": "sd"}])
 def test_curves_scatter_sweep_and_table_are_what_the_command_line_computes(open_page, cohort, options):
     names = {"gamma": "gamma", "perturbation": "perturbation", "rule": "hub_rule"}
     parameters = {names[option]: f"{value:g}" if option == "gamma" else value for option, value in options.items()}
-    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", **parameters)
+    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", curve_order="atlas", **parameters)
     assert_no_error(page)
     table, spearman = hubs_of(cohort, "sim-MCI-002", **options)
     drawn = traces(page, "hub_curves")
@@ -109,7 +103,7 @@ def test_curves_scatter_sweep_and_table_are_what_the_command_line_computes(open_
 
 
 def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count_measurings):
-    page = open_page("hubs", cohort="ad")
+    page = open_page("hubs", cohort="ad", curve_order="atlas")
     curves = []
     for gamma in (0.5, 0.1, 10.0):
         page.select_slider(key="gamma").set_value(gamma).run()
@@ -120,8 +114,8 @@ def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count_m
         assert list(traces(page, "gamma_sweep")[f"γ = {gamma:g}"]["x"]) == [gamma, gamma]
     assert not np.allclose(curves[0], curves[2], atol=0.1)
     page.segmented_control(key="hub_rule").select("sd").run()
-    page.switch_page("views/home.py").run()
-    page.switch_page("views/hubs.py").run()
+    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/hubs/page.py").run()
     open_page("hubs", cohort="ad")  # another session shares the demo
     assert count_measurings == ["sim-NC-001"]
     page.segmented_control(key="perturbation").select("remove").run()
@@ -137,19 +131,21 @@ def test_choices_survive_a_round_through_the_pages_and_are_in_the_link(open_page
     page.segmented_control(key="hub_rule").select("sd")
     page.segmented_control(key="curve_scale").select("rank")
     page.selectbox(key="curve_order").select("by NE")
-    page.multiselect(key="table_measures").set_value(["node_entanglement", "degree"]).run()
-    before = {key: figure(page, key) for key in FIGURES}
+    page.multiselect(key="measures").set_value(["node_entanglement", "node_efficiency", "fc_strength", "degree"]).run()
+    before = {key: figure(page, key) for key in (*FIGURES, "ne_degree")}
     address = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
     assert (address["gamma"], address["perturbation"], address["hub_rule"]) == ("2.5", "remove", "sd")
     for name in ("home", "subjects", "hubs"):
-        page.switch_page(f"views/{name}.py").run()
+        page.switch_page(f"views/{name}/page.py").run()
         assert_no_error(page)
         assert page.query_params["gamma"] in ("2.5", ["2.5"])
-    assert {key: figure(page, key) for key in FIGURES} == before
+    assert {key: figure(page, key) for key in before} == before
     assert "degree" in hub_table(page).columns
+    assert address["measures"] == "node_entanglement,node_efficiency,fc_strength,degree"
     shared = open_page("hubs", **address)
     assert not shared.warning
-    for key in FIGURES[1:]:
+    assert "degree" in hub_table(shared).columns
+    for key in (*FIGURES, "ne_degree"):
         assert figure(shared, key) == before[key]
 
 
@@ -187,8 +183,8 @@ def test_ranks_raw_values_and_orders(open_page, cohort):
     [
         ({}, "real ABIDE subjects (CC200, Pearson correlation, positive connections of at least 0.3, control", True),
         ({"threshold": "none", "perturbation": "remove"}, "connections of at least 0, remove, |ΔS|", True),
-        ({"cohort": "ad"}, "No norm is shown behind: ABIDE was measured on the 200 regions of Craddock CC200", False),
-        ({"level": "0.25"}, "no graphs like these (it has thresholds 0, 0.2, 0.3, 0.4), so none is shown", False),
+        ({"cohort": "ad"}, "No norm is shown: ABIDE was measured on the 200 regions of Craddock CC200", False),
+        ({"level": "0.25"}, "no graphs like these (it has thresholds 0, 0.2, 0.3, 0.4), so no norm is shown", False),
         ({"threshold": "proportional"}, "no graphs like these (it has no proportional threshold)", False),
         ({"estimator": "fisher-z"}, "no graphs like these (it has Pearson correlation)", False),
     ],
@@ -219,17 +215,44 @@ def test_graph_without_connections_is_said_to_have_no_agreement(open_page):
 
 
 def test_fc_strength_is_of_the_correlations_whatever_the_estimator(open_page, cohort):
-    page = open_page("hubs", cohort="ad", estimator="tangent", level="0.05")
+    page = open_page("hubs", cohort="ad", estimator="tangent", level="0.05", curve_order="atlas")
     table = hubs_of(cohort, "sim-NC-001")[0]
     np.testing.assert_allclose(array(traces(page, "hub_curves")["FC strength"]["y"]), table["fc_strength_z"])
 
 
-def test_table_without_measures_still_names_the_regions(open_page):
+def test_page_opens_on_the_brain_then_the_curves_by_network_then_agreement(look_at, cohort):
+    page = look_at("hubs", cohort="ad")
+    keys = [chart.proto.id.rpartition("-")[2] for chart in page.get("plotly_chart")]
+    assert keys[:4] == ["hub_brain", "hub_curves", "ne_node_efficiency", "ne_fc_strength"]
+    shown = figure(page, "hub_curves")
+    networks = next(iter(cohort.atlas.labels.values()))
+    labels = [networks[region] or "unlabelled" for region in array(traces(page, "hub_curves")["NE"]["customdata"])]
+    runs = [name for i, name in enumerate(labels) if i == 0 or labels[i - 1] != name]
+    assert len(runs) == len(set(runs)), "the regions of a network stand together"
+    assert list(shown["layout"]["xaxis"]["ticktext"]) == runs
+
+
+def test_page_without_measures_says_so(open_page):
     page = open_page("hubs", cohort="ad")
-    page.multiselect(key="table_measures").set_value([]).run()
+    page.multiselect(key="measures").set_value([]).run()
+    assert not page.exception
+    assert as_shown(page.error[0].value) == "Choose at least one hub measure."
+    page.multiselect(key="measures").set_value(["degree"]).run()
     assert_no_error(page)
-    assert list(hub_table(page).columns) == ["region", "dosenbach", "paper"]
+    assert "hubs by degree" in traces(page, "hub_curves")
     assert not hub_table(page).isna().any().any()
+
+
+def test_share_of_hubs_reaches_figures_captions_and_the_link(open_page, cohort):
+    page = open_page("hubs", cohort="ad", curve_order="atlas")
+    assert "9 in all: the top 10% of regions" in captions(page)
+    page.select_slider(key="hub_share").set_value(0.2).run()
+    assert_no_error(page)
+    table = hubs_of(cohort, "sim-NC-001", share=0.2)[0]
+    expected = list(table.loc[table["node_entanglement_hub"], "region"])
+    assert list(traces(page, "hub_curves")["hubs by NE"]["x"]) == expected
+    assert "18 in all: the top 20% of regions" in captions(page)
+    assert page.query_params["hub_share"] in ("0.2", ["0.2"])
 
 
 def test_own_subjects_results_stay_in_their_session(open_page, rng, count_measurings):
@@ -237,7 +260,7 @@ def test_own_subjects_results_stay_in_their_session(open_page, rng, count_measur
     pages = [upload(open_page("subjects"), "S_1_rois_aal90.1D", series) for series in (mine, yours)]
     for page in pages:
         page.slider(key="absolute_level").set_value(0.1)
-        page.switch_page("views/hubs.py").run()
+        page.switch_page("views/hubs/page.py").run()
         assert_no_error(page)
         page.select_slider(key="gamma").set_value(1.0).run()
     assert len(count_measurings) == 2  # the same name and settings, and yet computed for each
@@ -254,13 +277,35 @@ def test_own_subjects_results_stay_in_their_session(open_page, rng, count_measur
 
 
 def test_own_results_go_with_the_subjects_and_are_few(open_page, rng, count_measurings, monkeypatch):
-    monkeypatch.setattr(hub_results, "KEPT_OWN", 2)
+    few = replace(measured_hubs.HUBS, most=2)
+    monkeypatch.setattr(measured_hubs, "HUBS", few)
     page = upload(open_page("subjects"), "S_1_rois_aal90.1D", rng.standard_normal((60, 90)))
-    page.switch_page("views/hubs.py").run()
+    page.switch_page("views/hubs/page.py").run()
     for level in (0.1, 0.15, 0.2):
         page.slider(key="absolute_level").set_value(level).run()
-    kept = page.session_state["own_cohort"].own_hubs
-    assert [settings.level for _, settings, _ in kept] == [0.15, 0.2]
-    page.switch_page("views/subjects.py").run()
+    kept = page.session_state["own_cohort"].store.kept(few)
+    assert [key.settings.level for key in kept] == [0.15, 0.2]
+    page.switch_page("views/subjects/page.py").run()
     next(button for button in page.button if button.label == "Forget these subjects").click().run()
     assert "own_cohort" not in page.session_state
+
+
+def test_many_regions_are_asked_about_before_anything_is_computed(open_page, count_measurings, monkeypatch) -> None:
+    """Above a number of regions the page says what they cost and waits for a click; below, it never asks."""
+    usual = open_page("hubs")
+    assert not [button for button in usual.button if button.key == "measure_hubs"]
+    n_regions = 90
+    count_measurings.clear()
+    monkeypatch.setattr("biobgt.hubs.cost.ASK_ABOVE", n_regions - 1)
+    page = open_page("hubs", cohort="ad")
+    assert_no_error(page)
+    assert "the 90 regions: the first figures of one subject take about 5 seconds" in as_shown(page.info[0].value)
+    assert not page.get("plotly_chart")
+    assert count_measurings == []
+    page.button(key="measure_hubs").click().run()
+    assert_no_error(page)
+    assert len(count_measurings) == 1
+    assert figure(page, "hub_curves")
+    assert not [button for button in page.button if button.key == "measure_hubs"]
+    page.selectbox(key="subject").select_index(1).run()
+    assert len(count_measurings) == 2, "one answer holds for the cohort"

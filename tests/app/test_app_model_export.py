@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 from page_contents import array, assert_no_error, chart, figure, heatmaps, in_atlas_order
-from state import EXPORT_LIST
 from streamlit.testing.v1 import AppTest
 
 from biobgt import ConnectomeSettings
 from biobgt.export import FigureRequest
-from biobgt.export.recipes import make_figure
-from biobgt.figures.performance_captions import NOT_A_DIAGNOSIS
+from biobgt.export.making import make_figure
+from biobgt.figures.model_figure import NOT_A_DIAGNOSIS
+from session.keys import EXPORT_LIST
 
 pytestmark = pytest.mark.usefixtures("models")
 
@@ -62,8 +62,8 @@ def test_every_figure_of_attention_is_exported_with_the_options_of_the_page(open
         np.testing.assert_allclose(part.drop(columns=["of", "region"]), array(panel["z"]), rtol=1e-4)
     assert exported.caption == chart(page, "own_attention_map").alt
     page.segmented_control(key="received_brain").set_value("Glass brain").run()
-    page.button(key="received_glass_export").click().run()
-    assert page.session_state[EXPORT_LIST].count(received) == 1, "the same figure, whichever brain is on the page"
+    assert page.button(key="received_glass_export").label == "Added", "the same figure, whichever brain is on the page"
+    assert page.session_state[EXPORT_LIST].count(received) == 1
 
 
 def test_every_figure_of_the_models_page_is_exported(open_page) -> None:

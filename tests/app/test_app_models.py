@@ -12,7 +12,8 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, ch
 from streamlit.testing.v1 import AppTest
 
 from biobgt.atlas import load_atlas
-from biobgt.figures.connectivity_words import connectivity_words
+from biobgt.figures.attention_words import connectivity_words
+from biobgt.figures.benchmark_results import HERE, PAPER
 from biobgt.model import pretrained
 from biobgt.model.attention_views import (
     attention_received,
@@ -21,11 +22,15 @@ from biobgt.model.attention_views import (
     functional_labels,
     select_attention,
 )
-from biobgt.model.pretrained import load_groups, load_pretrained, load_region_weights
+from biobgt.model.baselines.rows import ROWS
+from biobgt.model.group_results import load_groups
+from biobgt.model.pretrained import load_pretrained, load_region_weights
 from biobgt.model.region_views import network_table
 from biobgt.simulate import demo_cohort
 from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
 from biobgt.training.cards import seal_card
+from session.cohorts import OWN
+from session.view import LoadedCohort
 
 APP = Path(__file__).resolve().parents[2] / "app"
 MODELS = ("abide-cc200", "adsim-aal90")
@@ -50,7 +55,7 @@ def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:
     assert len(heatmaps(other)) == 3
     scales = [{end: one["layout"]["coloraxis"][end] for end in ("cmin", "cmax")} for one in (shown, other)]
     maps = [select_attention(one) for name in MODELS for one in load_groups(name).attention.values()]
-    assert scales[0] == scales[1]  # one scale for models, too: 1 is even attention in all of them
+    assert scales[0] == scales[1]  # one scale for models, too: 1 is uniform attention in all of them
     assert tuple(scales[0].values()) == pytest.approx(colour_limits(maps), abs=1e-4)
     assert "One colour scale for all groups of all models shown" in captions(page)
     page.multiselect(key="models_shown").set_value(["adsim-aal90"]).run()
@@ -67,7 +72,7 @@ def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, gro
     assert_no_error(page)
     text = " ".join(element.value for element in page.markdown)
     assert "learns whom to look at" not in text
-    assert "They do not explain why a subject is put into a group" in text
+    assert "They do not explain why a subject is assigned to a group" in text
     assert NOT_MEASURED in text.replace("\\", "")  # the tiny models' cards were never completed
     labels = functional_labels(load_atlas("cc200"), next(iter(load_atlas("cc200").labels)))
     found = {
@@ -227,7 +232,7 @@ def test_unlike_subject_is_warned_of(open_page) -> None:
     assert expected, "the demo ADHD cohort has another length, so it must be told apart"
     warnings = " ".join(as_shown(warning.value) for warning in page.warning)
     assert expected in warnings
-    assert "Take care" in warnings
+    assert "Caution" in warnings
 
 
 def test_models_page_has_the_card_headline_first(look_at, folder) -> None:
@@ -240,8 +245,8 @@ def test_models_page_has_the_card_headline_first(look_at, folder) -> None:
     auc = card["results"]["BioBGT"]["auc"]
     assert as_shown(table["AUC"].iloc[0]) == f"{auc['value']:.3f} [{auc['low']:.2f},\u00a0{auc['high']:.2f}]"
     assert as_shown(table["Accuracy"].iloc[-1]) == "0.740 ±\u00a00.020"
-    assert "The model is 2 members: models that vote" in " ".join(element.value for element in page.markdown)
-    assert "0.25 for whoever always says 50 %" in captions(page)
+    assert "The model is an ensemble of 2 members" in " ".join(element.value for element in page.markdown)
+    assert "0.25 for always predicting 50 %" in captions(page)
     points = figure(page, "results")["data"][0]
     assert array(points["x"])[0] == pytest.approx(auc["value"])
     codes = [code.value for code in page.code]
@@ -278,11 +283,16 @@ def test_evaluation_rows_show_where_there_are_any(open_page, folder) -> None:
     file.write_text(json.dumps(card), encoding="utf-8")
     try:
         page = open_page("models")
-        table = table_with(page, "Model")
-        assert as_shown(table.index[0]) == "one site left out, for each of 19 sites"
-        shown = [as_shown(text) for text in table.iloc[0].tolist()]
-        assert shown[:4] == ["BioBGT", "0.610 ±\u00a00.050", "0.610 ±\u00a00.050", "–"]
-        assert "saw nobody of that site" in captions(page)
+        table = next(element.value for element in page.dataframe if "Split" in element.value.columns)
+        shown = table.iloc[0].tolist()
+        assert shown[:5] == [
+            "one site left out, for each of 19 sites",
+            "BioBGT",
+            "0.610 ±\u00a00.050",
+            "0.610 ±\u00a00.050",
+            "–",
+        ]
+        assert "trained on no subject of that site" in captions(page)
     finally:
         file.write_text(before, encoding="utf-8")
 
@@ -292,7 +302,7 @@ def test_model_is_kept_over_pages_and_in_the_link(open_page) -> None:
     assert "model" not in page.query_params
     page.selectbox(key="model").select("adsim-aal90").run()
     for name in ("models", "attention", "models"):
-        page.switch_page(f"views/{name}.py").run()
+        page.switch_page(f"views/{name}/page.py").run()
         assert page.selectbox(key="model").value == "adsim-aal90"
         assert page.query_params["model"] in ("adsim-aal90", ["adsim-aal90"])
     opened = open_page("models", model="adsim-aal90")
@@ -302,7 +312,7 @@ def test_model_is_kept_over_pages_and_in_the_link(open_page) -> None:
 def test_unknown_model_in_the_link_is_named(open_page) -> None:
     page = open_page(model="../secret")
     assert_no_error(page)
-    assert "model '../secret' does not exist here" in " ".join(as_shown(warning.value) for warning in page.warning)
+    assert "model '../secret' is not available here" in " ".join(as_shown(warning.value) for warning in page.warning)
 
 
 def test_home_shows_the_models_worth_and_attention(open_page, groups) -> None:
@@ -311,7 +321,7 @@ def test_home_shows_the_models_worth_and_attention(open_page, groups) -> None:
     said = " ".join(as_shown(element.value) for element in [*page.warning, *page.info])
     assert "At or near chance" in said
     assert "Simulated: NC / MCI / AD" in said
-    assert len(heatmaps(figure(page, "attention_abide-cc200"))) == 2
+    assert len(heatmaps(figure(page, "first_attention_maps"))) == 2
 
 
 def test_pages_say_so_without_any_model(open_page, monkeypatch, tmp_path) -> None:
@@ -319,7 +329,7 @@ def test_pages_say_so_without_any_model(open_page, monkeypatch, tmp_path) -> Non
     for name in ("home", "attention", "models"):
         page = open_page(name)
         assert_no_error(page)
-    assert "No trained model is installed here" in page.info[0].value
+    assert "No trained model is installed" in page.info[0].value
 
 
 def test_every_figure_has_its_description_as_a_caption(look_at) -> None:
@@ -342,6 +352,17 @@ def test_damaged_weights_are_a_sentence(open_page, folder) -> None:
         weights.write_bytes(whole)
 
 
+def test_the_papers_comparison_stands_below_every_card(open_page) -> None:
+    page = open_page("models")
+    assert_no_error(page)
+    assert "The paper's comparison, done again" in [element.value for element in page.subheader]
+    drawn = figure(page, "benchmark")
+    assert [trace["name"] for trace in drawn["data"]] == [HERE, PAPER]
+    table = table_with(page, "paper: acc. / AUC")
+    assert [as_shown(title) for title in table.index] == [row.title for row in ROWS.values()]
+    assert "other subjects" in " ".join(element.value for element in page.markdown)
+
+
 def test_torch_is_not_imported_where_no_model_runs(folder) -> None:
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
@@ -349,10 +370,27 @@ def test_torch_is_not_imported_where_no_model_runs(folder) -> None:
         "from streamlit.testing.v1 import AppTest\n"
         "page = AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run()\n"
         "for name in ('home', 'attention', 'models'):\n"
-        "    page.switch_page(f'views/{name}.py').run()\n"
+        "    page.switch_page(f'views/{name}/page.py').run()\n"
         "    assert not page.error and page.get('plotly_chart')\n"
         "    print(name, 'torch' in sys.modules)"
     )
     command = [sys.executable, "-c", code, str(APP), str(folder)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines() == ["home False", "attention False", "models False"]
+
+
+def tabs(page) -> list[str]:
+    """Those that every model has."""
+    return [tab.label for tab in page.main.tabs if tab.label not in ("People", "Other networks")]
+
+
+def test_attention_has_its_sections_in_tabs_and_ones_own_subject_first(open_page, models) -> None:
+    page = open_page("attention")
+    assert_no_error(page)
+    groups = ["Groups side by side", "Difference", "Within modules", "In the brain"]
+    assert tabs(page) == [*groups, "One subject"]
+    page.session_state["own_cohort"] = LoadedCohort(OWN, demo_cohort("asd", n_per_group=1))
+    page.session_state["next_cohort"] = OWN
+    page.run()
+    assert_no_error(page)
+    assert tabs(page) == ["Your subject", *groups]

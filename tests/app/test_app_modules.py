@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
-from biobgt.analysis import ModuleOptions, measure_modules
 from biobgt.connectome import brain_graph, functional_connectivity
+from biobgt.modules import MODULE_MEASURES, ModuleMeasure, measure_modules
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
+from session import cohorts
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,21 @@ def test_measures_stand_beside_real_groups(look_at, expected):
     assert measures.loc["Segregation", "ABIDE NC, real"] == "0.800 ± 0.026"
     assert "462 NC and 437 ASD" in captions(page)
     assert "Segregation is that of the Louvain modules found here" in captions(page)
+
+
+def test_a_button_goes_back_to_the_settings_of_the_real_groups(open_page):
+    page = open_page("modules", resolution="1.5", sign="absolute", level="0.4")
+    assert "ABIDE NC, real" not in table(page, "Measure").columns
+    page.button(key="norm_settings").click().run()
+    assert_no_error(page)
+    assert "ABIDE NC, real" in table(page, "Measure").columns
+    assert (page.select_slider(key="resolution").value, page.slider(key="absolute_level").value) == (1.0, 0.3)
+    assert "norm_settings" not in {button.key for button in page.button}
+
+
+def test_no_button_where_no_settings_have_real_groups(open_page):
+    page = open_page("modules", cohort="ad", resolution="1.5")
+    assert "norm_settings" not in {button.key for button in page.button}
 
 
 def test_measures_say_who_is_simulated_and_who_is_real(look_at, subject):
@@ -88,14 +105,14 @@ def test_signed_graphs_have_modules_too(open_page):
 def test_signed_follows_the_sign_rule_and_says_so(open_page):
     page = open_page("modules", cohort="ad")
     assert page.toggle(key="signed").disabled
-    assert "This graph has no negative weights: its sign rule, positive" in captions(page)
+    assert "This graph has no negative weights, because the sign rule positive" in captions(page)
     page = open_page("modules", cohort="ad", sign="signed", threshold="none")
     assert not page.toggle(key="signed").disabled
     assert "Negative weights count against a module." in captions(page)
     counted = table(page, "Measure").set_index("Measure").loc["Modularity Q"].iloc[0]
     page.toggle(key="signed").set_value(False).run()
     assert_no_error(page)
-    assert "negative weights of this signed graph are left out" in captions(page)
+    assert "negative weights of this signed graph are ignored" in captions(page)
     assert table(page, "Measure").set_index("Measure").loc["Modularity Q"].iloc[0] != counted
     assert "ABIDE NC, real" not in table(page, "Measure").columns
     page = open_page("modules", cohort="ad", sign="signed", level="0.85")
@@ -106,3 +123,24 @@ def test_graph_without_connections_is_no_error(open_page):
     page = open_page("modules", cohort="ad", level="1")
     assert_no_error(page)
     assert "No region has both a module and a label" in as_shown(page.info[0].value)
+
+
+def test_a_new_measure_of_modules_stands_on_the_page(open_page):
+    cohorts._demo.clear()  # what other visitors measured knows nothing of it
+    largest = ModuleMeasure(
+        "largest module",
+        "size of the largest module",
+        "Largest module",
+        "regions",
+        "partition",
+        lambda partition: max(partition.sizes.values()),
+        "The largest module is the one of the most regions.",
+    )
+    with MODULE_MEASURES.temporarily(largest):
+        page = open_page("modules")
+        assert_no_error(page)
+        measures = table(page, "Measure").set_index("Measure")
+        assert int(measures.loc["Largest module"].iloc[0]) > 0
+        assert measures.loc["Largest module", "ABIDE NC, real"] == "not measured"
+        assert "the one of the most regions" in captions(page)
+    cohorts._demo.clear()

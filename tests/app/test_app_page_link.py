@@ -4,38 +4,50 @@ import pytest
 import streamlit
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from link import Link, link_of, read_link
-from loaded import HubChoices, LoadedCohort, ModuleChoices, View
-from page_choices import PAGE_CHOICES, models_in_order
 from page_contents import as_shown, assert_no_error, figure
-from state import OWN
 
 from biobgt import ConnectomeSettings
 from biobgt.simulate import demo_cohort
+from session.address import Link, link_of, read_link
+from session.choices import IN_EVERY_LINK, linked_options, session_choices
+from session.cohorts import OWN
+from session.view import LoadedCohort, View
 
 # Of the AD demo, and of the model that fits it: everything another value than the default.
 CHOSEN = {
-    "matrix_shown": "Brain graph",
+    "matrix_shown": "graph",
     "region_order": "atlas",
+    "measures": ["node_entanglement", "degree"],
     "curve_scale": "rank",
     "curve_order": "by NE",
-    "curve_regions": "random",
+    "curve_regions": 50,
     "curve_seed": 12,
     "group_behind": True,
+    "region": "Precuneus_L",
     "brain_shown": "five",
-    "brain_kind": "Glass brain",
+    "brain_kind": "glass",
     "brain_edges": 120,
-    "group_brain_kind": "Glass brain",
+    "group_brain_kind": "glass",
     "first_group": "MCI",
     "second_group": "AD",
+    "compared": "hubs",
+    "compared_networks": "paper",
+    "compared_measure": "degree",
+    "adjusted_for": ["simulated severity"],
+    "leave_out_incomplete": True,
+    "difference_brain": "glass",
+    "difference_effect": "t",
+    "only_different": True,
     "models_shown": ["cni-adhd-cc200", "adsim-aal90"],
     "attention_order": "louvain",
+    "attention_average": "median",
+    "difference_unit": "errors",
     "attention_layer": 1,
     "attention_head": 2,
     "attention_first_group": "AD",
     "attention_second_group": "NC",
     "received_group": "MCI",
-    "received_brain": "Glass brain",
+    "received_brain": "glass",
     "own_attention": True,
     "probability_of": "NC",
 }
@@ -54,12 +66,19 @@ def session(monkeypatch):
     return values
 
 
+# What stands in a link only where it is not the default; two choices are of networks that cohorts share.
+OF_NETWORKS = {"readout": "cni-adhd", "disorder": "ADHD"}
+NAMES = (
+    set(linked_options()) - {one.link for kind in IN_EVERY_LINK for one in kind.declared().values()} - set(OF_NETWORKS)
+)
+
+
 def view_of(cohort, key="ad"):
-    return View(LoadedCohort(key, cohort), cohort.subjects[0], ConnectomeSettings(), HubChoices(), ModuleChoices())
+    return View(LoadedCohort(key, cohort), cohort.subjects[0], ConnectomeSettings(), session_choices())
 
 
 def test_every_choice_is_tested():
-    assert set(CHOSEN) == set(PAGE_CHOICES)
+    assert set(CHOSEN) == NAMES
 
 
 @settings(deadline=None, max_examples=25)
@@ -70,8 +89,10 @@ def test_link_read_back_shows_the_same_pages(cohort, names):
         patch.setattr(streamlit, "session_state", dict(chosen))
         address = link_of(view_of(cohort))
         link = read_link(address).checked(cohort)
-    assert set(address) & set(PAGE_CHOICES) == names
-    assert (dict(link.pages), link.problems) == (chosen, ())
+    assert set(address) & NAMES == names
+    read = {name: value for name, value in link.choices.items() if name in NAMES}
+    assert {name: list(value) if isinstance(value, tuple) else value for name, value in read.items()} == chosen
+    assert link.problems == ()
 
 
 def test_defaults_leave_no_trace(cohort, session):
@@ -80,35 +101,58 @@ def test_defaults_leave_no_trace(cohort, session):
         "curve_seed": 0,
         "first_group": "NC",
         "second_group": "MCI",
-        "models_shown": models_in_order("adsim-aal90"),
+        "models_shown": ["adsim-aal90", "abide-cc200", "cni-adhd-cc200", "five-groups-aal90"],
+        "attention_order": "dosenbach",
         "attention_layer": 0,
+        "attention_first_group": "NC",
+        "attention_second_group": "MCI",
         "probability_of": "AD",
         "received_group": "NC",
     }
-    assert not set(link_of(view_of(cohort))) & set(PAGE_CHOICES)
+    assert not set(link_of(view_of(cohort))) & NAMES
 
 
-def test_what_another_cohort_had_is_not_in_the_link(cohort, session):
-    session |= {"first_group": "ASD", "region_order": "our networks"}
-    assert not set(link_of(view_of(cohort))) & set(PAGE_CHOICES)
+def test_what_another_cohort_or_model_had_is_not_in_the_link(cohort, session):
+    session |= {"first_group": "ASD", "region_order": "our networks", "received_group": "ASD", "models_shown": ["gone"]}
+    assert not set(link_of(view_of(cohort))) & NAMES
 
 
 def test_nothing_of_own_subjects_is_in_the_link(cohort, session):
     session |= CHOSEN
-    assert not set(link_of(view_of(cohort, OWN))) & set(PAGE_CHOICES)
+    assert not set(link_of(view_of(cohort, OWN))) & NAMES
+
+
+@pytest.mark.parametrize(("text", "value"), [("Glass brain", "glass"), ("3-D, to turn", "3d")])
+def test_brain_of_an_earlier_link_is_known(cohort, text, value):
+    link = read_link({"cohort": "ad", "received_brain": text}).checked(cohort)
+    assert (link.choices["received_brain"], link.problems) == (value, ())
+
+
+def test_choices_are_those_of_the_model_that_is_looked_at(cohort):
+    link = read_link({"cohort": "ad", "model": "abide-cc200", "received_group": "ASD"}).checked(cohort)
+    assert (link.choices["received_group"], link.problems) == ("ASD", ())
+    (problem,) = read_link({"cohort": "ad", "received_group": "ASD"}).checked(cohort).problems
+    assert problem == "The link's received_group 'ASD' is not available here, so NC is shown instead."
+
+
+def test_choices_of_a_network_are_in_its_links(cohort):
+    link = read_link({"cohort": "ad", "model": "five-groups-aal90", **OF_NETWORKS}).checked(cohort)
+    assert {name: link.choices[name] for name in OF_NETWORKS} == OF_NETWORKS
+    assert link.problems == ()
+    bad = read_link({"cohort": "ad", "model": "five-groups-aal90", **dict.fromkeys(OF_NETWORKS, "<")}).checked(cohort)
+    assert len(bad.problems) == 2
 
 
 @pytest.mark.parametrize(
     ("name", "value", "used"),
     [
-        ("curve_seed", "-3", "0"),
-        ("curve_seed", "123456", "0"),
-        ("curve_scale", "log", "z"),
         ("first_group", "ASD", "NC"),
+        ("compared", "charm", "fc-blocks"),
+        ("compared_measure", "charm", "node_entanglement"),
+        ("adjusted_for", "age,simulated severity", "simulated severity"),
         ("attention_layer", "99", "0"),
         ("attention_order", "<b>", "dosenbach"),
         ("brain_edges", "5", "0"),
-        ("group_behind", "yes", "false"),
         ("models_shown", "gpt,adsim-aal90", "adsim-aal90"),
         ("models_shown", "adsim-aal90,adsim-aal90", "adsim-aal90"),
         ("probability_of", "", "AD"),
@@ -116,24 +160,24 @@ def test_nothing_of_own_subjects_is_in_the_link(cohort, session):
 )
 def test_bad_value_is_replaced_and_named(cohort, name, value, used):
     (problem,) = read_link({"cohort": "ad", name: value}).checked(cohort).problems
-    assert problem == f"The link's {name} '{value}' does not exist here, so {used} is shown instead."
+    assert problem == f"The link's {name} '{value}' is not available here, so {used} is shown instead."
 
 
 def test_no_address_can_crash(cohort):
-    link = read_link(dict.fromkeys(PAGE_CHOICES, "\u2028'<")).checked(cohort)
-    assert len(link.problems) == len(PAGE_CHOICES)
+    link = read_link(dict.fromkeys(NAMES, "\u2028'<")).checked(cohort)
+    assert len(link.problems) == len(NAMES)
     assert isinstance(link, Link)
 
 
 def test_shared_link_opens_the_same_figure_and_grows_no_longer_than_it_must(open_page):
     first = open_page("subjects")
-    assert not set(first.query_params) & set(PAGE_CHOICES)
+    assert not set(first.query_params) & NAMES
     first.selectbox(key="region_order").select("atlas")
-    first.segmented_control(key="matrix_shown").select("Brain graph").run()
+    first.segmented_control(key="matrix_shown").select("graph").run()
     address = {name: value[0] if isinstance(value, list) else value for name, value in first.query_params.items()}
-    assert {name: address[name] for name in set(address) & set(PAGE_CHOICES)} == {
+    assert {name: address[name] for name in set(address) & NAMES} == {
         "region_order": "atlas",
-        "matrix_shown": "Brain graph",
+        "matrix_shown": "graph",
     }
     second = open_page("subjects", **address)
     assert_no_error(second)
@@ -144,7 +188,7 @@ def test_shared_link_opens_the_same_figure_and_grows_no_longer_than_it_must(open
 
 
 def test_link_opens_the_same_maps_of_attention(open_page):
-    first = open_page("attention", cohort="ad", models_shown="adsim-aal90")
+    first = open_page("attention", cohort="ad", model="adsim-aal90", models_shown="adsim-aal90")
     plain = figure(first, "received")
     first.selectbox(key="attention_layer").select(1)
     first.selectbox(key="attention_second_group").select("AD")

@@ -8,15 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure, heatmaps
 
-from biobgt import ConnectomeSettings, InputError, brain_graph, functional_connectivity, load_atlas
+from biobgt import Cohort, ConnectomeSettings, InputError, brain_graph, functional_connectivity, load_atlas
+from biobgt.atlas import numbered_atlas
 from biobgt.connectome import TangentSpace
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.measured import MeasuredCohort
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
+from session.cohorts import OWN
+from session.view import LoadedCohort
 
-PAGES = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "app" / "views").glob("*.py"))
-# On the others figures are of models and their real groups, or of what was chosen for export.
-SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "export", "models", "predict"})
+VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
+PAGES = sorted(path.parent.name for path in VIEWS.glob("*/page.py"))
+# On the others figures are of two groups, of models and their real groups, or of what was chosen for export.
+SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "export", "home", "models", "predict"})
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +51,62 @@ def test_every_page_opens_with_a_badge_wherever_simulated_data_show(look_at, nam
         assert '"format": "svg"' in chart.config
 
 
+def test_home_opens_on_three_figures_with_one_badge(look_at) -> None:
+    page = look_at("home")
+    assert_no_error(page)
+    assert (badges(page.sidebar), badges(page.main)) == (1, 1)
+    keys = [element.proto.id.rpartition("-first_")[2] for element in page.get("plotly_chart")]
+    assert keys == ["module_brain", "hub_curves", "attention_maps"]
+    links = [link.proto for link in page.get("page_link") if link.proto.help]
+    assert [link.page for link in links] == ["modules", "hubs", "attention"]
+    assert [button.label for button in page.main.button] == ["Bring my subjects", "Look around with the demo"]
+
+
+def test_home_shows_the_subjects_own_numbers(look_at, asd, subject) -> None:
+    page = look_at("home")
+    measured = MeasuredCohort(asd).of(subject.id, ConnectomeSettings())
+    ne = measured.hub_table(HubOptions(), ("node_entanglement",))["node_entanglement_z"].to_numpy()
+    curve = figure(page, "first_hub_curves")["data"][0]
+    shown = array(curve["customdata"])
+    np.testing.assert_allclose(array(curve["y"]), ne[shown])
+    assert len(shown) == 50
+    assert (np.diff(array(curve["y"])) <= 0).all()
+    modules = measured.modules(ModuleOptions()).partition.labels
+    brain = figure(page, "first_module_brain")["data"]
+    sizes = [len(array(trace["x"])) for trace in brain if trace["name"].startswith("Module ")]
+    assert sorted(sizes) == sorted(np.bincount(modules)[1:])
+
+
+@pytest.mark.parametrize(("group", "shown"), [("NC", ["NC", "MCI"]), ("AD", ["NC", "AD"])])
+def test_home_shows_the_controls_beside_the_subjects_group(open_page, group, shown) -> None:
+    page = open_page(cohort="ad", subject=f"sim-{group}-002")
+    maps = heatmaps(figure(page, "first_attention_maps"))
+    assert [one["name"].partition(" ")[0] for one in maps] == shown
+
+
+def test_home_without_coordinates_says_so_and_leads_on(open_page, asd) -> None:
+    page = open_page("export")
+    page.session_state["own_cohort"] = LoadedCohort(OWN, Cohort("mine", asd.subjects[:2], numbered_atlas(200)))
+    page.session_state["next_cohort"] = OWN
+    page.switch_page("views/home/page.py").run()
+    assert_no_error(page)
+    assert "cannot be drawn in the brain" in captions(page)
+    assert len(page.get("plotly_chart")) == 2
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_every_figure_has_its_description_as_a_caption(look_at, name) -> None:
     page = look_at(name)
-    shown = captions(page)
+    helps = [as_shown(link.proto.help) for link in page.get("page_link")]  # of Home's small figures
+    shown = "\n".join([captions(page), *helps])
     for element in page.get("plotly_chart"):
         assert element.proto.alt in shown
     for table in (*page.dataframe, *page.table):
         assert table.proto.alt, f"a table of the page {name} has no name for a screen reader"
 
 
-def test_home_shows_the_subjects_connectivity_in_atlas_order(open_page, subject) -> None:
-    page = open_page()
+def test_subjects_page_shows_connectivity_in_atlas_order(open_page, subject) -> None:
+    page = open_page("subjects")
     page.selectbox(key="region_order").select("atlas").run()
     heatmap = figure(page, "connectivity")["data"][0]
     np.testing.assert_allclose(array(heatmap["z"]), functional_connectivity(subject.series), atol=1e-6)
@@ -68,9 +119,9 @@ def test_home_says_what_groups_are_adjusted_for(look_at) -> None:
     assert "differ, adjusted for overall connectivity, motion, age, sex and site, as far as these are known" in said
 
 
-def test_home_shows_the_subjects_connectivity_by_functional_label(open_page, subject) -> None:
+def test_subjects_page_shows_connectivity_by_functional_label(open_page, subject) -> None:
     atlas = load_atlas("cc200")
-    page = open_page()
+    page = open_page("subjects")
     page.selectbox(key="region_order").select("paper").run()
     shown = figure(page, "connectivity")
     positions = [atlas.regions.index(name) for name in shown["data"][0]["y"]]
@@ -83,9 +134,9 @@ def test_home_shows_the_subjects_connectivity_by_functional_label(open_page, sub
 
 
 def test_threshold_changes_the_graph_and_its_numbers(open_page, asd, subject) -> None:
-    page = open_page()
+    page = open_page("subjects")
     page.selectbox(key="region_order").select("atlas").run()
-    page.segmented_control(key="matrix_shown").select("Brain graph").run()
+    page.segmented_control(key="matrix_shown").select("graph").run()
     edges = []
     for level in (0.3, 0.5):
         page.slider(key="absolute_level").set_value(level).run()
@@ -100,7 +151,7 @@ def test_threshold_changes_the_graph_and_its_numbers(open_page, asd, subject) ->
 
 
 def test_every_choice_of_the_sidebar_reaches_the_graph(open_page, asd) -> None:
-    page = open_page()
+    page = open_page("subjects")
     page.selectbox(key="subject").select("sim-ASD-003")
     page.selectbox(key="estimator").select("partial")
     page.segmented_control(key="sign").select("signed")
@@ -109,7 +160,7 @@ def test_every_choice_of_the_sidebar_reaches_the_graph(open_page, asd) -> None:
     page.slider(key="proportional_level").set_value(0.05)
     page.toggle(key="backbone").set_value(True)
     page.selectbox(key="region_order").select("atlas")
-    page.segmented_control(key="matrix_shown").select("Brain graph").run()
+    page.segmented_control(key="matrix_shown").select("graph").run()
     settings = ConnectomeSettings("partial", "signed", "proportional", 0.05, True)
     graph = brain_graph(asd["sim-ASD-003"], asd.atlas, settings)
     np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), graph.weights, atol=1e-6)
@@ -117,7 +168,7 @@ def test_every_choice_of_the_sidebar_reaches_the_graph(open_page, asd) -> None:
 
 def test_tangent_space_is_fitted_on_the_cohort(open_page) -> None:
     cohort = demo_cohort("ad")
-    page = open_page(cohort="ad", estimator="tangent")
+    page = open_page("subjects", cohort="ad", estimator="tangent")
     page.selectbox(key="region_order").select("atlas").run()
     expected = TangentSpace.fit(cohort).transform(cohort.subjects[:1])[0]
     np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), expected, atol=1e-5)
@@ -133,23 +184,23 @@ def test_each_threshold_rule_remembers_its_level(open_page) -> None:
 
 
 def test_settings_survive_a_round_through_the_pages(open_page) -> None:
-    page = open_page()
+    page = open_page("subjects")
     page.selectbox(key="cohort").select("adhd").run()
     page.selectbox(key="subject").select("sim-ADHD-002")
     page.slider(key="absolute_level").set_value(0.55)
     page.selectbox(key="region_order").select("paper").run()
     before = dict(page.query_params)
     for name in ("subjects", "home", "subjects"):
-        page.switch_page(f"views/{name}.py").run()
+        page.switch_page(f"views/{name}/page.py").run()
         assert page.selectbox(key="subject").value == "sim-ADHD-002"
         assert page.slider(key="absolute_level").value == 0.55
-        assert page.selectbox(key="region_order").value == "paper"
         assert dict(page.query_params) == before
-        assert "sim-ADHD-002" in figure(page, "connectivity")["layout"]["title"]["text"]
+    assert page.selectbox(key="region_order").value == "paper"
+    assert "sim-ADHD-002" in figure(page, "connectivity")["layout"]["title"]["text"]
 
 
 def test_another_cohort_starts_at_its_first_subject(open_page) -> None:
-    page = open_page(subject="sim-ASD-004")
+    page = open_page("subjects", subject="sim-ASD-004")
     page.selectbox(key="cohort").select("ad").run()
     assert_no_error(page)
     assert page.selectbox(key="subject").value == "sim-NC-001"
@@ -175,7 +226,7 @@ def test_subjects_page_shows_series_and_quality(look_at, subject) -> None:
 @pytest.fixture
 def nothing_kept(monkeypatch) -> None:
     """A demo is shared by all tests: without this, what an earlier one measured would not be measured again."""
-    monkeypatch.setattr("loaded.keep_few", lambda kept, key, make, **_: make())
+    monkeypatch.setattr("biobgt.measured.MemoryStore.get", lambda store, key: None)
 
 
 @pytest.mark.usefixtures("nothing_kept")
@@ -183,7 +234,7 @@ def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, mon
     def refuse(*_, **__):
         raise InputError("The *matrix* of ![x](http://example.org/x.png) is odd.")
 
-    monkeypatch.setattr("loaded.subject_connectivity", refuse)
+    monkeypatch.setattr("biobgt.measured_graph.subject_connectivity", refuse)
     page = open_page("subjects")
     (error,) = page.error
     assert as_shown(error.value) == "The *matrix* of ![x](http://example.org/x.png) is odd."
@@ -197,25 +248,34 @@ def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch
     def fail(*_, **__):
         raise ZeroDivisionError("by naught")
 
-    monkeypatch.setattr("loaded.subject_connectivity", fail)
+    monkeypatch.setattr("biobgt.measured_graph.subject_connectivity", fail)
     page = open_page()
     assert not page.exception
     assert "sorry" in page.error[0].value
     report = next(code.value for code in page.code if "ZeroDivisionError" in code.value)
     assert report.startswith("ZeroDivisionError: by naught\nbiobgt ")
-    assert re.search(r"^  loaded\.py:\d+ in connectivity$", report, re.MULTILINE)
+    assert re.search(r"^  measured_graph\.py:\d+ in connectivity$", report, re.MULTILINE)
+    assert re.search(r"^  home page\.py:\d+ in show_page$", report, re.MULTILINE)  # which of the files of that name
     assert "raise" not in report  # no line of any file
     assert "/" not in report  # no path of this machine
     assert "A page failed" in caplog.text
 
 
-def test_start_imports_nothing_heavy() -> None:
+def test_first_figure_comes_before_anything_heavy_is_imported() -> None:
     app = Path(__file__).resolve().parents[2] / "app"
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import streamlit as st\n"
         "from streamlit.testing.v1 import AppTest\n"
+        "heavy, shown = ('torch', 'nilearn', 'matplotlib', 'sklearn', 'scipy.stats'), st.plotly_chart\n"
+        "def show(*a, **k):\n"
+        "    print('figure', *[name for name in heavy if name in sys.modules])\n"
+        "    return shown(*a, **k)\n"
+        "st.plotly_chart = show\n"
         "assert not AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run().error\n"
-        "print(*[name for name in ('torch', 'nilearn', 'matplotlib', 'sklearn', 'scipy.stats') if name in sys.modules])"
+        "print('page', *[name for name in ('torch', 'matplotlib') if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code, str(app)], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == ""
+    figures = ran.stdout.splitlines()
+    assert (figures[0], figures[-1]) == ("figure", "page")
+    assert len(figures) == 4

@@ -7,20 +7,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from loaded import LoadedCohort
-from page_contents import as_shown, badges, captions
-from state import NEXT_COHORT, OWN, OWN_COHORT
+from page_contents import as_shown, assert_no_error, badges, captions, figure
+from start_page import start_at
 from streamlit.testing.v1 import AppTest
 from tiny_models import write_tiny_model
 
 from biobgt import Cohort, Subject, load_atlas
+from biobgt.cohort import Source
+from biobgt.export.making import make_figure
 from biobgt.model import pretrained
 from biobgt.model.pretrained import load_pretrained
 from biobgt.simulate import demo_cohort
+from session.cohorts import OWN
+from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.view import LoadedCohort
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 MODEL = "adsim-aal90"
-SENTENCE = "Subject 'in z' was brought as a matrix with values beyond ±1"
+SENTENCE = "Subject 'in z' has a matrix with values beyond ±1"
 
 
 @pytest.fixture
@@ -47,8 +51,22 @@ def page(own, files) -> AppTest:
     session = AppTest.from_file(str(HOME), default_timeout=120)
     session.session_state[OWN_COHORT] = LoadedCohort(OWN, own)
     session.session_state[NEXT_COHORT] = OWN
-    session.switch_page("views/predict.py").run()
+    start_at(session, "predict").run()
     return session.button(key="predict_subject").click().run()
+
+
+def test_an_atlas_told_by_its_number_alone_is_confirmed_before_anything_is_predicted(own, files) -> None:
+    source = Source("s.csv", 1, "0", "csv", {"atlas decided by": "the number of regions alone"})
+    guessed = replace(own, subjects=tuple(replace(one, source=source) for one in own.subjects[1:]))
+    session = AppTest.from_file(str(HOME), default_timeout=120)
+    session.session_state[OWN_COHORT] = LoadedCohort(OWN, guessed)
+    session.session_state[NEXT_COHORT] = OWN
+    start_at(session, "predict").run()
+    assert any("by the number of regions alone" in warning.value for warning in session.warning)
+    assert not any(button.key == "predict_subject" for button in session.button)
+    session.button("confirm_atlas_predict").click().run()
+    assert any(button.key == "predict_subject" for button in session.button)
+    assert session.session_state[OWN_COHORT].cohort.atlas_decided_by == "the user"
 
 
 def test_one_bad_subject_stops_nobody_and_a_simulated_model_is_marked(page, own, files) -> None:
@@ -57,13 +75,13 @@ def test_one_bad_subject_stops_nobody_and_a_simulated_model_is_marked(page, own,
     page.button(key="predict_all_start").click().run()
     table = page.dataframe[-1].value.set_index("Subject")
     assert tuple(table.index) == own.ids
-    assert SENTENCE in table["Take care"].iloc[0]
+    assert SENTENCE in table["Warning"].iloc[0]
     assert np.isnan(table["P AD"].iloc[0])
     expected = load_pretrained(MODEL, "cpu").predict(own)
     np.testing.assert_allclose(table["P AD"].iloc[1:], expected["p_AD"].iloc[1:], atol=6e-4)
     assert "predict_all_start" not in {button.key for button in page.button}, "the bad subject is not tried again"
     said = captions(page)
-    assert f"2 of 3 subjects by model {MODEL}, trained on simulated patients; to be taken with care: 2." in said
+    assert f"Predicted by model {MODEL}, trained on simulated patients: 2 of 3 subjects, 2 with a warning." in said
     assert "Without a prediction: 1 subject; the table says why." in said
     assert [as_shown(element.value) for element in page.subheader] == [
         f"Model {MODEL}",
@@ -74,3 +92,32 @@ def test_one_bad_subject_stops_nobody_and_a_simulated_model_is_marked(page, own,
     written = pd.read_csv(StringIO(files[-1]), keep_default_na=False)
     assert written["note"].str.startswith("Simulated: the model was trained on simulated patients. Research").all()
     assert written["warning"].str.startswith("model trained on simulated patients").tolist() == [False, True, True]
+    assert "5 subjects of every group of the model are needed" in said
+
+
+def test_known_groups_are_set_beside_the_card_and_the_subject_is_not_stale(own, files) -> None:
+    cohort = demo_cohort("ad", n_per_group=5)
+    session = AppTest.from_file(str(HOME), default_timeout=120)
+    session.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
+    session.session_state[NEXT_COHORT] = OWN
+    start_at(session, "predict").run()
+    assert not session.metric
+    session.button(key="predict_all_start").click().run()
+    assert_no_error(session)
+    assert len(session.metric) == 3, "the subject above was among them"
+    assert "predict_subject" not in {button.key for button in session.button}
+    metrics, confusion = session.table
+    assert list(metrics.value.columns) == ["Metric", "This cohort", "The model's card"]
+    assert confusion.value.to_numpy().astype(int).sum(axis=1).tolist() == [5, 5, 5]
+    curves = [trace["name"] for trace in figure(session, "cohort_roc")["data"]]
+    assert [name.rpartition(", ")[2] for name in curves[1:]] == ["card"] * 3 + ["this cohort"] * 3
+    assert len(figure(session, "cohort_reliability")["data"]) == 3
+    for key in ("cohort_roc", "cohort_reliability"):
+        session.button(key=f"{key}_export").click().run()
+        request = session.session_state[EXPORT_LIST][-1]
+        made = make_figure(session.session_state[OWN_COHORT].measured, request)
+        assert (request.figure, request.subject, request.options["model"]) == (key, None, "adsim-aal90")
+        assert as_shown(made.caption) in captions(session)
+        assert set(made.numbers.columns) & {"curve", "of"}
+    written = pd.read_csv(StringIO(files[-1]), keep_default_na=False)
+    assert written["group"].tolist() == [subject.group for subject in cohort]

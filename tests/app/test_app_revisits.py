@@ -2,55 +2,59 @@
 
 import shutil
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
-import export_results
-import hub_results
-import loaded
-import model_results
-import module_results
 import numpy as np
 import pandas as pd
 import pytest
-import state
-from loaded import LoadedCohort
 from page_contents import assert_no_error
-from state import EXPORT_LIST, NEXT_COHORT, OWN, OWN_COHORT
+from start_page import start_at
 from streamlit.testing.v1 import AppTest
 
-from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
+import session.view
+from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas, measured_graph, quality
 from biobgt.atlas import numbered_atlas
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+from biobgt.groups import means
+from biobgt.hubs import group_curves, region_story, sweep, table
 from biobgt.hubs.spectra import Spectra
-from biobgt.model import pretrained
+from biobgt.model import installed, pretrained
+from biobgt.modules import difference, finding, resolution
+from session import cohorts
+from session.cohorts import OWN
+from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.view import LoadedCohort
+from views.export import export_results
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 TIMEOUT_S = 120
 # Everything of the library that measures, draws subjects, runs a model or draws for paper, where the app calls it.
 COMPUTING = (
-    (loaded, "subject_connectivity"),
-    (loaded, "graph_from_connectivity"),
-    (loaded, "mean_connectivity"),
-    (loaded, "quality_table"),
-    (loaded, "cohort_sha256"),
-    (state, "demo_cohort"),
-    (hub_results, "measure_hubs"),
-    (hub_results, "measure_curves"),
-    (hub_results, "hub_correlations"),
-    (hub_results, "subject_connectivity"),
+    (measured_graph, "subject_connectivity"),
+    (measured_graph, "graph_from_connectivity"),
+    (quality, "mean_connectivity"),
+    (session.view, "quality_table"),
+    (session.view, "cohort_sha256"),
+    (cohorts, "demo_cohort"),
+    (table, "measure_hubs"),
+    (group_curves, "measure_curves"),
+    (sweep, "hub_correlation"),
+    (sweep, "subject_sweep"),
+    (region_story, "region_story"),
     (Spectra, "entropy_change"),
-    (module_results, "measure_modules"),
-    (module_results, "find_modules"),
-    (module_results, "resolution_step"),
-    (module_results, "group_module_difference"),
-    (module_results, "modularity_test"),
-    (module_results, "small_world"),
-    (model_results, "pretrained_names"),
-    (model_results, "load_card"),
-    (model_results, "load_groups"),
-    (model_results, "louvain_labels"),
-    (model_results, "load_pretrained"),
+    (finding, "measure_modules"),
+    (finding, "find_modules"),
+    (resolution, "resolution_step"),
+    (difference, "group_module_difference"),
+    (import_module("biobgt.modules.segregation"), "modularity_test"),  # the package has a function of this name
+    (import_module("biobgt.modules.small_world"), "small_world"),
+    (installed, "load_card"),
+    (installed, "load_groups"),
+    (installed, "load_region_weights"),
+    (installed, "load_pretrained"),
+    (means, "louvain_labels"),
     (export_results, "make_files"),
 )
 GRAPH = ["subject_connectivity", "graph_from_connectivity"]
@@ -83,7 +87,7 @@ def calls(monkeypatch) -> Counter:
         return SimpleNamespace(attention=np.random.default_rng(0).random((1, 2, 2, 200, 200)))
 
     stub = SimpleNamespace(predict=run, explain=explain, check=lambda cohort: None)
-    monkeypatch.setattr(model_results, "ensemble_of", lambda name: stub)
+    monkeypatch.setattr(installed.InstalledModel, "ensemble", property(lambda model: stub))
     return calls
 
 
@@ -102,15 +106,16 @@ def exported(cohort: Cohort) -> list[FigureRequest]:
 @pytest.mark.parametrize(
     ("page", "n_regions", "asked", "needed"),
     [
-        ("home", 8, {}, [*GRAPH, "mean_connectivity"]),
+        ("home", 8, {}, [*GRAPH, "measure_hubs"]),
         ("subjects", 8, {}, [*GRAPH, "mean_connectivity", "quality_table"]),
         ("hubs", 8, {"group_behind": True}, [*GRAPH, "measure_hubs", "measure_curves", "entropy_change"]),
         (
             "modules",
             8,
-            {"groups_wanted": True, "sweep_wanted": True},
-            [*GRAPH, "measure_modules", "resolution_step", "group_module_difference"],
+            {"sweep_wanted": True},
+            [*GRAPH, "measure_modules", "resolution_step"],
         ),
+        ("compare", 8, {"compared": "modules", "groups_wanted": True}, [*GRAPH, "group_module_difference"]),
         (
             "attention",
             200,
@@ -130,27 +135,27 @@ def test_nothing_is_computed_when_one_comes_back(calls, page, n_regions, asked, 
     session.session_state[EXPORT_LIST] = exported(cohort) if page == "export" else []
     for key, value in asked.items():
         session.session_state[key] = value
-    session.switch_page(f"views/{page}.py").run()
+    start_at(session, page).run()
     assert_no_error(session)
     assert set(needed) <= set(calls), "the page no longer computes what this test counts"
     if page == "predict":
         session.run()  # the subject is above the cohort, and shown when that was predicted
     shown = len(session.get("plotly_chart"))
-    session.switch_page("views/models.py" if page == "export" else "views/export.py").run()
+    session.switch_page("views/models/page.py" if page == "export" else "views/export/page.py").run()
     calls.clear()
-    session.switch_page(f"views/{page}.py").run()
+    session.switch_page(f"views/{page}/page.py").run()
     assert_no_error(session)
-    assert dict(calls) == {"pretrained_names": 1}, "only new models are looked for, once"
+    assert not calls
     assert len(session.get("plotly_chart")) >= shown
 
 
 def _model_list() -> None:
     """A page that names the models; Streamlit runs its source, so that it imports for itself."""
-    import model_results
     import streamlit
 
-    model_results.look_for_models()
-    streamlit.text(" ".join(model_results.model_names()))
+    from biobgt.model.installed import installed_models
+
+    streamlit.text(" ".join(installed_models()))
 
 
 def test_a_new_model_is_noticed_on_the_next_run(monkeypatch, tmp_path) -> None:

@@ -4,14 +4,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from loaded import LoadedCohort
 from page_contents import assert_no_error
-from state import NEXT_COHORT, OWN, OWN_COHORT, own_cohort
+from start_page import start_at
 from streamlit.testing.v1 import AppTest
-from subject_table import GROUP, ID, TICK, _apply
 
 from biobgt import Cohort, Subject
 from biobgt.atlas import numbered_atlas
+from session.cohorts import OWN, own_cohort
+from session.keys import NEXT_COHORT, OWN_COHORT
+from session.view import LoadedCohort
+from views.subjects.subject_table import GROUP, ID, TICK, _apply
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 
@@ -28,7 +30,7 @@ def test_tables_on_the_page_of_subjects(hostile: Cohort) -> None:
     session = AppTest.from_file(str(HOME), default_timeout=120)
     session.session_state[OWN_COHORT] = LoadedCohort(OWN, hostile)
     session.session_state[NEXT_COHORT] = OWN
-    page = session.switch_page("views/subjects.py").run()
+    page = start_at(session, "subjects").run()
     assert_no_error(page)
     shown = [table.value for table in page.dataframe if {"subject"} <= set(table.value.columns)]
     assert shown
@@ -39,8 +41,8 @@ def test_tables_on_the_page_of_subjects(hostile: Cohort) -> None:
 
 def test_groups_that_are_set_in_the_table_come_back_as_they_were(hostile: Cohort, monkeypatch) -> None:
     changed: list[Cohort] = []
-    monkeypatch.setattr("subject_table.change_own_cohort", changed.append)
-    monkeypatch.setattr("subject_table.st.rerun", lambda: None)
+    monkeypatch.setattr("views.subjects.subject_table.change_own_cohort", changed.append)
+    monkeypatch.setattr("views.subjects.subject_table.st.rerun", lambda: None)
     edited = pd.DataFrame({TICK: [False, False], ID: ["'=1+1", "'@b"], GROUP: ["'=AD", None]})
     _apply(hostile, edited, None, removing=False)
     assert {subject.id: subject.group for subject in changed[0]} == {"=1+1": "=AD", "@b": None}

@@ -1,26 +1,30 @@
 """Long work is stopped by its button, keeps what was done, and goes on from there, on every page that has any."""
 
+from importlib import import_module
 from pathlib import Path
 
-import export_results
-import hub_results
-import model_results
-import module_results
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from export_list import EXPORT_FORMATS
-from loaded import LoadedCohort
 from page_contents import array, assert_no_error, figure
-from state import EXPORT_LIST, NEXT_COHORT, OWN, OWN_COHORT
+from start_page import start_at
 from streamlit.testing.v1 import AppTest
 
-import biobgt.export.measured
-import biobgt.readers.subjects
+import biobgt.readers.subject_files
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.atlas import numbered_atlas
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+from biobgt.hubs import group_curves
+from biobgt.hubs.measures import COMPARED, HUB_MEASURES
+from biobgt.hubs.table import SubjectHubs
+from biobgt.model.installed import InstalledModel
+from biobgt.modules import resolution
+from session.cohorts import OWN
+from session.export_list import EXPORT_FORMATS
+from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.view import LoadedCohort
+from views.export import export_results
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 TIMEOUT_S = 120
@@ -45,7 +49,7 @@ def open_own():
         session.session_state[NEXT_COHORT] = OWN
         for key, value in state.items():
             session.session_state[key] = value
-        return session.switch_page(f"views/{page}.py").run()
+        return start_at(session, page).run()
 
     return open_own
 
@@ -80,7 +84,7 @@ def stop(page, key: str, done: list[object], *, after: int, total: int):
     assert_no_error(page)
     assert len(done) == after
     start = page.button(key=f"{key}_start")
-    assert start.label.endswith(f"go on after {after}")
+    assert start.label.endswith(f"continue after {after}")
     page.run()  # nor does it start by itself when something else is clicked
     assert len(done) == after
     start.click().run()
@@ -91,27 +95,54 @@ def stop(page, key: str, done: list[object], *, after: int, total: int):
 
 
 def test_group_behind_the_hub_curves(open_own, cohort, interrupt) -> None:
-    done = interrupt(hub_results, "measure_curves", after=1)
+    done = interrupt(group_curves, "measure_curves", after=1)
     page = open_own("hubs", cohort, group_behind=True)
     page = stop(page, "group_curves", done, after=1, total=3)
     assert "NC, mean ± SD" in [trace.get("name") for trace in figure(page, "hub_curves")["data"]]
 
 
+def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypatch) -> None:
+    monkeypatch.setattr("biobgt.hubs.cost.STEPS_ABOVE", N_REGIONS - 1)
+    done = interrupt(SubjectHubs, "measure", after=2)
+    page = open_own("hubs", cohort)
+    assert figure(page, "hub_curves")  # the first figures are there, and what needs no more
+    assert page.dataframe
+    page.button(key="rest_of_hubs_stop").click().run()
+    assert_no_error(page)
+    assert len(done) == 2
+    headings = [heading.value for heading in page.subheader]
+    assert not [heading for heading in headings if "Why this region" in heading]
+    start = page.button(key="rest_of_hubs_start")
+    n_steps = len(HUB_MEASURES) - 1  # eight regions have eigenvalues, so that no γ is left
+    assert start.label.startswith("Measure NE at the other diffusion times")
+    start.click().run()
+    assert_no_error(page)
+    assert len(done) == n_steps - len(COMPARED) + 1
+    assert figure(page, "gamma_sweep")
+    assert not [button for button in page.button if button.key in ("rest_of_hubs_stop", "rest_of_hubs_start")]
+
+
 def test_resolution_sweep(open_own, cohort, interrupt) -> None:
     page = open_own("modules", cohort)
-    done = interrupt(module_results, "resolution_step", after=5)
+    done = interrupt(resolution, "resolution_step", after=5)
     page.button(key="sweep_start").click().run()
     page = stop(page, "sweep", done, after=5, total=16)
     assert len(array(figure(page, "resolution_curves")["data"][0]["x"])) == 16
 
 
 @pytest.mark.parametrize(
-    ("key", "name", "total"),
-    [("groups", "find_modules", 6), ("modularity_test", "modularity_test", 100), ("small_world", "small_world", 5)],
+    ("page", "key", "name", "total"),
+    [
+        ("compare", "groups", "finding.find_modules", 6),
+        ("compare", "compare", "finding.measure_modules", 6),
+        ("modules", "modularity_test", "segregation.modularity_test", 100),
+        ("modules", "small_world", "small_world.small_world", 5),
+    ],
 )
-def test_work_that_was_asked_for(open_own, cohort, interrupt, key, name, total) -> None:
-    page = open_own("modules", cohort)
-    done = interrupt(module_results, name, after=2)
+def test_work_that_was_asked_for(open_own, cohort, interrupt, page, key, name, total) -> None:
+    page = open_own(page, cohort, compared="modules" if key == "groups" else "segregation")
+    place, name = name.split(".")
+    done = interrupt(import_module(f"biobgt.modules.{place}"), name, after=2)
     page.button(key=f"{key}_start").click().run()
     stop(page, key, done, after=2, total=total)
 
@@ -126,9 +157,9 @@ class StubModel:
 
 def test_predictions_of_a_cohort(open_own, rng, interrupt, monkeypatch) -> None:
     subjects = tuple(Subject(f"s{i}", series=rng.standard_normal((30, 200))) for i in range(4))
-    monkeypatch.setattr(model_results, "ensemble_of", lambda name: StubModel())
+    monkeypatch.setattr(InstalledModel, "ensemble", property(lambda model: StubModel()))
     page = open_own("predict", Cohort("four", subjects, load_atlas("cc200")), model="abide-cc200")
-    done = interrupt(model_results, "predict", after=3)
+    done = interrupt(StubModel, "predict", after=3)
     page.button(key="predict_all_start").click().run()
     page = stop(page, "predict_all", done, after=3, total=4)
     assert page.dataframe[0].value["Subject"].tolist() == ["s0", "s1", "s2", "s3"]
@@ -156,7 +187,7 @@ def test_zip_of_the_export(open_own, cohort, interrupt) -> None:
 
 
 def test_figure_of_a_group_is_stopped_between_two_subjects(open_own, cohort, interrupt) -> None:
-    done = interrupt(biobgt.export.measured, "measure_curves", after=2)
+    done = interrupt(group_curves, "measure_curves", after=2)
     ref = CohortRef(cohort.name, sha256=cohort_sha256(cohort))
     request = FigureRequest("hub_curves", ref, "s0", ConnectomeSettings(), {"group": True})
     page = open_own("export", cohort, **{EXPORT_LIST: [request]})
@@ -172,7 +203,7 @@ def test_reading(open_page, rng, interrupt) -> None:
     page = open_page("subjects")
     header = ",".join(f"area{region}" for region in range(N_REGIONS))
     tables = ["\n".join([header, *(",".join(map(str, row)) for row in rng.random((20, N_REGIONS)))]) for _ in range(4)]
-    done = interrupt(biobgt.readers.subjects, "read_file", after=2)
+    done = interrupt(biobgt.readers.subject_files, "read_file", after=2)
     files = [(f"sub-0{i}.csv", table.encode(), "text/csv") for i, table in enumerate(tables)]
     page.file_uploader(key="files0").set_value(files)
     page.run()

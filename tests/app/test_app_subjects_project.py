@@ -1,24 +1,25 @@
 """A cohort and its settings are saved from the page of subjects and opened there again, in one's own session only."""
 
 import io
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from link import link_of_project, saved_view
-from loaded import HubChoices, LoadedCohort, ModuleChoices, View
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
-from project_panel import file_name, project_file
-from uploads import Brought, read_brought
 
-from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, functional_connectivity
+from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, functional_connectivity, kept_results
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.project import Project, open_project
 from biobgt.simulate import demo_cohort
+from session.address import link_of_project, saved_view
+from session.uploads import UploadedFiles, read_uploaded
+from session.view import LoadedCohort, View
+from views.subjects.project_panel import file_name, project_file
 
 N_REGIONS = 8
 SETTINGS = ConnectomeSettings("ledoit-wolf", "signed", "proportional", 0.25, True)
-HUBS = HubChoices(gamma=3.0, perturbation="remove", rule="sd", region="area3")
-MODULES = ModuleChoices(resolution=1.4, consensus=True, signed=False, runs=20, seed=7, labelling="network")
+HUBS = {"gamma": 3.0, "perturbation": "remove", "hub_rule": "sd", "region": "area3"}
+MODULES = {"resolution": 1.4, "consensus": True, "signed": False, "runs": 20, "seed": 7, "labelling": "network"}
 
 
 def make_cohort(name: str, *, seed: int = 0) -> Cohort:
@@ -37,8 +38,8 @@ def make_cohort(name: str, *, seed: int = 0) -> Cohort:
     return Cohort(name, subjects, atlas, notes=("A note *of ours*.",))
 
 
-def content_of(cohort: Cohort, *, hubs=HUBS, modules=MODULES, settings=SETTINGS) -> bytes:
-    view = View(LoadedCohort("own", cohort), cohort.subjects[1], settings, hubs, modules)
+def content_of(cohort: Cohort, *, chosen=HUBS | MODULES, settings=SETTINGS) -> bytes:
+    view = View(LoadedCohort("own", cohort), cohort.subjects[1], settings, chosen)
     return project_file(cohort, settings, saved_view(view), cohort.name)
 
 
@@ -66,9 +67,9 @@ def test_project_opens_with_its_subjects_and_its_view(open_page) -> None:
     assert "subject" not in page.query_params
     assert "labelling" not in page.query_params  # of an atlas that nobody else has
     view = page.session_state["view"]
-    assert view.hubs == HUBS
+    assert {name: view.choices[name] for name in (*HUBS, *MODULES)} == HUBS | MODULES
     assert view.settings == SETTINGS
-    page.switch_page("views/modules.py").run()
+    page.switch_page("views/modules/page.py").run()
     assert_no_error(page)
     assert page.select_slider(key="resolution").value == 1.4
     assert page.selectbox(key="labelling").value == "network"
@@ -77,11 +78,10 @@ def test_project_opens_with_its_subjects_and_its_view(open_page) -> None:
 def test_saving_what_was_opened_gives_the_same_file(open_page) -> None:
     content = content_of(make_cohort("lab"))
     page = open_in(open_page("subjects"), content)
-    page.switch_page("views/modules.py").run()
-    page.switch_page("views/subjects.py").run()
+    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/subjects/page.py").run()
     view = page.session_state["view"]
-    modules = ModuleChoices(*(page.session_state[name] for name in ModuleChoices.__dataclass_fields__))
-    again = project_file(view.cohort, view.settings, saved_view(replace(view, modules=modules)), view.cohort.name)
+    again = project_file(view.cohort, view.settings, saved_view(view), view.cohort.name)
     assert again == content
 
 
@@ -105,7 +105,7 @@ def test_file_is_named_after_the_project(name, file) -> None:
 
 def test_demo_saved_and_opened_is_still_marked_as_simulated(open_page) -> None:
     cohort = demo_cohort("ad", n_per_group=2)
-    page = open_in(open_page("subjects"), content_of(cohort, hubs=HubChoices(), modules=ModuleChoices()))
+    page = open_in(open_page("subjects"), content_of(cohort, chosen={}))
     assert_no_error(page)
     assert badges(page) >= 1
     assert badges(page.sidebar) == 1
@@ -129,7 +129,10 @@ def test_values_that_do_not_fit_are_replaced_and_named() -> None:
     view = {"subject": "nobody", "region": "Atlantis", "gamma": 0.51, "seed": 10**9, "labelling": "x", "unknown": True}
     link = link_of_project(Project(cohort, ConnectomeSettings(level=7.0), view))
     assert (link.cohort, link.subject, link.settings.level) == ("own", "lab-0", 0.3)
-    assert (link.hubs, link.modules) == (HubChoices(), ModuleChoices())
+    opened = View(LoadedCohort("own", cohort), cohort.subjects[0], link.settings, link.choices)
+    assert opened.options(HubOptions) == HubOptions()
+    assert opened.options(NamedModuleOptions) == NamedModuleOptions(labelling="network")
+    assert not link.choices["region"]
     assert len(link.problems) == 6
     assert all(problem.startswith("The project's ") for problem in link.problems)
 
@@ -158,8 +161,8 @@ def test_two_sessions_never_see_each_other(open_page) -> None:
     mine.session_state[editor.key] = {"edited_rows": {0: {"group": "AD"}}, "added_rows": [], "deleted_rows": []}
     next(button for button in mine.button if button.label == "Set the groups").click().run()
     for page in (mine, yours, third):
-        page.switch_page("views/modules.py").run()
-        page.switch_page("views/subjects.py").run()
+        page.switch_page("views/modules/page.py").run()
+        page.switch_page("views/subjects/page.py").run()
         assert_no_error(page)
     assert list(mine.selectbox(key="subject").options) == ["mine-0 · AD", "mine-1 · patients", "mine-2"]
     assert list(yours.selectbox(key="subject").options) == ["yours-0 · NC", "yours-1 · patients", "yours-2"]
@@ -170,8 +173,8 @@ def test_two_sessions_never_see_each_other(open_page) -> None:
         shown = captions(page) + str([table.value for table in page.dataframe])
         assert others not in shown
     for page, whose in ((mine, "mine"), (yours, "yours")):
-        measured = page.session_state["own_cohort"].module_results["subject"]
-        assert {key[0] for key in measured} == {f"{whose}-1"}
+        measured = page.session_state["own_cohort"].store.kept(kept_results.MODULES)
+        assert {key.subject for key in measured} == {f"{whose}-1"}
 
 
 def test_project_among_the_files_is_read_as_a_cohort() -> None:
@@ -181,6 +184,6 @@ def test_project_among_the_files_is_read_as_a_cohort() -> None:
         def getbuffer(self) -> memoryview:
             return memoryview(content_of(make_cohort("lab")))
 
-    assert read_brought(Brought([Dropped()]), name="Your files").ids == ("lab-0", "lab-1", "lab-2")
+    assert read_uploaded(UploadedFiles([Dropped()]), name="Your files").ids == ("lab-0", "lab-1", "lab-2")
     with pytest.raises(InputError, match="alone"):
-        read_brought(Brought([Dropped(), Dropped()]), name="Your files")
+        read_uploaded(UploadedFiles([Dropped(), Dropped()]), name="Your files")

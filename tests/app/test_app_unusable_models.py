@@ -20,12 +20,11 @@ def test_models_that_cannot_be_used_are_named_with_the_reason(open_page, monkeyp
     assert_no_error(page)
     first, second = (as_shown(warning.value) for warning in page.warning)
     assert first == (
-        "The folder broken of the trained models is left out. The card of model 'broken' cannot be read "
-        "(JSONDecodeError)."
+        "The model in the folder broken cannot be used. The card of model 'broken' cannot be read (JSONDecodeError)."
     )
-    assert second.startswith("The folder elsewhere of the trained models is left out. ")
+    assert second.startswith("The model in the folder elsewhere cannot be used. ")
     assert "'ours'" in second
-    assert "No trained model is installed here" in page.info[0].value
+    assert "No trained model is installed" in page.info[0].value
     shutil.rmtree(tmp_path / "broken")
     page.run()
     assert [as_shown(warning.value) for warning in page.warning] == [second]

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
-from state import EXPORT_LIST, GAMMAS
 from streamlit.testing.v1 import AppTest
 
 from biobgt.connectome import cohort_graphs, subject_connectivity
-from biobgt.export.recipes import make_figure
-from biobgt.figures.why_captions import story_sentences
-from biobgt.hubs import HUB_METRICS
+from biobgt.export.making import make_figure
+from biobgt.figures.why_words import story_sentences
+from biobgt.hubs import HUB_MEASURES
+from biobgt.hubs.hub_options import GAMMAS, HubOptions
 from biobgt.hubs.region_story import region_story
-from biobgt.hubs.sweep import measure_hubs
+from biobgt.hubs.table import measure_hubs
 from biobgt.simulate import demo_cohort
+from session.keys import EXPORT_LIST
 
 REGION = "Precuneus_L"
 
@@ -25,7 +26,7 @@ def cohort():
 def story_of(cohort, region, *, perturbation="control", gamma=0.5):
     graph = next(cohort_graphs(cohort))
     hubs = measure_hubs(graph, subject_connectivity(cohort.subjects[0]), perturbation=perturbation)
-    return region_story(graph, hubs, cohort.atlas.regions.index(region), gamma=gamma, gammas=GAMMAS)
+    return region_story(graph, hubs, cohort.atlas.regions.index(region), options=HubOptions(gamma, perturbation))
 
 
 def texts(page: AppTest) -> str:
@@ -33,7 +34,7 @@ def texts(page: AppTest) -> str:
 
 
 def picked(page: AppTest) -> str:
-    (line,) = (line for line in texts(page).splitlines() if "Picked now" in line)
+    (line,) = (line for line in texts(page).splitlines() if "Selected:" in line)
     return line.split("**")[1]
 
 
@@ -58,12 +59,12 @@ def test_story_is_the_librarys(open_page, cohort, options):
     np.testing.assert_allclose(entropies["S(G), as measured"], story.entropy_before)
     lines = figure(page, "why_entropy")["layout"]["shapes"]
     assert {line["x0"] for line in lines} == {options.get("gamma", 0.5)}
-    shown = figure(page, "why_before")["data"][-1]["text"]
+    shown = figure(page, "why_before")["data"][-1]["hovertext"]
     names = [cohort.atlas.regions[member] for member in story.neighbourhood.members]
     assert [text.split("<br>")[0] for text in shown] == names
     table = page.dataframe[0].value
-    assert list(table["Rank"]) == [story.standings[measure].rank for measure in HUB_METRICS]
-    units = dict(zip(HUB_METRICS, table["Unit"], strict=True))
+    assert list(table["Rank"]) == [story.standings[measure].rank for measure in HUB_MEASURES]
+    units = dict(zip(HUB_MEASURES, table["Unit"], strict=True))
     assert units["node_entanglement"] == "bits"
     assert "lower is stronger" in units["vertex_entanglement"]
     assert "counts twice" in units["betweenness"]
@@ -93,7 +94,7 @@ def test_what_is_added_to_the_export_has_the_numbers_on_the_screen(open_page):
     for key, column in (("why_before", "weight as measured"), ("why_after", "weight perturbed")):
         numbers = made[key].numbers
         own = numbers[numbers["region"] == REGION]
-        texts = dict(text.split("<br>") for text in shown[key]["data"][-1]["text"][1:])
+        texts = dict(text.split("<br>") for text in shown[key]["data"][-1]["hovertext"][1:])
         weights = dict(zip(own["other region"], own[column], strict=True))
         assert texts == {name: f"weight {weight:.3g}" for name, weight in weights.items()}
 
@@ -111,9 +112,9 @@ def test_strongest_hub_is_asked_about_until_another_is_picked(open_page):
     address = address_of(page)
     assert address["region"] == REGION
     page.select_slider(key="gamma").set_value(3.0).run()
-    page.switch_page("views/home.py").run()
+    page.switch_page("views/home/page.py").run()
     assert address_of(page)["region"] == REGION
-    page.switch_page("views/hubs.py").run()
+    page.switch_page("views/hubs/page.py").run()
     assert picked(page) == REGION
     assert picked(open_page("hubs", **address)) == REGION
     page.selectbox(key="region").select("").run()
@@ -131,7 +132,7 @@ def test_region_of_another_atlas_makes_way_for_the_strongest(open_page):
 def test_unknown_region_in_a_link_is_named(open_page):
     page = open_page("hubs", cohort="ad", region="Atlantis")
     assert_no_error(page)
-    assert "region 'Atlantis' does not exist here, so the strongest hub is shown" in as_shown(page.warning[0].value)
+    assert "region 'Atlantis' is not available here, so the strongest hub is shown" in as_shown(page.warning[0].value)
     assert picked(page) == page.dataframe[-1].value.iloc[0]["region"]
 
 

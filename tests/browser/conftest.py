@@ -46,9 +46,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process.wait(timeout=START_S)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, without a window."""
+    """Debian's Chromium, without a window; gone before tests of another folder, which may need the event loop."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.fail("The browser tests need Chromium. Install it with: sudo apt-get install chromium")
@@ -58,7 +58,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def visitor(browser: Browser) -> BrowserContext:
     """One visitor, whose cache saves loading the scripts for every test; each page is a session of its own."""
     return browser.new_context(color_scheme="light")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from access_faults import assert_accessible
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
-PAGES = ("", "subjects")
-SIMULATED = {"": 3, "subjects": 2}  # badges in a page; Home shows the simulated model too
+SMALL_FIGURES = ("first_module_brain", "first_hub_curves", "first_attention_maps")
 
 Open = Callable[..., Page]
 
@@ -73,6 +73,7 @@ def test_page_of_models_loads_without_an_alarm(open_app: Open, path: str) -> Non
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(alarms(page)).to_have_count(0)
+    assert_accessible(page)
 
 
 def test_page_of_predictions_shows_probabilities_and_says_what_they_are_not(open_app: Open) -> None:
@@ -85,22 +86,42 @@ def test_page_of_predictions_shows_probabilities_and_says_what_they_are_not(open
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
     assert clipped_texts(page) == []
+    assert_accessible(page)
 
 
-@pytest.mark.parametrize("width", [1280, 800])
-@pytest.mark.parametrize("path", PAGES)
-def test_page_loads_whole(open_app: Open, path: str, width: int) -> None:
-    page = open_app(path, width=width)
-    wait_until_drawn(page)
+def assert_whole(page: Page, *, n_badges: int) -> None:
+    """Nothing failed, warns, sticks out or is cut off, and what is simulated says so."""
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(alarms(page)).to_have_count(0)
     expect(badges(page.get_by_test_id("stSidebar"))).to_have_count(1)
-    expect(badges(page.get_by_test_id("stMain"))).to_have_count(SIMULATED[path])
+    expect(badges(page.get_by_test_id("stMain"))).to_have_count(n_badges)
     assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
     assert clipped_texts(page) == []
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+def test_home_opens_on_three_figures_above_the_fold(open_app: Open, width: int) -> None:
+    page = open_app(width=width)
+    for key in SMALL_FIGURES:
+        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    assert_whole(page, n_badges=1)
+    if width == 1280:
+        boxes = [page.locator(f".st-key-{key}").bounding_box() for key in SMALL_FIGURES]
+        assert max(box["y"] + box["height"] for box in boxes if box) < 800
+        assert len({box["y"] for box in boxes if box}) == 1, "not side by side"
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+def test_page_of_subjects_loads_whole(open_app: Open, width: int) -> None:
+    page = open_app("subjects", width=width)
+    wait_until_drawn(page)
+    assert_whole(page, n_badges=2)
     # The theme comes from the folder of the app; the server was started in another.
     sidebar = page.get_by_test_id("stSidebar")
     assert sidebar.evaluate("element => getComputedStyle(element).backgroundColor") == "rgb(242, 246, 247)"
+    if width == 1280:
+        assert_accessible(page)
 
 
 def clipped_texts(page: Page) -> list[str]:
@@ -118,7 +139,7 @@ def clipped_texts(page: Page) -> list[str]:
 
 
 def test_subject_and_threshold_change_the_figures(open_app: Open) -> None:
-    page = open_app()
+    page = open_app("subjects")
     wait_until_drawn(page)
     expect(title(page)).to_contain_text("sim-NC-001")
     expect(page.get_by_text("The graph keeps 2,461")).to_be_visible()
@@ -135,18 +156,21 @@ def test_subject_and_threshold_change_the_figures(open_app: Open) -> None:
 
 
 def test_settings_are_kept_around_the_pages(open_app: Open) -> None:
-    page = open_app()
+    page = open_app("subjects")
     wait_until_drawn(page)
     choose(page, "Subject", "sim-ASD-005 · ASD")
     page.get_by_test_id("stSidebar").get_by_text("Share", exact=True).click()
     expect(page.get_by_text("Share of pairs kept")).to_be_visible()
     expect(page).to_have_url(re.compile("subject=sim-ASD-005.*threshold=proportional.*level=0.1"))
-    for name, heading in (("Subjects", "Subjects"), ("Home", "BioBGT Explorer"), ("Subjects", "Subjects")):
+    for name, heading in (("Home", "BioBGT Explorer"), ("Subjects", "Subjects")):
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=re.compile(name)).click()
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-        wait_until_drawn(page)
-        expect(title(page)).to_contain_text("sim-ASD-005")
-        expect(page.get_by_text("(10.0%), drawn in blue")).to_be_visible()
+        if name == "Subjects":
+            wait_until_drawn(page)
+            expect(title(page)).to_contain_text("sim-ASD-005")
+            expect(page.get_by_text("(10.0%), drawn in blue")).to_be_visible()
+        else:
+            expect(page.get_by_text("Shown: sim-ASD-005")).to_be_visible()
         expect(page).to_have_url(re.compile("subject=sim-ASD-005.*threshold=proportional.*level=0.1"))
 
 
@@ -165,10 +189,10 @@ def test_shared_address_shows_the_same_to_somebody_else(open_app: Open, server: 
 
 
 def test_bad_address_says_what_is_shown_instead_as_plain_text(open_app: Open) -> None:
-    page = open_app("?cohort=%3Cimg%20src=x%3E&subject=%5Ba%5D(http://example.org)&level=9")
+    page = open_app("subjects?cohort=%3Cimg%20src=x%3E&subject=%5Ba%5D(http://example.org)&level=9")
     wait_until_drawn(page)
     warning = page.get_by_test_id("stAlertContentWarning")
-    expect(warning).to_contain_text("The link's cohort '<img src=x>' does not exist here")
+    expect(warning).to_contain_text("The link's cohort '<img src=x>' is not available here")
     expect(warning).to_contain_text(re.compile(r"'\[a\]\(http:.?//example\.org\)'"))  # parted, or it became a link
     expect(warning).to_contain_text("'9'")
     assert warning.locator("img, a").count() == 0
@@ -182,7 +206,7 @@ def test_own_files_become_subjects_with_groups(open_app: Open, tmp_path: Path) -
     page = open_app("subjects")
     wait_until_drawn(page)
     page.locator(".st-key-phenotypes0 input[type=file]").set_input_files(groups)
-    expect(page.get_by_text("Drop the subjects' files as well")).to_be_visible()
+    expect(page.get_by_text("Add the subjects' files as well")).to_be_visible()
     wait_until_drawn(page)
     upload(page, *files)
     expect(page.get_by_text("Read 3 subjects on Craddock CC200: 2 NC, 1 ASD.")).to_be_visible()

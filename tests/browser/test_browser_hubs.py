@@ -2,10 +2,18 @@
 
 import re
 from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
 
+import numpy as np
 import pytest
+from access_faults import assert_accessible
+from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 from test_browser_frame import badges, choose, clipped_texts
+
+from biobgt import load_atlas
+from biobgt.figures.brain_nodes import FIRST_COLOUR, LAST_COLOUR
 
 pytestmark = pytest.mark.browser
 
@@ -34,9 +42,11 @@ def test_page_loads_whole_and_raw_values_fit_too(open_app: Open, width: int) -> 
     page = open_app("hubs?cohort=ad", width=width)
     wait_until_drawn(page)
     assert_whole(page)
+    if width == 1280:
+        assert_accessible(page)
     page.get_by_text("Raw", exact=True).click()
     expect(page.locator(".st-key-hub_curves").get_by_text("NE (bits)")).to_be_visible()
-    page.get_by_role("combobox", name="Regions in order").fill("Dosenbach")
+    page.get_by_role("combobox", name="Order of regions").fill("Dosenbach")
     page.get_by_role("option", name="By Dosenbach's six networks").click()
     expect(page.locator(".st-key-hub_curves").get_by_text("sensorimotor")).to_be_visible()
     assert_whole(page)
@@ -115,7 +125,7 @@ def test_click_on_a_point_picks_its_region(open_app: Open, server: str) -> None:
     wait_until_drawn(page)
     for key in ("hub_curves", "ne_fc_strength"):
         region = click_highest_point(page, key)
-        expect(page.get_by_text("Picked now:")).to_contain_text(region)
+        expect(page.get_by_text("Selected:")).to_contain_text(region)
         expect(page).to_have_url(re.compile(f"region={region}"))
         expect(page.locator(".st-key-why_before .annotation-text").get_by_text(region, exact=True)).to_be_visible()
         expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
@@ -124,7 +134,7 @@ def test_click_on_a_point_picks_its_region(open_app: Open, server: str) -> None:
     expect(page.get_by_text(f"{region} has ")).to_be_visible()
     theirs = open_app(page.url.removeprefix(f"{server}/").split("#")[0], somebody_else=True)
     wait_until_drawn(theirs)
-    expect(theirs.get_by_text("Picked now:")).to_contain_text(region)
+    expect(theirs.get_by_text("Selected:")).to_contain_text(region)
 
 
 def test_region_is_found_by_name_and_a_figure_enlarged(open_app: Open) -> None:
@@ -132,7 +142,7 @@ def test_region_is_found_by_name_and_a_figure_enlarged(open_app: Open) -> None:
     wait_until_drawn(page)
     # A list that opens at the lower edge of the window closes when the page scrolls.
     page.locator(".st-key-region").evaluate("box => box.scrollIntoView({block: 'center'})")
-    choose(page, "Region, by name", "Precuneus_R")
+    choose(page, "Region: choose it here", "Precuneus_R")
     expect(page.get_by_text("Precuneus_R has ")).to_be_visible()
     page.locator(".st-key-why_entropy_enlarge").get_by_role("button").click()
     dialog = page.get_by_role("dialog")
@@ -150,9 +160,63 @@ def test_region_is_found_by_name_and_a_figure_enlarged(open_app: Open) -> None:
 def test_group_and_five_measures_are_shown_on_request(open_app: Open) -> None:
     page = open_app("hubs?cohort=ad")
     wait_until_drawn(page)
-    page.get_by_text("NC behind: mean ± SD of 20 subjects").click()
+    page.get_by_text("Show NC in the background: mean ± SD of 20 subjects").click()
     expect(page.locator(".st-key-hub_curves").get_by_text("NC, mean ± SD")).to_be_visible()
     page.get_by_text("Five measures", exact=True).click()
     picture = page.get_by_role("img", name=re.compile("DC .degree., BC .betweenness."))
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.naturalWidth") > 1000
+
+
+def test_cortex_is_painted_in_the_colours_of_the_bar_and_names_its_regions(open_app: Open, tmp_path: Path) -> None:
+    """Under the mouse stands a region and its rank, and the pixel there has the colour of that rank on the bar."""
+    page = open_app("subjects")
+    page.locator(".st-key-files0 input[type=file]").set_input_files([named_series(tmp_path)])
+    expect(page.get_by_test_id("stSidebar").get_by_text("Schaefer 100")).to_be_visible()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Hubs").click()
+    expect(page.locator(".st-key-hub_brain canvas").first).to_be_visible()
+    page.locator(".st-key-brain_shown").evaluate("box => box.scrollIntoView({block: 'center'})")
+    choose(page, "Brain", "Inflated cortex")
+    plot = page.locator(".st-key-hub_brain .js-plotly-plot")
+    page.wait_for_function(
+        "document.querySelectorAll('.st-key-hub_brain .js-plotly-plot .gl-container > div').length == 4"
+    )
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    plot.evaluate("plot => plot.scrollIntoView({block: 'center'})")
+    shot = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    x, y, colour = middle_of_a_region(shot, plot)
+    page.mouse.move(x - 2, y)
+    page.mouse.move(x, y)
+    said = plot.locator("g.hovertext")
+    expect(said).to_contain_text("LH_")
+    rank = float(re.search(r"rank by NE: ([\d.]+)", said.text_content() or "")[1])  # type: ignore[index]
+    ends = [[int(end[i : i + 2], 16) for i in (1, 3, 5)] for end in (FIRST_COLOUR, LAST_COLOUR)]
+    of_bar = [first + (rank - 1) / 99 * (last - first) for first, last in zip(*ends, strict=True)]
+    assert colour == pytest.approx(of_bar, abs=3)
+
+
+def middle_of_a_region(shot: Image.Image, plot: Locator) -> tuple[int, int, tuple[int, ...]]:
+    """A place in the first view with one colour, of neither page nor bare cortex, all around; and that colour."""
+    left, top, width, height = plot.evaluate(
+        """plot => {
+            const box = plot.getBoundingClientRect(), {l, t, w, h} = plot._fullLayout._size;
+            return [box.left + l, box.top + t, w, h].map(Math.round);
+        }"""
+    )
+    pixels = np.asarray(shot)
+    around = 7
+    for y in range(top + height // 10, top + height // 2 - around, 2):
+        for x in range(left + around, left + width // 2 - around, 2):
+            part = pixels[y - around : y + around + 1, x - around : x + around + 1].reshape(-1, 3)
+            if (part == part[0]).all() and part[0].min() < 200:
+                return x, y, tuple(part[0].tolist())
+    pytest.fail("No region is painted.")
+
+
+def named_series(folder: Path) -> Path:
+    """A series whose columns are called as the parcels of Schaefer's atlas."""
+    regions = load_atlas("schaefer100").regions
+    series = np.random.default_rng(0).standard_normal((80, len(regions))).cumsum(axis=0)
+    path = folder / "s1.csv"
+    np.savetxt(path, series, fmt="%.4f", delimiter=",", header=",".join(regions), comments="")
+    return path

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from access_faults import assert_accessible
 from playwright.sync_api import Page, expect
 from test_browser_frame import badges, clipped_texts
 
@@ -29,9 +30,11 @@ def test_page_loads_whole(open_app: Open, width: int) -> None:
     wait_until_drawn(page)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    expect(badges(page.get_by_test_id("stMain"))).to_have_count(7)
+    expect(badges(page.get_by_test_id("stMain"))).to_have_count(6)
     assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
     assert clipped_texts(page) == []
+    if width == 1280:
+        assert_accessible(page)
 
 
 def test_resolution_changes_the_brain_and_the_address(open_app: Open) -> None:
@@ -45,23 +48,3 @@ def test_resolution_changes_the_brain_and_the_address(open_app: Open) -> None:
     expect(page).to_have_url(re.compile("resolution=1.8"))
     page.get_by_text("Consensus", exact=True).click()
     expect(page).to_have_url(re.compile("consensus=true"))
-
-
-def test_comparing_groups_can_be_stopped_and_goes_on(open_app: Open) -> None:
-    # The demo is shared, so this seed is this test's own.
-    page = open_app("modules?cohort=ad&runs=100&seed=4242")
-    page.get_by_role("button", name=re.compile("Find the modules of 40 subjects")).click()
-    expect(page.get_by_text(re.compile("Subject [2-9] of 40"))).to_be_visible()
-    page.locator(".st-key-groups_stop").get_by_role("button").click()
-    expect(page.get_by_role("button", name=re.compile(r"go on after \d+"))).to_be_visible()
-    expect(page.locator(".st-key-groups_stop")).to_have_count(0)
-
-
-def test_groups_stand_side_by_side(open_app: Open) -> None:
-    page = open_app(PAGE)
-    wait_until_drawn(page)
-    page.get_by_role("button", name=re.compile("Find the modules of 40 subjects")).click()
-    for key in ("brain_first", "brain_second", "group_flow"):
-        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.get_by_text("Permutation p")).to_be_visible()
-    assert clipped_texts(page) == []

@@ -22,7 +22,7 @@ def bring_subjects(page: Page, folder: Path) -> None:
     groups.write_text("subject,group,site,age\nLab_0050000,ASD,here,12.5\nLab_0050001,NC,there,11\n")
     wait_until_drawn(page)
     page.locator(".st-key-phenotypes0 input[type=file]").set_input_files(groups)
-    expect(page.get_by_text("Drop the subjects' files as well")).to_be_visible()
+    expect(page.get_by_text("Add the subjects' files as well")).to_be_visible()
     upload(page, *(write_abide(folder, f"Lab_005000{i}", seed=i) for i in range(3)))
     expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group.")).to_be_visible()
     expect(title(page)).to_contain_text("Lab_0050000")
@@ -70,6 +70,7 @@ def test_folder_is_read_with_its_sub_folders_and_further_files_are_added(open_ap
     page.get_by_test_id("stSidebarNav").get_by_text("Models").click()
     expect(page.get_by_role("heading", name="Models", exact=True)).to_be_visible()
     page.get_by_test_id("stSidebarNav").get_by_text("Subjects").click()
+    page.locator("summary").filter(has_text="Add ").first.click()  # folded away, now that subjects are there
     expect(page.get_by_text("added to the 2 subjects loaded")).to_be_visible()
     upload(page, write_abide(tmp_path, "Lab_0050002", seed=2))
     expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group.")).to_be_visible()

@@ -1,30 +1,17 @@
 """The command line run in this process: as a user's, without two seconds of imports each time."""
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from ended_jobs import Ended, Run
 
 from biobgt.cli import main, screen
 from biobgt.cohort import Cohort
 from biobgt.readers import read_cohort
 from biobgt.readers.layout import SIMULATED_MARK
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a job ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ended]
 
 
 @pytest.fixture

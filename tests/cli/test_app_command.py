@@ -84,12 +84,14 @@ def test_public_with_openid_connect(run, started, monkeypatch, tmp_path: Path) -
     secrets.write_text(AUTH.replace("client_id", "client"))
     assert "client_id" in run(*PUBLIC, "--secrets", secrets).err
     secrets.write_text("no toml")
-    assert "no TOML file" in run(*PUBLIC, "--secrets", secrets).err
+    assert "is not a TOML file" in run(*PUBLIC, "--secrets", secrets).err
     secrets.write_text(AUTH)
     assert "BIOBGT_USERS" in run(*PUBLIC, "--secrets", secrets).err
     monkeypatch.setenv("BIOBGT_USERS", "*@lab.example")
     monkeypatch.setattr(command, "find_spec", lambda name: None)
-    assert "Authlib" in run(*PUBLIC, "--secrets", secrets).err
+    assert "needs Authlib and HTTPX: pip install 'biobgt[login]'" in run(*PUBLIC, "--secrets", secrets).err
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "httpx" else object())
+    assert "needs HTTPX:" in run(*PUBLIC, "--secrets", secrets).err
     assert started == []
     monkeypatch.setattr(command, "find_spec", lambda name: object())
     assert run(*PUBLIC, "--secrets", secrets).code == 0

@@ -8,9 +8,9 @@ import pytest
 from cli_process import biobgt
 
 from biobgt import read_cohort
-from biobgt.cli.results import file_names
 from biobgt.cli.screen import print_table
 from biobgt.connectome import functional_connectivity
+from biobgt.output import file_names
 from biobgt.simulate import demo_cohort
 
 
@@ -119,7 +119,7 @@ def test_atlases(run):
         (("info", "{demo}", "--phenotypes", "none.csv"), "There is no phenotype table 'none.csv'."),
         (("connectome", "{demo}", "--out", "x", "--threshold", "proportional", "--level", "3"), "keeps a share"),
         (("connectome", "{demo}", "--out", "{demo}/participants.tsv"), "cannot be made"),
-        (("hubs", "{demo}", "--out", "{demo}/h", "--seed", "-1"), "The seed is -1"),
+        (("hubs", "{demo}", "--out", "{demo}/h", "--seed", "-1"), "The option 'seed' is -1"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(run, demo, arguments, sentence):

@@ -4,13 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.analysis import HubOptions, ModuleOptions, analyse_hubs, find_modules, measure_modules
+from biobgt.analysis import analyse_hubs
 from biobgt.cli.subjects import demo
 from biobgt.connectome import brain_graph, fisher_z, subject_connectivity
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups import compare_groups
+from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.model.pretrained import load_pretrained
+from biobgt.modules import find_modules, measure_modules
 from biobgt.modules.difference import module_difference
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.readers import read_cohort
 
 AGES = (70, 71, 74, 80, 77, 75)
@@ -75,8 +78,8 @@ def test_networks_compared_adjusted_for_age(run, larger, larger_table, tmp_path)
         ["n_NC", "n_AD", "covariates", "residual_degrees", "permutations", "seed", "simulated"]
     ].drop_duplicates().to_numpy().tolist() == [[7, 7, "age", 11, 50, 3, True]]
     assert "Adjusted for: age. 11 residual degrees of freedom, 50 permutations, seed 3." in ended.out
-    assert "not ruled out: mean_fd, sex" in ended.out
-    assert "Left out as asked, and so not ruled out: site." in ended.out
+    assert "not ruled out: motion and sex" in ended.out
+    assert "Not adjusted for, as requested, so not ruled out: site." in ended.out
     assert "SIMULATED: 14 of the subjects" in ended.out
     used = settings_of(tmp_path / "out" / "compare_fc-blocks_settings.csv")
     assert (used["estimator"], used["threshold"], used["labelling"]) == ("fisher-z", "none", "dosenbach")
@@ -110,7 +113,7 @@ def test_hubs_compared_region_by_region(run, small, small_cohort, tmp_path):
         *("--measure", "node_efficiency", "--out", tmp_path, "--workers", 1, "--permutations", 20),
     )
     assert ended.code == 0, ended.err
-    tables = analyse_hubs(small_cohort, options=HubOptions(gamma=1)).tables
+    tables = analyse_hubs(small_cohort, options=HubAnalysisOptions(gamma=1)).tables
     expected = compare_groups(
         np.stack([tables[name]["node_efficiency"].to_numpy() for name in small_cohort.ids]),
         [subject.group for subject in small_cohort],
@@ -176,10 +179,10 @@ def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_coho
         (("--groups", "NC", "MCI"), "The covariate 'age' is missing for 3 of 6 subjects, such as 'sim-MCI-001'."),
         (("--groups", "NC", "AD", "--covariate", "scores"), "'scores' is missing for 1 of 6 subjects"),
         (("--groups", "NC", "AD", "--covariate", "iq"), "There is no covariate 'iq'. The phenotypes have: age, scores"),
-        (("--groups", "NC", "AD", "--labelling", "yeo"), "has no labelling 'yeo'"),
+        (("--groups", "NC", "AD", "--labelling", "yeo", "--without", "age"), "has no labelling 'yeo'"),
         (("--groups", "NC", "AD", "--measure", "fame"), "There is no hub measure 'fame'"),
-        (("--groups", "NC", "AD", "--permutations", "0"), "--permutations"),
-        (("--groups", "NC", "AD", "--seed", "-1"), "The seed is -1"),
+        (("--groups", "NC", "AD", "--permutations", "-1"), "'permutations' is -1; it must be 0 or more"),
+        (("--groups", "NC", "AD", "--seed", "-1"), "The option 'seed' is -1"),
         (("--groups", "NC"), "--groups"),
     ],
 )
@@ -261,7 +264,7 @@ def test_attention_in_tables(run, simulated, simulated_cohort, tmp_path):
     with np.load(tmp_path / "attention" / "sim-AD-001.npz") as stored:
         np.testing.assert_allclose(stored["attention"], seen.attention[0], atol=1e-6)
     received = pd.read_csv(tmp_path / "attention_received.csv")
-    mean = 90 * seen.attention[0].mean(axis=(0, 1))  # 1 is even attention
+    mean = 90 * seen.attention[0].mean(axis=(0, 1))  # 1 is uniform attention
     expected = [np.delete(mean[:, region], region).mean() for region in range(90)]
     np.testing.assert_allclose(received[list(simulated_cohort.atlas.regions)].to_numpy()[0], expected, rtol=1e-4)
     blocks = pd.read_csv(tmp_path / "module_blocks.csv")

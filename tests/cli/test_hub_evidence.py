@@ -6,7 +6,7 @@ import pytest
 
 from biobgt.connectome import brain_graph
 from biobgt.graph import ConnectomeSettings
-from biobgt.hubs import HUB_METRICS, node_efficiency, node_entanglement
+from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
 from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
 from biobgt.hubs.split_half import compare_halves, half_hubs
@@ -26,7 +26,7 @@ def test_partial_correlation_stands_beside_spearmans(run, small, small_cohort, t
         assert rows.loc[(subject.id, "node efficiency"), "partial"] == pytest.approx(expected, abs=1e-6)
     mean = rows.xs("node efficiency", level="reference")["partial"].mean()
     assert f"given strength and degree {mean:.2f}".replace("-", "−") in ended.out
-    assert "It was not compared with null graphs; --nulls 39 does." in ended.out
+    assert "It was not compared with null graphs; --nulls 39 does so." in ended.out
     assert "Reliability was not measured for graphs like these (the study is on CC200" in ended.out
     assert "--halves" in ended.out
     assert not (tmp_path / "hub_reliability_study.csv").exists()
@@ -53,7 +53,7 @@ def test_null_graphs_and_halves_when_asked_for(run, small, small_cohort, tmp_pat
     assert "With 4 null graphs p cannot go below 0.4" in ended.out
     halves = pd.read_csv(tmp_path / "hub_reliability.csv").query("subject == 's2'").set_index("measure")
     pair = half_hubs(subject, small_cohort.atlas, SETTINGS)
-    again = compare_halves(*pair, 0.5, measures=list(HUB_METRICS)).set_index("measure")
+    again = compare_halves(*pair, 0.5, measures=list(HUB_MEASURES)).set_index("measure")
     np.testing.assert_allclose(halves["halves"], again["halves"], atol=1e-6)
     assert "Halves of each recording, 6 subjects" in ended.out
 
@@ -61,4 +61,4 @@ def test_null_graphs_and_halves_when_asked_for(run, small, small_cohort, tmp_pat
 def test_fewer_than_no_null_graphs_are_refused(run, small, tmp_path):
     ended = run("hubs", small[0], "--atlas", small[1], "--out", tmp_path / "out", "--nulls", -1)
     assert ended.code != 0
-    assert "The number of null graphs is -1; it must be 0 or more." in ended.err
+    assert "The option 'nulls' is -1; it must be 0 or more." in ended.err

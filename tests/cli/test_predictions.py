@@ -40,14 +40,14 @@ def test_one_bad_subject_has_a_row_with_the_reason_and_the_others_are_predicted(
     assert list(table.columns) == ["subject", "p_NC", "p_MCI", "p_AD", "prediction", "warning"]
     assert table["subject"].tolist() == ["a", "b", "c"]
     assert table.loc[1, ["p_NC", "p_MCI", "p_AD", "prediction"]].tolist() == [""] * 4
-    assert table.loc[1, "warning"].startswith("Subject 'b' was brought as a matrix with values beyond ±1")
+    assert table.loc[1, "warning"].startswith("Subject 'b' has a matrix with values beyond ±1")
     for row in (0, 2):
         p = table.loc[row, ["p_NC", "p_MCI", "p_AD"]].astype(float)
         assert p.sum() == pytest.approx(1, abs=1e-5)
         assert table.loc[row, "prediction"] == p.idxmax().removeprefix("p_")
         assert table.loc[row, "warning"].split("; ")[0] == OF_SIMULATED == "model trained on simulated patients"
     assert "Not predicted: 1 subject;" in ended.out
-    assert "To be taken with care: 2 subjects;" in ended.out
+    assert "With a warning: 2 subjects;" in ended.out
     expected = {"model": MODEL, "weights_sha256": load_card(MODEL)["sha256"], "simulated": True}
     assert _model_of(tmp_path / "p_model.json") == expected | {"version": __version__}
 
@@ -86,19 +86,19 @@ def test_attention_of_nobody_is_refused(run, mixed, tmp_path):
 def test_no_prediction_where_only_a_number_of_regions_speaks_for_the_atlas(run, tmp_path, bold):
     """A nameless table of 200 regions, or of 200 time points: a model of CC200 is asked once the user said that."""
     predict = ("predict", tmp_path / "s.npy", "--model", "abide-cc200", "--out", tmp_path / "out" / "p.csv")
-    np.save(tmp_path / "s.npy", bold(200, 100))
+    np.save(tmp_path / "s.npy", bold(200, 102))
     ended = run(*predict)
     assert (ended.code, ended.out) == (2, "")
-    assert "time-region (200 time points of 100 regions) or region-time (100 time points of 200 regions)" in ended.err
+    assert "time-region (200 time points of 102 regions) or region-time (102 time points of 200 regions)" in ended.err
     assert "suggests that the rows are time points: in 2,278 of 2,278 real series" in ended.err
     assert ended.err.rstrip().endswith("Answer with --orientation.")
     ended = run(*predict, "--orientation", "time-region")
     assert ended.code == 2
-    assert "has 100 (unknown100). Choose a model of that atlas." in ended.err
+    assert "has 102 (unknown102). Choose a model of that atlas." in ended.err
     np.save(tmp_path / "s.npy", bold(150, 200))
     ended = run(*predict, "--orientation", "time-region")
     assert ended.code == 2
-    assert "200 regions fit more than one atlas: Craddock CC200, Schaefer" in ended.err
+    assert "200 regions fit more than one atlas: Craddock CC200; Schaefer" in ended.err
     assert ended.err.rstrip().endswith("Answer with --atlas.")
     ended = run(*predict, "--orientation", "time-region", "--atlas", "unknown")
     assert ended.code == 2

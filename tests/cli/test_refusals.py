@@ -110,7 +110,7 @@ def test_a_folder_that_may_not_be_opened_is_refused(run, one, tmp_path, monkeypa
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "closed")
     ended = run("info", tmp_path / "study")
     assert ended.code == 0, ended.err
-    assert "The folder may not be opened" in ended.out
+    assert "You do not have permission to open this folder" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_matrix_beyond_one_has_no_fisher_z_and_no_prediction(run, tmp_path):
     (tmp_path / "study" / "participants.tsv").write_text("participant_id\tgroup\na\tNC\nb\tNC\nc\tAD\nd\tAD\n")
     matrices = ("--kind", "connectivity", "--atlas", "aal90")
     asked = ("compare", tmp_path / "study", *matrices, "--groups", "NC", "AD", "--of", "fc-blocks")
-    refused(run(*asked, "--out", tmp_path / "out"), "values beyond ±1, so Fisher z is undefined")
+    refused(run(*asked, "--out", tmp_path / "out"), "values beyond ±1, for which Fisher z is undefined")
     predict = ("predict", tmp_path / "study" / "a.csv", *matrices, "--model", "adsim-aal90")
     refused(run(*predict, "--out", tmp_path / "out" / "p.csv"), "values beyond ±1; the model needs Pearson")
     assert not (tmp_path / "out").exists()
@@ -164,7 +164,7 @@ def test_a_matrix_beyond_one_has_no_fisher_z_and_no_prediction(run, tmp_path):
         (("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}"), ("at least two groups",)),
         (("predict", "{one}", "--out", "{out}/p.csv", "--model", "mine"), ("There is no model 'mine'",)),
         (("predict", "{one}", "--out", "{out}/p.csv", "--model", "x", "--device", "meta"), ("no device 'meta'",)),
-        (("predict", "{one}", "--out", "{out}/p.txt", "--model", "x"), ("a .csv file", "'p.txt' is none")),
+        (("predict", "{one}", "--out", "{out}/p.txt", "--model", "x"), ("a .csv file", "not 'p.txt'")),
         (("predict", "{one}", "--out", "{out}/p.csv", "--model", "abide-cc200"), ("trained on atlas cc200",)),
     ],
 )
@@ -220,7 +220,7 @@ def test_a_damaged_model(run, one, tmp_path, file, content, words):
 
 def test_a_folder_where_a_file_should_be_written(tmp_path):
     (tmp_path / "p.csv").mkdir()
-    with pytest.raises(InputError, match="is a folder, and a file is to be written"), results_file(tmp_path / "p.csv"):
+    with pytest.raises(InputError, match="is a folder: name a file in it"), results_file(tmp_path / "p.csv"):
         pass
 
 
@@ -236,7 +236,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_the_work(run, one, tm
     def read_only(*_: object, **__: object) -> str:
         raise PermissionError(30, "Read-only file system")
 
-    monkeypatch.setattr("biobgt.result_folders.mkdtemp", read_only)
+    monkeypatch.setattr("biobgt.workplaces.mkdtemp", read_only)
     monkeypatch.setattr("biobgt.cli.networks.analyse_hubs", lambda *_, **__: pytest.fail("it went to work"))
     refused(run("hubs", one, "--out", tmp_path / "out"), "cannot be written to (Read-only file system)")
     assert not (tmp_path / "out").exists()
@@ -284,3 +284,10 @@ def test_results_replace_older_ones_of_their_name_and_no_others(tmp_path):
         assert (tmp_path / "tables" / "a.csv").read_text() == "old"
     assert {path.name: path.read_text() for path in tmp_path.rglob("*.csv")} == {"a.csv": "new", "b.csv": "old"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [MANIFEST, "tables"]
+
+
+def test_benchmark_names_the_models_there_are_before_the_long_work(run, simulated, tmp_path):
+    asked = ("benchmark", "--cohort", "folder", "--data", simulated, "--out", tmp_path / "out", "--threads", 1)
+    refused(run(*asked, "--models", "svm,perceptron"), "There is no model of the benchmark 'perceptron'. Choose one of")
+    refused(run(*asked, "--reference", "nobody"), "There is no model of the benchmark 'nobody'")
+    assert not (tmp_path / "out").exists()

@@ -123,3 +123,45 @@ def test_predictions_bring_no_manifest_into_a_users_folder(run, simulated, tmp_p
     ended = run("predict", simulated, "--model", "adsim-aal90", "--out", tmp_path / "p.csv", "--device", "cpu")
     assert ended.code == 0, ended.err
     assert _names(tmp_path) == {"notes.txt", "p.csv", "p_model.json"}
+
+
+def _train(small, out, *more):
+    how = ("--atlas", small[1], "--out", out, "--folds", 3, "--epochs", 2, "--device", "cpu", "--threads", 1)
+    return ("train", "--cohort", "folder", "--data", small[0], *how, *more)
+
+
+def test_a_training_that_is_stopped_leaves_the_old_model_and_says_what_is_kept(run, small, tmp_path, monkeypatch):
+    """Stopped after the weights, before the card is complete: the folder is the model before, whole; resume ends it."""
+    out = tmp_path / "model"
+    assert run(*_train(small, out, "--seed", 1)).code == 0
+    old = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    assert {"model.safetensors", "card.json", "groups.npz", "spread.npz", "tests.csv", "README.md"} == set(old)
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("biobgt.training.parts.complete_parts", stopped)
+        ended = run(*_train(small, out, "--runs", tmp_path / "runs"))
+    assert ended.code == 130
+    assert "no results were written" not in ended.err
+    assert (
+        f"No model was written. What was finished, up to the last epoch, is kept in '{tmp_path / 'runs'}'" in ended.err
+    )
+    assert "--resume" in ended.err
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == old
+    assert run(*_train(small, out, "--runs", tmp_path / "runs", "--resume")).code == 0
+    assert (out / "model.safetensors").read_bytes() != old["model.safetensors"]
+    assert [path.name for path in tmp_path.rglob(".*")] == []
+
+
+def test_an_evaluation_that_is_stopped_says_what_is_kept(run, small, tmp_path, monkeypatch):
+    def stopped(*_: object, **__: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    monkeypatch.setattr("biobgt.training.evaluation.train_model", stopped)
+    how = ("--cohort", "folder", "--data", small[0], "--atlas", small[1], "--out", tmp_path, "--threads", 1)
+    ended = run("evaluate", *how, "--splits", 1, "--device", "cpu")
+    assert ended.code == 128 + signal.SIGTERM
+    assert f"The lines of every split that was finished are kept in '{tmp_path}': run the same command" in ended.err
+    assert (tmp_path / "results.csv").exists(), "the linear models of the first split"

@@ -3,7 +3,7 @@
 import pytest
 from export_requests import DEMO
 
-from biobgt.export.measured import MeasuredCohort
+from biobgt.measured import MeasuredCohort
 
 
 @pytest.fixture(scope="session")

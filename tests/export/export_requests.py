@@ -1,7 +1,7 @@
 """A small demo cohort, and a request of every figure that can be made of it."""
 
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.recipes import FIGURES
+from biobgt.figures.catalogue import FIGURES
 
 DEMO = CohortRef("ad", demo=True, n_per_group=2, seed=3)
 SUBJECT = "sim-AD-002"
@@ -12,6 +12,8 @@ OPTIONS = {
     "modularity_against_chance": {"null_graphs": 2},
     "group_module_brain": {"first": "NC", "second": "AD"},
     "group_module_flow": {"first": "NC", "second": "AD"},
+    "group_differences": {"first": "NC", "second": "AD", "permutations": 20},
+    "group_difference_brain": {"first": "NC", "second": "AD", "permutations": 20, "measure": "degree"},
 }
 
 

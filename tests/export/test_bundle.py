@@ -11,6 +11,7 @@ import zipfile
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from export_requests import DEMO, SUBJECT, request_of
@@ -76,8 +77,9 @@ def test_methods_name_parameters_and_every_citation_is_in_the_bibliography(measu
     requests = [request_of("hub_curves", gamma=3.0), request_of("module_flow", resolution=1.3, consensus=True)]
     folder = unpack(bundle(requests, measured), tmp_path)
     methods, library = (folder / "methods.md").read_text(), (folder / "references.bib").read_text()
-    for said in ("γ = 3/mean(λ)", "resolution 1.3", "consensus", "at least 0.3", "simulated", "(Figure 2.)", "numpy 2"):
+    for said in ("γ = 3/mean(λ)", "resolution 1.3", "consensus", "weaker than 0.3", "simulated", "numpy 2"):
         assert said in methods
+    assert "**Figure 2.** Modules were found" in methods
     years = set(re.findall(r"year = \{(\d{4})\}", library))
     assert set(re.findall(r"[A-Z]\w+(?: et al\.| and \w+)? ((?:19|20)\d{2})\b", methods)) <= years
     assert library.count("@") == len(set(re.findall(r"@\w+\{(\w+),", library)))
@@ -138,7 +140,7 @@ def test_versions_name_what_only_a_model_needs_where_one_is_behind_a_figure():
 
 
 def test_a_figure_is_simulated_by_its_subject_its_groups_or_its_model(measured, monkeypatch):
-    monkeypatch.setattr(texts, "load_card", lambda name: {"simulated": name == "of nobody"})
+    monkeypatch.setattr(texts, "installed_model", lambda name: SimpleNamespace(simulated=name == "of nobody"))
     first, *others = measured.cohort
     mixed = replace(measured.cohort, subjects=(replace(first, simulated=False), *others))
     own = CohortRef("mine")

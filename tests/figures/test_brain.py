@@ -4,23 +4,29 @@ import json
 
 import numpy as np
 import pytest
+from brain_drawings import brain_3d, glass_brain
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
-from biobgt import InputError
-from biobgt.figures import brain_3d, brain_caption
-from biobgt.figures.brain import GLASS_BRAIN, cortex_mesh
+from biobgt import ConnectomeSettings, InputError, load_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.figures import brain_caption
+from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
     GREY,
     LAST_COLOUR,
     colour_scale,
+    left_out_words,
     natural_key,
     node_diameters,
     node_groups,
     rank_ticks,
 )
+from biobgt.figures.brain_traces import cortex_mesh
+from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.modules import MODULE_COLOURS
-from biobgt.figures.paper import glass_brain
+from biobgt.figures.paper.style import PaperStyle
+from biobgt.measured import MeasuredCohort
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
@@ -199,3 +205,37 @@ def test_captions_say_what_colours_and_sizes_are():
     )
     assert "inside nilearn's glass brain, seen from four sides; all" in brain_caption("S1", 2, where=GLASS_BRAIN)
     assert "the module, of 5; grey regions are in none." in brain_caption("S1", 200, n_groups=5)
+
+
+UNPLACED = np.vstack([PLACES[:3], [np.nan] * 3])
+
+
+def test_a_region_without_a_place_is_left_out_of_the_brain_and_of_nothing_else():
+    figure = brain_3d(UNPLACED, REGIONS, values=VALUES, edges=[(0, 1, 1.0), (0, 3, 2.0)])
+    drawn = [trace for trace in figure.data if trace.name in ("regions", "no value")]
+    assert sum(len(trace.x) for trace in drawn) == 3
+    (lines,) = [trace for trace in figure.data if getattr(trace, "mode", "") == "lines"]
+    assert np.isfinite(lines.x).sum() == 2, "one connection, and none to nowhere"
+    assert list(named(figure)["regions"].marker.color) == [1, 2]
+    glass = glass_brain(UNPLACED, REGIONS, groups=["a", "a", "b", "c"], edges=[(0, 1, 1.0), (0, 3, 2.0)])
+    glass.canvas.draw()
+    assert left_out_words(UNPLACED) == " 1 region without known coordinates is left out of the drawing."
+    assert left_out_words(PLACES) == ""
+
+
+def test_groups_that_have_no_place_are_not_in_the_legend():
+    shown = {trace.name for trace in brain_3d(UNPLACED, REGIONS, groups=["a", "a", "b", "c"]).data}
+    assert {"a", "b"} <= shown
+    assert "c" not in shown
+
+
+def test_brains_of_an_atlas_of_which_56_regions_have_no_place(rng):
+    cohort = Cohort("4S", (Subject("s1", series=rng.standard_normal((60, 156))),), load_atlas("4s156"))
+    measured = MeasuredCohort(cohort).of("s1", ConnectomeSettings())
+    for key in ("hub_brain", "module_brain", "five_brains"):
+        figure = FIGURES[key].of(measured, FIGURES[key].takes())
+        assert "56 regions without known coordinates are left out" in figure.caption
+        assert len(figure.numbers) == 156
+        figure.matplotlib(PaperStyle(dpi=72))
+        if not figure.on_paper_only:
+            figure.plotly()

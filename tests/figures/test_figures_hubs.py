@@ -1,50 +1,18 @@
 """The figures of hubs hold what they were given, in the order they say, and their captions name the numbers."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from hub_figures import CURVES, STUDY, curves_of, scatter_of, sweep_of
 
 from biobgt import InputError
-from biobgt.figures import (
-    RegionOrder,
-    centralities_caption,
-    correlation_text,
-    curves_caption,
-    gamma_sweep,
-    hub_curves,
-    hub_scatter,
-    only_regions,
-    order_by_value,
-    order_regions,
-    random_regions,
-    scatter_caption,
-    sweep_caption,
-    table_caption,
-)
+from biobgt.figures import FiveBrains, RegionOrder, only_regions, order_by_value, order_regions, random_regions
+from biobgt.figures.group_behind import GroupBehind
+from biobgt.figures.hub_curve_options import BY_NE, HubCurvesOptions
+from biobgt.figures.hub_words import table_caption
+from biobgt.figures.paper.style import PaperStyle
+from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
-CURVES = {
-    "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),
-    "node_efficiency": np.array([1.0, 2.0, 3.0, 4.0]),
-    "fc_strength": np.array([-1.0, 0.0, 1.0, 2.0]),
-}
-HUBS = np.array([False, True, False, False])
-REFERENCES = {"node_efficiency": "node efficiency", "fc_strength": "FC strength"}
-SWEEP = pd.DataFrame(
-    {
-        "reference": np.repeat(list(REFERENCES.values()), 3),
-        "gamma": [0.1, 1.0, 10.0] * 2,
-        "spearman": [0.7, 0.6, 0.1, 0.3, np.nan, -0.2],
-    }
-)
-STUDY = pd.DataFrame(
-    {
-        "reference": np.repeat(list(REFERENCES.values()), 2),
-        "gamma": [0.1, 10.0] * 2,
-        "mean": [0.6, 0.2, 0.1, 0.0],
-        "sd": [0.1, 0.2, 0.3, 0.4],
-    }
-)
 
 
 def traces(figure):
@@ -56,7 +24,7 @@ def test_highest_region_comes_first_and_ties_keep_the_atlas_order():
 
 
 def test_curves_share_an_axis_and_are_in_order():
-    figure = hub_curves(CURVES, REGIONS, HUBS, order=order_by_value(CURVES["node_entanglement"]), order_title="by NE")
+    figure = curves_of(REGIONS, order=order_by_value(CURVES["node_entanglement"]), in_order=BY_NE).plotly()
     drawn = traces(figure)
     assert list(drawn) == ["NE", "hubs by NE", "NEff", "FC strength"]
     assert list(drawn["NE"].x) == ["&lt;b&gt;B&lt;/b&gt;", "D", "C", "A"]
@@ -66,12 +34,12 @@ def test_curves_share_an_axis_and_are_in_order():
     assert list(drawn["hubs by NE"].x) == ["&lt;b&gt;B&lt;/b&gt;"]
     np.testing.assert_allclose(drawn["hubs by NE"].y, [0.4])
     assert {trace.yaxis for trace in figure.data} == {"y"}
-    assert figure.layout.xaxis.title.text == "4 regions by NE"
+    assert figure.layout.xaxis.title.text == "4 regions by NE, highest first"
     assert figure.layout.yaxis.title.text == "z-score over regions"
 
 
 def test_raw_values_have_a_panel_each_with_its_unit():
-    figure = hub_curves(CURVES, REGIONS, HUBS, scale="raw", title="T", simulated=True)
+    figure = curves_of(REGIONS, scale="raw", title="T", simulated=True).plotly()
     assert [trace.yaxis for trace in figure.data] == ["y", "y", "y2", "y3"]
     axes = [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")]
     assert axes == ["NE (bits)", "NEff", "FC strength"]
@@ -80,11 +48,11 @@ def test_raw_values_have_a_panel_each_with_its_unit():
 
 
 def test_first_rank_is_on_top():
-    assert hub_curves(CURVES, REGIONS, HUBS, scale="rank").layout.yaxis.autorange == "reversed"
+    assert curves_of(REGIONS, scale="rank").plotly().layout.yaxis.autorange == "reversed"
 
 
 def test_modules_are_named_and_parted():
-    figure = hub_curves(CURVES, REGIONS, HUBS, order=order_regions(4, ["Vis", "MC", "Vis", None]))
+    figure = curves_of(REGIONS, order=order_regions(4, ["Vis", "MC", "Vis", None])).plotly()
     assert list(figure.data[0].x) == ["A", "C", "&lt;b&gt;B&lt;/b&gt;", "D"]
     assert list(figure.layout.xaxis.ticktext) == ["Vis", "MC", "unlabelled"]
     assert [line.x0 for line in figure.layout.shapes] == [1.5, 2.5]
@@ -94,7 +62,7 @@ def test_some_regions_keep_their_order_and_blocks():
     order = order_regions(5, ["Vis", "MC", "Vis", None, "MC"])
     assert only_regions(order, frozenset({2, 3, 0})) == RegionOrder((0, 2, 3), (("Vis", 0, 2), ("unlabelled", 2, 3)))
     assert only_regions(order_by_value(np.array([1.0, 3.0, 2.0])), frozenset({0, 2})) == RegionOrder((2, 0))
-    figure = hub_curves(CURVES, REGIONS, HUBS, order=RegionOrder((3, 0)))
+    figure = curves_of(REGIONS, order=RegionOrder((3, 0))).plotly()
     assert list(traces(figure)["NE"].x) == ["D", "A"]
     assert list(traces(figure)["NE"].customdata) == [3, 0]
     assert list(traces(figure)["hubs by NE"].x) == []
@@ -107,13 +75,33 @@ def test_random_regions_are_those_of_their_seed():
     assert drawn <= frozenset(range(200))
     assert drawn == random_regions(200, 50, seed=3) != random_regions(200, 50, seed=4)
     assert random_regions(30, 50, seed=0) == frozenset(range(30))
-    with pytest.raises(InputError, match="seed is -1"):
-        random_regions(200, 50, seed=-1)
+    with pytest.raises(InputError, match="'seed' is -1"):
+        HubCurvesOptions(seed=-1)
+
+
+def test_captions_speak_of_panels_only_where_there_are_several():
+    several = curves_of(REGIONS, scale="raw")
+    assert "one panel each" in several.caption
+    assert several.paper_caption(PaperStyle()).endswith("Vertical lines mark the same hubs in all panels.")
+    for one in (
+        curves_of(REGIONS, scale="z"),
+        curves_of(REGIONS, scale="raw", curves={"fc_strength": CURVES["fc_strength"]}),
+    ):
+        assert len(one.matplotlib(PaperStyle()).axes) == 1
+        assert one.paper_caption(PaperStyle()) == one.caption
+        assert "panel" not in one.caption
+    many = {measure: np.arange(89.0) for measure in CURVES}
+    narrow = curves_of(tuple(map(str, range(89))), scale="z", curves=many, hubs=np.arange(89) > 80)
+    for width, n_panels in ((88, 3), (89, 1)):  # a millimetre for each region, or less
+        style = PaperStyle(width_mm=width)
+        assert len(narrow.matplotlib(style).axes) == n_panels
+        assert ("panels" in narrow.paper_caption(style)) == (n_panels > 1)
 
 
 def test_group_lies_behind_each_measure_in_a_panel_of_its_own():
-    group = {measure: (values + 1, np.full(4, 0.5)) for measure, values in CURVES.items()}
-    figure = hub_curves(CURVES, REGIONS, HUBS, group=group, group_name="<NC>", order=RegionOrder((3, 0)))
+    mean, sd = ({name: values + 1 for name, values in CURVES.items()}, dict.fromkeys(CURVES, np.full(4, 0.5)))
+    shown = curves_of(REGIONS, group=GroupBehind("<NC>", 2, 2, mean, sd), order=RegionOrder((3, 0)))
+    figure = shown.plotly()
     band, mean, curve = figure.data[:3]
     np.testing.assert_allclose(mean.y, [1.3, 1.1])
     np.testing.assert_allclose(band.y, [1.8, 1.6, 0.6, 0.8])
@@ -123,30 +111,21 @@ def test_group_lies_behind_each_measure_in_a_panel_of_its_own():
     axes = [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")]
     assert axes == ["NE, z", "NEff, z", "FC strength, z"]
     assert sum(trace.name == mean.name and trace.showlegend is not False for trace in figure.data) == 1
+    np.testing.assert_allclose(shown.numbers["fc_strength group mean"], [3, 0])
+    np.testing.assert_allclose(shown.numbers["fc_strength group SD"], 0.5)
 
 
 def test_picked_region_is_ringed_where_it_is_drawn():
-    figure = hub_curves(CURVES, REGIONS, HUBS, picked=2)
-    ring = traces(figure)["C"]
+    ring = traces(curves_of(REGIONS, region="C").plotly())["C"]
     assert (list(ring.x), list(ring.y), list(ring.customdata)) == (["C"], [0.2], [2])
-    assert "C" not in traces(hub_curves(CURVES, REGIONS, HUBS, picked=2, order=RegionOrder((0, 1))))
-    scatter = hub_scatter(
-        CURVES["fc_strength"],
-        CURVES["node_entanglement"],
-        REGIONS,
-        HUBS,
-        measure="fc_strength",
-        subtitle="",
-        picked=2,
-    )
+    assert "C" not in traces(curves_of(REGIONS, region="C", order=RegionOrder((0, 1))).plotly())
+    scatter = scatter_of(REGIONS, region="C").plotly()
     assert (list(scatter.data[2].x), list(scatter.data[2].y)) == ([1], [0.2])
     assert [list(trace.customdata) for trace in scatter.data] == [[0, 2, 3], [1], [2]]
 
 
 def test_scatter_has_a_point_a_region_and_tells_hubs():
-    figure = hub_scatter(
-        CURVES["fc_strength"], CURVES["node_entanglement"], REGIONS, HUBS, measure="fc_strength", subtitle="ρ = 0.4"
-    )
+    figure = scatter_of(REGIONS).plotly()
     others, hubs = figure.data
     np.testing.assert_allclose(others.x, [-1, 1, 2])
     np.testing.assert_allclose(others.y, [0.1, 0.2, 0.3])
@@ -154,14 +133,14 @@ def test_scatter_has_a_point_a_region_and_tells_hubs():
     assert (list(hubs.x), list(hubs.y), list(hubs.text)) == ([0], [0.4], ["&lt;b&gt;B&lt;/b&gt;"])
     assert others.marker.symbol != hubs.marker.symbol
     assert figure.layout.title.text == "NE against FC strength"
-    assert figure.layout.title.subtitle.text == "ρ = 0.4"
+    assert figure.layout.title.subtitle.text == "ρ = 0.40, 95% interval 0.10 to 0.60"
     legend = figure.layout.legend
     assert legend.y < 0, "a long name takes a second line, which must not lie on the correlation"
     assert legend.yanchor == "top"
 
 
 def test_sweep_holds_the_subject_the_study_and_the_chosen_gamma():
-    figure = gamma_sweep(SWEEP, REFERENCES, chosen=1.0, study=STUDY)
+    figure = sweep_of(1.0, study=STUDY).plotly()
     drawn = traces(figure)
     np.testing.assert_allclose(drawn["NEff, this subject"].y, [0.7, 0.6, 0.1])
     np.testing.assert_allclose(drawn["FC strength, this subject"].y, [0.3, np.nan, -0.2])
@@ -178,7 +157,7 @@ def test_sweep_holds_the_subject_the_study_and_the_chosen_gamma():
 
 
 def test_sweep_without_a_study_has_nothing_behind():
-    figure = gamma_sweep(SWEEP, REFERENCES, chosen=0.1)
+    figure = sweep_of(0.1).plotly()
     assert list(traces(figure)) == ["γ = 0.1", "NEff, this subject", "FC strength, this subject"]
 
 
@@ -191,33 +170,49 @@ def test_sweep_without_a_study_has_nothing_behind():
     ],
 )
 def test_correlation_in_words(values, text):
-    assert correlation_text(*values) == text
+    assert scatter_of(REGIONS, *values).subtitle == text
 
 
 def test_captions_name_the_numbers():
-    curves = curves_caption("s", 200, 20, scale="rank", gamma=0.5, perturbation="control", rule="top", simulated=True)
-    assert curves.startswith("Simulated subject s:")
-    assert "of 200 regions, as ranks" in curves
-    assert "γ = 0.5/mean(λ) when a region's neighbourhood becomes a clique" in curves
-    assert "hubs by NE, 20 in all: the top 10% of regions" in curves
-    some = curves_caption(
-        "s", 200, 20, scale="z", gamma=0.5, perturbation="remove", rule="top", drawn=(50, 7), group=("NC", 12, 12)
-    )
-    assert "of 50 of 200 regions, drawn with seed 7, as z-scores over regions (of all 200)." in some
+    curves = curves_of(REGIONS, scale="rank", subject="s", simulated=True, share=0.2).caption
+    assert curves.startswith("Simulated subject s: node entanglement (NE), node efficiency (NEff) and FC strength of 4")
+    assert "of 4 regions, as ranks" in curves
+    assert "γ = 0.5/mean(λ) when a region's neighbourhood becomes a clique of the same total weight" in curves
+    assert "hubs by NE, 1 in all: the top 20% of regions" in curves
+    group = GroupBehind("NC", 12, 12, CURVES, CURVES)
+    some = curves_of(
+        REGIONS, order=RegionOrder((3, 0)), perturbation="remove", seed=7, group=group, subject="s"
+    ).caption
+    assert "of 2 of 4 regions, drawn with seed 7, as z-scores over regions (of all 4)." in some
+    assert "when a region loses its connections" in some
     assert "mean ± 1 SD of the 12 subjects of NC, this one among them" in some
-    five = centralities_caption("s", {"DC": "degree", "NE": "node entanglement"}, gamma=3.0, perturbation="remove")
-    assert "DC (degree), NE (node entanglement), as z-scores" in five
+    five = FiveBrains(
+        coordinates=np.zeros((4, 3)), regions=REGIONS, values=CURVES, options=EntanglementOptions(3.0, "remove")
+    ).caption
+    assert "DC (degree), BC (betweenness)" in five
+    assert "NE (node entanglement), as z-scores" in five
     assert "γ = 3/mean(λ), perturbation remove" in five
-    scatter = scatter_caption("s", "node_efficiency", 198, rho=0.7, low=0.6, high=0.8, gamma=3.0)
-    assert "against NEff" in scatter
+    scatter = scatter_of(REGIONS, 0.7, 0.6, 0.8, measure="node_efficiency", n_regions=198, gamma=3.0).caption
+    assert "NE at γ = 3/mean(λ) against NEff, one point per region" in scatter
     assert "0.70, 95% bootstrap interval 0.60 to 0.80, over the 198 regions with signal of this subject" in scatter
-    undefined = scatter_caption("s", "fc_strength", 198, rho=np.nan, low=np.nan, high=np.nan, gamma=3.0)
+    undefined = scatter_of(REGIONS, *[np.nan] * 3, gamma=3.0).caption
     assert "not defined" in undefined
     assert "nan" not in undefined
     rhos = {"node_efficiency": 0.7, "fc_strength": float("nan")}
-    sweep = sweep_caption("s", gamma=3.0, rhos=rhos, perturbation="remove", study="Behind it, nothing.")
+    sweep = sweep_of(3.0, rhos=rhos, study_note="Behind it, nothing.", perturbation="remove").caption
+    assert "Spearman's ρ of NE (remove, |ΔS|) with NEff and with FC strength" in sweep
     assert "At the chosen γ = 3, marked by the dotted line, ρ is 0.70 with NEff and not defined with FC" in sweep
     assert sweep.endswith("Behind it, nothing.")
-    table = table_caption("s", {"NE": 3, "degree": 4}, gamma=0.5, perturbation="remove", rule="sd")
+    table = table_caption("s", {"NE": 3, "degree": 4}, HubOptions(0.5, "remove", "sd"))
     assert "regions above the mean + 1 SD, by each measure on its own: 3 by NE, 4 by degree" in table
-    assert "none is shown" in table_caption("s", {}, gamma=0.5, perturbation="remove", rule="sd")
+    assert "none is shown" in table_caption("s", {}, HubOptions(0.5, "remove", "sd"))
+
+
+def test_figures_are_made_of_any_measures():
+    curves = {"degree": np.array([3, 1, 2, 2]), "vertex_entanglement": -CURVES["node_entanglement"]}
+    shown = curves_of(REGIONS, curves=curves, scale="raw", subject="s")
+    assert list(traces(shown.plotly())) == ["degree", "hubs by degree", "VE"]
+    assert [shown.axis_title(measure, in_panels=True) for measure in shown.curves] == ["degree", "VE"]
+    assert "Subject s: degree and vertex entanglement (VE) of 4 regions, in their own units" in shown.caption
+    assert "NE" not in shown.caption.replace("NEff", "")
+    assert "hub by degree" in shown.numbers

@@ -5,22 +5,21 @@ import pandas as pd
 import pytest
 
 from biobgt.errors import InputError
-from biobgt.figures import (
-    chance_caption,
-    flow_caption,
-    group_flow_caption,
-    modularity_against_chance,
-    module_caption,
-    module_colours,
-    module_flow,
-    module_heatmap,
-    resolution_caption,
-    resolution_curves,
-    role_map,
-)
+from biobgt.figures import module_colours
+from biobgt.figures.module_chance import ChanceOptions, ModularityAgainstChance
+from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
+from biobgt.figures.module_groups import TwoGroupOptions
+from biobgt.figures.module_heatmap import ModuleHeatmap
+from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.modules import MODULE_COLOURS
-from biobgt.modules import ModularityTest, Partition, compare_modules
+from biobgt.figures.paper import PaperStyle
+from biobgt.figures.role_map import RoleMap
+from biobgt.modules import ModularityTest, compare_modules
+from biobgt.modules.difference import ModuleDifference
+from biobgt.modules.label_agreement import ModuleAgreement
+from biobgt.modules.module_options import NamedModuleOptions
 
+STYLE = PaperStyle(dpi=100)
 BLUE, ORANGE, GREEN = MODULE_COLOURS[:3]
 SWEEP = pd.DataFrame(
     {
@@ -43,10 +42,11 @@ def test_a_module_has_the_colour_of_its_number():
     assert len(set(MODULE_COLOURS)) == 8
 
 
-def heatmap(modules, names, **options):
+def heatmap(modules, names, **about):
     n = len(modules)
     matrix = np.arange(n * n, dtype=float).reshape(n, n)
-    return matrix, module_heatmap(matrix, [f"R{i}" for i in range(n)], modules, names, **options)
+    shown = ModuleHeatmap(matrix=matrix, regions=[f"R{i}" for i in range(n)], modules=modules, names=names, **about)
+    return matrix, shown.plotly()
 
 
 def test_heatmap_is_sorted_and_its_brackets_are_named():
@@ -81,15 +81,40 @@ def test_heatmap_of_a_graph_without_modules():
     assert name.endswith("no module")
 
 
+def role_map(modules, within_z, participation, **about):
+    roles = {"region": [f"<{letter}>" for letter in "abcd"[: len(modules)]], "module": modules}
+    found = {"within_z": np.array(within_z), "participation": np.array(participation), "hub": False}
+    return RoleMap(roles=pd.DataFrame({**roles, **found}), **about)
+
+
 def test_roles_are_named_and_coloured_as_elsewhere():
-    figure = role_map(np.array([0.1, 0.2, np.nan]), np.array([1.0, 2.0, np.nan]), [3, 1, 0], list("abc"), hub_z=2.5)
-    assert [(trace.name, trace.marker.color) for trace in figure.data] == [("Module 1", BLUE), ("Module 3", GREEN)]
-    named = role_map(np.zeros(2), np.zeros(2), [1, 1], list("ab"), hub_z=2.5, names={1: "Module 1 · <i>"})
+    shown = role_map([3, 1, 0], [1.0, 2.0, np.nan], [0.1, 0.2, np.nan]).plotly()
+    assert [(trace.name, trace.marker.color) for trace in shown.data] == [("Module 1", BLUE), ("Module 3", GREEN)]
+    assert shown.data[0].text == ("&lt;b&gt;",)
+    named = role_map([1, 1], [0.0, 0.0], [0.0, 0.0], names={1: "Module 1 · <i>"}).plotly()
     assert named.data[0].name == "Module 1 · &lt;i&gt;"
 
 
+def test_roles_on_paper_are_those_on_the_screen():
+    shown = role_map([1, 9, 0, 1], [1.0, -1.0, np.nan, 2.0], [0.1, 0.2, np.nan, 0.4], hub_z=1.5, names={1: "visual"})
+    screen, axes = traces(shown.plotly()), shown.matplotlib(STYLE).axes[0]
+    drawn = {dots.get_label(): np.asarray(dots.get_offsets()) for dots in axes.collections}
+    assert set(drawn) == set(screen) == {"visual", "Module 9"}
+    for name, offsets in drawn.items():
+        np.testing.assert_array_equal(offsets, np.column_stack([screen[name].x, screen[name].y]))
+    shapes = [dots.get_paths()[0].vertices.shape for dots in axes.collections]
+    assert shapes[0] != shapes[1], "modules 1 and 9 share a colour, and differ in their symbol"
+    assert axes.lines[0].get_ydata()[0] == 1.5
+
+
+def resolution_sweep(sweep, **chosen):
+    about = {"simulated": chosen.pop("simulated", False), "labellings": {"dosenbach": "Dosenbach's six networks"}}
+    return ResolutionSweep(subject="s", sweep=sweep, options=ResolutionSweepOptions(**chosen), **about)
+
+
 def test_sweep_is_drawn_in_order_and_the_choice_is_marked():
-    figure = resolution_curves(SWEEP, {"dosenbach": "Dosenbach's six networks"}, chosen=1.0)
+    shown = resolution_sweep(SWEEP)
+    figure, paper = shown.plotly(), shown.matplotlib(STYLE)
     drawn = traces(figure)
     assert list(drawn["Number of modules"].x) == [0.5, 1.0, 1.5]
     assert list(drawn["Number of modules"].y) == [2, 4, 7]
@@ -97,18 +122,21 @@ def test_sweep_is_drawn_in_order_and_the_choice_is_marked():
     assert list(drawn["Stability: AMI between runs"].y) == [0.7, 0.95, 0.8]
     assert list(drawn["AMI with Dosenbach's six networks"].y) == [0.1, 0.3, 0.4]
     assert [(line.x0, line.x1) for line in figure.layout.shapes] == [(1.0, 1.0)] * 2
-    caption = resolution_caption("s", SWEEP, chosen=1.5, runs=10, seed=3, simulated=True)
+    lines = {line.get_label(): line for axes in paper.axes for line in axes.lines}
+    for name, trace in drawn.items():
+        np.testing.assert_array_equal(lines[name].get_xydata(), np.column_stack([trace.x, trace.y]))
+    caption = resolution_sweep(SWEEP, resolution=1.5, runs=10, seed=3, simulated=True).caption
     assert "Simulated subject s" in caption
     assert "agree best at 1 (AMI 0.95), with 4 modules" in caption
     assert "10 runs at each (seed 3)" in caption
     assert caption.endswith("chosen resolution, 1.5.")
-    empty = resolution_caption("s", SWEEP.assign(stability=np.nan), chosen=1.0, runs=10, seed=0, simulated=False)
-    assert "nan" not in empty
+    assert "nan" not in resolution_sweep(SWEEP.assign(stability=np.nan)).caption
 
 
-def flow(contingency, **options):
-    arguments = {"matched": {}, "sides": ("A", "B")} | options
-    return module_flow(contingency, {1: "Module 1 · mostly a", 2: "Module 2 · b"}, **arguments)
+def flow(contingency, **about):
+    agreement = ModuleAgreement(0.5, 0.5, 1.0, 0.5, contingency, int(contingency.to_numpy().sum()), 0, 0)
+    named = {"names": {1: "Module 1 · mostly a", 2: "Module 2 · b"}, "matched": {}, "sides": ("A", "B")}
+    return ModuleFlow(agreement=agreement, **(named | about)).plotly()
 
 
 def test_flow_has_every_region_once():
@@ -148,31 +176,47 @@ def test_flow_of_nothing_is_refused():
 
 def test_flow_captions_name_the_numbers():
     agreement = compare_modules([1, 1, 2, 2, 0, 1], ["a", "a", "b", "b", "a", None])
-    caption = flow_caption("s", agreement, labelling="L", simulated=True)
-    assert "the 4 regions with a module and a label" in caption
+    about = {"agreement": agreement, "names": {1: "1", 2: "2"}, "matched": {}, "simulated": True}
+    caption = ModuleFlow(subject="s", options=NamedModuleOptions(labelling="L"), **about).caption
+    assert "from Louvain modules to L." in caption
+    assert "the 4 regions that have a module and a label" in caption
     assert "1 region without a label and 1 in no module are left out. AMI = 1.00." in caption
-    between = group_flow_caption(("NC", "AD"), agreement, 3, simulated=True)
+    labels = np.ones(6, dtype=int)
+    difference = ModuleDifference(labels, labels, agreement, (0, 1, 2), 0.5, 0.4, 0.1, (3, 3), 10, 0)
+    groups = {"options": TwoGroupOptions(first="NC", second="AD"), "sides": ("NC", "AD"), "regions": list("abcdef")}
+    between = GroupModuleFlow(difference=difference, **groups, **about).caption
     assert "simulated subjects of NC (left) and AD (right)" in between
-    assert "3 of 4 regions are in another module" in between
+    assert "3 of 4 regions change module" in between
     assert "not adjusted for motion, age, sex or site" in between
 
 
 def test_modularity_lies_beside_the_null():
-    figure = modularity_against_chance(TEST, title="T", simulated=True)
+    shown = ModularityAgainstChance(subject="s", test=TEST, title="T", options=ChanceOptions(null_graphs=3))
+    figure = shown.plotly()
     assert list(figure.data[0].x) == [0.1, 0.2, 0.3]
     assert figure.layout.shapes[0].x0 == 0.5
     assert figure.layout.xaxis.range[1] > 0.5
-    caption = chance_caption("s", TEST, simulated=False)
+    bars = shown.matplotlib(STYLE).axes[0]
+    assert sum(bar.get_height() for bar in bars.patches) == 3
+    assert bars.lines[0].get_xdata()[0] == 0.5
+    caption = shown.caption
     assert "Q = 0.500 against 0.200 on average in 3 null graphs, z = 3.0, p = 0.25" in caption
     assert "(seed 7)" in caption
     assert caption.endswith("3 null graphs can give is 0.25.")
 
 
 def test_module_caption_counts():
-    partition = Partition(np.array([1, 1, 2, 0]), q=0.456, resolution=1.3, seed=0, signed=False)
-    caption = module_caption("s", partition, limit=1.0, simulated=False)
+    caption = ModuleHeatmap(
+        subject="s",
+        options=NamedModuleOptions(resolution=1.3),
+        matrix=np.eye(4),
+        regions=list("abcd"),
+        modules=[1, 1, 2, 0],
+        names={1: "Module 1", 2: "Module 2"},
+        q=0.456,
+    ).caption
     assert "2 Louvain modules at resolution 1.3, of 2, 1 regions, Q = 0.46" in caption
-    assert "1 region without any connection" in caption
+    assert "In no module: 1 region without connections" in caption
 
 
 def test_names_of_many_modules_have_one_line():
@@ -182,3 +226,24 @@ def test_names_of_many_modules_have_one_line():
         "1 · x &amp; y",
         "2 · x &amp; y",
     ]
+
+
+def test_heatmap_on_paper_has_the_same_order_and_brackets():
+    shown = ModuleHeatmap(
+        matrix=np.arange(16.0).reshape(4, 4) / 16,
+        regions=list("abcd"),
+        modules=[2, 0, 1, 2],
+        names={1: "Module 1 · x", 2: "Module 2 · y"},
+    )
+    axes = shown.matplotlib(STYLE).axes[0]
+    np.testing.assert_allclose(axes.images[0].get_array(), shown.plotly().data[0].z, rtol=1e-6)
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["1 · x", "2 · y", "no module"]
+    marks = [line.get_color() for line in axes.lines if line.get_linewidth() == 2.5]
+    assert marks == [BLUE, ORANGE, "#9AA5AB"]
+    assert shown.numbers["module"].tolist() == [1, 2, 2, 0]
+
+
+def test_modularity_that_is_not_defined_is_refused():
+    empty = ModularityTest(q=np.nan, null=np.array([np.nan]), z=np.nan, p=np.nan, refitted=True, seed=0)
+    with pytest.raises(InputError, match="without connections"):
+        ModularityAgainstChance(test=empty)

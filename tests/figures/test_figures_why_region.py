@@ -3,18 +3,16 @@
 import networkx as nx
 import numpy as np
 import pytest
+from hub_figures import entropies_of, spectra_of, surroundings_of
 
 from biobgt.atlas import Atlas
-from biobgt.figures.why_captions import (
-    entropy_caption,
-    neighbourhood_caption,
-    spectra_caption,
-    story_sentences,
-)
-from biobgt.figures.why_region import MOST_DRAWN, entropy_comparison, neighbourhood_drawing, spectra_comparison
+from biobgt.figures.region_surroundings import MOST_DRAWN, RegionSurroundings, SurroundingsOptions
+from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra
+from biobgt.figures.why_words import story_sentences
 from biobgt.graph import BrainGraph
+from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.region_story import region_story
-from biobgt.hubs.sweep import measure_hubs
+from biobgt.hubs.table import measure_hubs
 
 STAR = nx.to_numpy_array(nx.star_graph(4))
 
@@ -23,18 +21,18 @@ def story_of(weights, region, *, perturbation="control", gamma=0.5):
     names = tuple(f"R{i}" for i in range(len(weights)))
     graph = BrainGraph(weights, Atlas("a", "A", names), subject="s")
     hubs = measure_hubs(graph, weights, perturbation=perturbation)
-    return region_story(graph, hubs, region, gamma=gamma, gammas=(0.1, 0.5, 5.0))
+    return region_story(graph, hubs, region, options=HubOptions(gamma), gammas=(0.1, 0.5, 5.0))
 
 
 def lines(figure):
     """Width and colour of every straight line drawn."""
     drawn = [trace for trace in figure.data if trace.mode == "lines"]
-    return [(trace.line.width, trace.line.color) for trace in drawn for x in trace.x if x is None]
+    return [(trace.line.width, trace.line.color) for trace in drawn for x in trace.x if np.isnan(x)]
 
 
 def test_drawing_has_a_line_a_connection_and_thicker_ones_are_stronger():
     weights = np.array([[0, 0.9, 0.2], [0.9, 0, 0.5], [0.2, 0.5, 0]])
-    figure = neighbourhood_drawing(["A", "<b>B</b>", "C"], weights, largest=0.9, title="T", simulated=True)
+    figure = surroundings_of(["A", "<b>B</b>", "C"], weights, simulated=True).plotly()
     widths = sorted(lines(figure))
     assert len(widths) == 3
     blue = sorted(width for width, colour in widths if colour == "#0072B2")
@@ -42,28 +40,35 @@ def test_drawing_has_a_line_a_connection_and_thicker_ones_are_stronger():
     assert blue[0] < grey < blue[1]
     circles = figure.data[-1]
     assert (circles.x[0], circles.y[0]) == (0, 0)
-    assert list(circles.text) == [
+    assert list(circles.hovertext) == [
         "A<br>the region itself",
         "&lt;b&gt;B&lt;/b&gt;<br>weight 0.9",
         "C<br>weight 0.2",
     ]
-    assert [note.text for note in figure.layout.annotations] == ["<b>A</b>", "&lt;b&gt;B&lt;/b&gt;", "C"]
+    assert [note.text for note in figure.layout.annotations] == ["<b>A</b>"]
+    assert list(circles.text) == ["", "&lt;b&gt;B&lt;/b&gt;", "C"]
     assert figure.layout.title.text == "T · simulated"
 
 
 def test_clique_is_drawn_evenly_and_a_region_alone_without_lines():
     clique = 0.3 * (1 - np.eye(4))
-    assert len({width for width, _ in lines(neighbourhood_drawing("ABCD", clique, largest=0.9, title=""))}) == 1
-    assert lines(neighbourhood_drawing("A", np.zeros((1, 1)), largest=0.0, title="")) == []
+    assert len({width for width, _ in lines(surroundings_of("ABCD", clique).plotly())}) == 1
+    assert lines(surroundings_of("A", np.zeros((1, 1))).plotly()) == []
+
+
+def test_lines_are_as_thick_before_as_after():
+    before, after = 0.3 * (1 - np.eye(3)), 0.9 * (1 - np.eye(3))
+    thin, thick = (lines(surroundings_of("ABC", before, after, perturbed=p).plotly())[0][0] for p in (False, True))
+    assert thin < thick == lines(surroundings_of("ABC", after).plotly())[0][0]
 
 
 def test_long_names_keep_both_ends():
-    figure = neighbourhood_drawing(["A", "Frontal_Inf_Oper_L (123)"], 1 - np.eye(2), largest=1.0, title="")
-    assert figure.layout.annotations[1].text == "Frontal_In…er_L (123)"
+    figure = surroundings_of(["A", "Frontal_Inf_Oper_L (123)"], 1 - np.eye(2)).plotly()
+    assert figure.data[-1].text[1] == "Frontal_In…er_L (123)"
 
 
 def test_spectra_and_their_change():
-    figure = spectra_comparison(np.array([0.0, 1.0, 3.0]), np.array([0.0, 1.5, 2.5]))
+    figure = spectra_of(np.array([0.0, 1.0, 3.0]), np.array([0.0, 1.5, 2.5])).plotly()
     before, after, change = figure.data
     np.testing.assert_allclose(before.y, [0, 1, 3])
     np.testing.assert_allclose(after.y, [0, 1.5, 2.5])
@@ -73,9 +78,9 @@ def test_spectra_and_their_change():
 
 def test_entropies_their_difference_and_the_chosen_gamma():
     gammas = np.array([0.1, 1.0, 10.0])
-    figure = entropy_comparison(
-        gammas, np.array([3.0, 2.0, 1.0]), np.array([3.0, 2.5, 0.8]), typical=np.array([0, 0.1, 0.1]), chosen=1.0
-    )
+    figure = entropies_of(
+        gammas, np.array([3.0, 2.0, 1.0]), np.array([3.0, 2.5, 0.8]), typical=np.array([0, 0.1, 0.1]), gamma=1.0
+    ).plotly()
     drawn = {trace.name: trace for trace in figure.data}
     np.testing.assert_allclose(drawn["S(G), as measured"].y, [3, 2, 1])
     np.testing.assert_allclose(drawn["S(Gᵢ), perturbed"].y, [3, 2.5, 0.8])
@@ -110,7 +115,7 @@ def test_story_of_a_removed_region_in_words():
     ("weights", "sentence"),
     [
         (STAR, "R1 has 1 neighbour. Among these 2 regions 1 of 1 pair is connected, with a total weight of 1."),
-        (STAR, "These surroundings are an even clique already"),
+        (STAR, "These surroundings are already a clique with equal weights"),
         (STAR, "the entropy stays at"),
         (np.zeros((3, 3)), "R1 has no neighbours"),
         (np.zeros((3, 3)), "There is nothing to perturb, so its node entanglement is 0."),
@@ -123,15 +128,20 @@ def test_where_nothing_changes_the_words_say_so(weights, sentence):
     assert "nan" not in words
 
 
+def shown(kind, options, story, **fields):
+    return kind(story=story, options=options, subject="s", **fields)
+
+
 def test_captions_say_whose_and_how_many():
     story = story_of(nx.to_numpy_array(nx.star_graph(20)), 0)
-    before = neighbourhood_caption(story, after=False, subject="s", simulated=True)
+    after = SurroundingsOptions(perturbed=True)
+    before = shown(RegionSurroundings, SurroundingsOptions(), story, simulated=True).caption
     assert before.startswith(
         f"Simulated subject s: R0 in the middle and the {MOST_DRAWN} strongest of its 20 neighbours"
     )
-    assert "every pair is connected with the same weight" in neighbourhood_caption(story, after=True, subject="s")
+    assert "every pair is connected with the same weight" in shown(RegionSurroundings, after, story).caption
     removed = story_of(STAR, 0, perturbation="remove")
-    assert "lost all its connections" in neighbourhood_caption(removed, after=True, subject="s")
-    assert "changes nothing here" in neighbourhood_caption(story_of(STAR, 1), after=True, subject="s")
-    assert "21 eigenvalues" in spectra_caption(story, subject="s")
-    assert "γ = 0.5/mean(λ)" in entropy_caption(story, subject="s")
+    assert "lost all its connections" in shown(RegionSurroundings, after, removed).caption
+    assert "changes nothing here" in shown(RegionSurroundings, after, story_of(STAR, 1)).caption
+    assert "21 eigenvalues" in shown(RegionSpectra, RegionOptions(), story).caption
+    assert "γ = 0.5/mean(λ)" in shown(RegionEntropy, EntropyOptions(), story).caption

@@ -1,16 +1,21 @@
 """Figures of a model for the paper: no text is cut or lies on another, and each is as wide as it was asked to be."""
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 import pytest
-from test_paper_layout import LONG, drawn_texts
+from paper_texts import texts_inside_and_apart
+from test_paper_layout import LONG
 
-from biobgt.figures.paper.attention import block_effects
-from biobgt.figures.paper.noise import noise_response
-from biobgt.figures.paper.performance import probabilities_by_group, reliability, results_beside
+from biobgt.figures.attention_blocks import AttentionBlocks
+from biobgt.figures.benchmark_results import BenchmarkResults
+from biobgt.figures.model_results import ResultsBeside
+from biobgt.figures.noise import NoiseResponse
 from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.performance import Reliability
+from biobgt.figures.subject_probability import SubjectProbability
+from biobgt.model.attention_views import BlockTests
+from biobgt.studies import abide_benchmark
+from biobgt.training.benchmark_views import beside_paper
 
 NETWORKS = ("occipital", "cingulo-opercular", "default", "fronto-parietal", "sensorimotor", "cerebellum")
 RNG = np.random.default_rng(0)
@@ -38,21 +43,26 @@ NOISE = pd.DataFrame(
     [(level, group, 0.4, 0.9) for level in LEVELS for group in ("NC", "MCI", "AD")],
     columns=["noise", "group", "probability", "warned"],
 )
+
+
+def effects(table: pd.DataFrame, **fields) -> AttentionBlocks:
+    return AttentionBlocks(tests=BlockTests(("NC", "AD"), table, table[:1], "", {"NC": 3, "AD": 2}), **fields)
+
+
+SAID = {"title": LONG, "simulated": True}
 CASES = {
-    "noise": lambda s: noise_response(NOISE, title=LONG, simulated=True, style=s),
-    "blocks": lambda s: block_effects(blocks(), title=LONG, simulated=True, style=s),
-    "results": lambda s: results_beside(points(), chance={"auc": 0.5}, title=LONG, simulated=True, style=s),
-    "reliability": lambda s: reliability(CURVE, event="the most probable group", title=LONG, simulated=True, style=s),
-    "probabilities": lambda s: probabilities_by_group(
-        RNG.random(90),
-        np.repeat([0, 1, 2], 30),
-        ("NC", "MCI", "AD"),
+    "noise": NoiseResponse(points=NOISE, **SAID),
+    "benchmark": BenchmarkResults(rows=beside_paper(abide_benchmark()), **SAID),
+    "blocks": effects(blocks(), **SAID),
+    "results": ResultsBeside(points=points(), chance={"auc": 0.5}, **SAID),
+    "reliability": Reliability(curve=CURVE, event="the most probable group", **SAID),
+    "probabilities": SubjectProbability(
+        subject="sub-0051234 of a site with a long name",
         group="MCI",
-        marked=0.5,
-        marked_name="sub-0051234 of a site with a long name",
-        title=LONG,
-        simulated=True,
-        style=s,
+        probabilities={"NC": 0.3, "MCI": 0.5, "AD": 0.2},
+        values=RNG.random(90),
+        labels=np.repeat([0, 1, 2], 30),
+        **SAID,
     ),
 }
 
@@ -60,25 +70,15 @@ CASES = {
 @pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
 @pytest.mark.parametrize("case", CASES)
 def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch) -> None:
-    figure = CASES[case](PaperStyle(width_mm=width, font_size=font_size, dpi=150))
+    figure = CASES[case].matplotlib(PaperStyle(width_mm=width, font_size=font_size, dpi=150))
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
-    texts = drawn_texts(figure, monkeypatch)
-    for text, box in texts:
-        assert box.x0 >= 0, f"'{text}' is cut on the left"
-        assert box.y0 >= 0, f"'{text}' is cut at the bottom"
-        assert box.x1 <= figure.bbox.x1, f"'{text}' is cut on the right"
-        assert box.y1 <= figure.bbox.y1, f"'{text}' is cut at the top"
-    for (one, here), (other, there) in combinations(texts, 2):
-        across = min(here.x1, there.x1) - max(here.x0, there.x0)
-        along = min(here.y1, there.y1) - max(here.y0, there.y0)
-        assert min(across, along) <= 1, f"'{one}' lies on '{other}'"
-    assert any("simulated" in text for text, _ in texts)
+    assert any("simulated" in text for text in texts_inside_and_apart(figure, monkeypatch))
 
 
 @pytest.mark.parametrize("width", [85, 174])
 def test_every_block_has_its_effect_and_its_mark(width) -> None:
     table = blocks().assign(q=lambda frame: np.where(frame["module"] == "default", 0.01, 0.5))
-    figure = block_effects(table, style=PaperStyle(width_mm=width, dpi=72))
+    figure = effects(table).matplotlib(PaperStyle(width_mm=width, dpi=72))
     held = [text.get_text() for text in figure.axes[0].texts]
     expected = [
         f"{d:.2f}".replace("-", "−") + ("*" if q < 0.05 else "") for d, q in zip(table["d"], table["q"], strict=True)

@@ -12,21 +12,21 @@ from xml.etree import ElementTree as ET
 import matplotlib
 import numpy as np
 import pytest
+from brain_drawings import glass_brain
+from hub_figures import scatter_of
 from PIL import Image
 
 from biobgt import InputError
 from biobgt.figures.modules import MODULE_COLOURS
-from biobgt.figures.paper import PALETTES, PaperStyle, glass_brain, hub_scatter, save_figure
+from biobgt.figures.paper import PALETTES, PaperStyle, save_figure
 
-REGIONS = tuple("ABCD")
-HUBS = np.array([False, True, False, False])
+REGIONS = ("A", "B", "C", "a $5 region of $6")
 
 
-def scatter(style, **options):
+def scatter(style, *, simulated=False):
     values = np.array([0.1, 0.2, 0.4, 0.3])
-    return hub_scatter(
-        values, values**2, REGIONS, HUBS, measure="fc_strength", subtitle="ρ = 1 for $5", style=style, **options
-    )
+    curves = {"fc_strength": values, "node_entanglement": values**2}
+    return scatter_of(REGIONS, curves=curves, region=REGIONS[3], simulated=simulated).matplotlib(style)
 
 
 def saved(figure, format, style):
@@ -55,7 +55,8 @@ def test_svg_keeps_text_as_text_and_its_size():
     root = ET.fromstring(saved(scatter(style, simulated=True), "svg", style))
     texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "NE against FC strength · simulated" in texts
-    assert "ρ = 1 for $5" in texts, "a dollar sign opens no formula"
+    assert "ρ = 0.40, 95% interval 0.10 to 0.60" in texts
+    assert REGIONS[3] in texts, "a dollar sign opens no formula"
     assert "FC strength" in texts
     assert root.attrib["width"].endswith("pt")
     assert float(root.attrib["width"][:-2]) == pytest.approx(85 / 25.4 * 72, abs=1e-3)
@@ -79,13 +80,18 @@ def test_pdf_embeds_truetype_fonts_and_has_its_size():
 _MAKE = """
 import hashlib, io, sys
 import numpy as np
-from biobgt.figures.paper import PaperStyle, glass_brain, hub_scatter, save_figure
+from biobgt.figures.hub_scatter import HubScatter
+from biobgt.figures.brain import BrainDrawing
+from biobgt.figures.paper import PaperStyle, save_figure
+from biobgt.hubs.rank_correlation import RankCorrelation
 style = PaperStyle(dpi=100)
 places = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
 values = np.array([0.1, 0.2, 0.4, 0.3])
 for figure in (
-    hub_scatter(values, values, "ABCD", values > 0.3, measure="fc_strength", subtitle="s", style=style),
-    glass_brain(places, "ABCD", values=values, edges=[(0, 1, 1.0)], quantity="q", style=style),
+    HubScatter(
+        values=values, entanglement=values, regions="ABCD", hubs=values > 0.3, correlation=RankCorrelation(1, 1, 1, 4)
+    ).matplotlib(style),
+    BrainDrawing(places, "ABCD", values=values, edges=[(0, 1, 1.0)], quantity="q").matplotlib(style),
 ):
     for format in ("svg", "pdf", "png", "tiff"):
         for _ in range(2):

@@ -1,54 +1,19 @@
 """Figures for the paper draw the numbers they are given, the same as their twins on the screen."""
 
-import inspect
-
 import numpy as np
-import pandas as pd
 import pytest
+from brain_drawings import brain_3d, glass_brain
+from hub_figures import CURVES, STUDY, curves_of, scatter_of, sweep_of
 from matplotlib.colors import to_hex
 
 from biobgt import InputError
-from biobgt.figures import (
-    brain_3d,
-    connectivity_distribution,
-    connectivity_heatmap,
-    gamma_sweep,
-    hub_curves,
-    hub_scatter,
-    modularity_against_chance,
-    order_regions,
-    paper,
-    role_map,
-    series_carpet,
-)
-from biobgt.figures.why_region import entropy_comparison, neighbourhood_drawing, spectra_comparison
+from biobgt.figures import order_regions, paper
+from biobgt.figures.group_behind import GroupBehind
 
 STYLE = paper.PaperStyle(dpi=100)
 REGIONS = ("A", "B", "C", "D")
 ORDER = order_regions(4, ["x", "y", "x", None])
 MATRIX = np.array([[1, 0.5, -0.2, 0.1], [0.5, 1, 0.3, 0.31], [-0.2, 0.3, 1, 0.9], [0.1, 0.31, 0.9, 1]])
-CURVES = {
-    "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),
-    "node_efficiency": np.array([1.0, 2.0, 3.0, 4.0]),
-    "fc_strength": np.array([-1.0, 0.0, 1.0, 2.0]),
-}
-HUBS = np.array([False, True, False, False])
-REFERENCES = {"node_efficiency": "node efficiency", "fc_strength": "FC strength"}
-SWEEP = pd.DataFrame(
-    {
-        "reference": np.repeat(list(REFERENCES.values()), 3),
-        "gamma": [0.1, 1.0, 10.0] * 2,
-        "spearman": [0.7, 0.6, 0.1, 0.3, np.nan, -0.2],
-    }
-)
-STUDY = pd.DataFrame(
-    {
-        "reference": np.repeat(list(REFERENCES.values()), 2),
-        "gamma": [0.1, 10.0] * 2,
-        "mean": [0.6, 0.2, 0.1, 0.0],
-        "sd": [0.1, 0.2, 0.3, 0.4],
-    }
-)
 PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [-20, 50, 20], [10, -60, 0]])
 VALUES = np.array([2.0, 1.0, np.nan, 4.0])
 
@@ -78,91 +43,13 @@ def nodes(axes):
     return offsets, colours, np.concatenate([dots.get_sizes() for dots in drawn])
 
 
-@pytest.mark.parametrize(
-    "screen",
-    [
-        connectivity_heatmap,
-        series_carpet,
-        connectivity_distribution,
-        hub_curves,
-        hub_scatter,
-        gamma_sweep,
-        role_map,
-        brain_3d,
-        neighbourhood_drawing,
-        spectra_comparison,
-        entropy_comparison,
-        modularity_against_chance,
-    ],
-)
-def test_a_twin_takes_the_same_arguments_and_a_style(screen):
-    name = "glass_brain" if screen is brain_3d else screen.__name__
-    ours = dict(inspect.signature(getattr(paper, name)).parameters)
-    assert ours.pop("style").kind is inspect.Parameter.KEYWORD_ONLY
-    ours.pop("display_mode", None)
-    theirs = inspect.signature(screen).parameters
-    assert list(ours) == list(theirs)
-    assert [argument.default for argument in ours.values()] == [argument.default for argument in theirs.values()]
-
-
-@pytest.mark.parametrize("order", [None, ORDER])
-def test_heatmap(order):
-    options = {"order": order, "limit": 0.7, "quantity": "r"}
-    screen = connectivity_heatmap(MATRIX, REGIONS, **options)
-    figure = paper.connectivity_heatmap(MATRIX, REGIONS, **options, title="T", simulated=True, style=STYLE)
-    picture = figure.axes[0].images[0]
-    np.testing.assert_allclose(picture.get_array(), screen.data[0].z, rtol=1e-6)
-    assert picture.get_clim() == (-0.7, 0.7)
-    assert to_hex(picture.to_rgba(0.7)) == "#67001f", "the highest is red"
-    assert figure.get_suptitle() == "T · simulated"
-    if order is not None:
-        np.testing.assert_array_equal(picture.get_array(), MATRIX[np.ix_([0, 2, 1, 3], [0, 2, 1, 3])])
-        labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-        assert labels == ["x", "y", "unlabelled"]
-        assert [line.get_ydata()[0] for line in figure.axes[0].lines if len(set(line.get_xdata())) > 1][-2:] == [
-            1.5,
-            2.5,
-        ]
-    else:
-        assert figure.axes[0].get_ylabel() == "4 regions in atlas order"
-
-
-@pytest.mark.parametrize("tr", [None, 2.5])
-def test_carpet(tr, rng):
-    series = rng.standard_normal((6, 4)) * 5 + 3
-    series[:, 2] = 1.0
-    screen = series_carpet(series, REGIONS, order=ORDER, tr=tr)
-    figure = paper.series_carpet(series, REGIONS, order=ORDER, tr=tr, style=STYLE)
-    picture = figure.axes[0].images[0]
-    np.testing.assert_allclose(picture.get_array(), screen.data[0].z, rtol=1e-5, atol=1e-7)
-    left, right, bottom, top = picture.get_extent()
-    middles = left + (np.arange(6) + 0.5) * (right - left) / 6
-    np.testing.assert_allclose(middles, screen.data[0].x)
-    assert (bottom, top) == (3.5, -0.5)
-    assert figure.axes[0].get_xlabel() == ("Time (s)" if tr else "Volume")
-
-
-def test_distribution():
-    kept = MATRIX > 0.3
-    screen = connectivity_distribution(MATRIX, kept, limit=0.5)
-    axes = paper.connectivity_distribution(MATRIX, kept, limit=0.5, style=STYLE).axes[0]
-    below = np.zeros(len(screen.data[0].y))
-    for bars, trace in zip(axes.containers, screen.data, strict=True):
-        np.testing.assert_array_equal([bar.get_height() for bar in bars], trace.y)
-        np.testing.assert_array_equal([bar.get_y() for bar in bars], below)
-        np.testing.assert_allclose([bar.get_x() + bar.get_width() / 2 for bar in bars], trace.x)
-        assert bars.get_label() == trace.name
-        below = below + trace.y
-    assert below.sum() == 6
-
-
 @pytest.mark.parametrize("scale", ["z", "rank", "raw"])
 @pytest.mark.parametrize("with_group", [False, True])
 def test_curves(scale, with_group):
-    group = {measure: (values + 1, values**2) for measure, values in CURVES.items()} if with_group else None
-    options = {"scale": scale, "order": ORDER, "group": group, "group_name": "NC", "picked": 3}
-    screen = traces(hub_curves(CURVES, REGIONS, HUBS, **options))
-    figure = paper.hub_curves(CURVES, REGIONS, HUBS, **options, style=STYLE)
+    means, sds = ({name: values + 1 for name, values in CURVES.items()}, {n: v**2 for n, v in CURVES.items()})
+    group = GroupBehind("NC", 2, 2, means, sds) if with_group else None
+    shown = curves_of(REGIONS, scale=scale, order=ORDER, group=group, region="D")
+    screen, figure = traces(shown.plotly()), shown.matplotlib(STYLE)
     assert len(figure.axes) == (3 if with_group or scale == "raw" else 1)
     drawn = {label: line for axes in reversed(figure.axes) for label, line in lines(axes).items()}
     for name in ("NE", "NEff", "FC strength", *(["NC, mean ± SD"] if with_group else [])):
@@ -174,26 +61,25 @@ def test_curves(scale, with_group):
     assert figure.axes[0].yaxis_inverted() == (scale == "rank")
     if with_group:
         band = figure.axes[1].collections[0].get_paths()[0].vertices
-        mean, sd = (values[[0, 2, 1, 3]] for values in group["node_efficiency"])
+        mean, sd = (values["node_efficiency"][[0, 2, 1, 3]] for values in (means, sds))
         for i in range(4):
             assert band[band[:, 0] == i, 1].min() == pytest.approx(mean[i] - sd[i])
             assert band[band[:, 0] == i, 1].max() == pytest.approx(mean[i] + sd[i])
 
 
 def test_scatter():
-    arguments = CURVES["fc_strength"], CURVES["node_entanglement"], REGIONS, HUBS
-    screen = traces(hub_scatter(*arguments, measure="fc_strength", subtitle="s", picked=0))
-    figure = paper.hub_scatter(*arguments, measure="fc_strength", subtitle="s", picked=0, style=STYLE)
+    shown = scatter_of(REGIONS, region="A")
+    screen, figure = traces(shown.plotly()), shown.matplotlib(STYLE)
     for name, offsets in points(figure.axes[0]).items():
         np.testing.assert_array_equal(offsets, np.column_stack([screen[name].x, screen[name].y]))
     assert set(points(figure.axes[0])) == {"hubs by NE", "other regions"}
     assert lines(figure.axes[0])["A"].get_xydata().tolist() == [[-1.0, 0.1]]
-    assert figure.get_suptitle() == "NE against FC strength\ns"
+    assert figure.get_suptitle() == f"NE against FC strength\n{shown.subtitle}"
 
 
 def test_sweep():
-    screen = traces(gamma_sweep(SWEEP, REFERENCES, chosen=0.5, study=STUDY))
-    axes = paper.gamma_sweep(SWEEP, REFERENCES, chosen=0.5, study=STUDY, style=STYLE).axes[0]
+    shown = sweep_of(0.5, study=STUDY)
+    screen, axes = traces(shown.plotly()), shown.matplotlib(STYLE).axes[0]
     drawn = lines(axes)
     for name, trace in screen.items():
         np.testing.assert_array_equal(drawn[name].get_xdata(), trace.x)
@@ -203,24 +89,9 @@ def test_sweep():
     assert axes.get_xscale() == "log"
 
 
-def test_roles():
-    modules = [1, 9, 0, 1]
-    participation, within_z = np.array([0.1, 0.2, np.nan, 0.4]), np.array([1.0, -1.0, np.nan, 2.0])
-    options = {"hub_z": 1.5, "names": {1: "visual"}}
-    screen = traces(role_map(participation, within_z, modules, REGIONS, **options))
-    axes = paper.role_map(participation, within_z, modules, REGIONS, **options, style=STYLE).axes[0]
-    drawn = points(axes)
-    assert set(drawn) == set(screen) == {"visual", "Module 9"}
-    for name, offsets in drawn.items():
-        np.testing.assert_array_equal(offsets, np.column_stack([screen[name].x, screen[name].y]))
-    shapes = [dots.get_paths()[0].vertices.shape for dots in axes.collections]
-    assert shapes[0] != shapes[1], "modules 1 and 9 share a colour, and differ in their symbol"
-    assert axes.lines[0].get_ydata()[0] == 1.5
-
-
 def test_glass_brain_draws_each_region_at_its_place_in_its_colour():
     screen = traces(brain_3d(PLACES, REGIONS, values=VALUES, sizes=CURVES["node_efficiency"]))
-    figure = paper.glass_brain(
+    figure = glass_brain(
         PLACES,
         REGIONS,
         values=VALUES,
@@ -250,7 +121,7 @@ def test_glass_brain_draws_each_region_at_its_place_in_its_colour():
 
 def test_glass_brain_shows_a_hemisphere_its_own_regions_and_names_the_modules():
     groups = ["Module 1", "Module 2", None, "Module 1"]
-    figure = paper.glass_brain(PLACES, REGIONS, groups=groups, style=STYLE, title="T", simulated=True)
+    figure = glass_brain(PLACES, REGIONS, groups=groups, style=STYLE, title="T", simulated=True)
     left, colours, _ = nodes(view(figure, 0))
     assert {tuple(place) for place in left} == {(0, 10), (50, 20)}
     right, _, _ = nodes(view(figure, 2))
@@ -265,7 +136,7 @@ def test_glass_brain_shows_a_hemisphere_its_own_regions_and_names_the_modules():
 
 def test_glass_brain_draws_connections():
     edges = [(0, 1, 0.1), (1, 3, -0.9)]
-    figure = paper.glass_brain(PLACES, REGIONS, edges=edges, display_mode="ortho", style=STYLE)
+    figure = glass_brain(PLACES, REGIONS, edges=edges, display_mode="ortho", style=STYLE)
     above = {
         (frozenset(map(tuple, line.get_xydata().tolist())), line.get_linewidth(), line.get_linestyle())
         for line in view(figure, 2).lines
@@ -308,22 +179,21 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(InputError, match="3 values for 4 regions"):
         paper.five_brains({"DC": np.arange(3.0)}, PLACES, REGIONS)
     with pytest.raises(InputError, match="no view 'q' of a brain; choose lyrz or ortho"):
-        paper.glass_brain(PLACES, REGIONS, display_mode="q")
+        glass_brain(PLACES, REGIONS, display_mode="q")
     with pytest.raises(InputError, match="A height of 30 mm leaves no room"):
-        paper.hub_curves(CURVES, REGIONS, HUBS, scale="raw", style=paper.PaperStyle(height_mm=30))
+        curves_of(REGIONS, scale="raw").matplotlib(paper.PaperStyle(height_mm=30))
 
 
 def test_a_given_height_is_kept():
     style = paper.PaperStyle(height_mm=93, dpi=100)
     for figure in (
-        paper.connectivity_heatmap(MATRIX, REGIONS, order=ORDER, style=style),
-        paper.hub_curves(CURVES, REGIONS, HUBS, scale="raw", style=style),
-        paper.glass_brain(PLACES, REGIONS, values=VALUES, style=style),
+        curves_of(REGIONS, scale="raw").matplotlib(style),
+        glass_brain(PLACES, REGIONS, values=VALUES, style=style),
     ):
         assert figure.get_figheight() * 25.4 == pytest.approx(93)
 
 
 def test_palette_changes_the_colours():
     style = paper.PaperStyle(palette="tol-muted", dpi=100)
-    axes = paper.hub_curves(CURVES, REGIONS, HUBS, style=style).axes[0]
+    axes = curves_of(REGIONS).matplotlib(style).axes[0]
     assert lines(axes)["NE"].get_color() == "#332288"

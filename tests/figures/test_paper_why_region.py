@@ -1,16 +1,16 @@
 """Why this region, and modularity against chance, in the paper: the screen's numbers, and no text cut or covered."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
+from hub_figures import entropies_of, spectra_of, surroundings_of
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
-from test_paper_layout import LONG, drawn_texts
+from paper_texts import texts_inside_and_apart
+from test_paper_layout import LONG
 
 from biobgt import InputError
-from biobgt.figures import modularity_against_chance, paper
-from biobgt.figures.why_region import MOST_DRAWN, entropy_comparison, neighbourhood_drawing, spectra_comparison
+from biobgt.figures import ModularityAgainstChance, paper
+from biobgt.figures.region_surroundings import MOST_DRAWN
 from biobgt.modules import ModularityTest
 
 STYLE = paper.PaperStyle(dpi=100)
@@ -40,20 +40,20 @@ def connections(axes):
 
 
 def test_surroundings_connect_the_regions_of_the_matrix_thicker_where_stronger():
-    axes = paper.neighbourhood_drawing(NAMES, WEIGHTS, largest=0.8, title="T", style=STYLE).axes[0]
+    axes = surroundings_of(NAMES, WEIGHTS).matplotlib(STYLE).axes[0]
     drawn = connections(axes)
     assert set(drawn["of the region"]) == {frozenset({"Middle", "A"}), frozenset({"Middle", "B"})}
     assert set(drawn["among its neighbours"]) == {frozenset({"A", "B"}), frozenset({"B", "C"})}
     widths = {pair: width for lines in drawn.values() for pair, width in lines.items()}
     steps = [widths[frozenset(pair)] for pair in (("A", "B"), ("Middle", "B"), ("B", "C"), ("Middle", "A"))]
     np.testing.assert_allclose(np.diff(steps), steps[1] - steps[0], err_msg="0.2, 0.4, 0.6, 0.8")
-    half = paper.neighbourhood_drawing(NAMES, WEIGHTS, largest=1.6, title="T", style=STYLE).axes[0]
+    half = surroundings_of(NAMES, WEIGHTS, 2 * WEIGHTS).matplotlib(STYLE).axes[0]
     assert connections(half)["of the region"][frozenset({"Middle", "A"})] == pytest.approx(steps[1])
 
 
 def test_regions_stand_as_on_the_screen_beside_their_names():
-    screen = neighbourhood_drawing(NAMES, WEIGHTS, largest=0.8, title="T")
-    axes = paper.neighbourhood_drawing(NAMES, WEIGHTS, largest=0.8, title="T", style=STYLE).axes[0]
+    screen = surroundings_of(NAMES, WEIGHTS).plotly()
+    axes = surroundings_of(NAMES, WEIGHTS).matplotlib(STYLE).axes[0]
     (dots,) = (drawn for drawn in axes.collections if not isinstance(drawn, LineCollection))
     places = np.asarray(dots.get_offsets())
     theirs = np.column_stack([screen.data[-1].x, screen.data[-1].y])
@@ -72,14 +72,15 @@ def test_regions_stand_as_on_the_screen_beside_their_names():
 
 
 def test_a_region_without_neighbours_stands_alone():
-    axes = paper.neighbourhood_drawing(["Only"], np.zeros((1, 1)), largest=0.0, title="T", style=STYLE).axes[0]
+    axes = surroundings_of(["Only"], np.zeros((1, 1))).matplotlib(STYLE).axes[0]
     assert [text.get_text() for text in axes.texts] == ["Only"]
     assert not any(lines for lines in connections(axes).values())
 
 
 def test_spectra_are_the_screens():
-    screen = spectra_comparison(BEFORE, AFTER)
-    top, below = paper.spectra_comparison(BEFORE, AFTER, style=STYLE).axes
+    shown = spectra_of(BEFORE, AFTER)
+    screen = shown.plotly()
+    top, below = shown.matplotlib(STYLE).axes
     drawn = {line.get_label(): line for line in top.lines}
     for trace in screen.data[:2]:
         np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
@@ -91,10 +92,11 @@ def test_spectra_are_the_screens():
 
 
 def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
-    options = {"typical": np.array([0.1, 0.2, 0.1]), "chosen": 3.0}
+    options = {"typical": np.array([0.1, 0.2, 0.1]), "gamma": 3.0}
     before, after = np.array([5.0, 3.0, 1.0]), np.array([5.0, 3.5, 0.8])
-    screen = entropy_comparison(GAMMAS, before, after, **options)
-    panels = paper.entropy_comparison(GAMMAS, before, after, **options, style=STYLE).axes
+    shown = entropies_of(GAMMAS, before, after, **options)
+    screen = shown.plotly()
+    panels = shown.matplotlib(STYLE).axes
     drawn = {line.get_label(): line for axes in panels for line in axes.lines}
     for trace in screen.data:
         np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
@@ -107,8 +109,8 @@ def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
 
 
 def test_chance_counts_null_graphs_in_round_steps_and_marks_the_subject():
-    screen = modularity_against_chance(chance())
-    axes = paper.modularity_against_chance(chance(), style=STYLE).axes[0]
+    figure = ModularityAgainstChance(test=chance())
+    screen, axes = figure.plotly(), figure.matplotlib(STYLE).axes[0]
     bars = list(axes.containers[0])
     assert sum(bar.get_height() for bar in bars) == len(NULL) == len(screen.data[0].x)
     assert len(bars) <= screen.data[0].nbinsx
@@ -125,34 +127,32 @@ def test_chance_counts_null_graphs_in_round_steps_and_marks_the_subject():
 
 
 def test_null_graphs_that_are_all_alike_are_one_bar():
-    bars = list(paper.modularity_against_chance(chance(0.2, [0.2, 0.2, 0.2]), style=STYLE).axes[0].containers[0])
+    bars = list(ModularityAgainstChance(test=chance(0.2, [0.2, 0.2, 0.2])).matplotlib(STYLE).axes[0].containers[0])
     assert [bar.get_height() for bar in bars if bar.get_height()] == [3]
 
 
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(InputError, match="not defined in a graph without connections"):
-        paper.modularity_against_chance(chance(float("nan"), [float("nan")]))
+        ModularityAgainstChance(test=chance(float("nan"), [float("nan")]))
     names = [f"Region {i}" for i in range(MOST_DRAWN + 1)]
     low = paper.PaperStyle(height_mm=40)
     with pytest.raises(InputError, match="no room for the regions' names; choose at least 5"):
-        paper.neighbourhood_drawing(names, np.ones((17, 17)), largest=1.0, title="T", style=low)
+        surroundings_of(names, np.ones((17, 17))).matplotlib(low)
 
 
 MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
 CASES = {
-    "surroundings": lambda s: paper.neighbourhood_drawing(
-        MANY, np.ones((17, 17)) - np.eye(17), largest=1.0, title=LONG, simulated=True, style=s
-    ),
-    "one neighbour": lambda s: paper.neighbourhood_drawing(
-        MANY[:2], np.ones((2, 2)) - np.eye(2), largest=1.0, title="T", simulated=True, style=s
-    ),
-    "spectra": lambda s: paper.spectra_comparison(
-        np.linspace(0, 30, 200), np.linspace(0, 29, 200), title=LONG, simulated=True, style=s
-    ),
-    "entropies": lambda s: paper.entropy_comparison(
-        GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, chosen=0.5, title=LONG, simulated=True, style=s
-    ),
-    "chance": lambda s: paper.modularity_against_chance(chance(), title=LONG, simulated=True, style=s),
+    "surroundings": lambda s: surroundings_of(
+        MANY, np.ones((17, 17)) - np.eye(17), title=LONG, simulated=True
+    ).matplotlib(s),
+    "one neighbour": lambda s: surroundings_of(MANY[:2], np.ones((2, 2)) - np.eye(2), simulated=True).matplotlib(s),
+    "spectra": lambda s: spectra_of(
+        np.linspace(0, 30, 200), np.linspace(0, 29, 200), title=LONG, simulated=True
+    ).matplotlib(s),
+    "entropies": lambda s: entropies_of(
+        GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, title=LONG, simulated=True
+    ).matplotlib(s),
+    "chance": lambda s: ModularityAgainstChance(test=chance(), title=LONG, simulated=True).matplotlib(s),
 }
 
 
@@ -161,13 +161,4 @@ CASES = {
 def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch):
     figure = CASES[case](paper.PaperStyle(width_mm=width, font_size=font_size, dpi=150))
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
-    texts = drawn_texts(figure, monkeypatch)
-    assert any("simulated" in text for text, _ in texts)
-    for text, box in texts:
-        assert min(box.x0, box.y0) >= 0, f"'{text}' is cut on the left or at the bottom"
-        assert box.x1 <= figure.bbox.x1, f"'{text}' is cut on the right"
-        assert box.y1 <= figure.bbox.y1, f"'{text}' is cut at the top"
-    for (one, here), (other, there) in combinations(texts, 2):
-        across = min(here.x1, there.x1) - max(here.x0, there.x0)
-        along = min(here.y1, there.y1) - max(here.y0, there.y0)
-        assert min(across, along) <= 1, f"'{one}' lies on '{other}'"
+    assert any("simulated" in text for text in texts_inside_and_apart(figure, monkeypatch))

@@ -31,7 +31,7 @@ def main() -> None:
     logging.disable()
     # A process that read a damaged file is replaced, which here would be every second case.
     isolated.KEEP_AFTER_DAMAGE = True
-    tally = run(said.cases, said.seed, said.formats)
+    tally = run(said.cases, said.seed, said.formats, progress=_print)
     _print(tally)
     sys.exit(bool(tally.findings))
 

@@ -11,6 +11,7 @@ import numpy as np
 import openpyxl
 import scipy.io
 import scipy.sparse
+from nibabel import cifti2, gifti
 
 from biobgt import Cohort, ConnectomeSettings, Subject
 from biobgt.atlas import Atlas
@@ -137,6 +138,55 @@ def _project(path: Path, rng: np.random.Generator) -> None:
     save_project(Cohort("fuzz", subjects, atlas()), ConnectomeSettings(), {"gamma": 0.5}, path)
 
 
+_LEFT = "CIFTI_STRUCTURE_CORTEX_LEFT"
+_N_VERTICES = 32492
+
+
+def _cifti(path: Path, rng: np.random.Generator) -> None:
+    """Parcels, or vertices, over time; parcels by parcels where the name says so."""
+    vertices = [{_LEFT: np.array([i])} for i in range(N_REGIONS)]
+    no_voxels = [np.zeros((0, 3), int)] * N_REGIONS
+    parcels = cifti2.ParcelsAxis(list(atlas().regions), no_voxels, vertices, nvertices={_LEFT: _N_VERTICES})
+    time = cifti2.SeriesAxis(0, 2.0, N_TIMEPOINTS)
+    values, axes = series(rng), (time, parcels)
+    if path.name.endswith(".pconn.nii"):
+        values, axes = np.corrcoef(values.T), (parcels, parcels)
+    elif path.name.endswith(".dtseries.nii"):
+        axes = (time, _vertices())
+    nibabel.save(cifti2.Cifti2Image(values.astype(np.float32), header=axes), path)
+
+
+def cifti_labels(path: Path) -> None:
+    """One parcel per vertex of a dense series."""
+    table = {i + 1: (name, (1, 0, 0, 1)) for i, name in enumerate(atlas().regions)}
+    axes = (cifti2.LabelAxis(["parcels"], [{0: ("???", (0, 0, 0, 0)), **table}]), _vertices())
+    nibabel.save(cifti2.Cifti2Image(np.arange(1, N_REGIONS + 1, dtype=np.float32)[None], header=axes), path)
+
+
+def _vertices() -> cifti2.BrainModelAxis:
+    return cifti2.BrainModelAxis.from_surface(np.arange(N_REGIONS), _N_VERTICES, name=_LEFT)
+
+
+def _gifti(path: Path, rng: np.random.Generator) -> None:
+    """One vertex per region over time, with its labels beside it."""
+    encoding = rng.choice(["GIFTI_ENCODING_B64GZ", "GIFTI_ENCODING_B64BIN", "GIFTI_ENCODING_ASCII"])
+    time = {"intent": "NIFTI_INTENT_TIME_SERIES", "encoding": encoding}
+    arrays = [gifti.GiftiDataArray(row.astype(np.float32), **time) for row in series(rng)]
+    nibabel.save(gifti.GiftiImage(darrays=arrays), path)
+    surface_labels(path.with_name(f"{path.name.split('.')[0]}.label.gii"))
+
+
+def surface_labels(path: Path, _: np.random.Generator | None = None) -> None:
+    """One label per vertex."""
+    table = gifti.GiftiLabelTable()
+    for i, name in enumerate(atlas().regions, start=1):
+        label = gifti.GiftiLabel(key=i, red=1.0, green=0.0, blue=0.0, alpha=1.0)
+        label.label = name
+        table.labels.append(label)
+    numbers = gifti.GiftiDataArray(np.arange(1, N_REGIONS + 1, dtype=np.int32), intent="NIFTI_INTENT_LABEL")
+    nibabel.save(gifti.GiftiImage(darrays=[numbers], labeltable=table), path)
+
+
 FORMATS: Mapping[str, Writer] = {
     "npy": _npy,
     "npz": _npz,
@@ -146,6 +196,12 @@ FORMATS: Mapping[str, Writer] = {
     "nii": _image,
     "nii.gz": _image,
     "labels.nii": label_image,
+    "ptseries.nii": _cifti,
+    "pconn.nii": _cifti,
+    "dtseries.nii": _cifti,
+    "func.gii": _gifti,
+    "time.gii": _gifti,
+    "label.gii": surface_labels,
     "xlsx": _workbook,
     "csv": _text(",", header=True),
     "tsv": _text("\t", header=True),

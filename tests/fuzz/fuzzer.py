@@ -11,7 +11,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from tests.fuzz import corpus
 from tests.fuzz.mutations import mutate, mutate_folder
 
 SLOW_SECONDS = 20.0
+TOLD_EVERY = 5_000
 _PLACES = "BIOBGT_FUZZ_KEEP"  # a folder in which files that were findings are kept
 
 
@@ -46,8 +47,17 @@ class Tally:
     findings: list[Finding]
 
 
-def run(cases: int, seed: int, formats: Sequence[str] = tuple(corpus.FORMATS)) -> Tally:
-    """Try so many cases, the formats in turn; every case has a seed of its own, so it can be tried again alone."""
+def run(
+    cases: int,
+    seed: int,
+    formats: Sequence[str] = tuple(corpus.FORMATS),
+    *,
+    progress: Callable[[Tally], None] | None = None,
+) -> Tally:
+    """Try so many cases, the formats in turn; every case has a seed of its own, so it can be tried again alone.
+
+    ``progress`` is told the tally after each :data:`TOLD_EVERY` cases.
+    """
     tally = Tally(Counter(), Counter(), [])
     for i in range(cases):
         name = formats[i % len(formats)]
@@ -57,6 +67,8 @@ def run(cases: int, seed: int, formats: Sequence[str] = tuple(corpus.FORMATS)) -
         if isinstance(outcome, Finding):
             tally.findings.append(outcome)
             print(f"{outcome.format} seed {outcome.seed}: {outcome.what}", flush=True)
+        if progress is not None and (i + 1) % TOLD_EVERY == 0:
+            progress(tally)
     return tally
 
 
@@ -90,9 +102,12 @@ def try_case(name: str, seed: int) -> Finding | InputError | None:
         return outcome
 
 
+_ENDS_IN_TWO_WORDS = ("nii.gz", "ptseries.nii", "pconn.nii", "dtseries.nii", "func.gii", "time.gii", "label.gii")
+
+
 def _read(name: str, folder: Path, rng: np.random.Generator) -> InputError | str | None:
     """Read a damaged file as its kind is read; a string is a finding."""
-    suffix = name.rpartition(".")[2] if name not in ("nii.gz",) else name
+    suffix = name if name in _ENDS_IN_TWO_WORDS else name.rpartition(".")[2]
     mutant = folder / f"mutant.{suffix if name != 'folder' else 'csv'}"
     corpus.FORMATS[name](mutant, rng)
     mutant.write_bytes(mutate(mutant.read_bytes(), rng))
@@ -108,6 +123,14 @@ def _read(name: str, folder: Path, rng: np.random.Generator) -> InputError | str
             corpus.FORMATS["nii"](folder / "good_bold.nii", rng)
             options = ReadOptions(image=ImageOptions(labels=mutant))
             read_cohort(folder / "good_bold.nii", atlas=corpus.atlas(), options=options)
+        case "dtseries.nii":
+            corpus.cifti_labels(folder / "good.dlabel.nii")
+            options = ReadOptions(image=ImageOptions(labels=folder / "good.dlabel.nii"))
+            read_cohort(mutant, atlas=corpus.atlas(), options=options)
+        case "label.gii":
+            corpus.FORMATS["func.gii"](folder / "good_bold.func.gii", rng)
+            options = ReadOptions(image=ImageOptions(labels=mutant))
+            read_cohort(folder / "good_bold.func.gii", atlas=corpus.atlas(), options=options)
         case "zip":
             read_cohort(mutant, atlas=corpus.atlas())
         case "folder":

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.analysis import ModuleOptions, analyse_modules
+from biobgt.analysis import analyse_modules
 from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
@@ -19,6 +19,7 @@ from biobgt.groups.cohort_features import (
     two_groups,
 )
 from biobgt.groups.covariates import complete_covariates
+from biobgt.modules.module_options import ModuleOptions
 
 ATLAS = Atlas(
     "four", "Four regions", ("a", "b", "c", "d"), labels={"paper": ("P", "P", "Q", None), "other": ("X", "X", "Y", "Y")}
@@ -53,7 +54,7 @@ def test_networks_are_pairs_that_have_connections(cohort):
 
 
 def test_segregation_by_hand(cohort):
-    found = module_segregation(cohort, analyse_modules(cohort, options=ModuleOptions(runs=1)))
+    found = module_segregation(cohort, analyse_modules(cohort, options=ModuleOptions(runs=1)).summary)
     columns = dict(zip(found.names, found.values.T, strict=True))
     within, between = np.arctanh(0.5 + 0.05 * np.arange(8)), np.arctanh(0.1)
     np.testing.assert_allclose(columns["number of modules"], 2)
@@ -65,7 +66,7 @@ def test_segregation_by_hand(cohort):
 def test_segregation_is_not_defined_where_there_are_no_correlations(cohort):
     counts = Subject("s0", connectivity=40 * _matrix(0.5, 0.1), group="NC")
     mixed = replace(cohort, subjects=(counts, *cohort.subjects[1:]))
-    found = module_segregation(mixed, analyse_modules(mixed, options=ModuleOptions(runs=1)))
+    found = module_segregation(mixed, analyse_modules(mixed, options=ModuleOptions(runs=1)).summary)
     np.testing.assert_array_equal(np.isnan(found.values[:, 2:]).all(axis=1), [True] + [False] * 7)
     compared = compare_features(mixed, found, ("NC", "ASD"), permutations=10)
     assert compared.table["p"].isna().tolist() == [True, False, True, True, True]  # all have two modules, Q differs
@@ -83,7 +84,7 @@ def test_rows_say_all_that_a_reader_must_know(cohort):
     features = CohortFeatures(np.arange(14.0)[:, None] ** 2, ("x",), "squares")
     held = complete_covariates(drawn.table(), ["age"])
     found = compare_features(drawn, features, ("NC", "ASD"), covariates=held.table, seed=5)
-    row = comparison_rows(drawn, found).iloc[0]
+    row = comparison_rows(found, simulated=drawn.simulated).iloc[0]
     assert (row["n_NC"], row["n_ASD"], row["covariates"], row["seed"], bool(row["simulated"])) == (7, 7, "age", 5, True)
     assert (row["mean_NC"], row["mean_ASD"]) == (13, 104)
     assert row["residual_degrees"] == 11

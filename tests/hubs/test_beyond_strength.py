@@ -11,12 +11,12 @@ from biobgt.errors import InputError
 from biobgt.hubs import control_spectra, node_efficiency, node_entanglement
 from biobgt.hubs.beyond_strength import (
     COMPARISONS,
-    NULL_GRAPHS,
     GraphAgreement,
     graph_agreement,
     null_agreement,
     set_against_nulls,
 )
+from biobgt.hubs.hub_options import NULL_GRAPHS
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
 from biobgt.nulls import random_graph
 

@@ -76,7 +76,7 @@ def test_entropy_of_two_connected_regions_by_hand():
     # Eigenvalues 0 and 2w; with exp(−2wγ) = 1/3 the density matrix has eigenvalues 3/4 and 1/4.
     gamma = np.log(3) / 1.4
     expected = 0.75 * np.log2(4 / 3) + 0.25 * 2
-    assert control_spectra(PAIR).entropy(gamma)[0] == pytest.approx(expected, abs=1e-14)
+    assert control_spectra(PAIR).entropy(absolute_gammas=gamma)[0] == pytest.approx(expected, abs=1e-14)
 
 
 def test_star_by_hand():
@@ -84,7 +84,7 @@ def test_star_by_hand():
     # 4/10 on every pair, spectrum 0 and 4 × 2. A leaf's neighbourhood is one edge, a clique already.
     gamma = 0.3
     expected = plain_entropy([0, 2, 2, 2, 2], gamma) - plain_entropy([0, 1, 1, 1, 5], gamma)
-    ne = node_entanglement(STAR, gamma=gamma, signed=True)
+    ne = node_entanglement(STAR, absolute_gamma=gamma, signed=True)
     np.testing.assert_allclose(ne, [expected, 0, 0, 0, 0], atol=1e-14)
     assert expected != 0
 
@@ -93,7 +93,7 @@ def test_star_without_its_centre_is_empty():
     gamma = 0.3
     expected = np.log2(5) - plain_entropy([0, 1, 1, 1, 5], gamma)
     leaf = plain_entropy([0, 0, 1, 1, 4], gamma) - plain_entropy([0, 1, 1, 1, 5], gamma)
-    ne = node_entanglement(STAR, gamma=gamma, perturbation="remove", signed=True)
+    ne = node_entanglement(STAR, absolute_gamma=gamma, perturbation="remove", signed=True)
     np.testing.assert_allclose(ne, [expected, leaf, leaf, leaf, leaf], atol=1e-13)
 
 
@@ -109,30 +109,30 @@ def test_path_control_graph_by_hand():
 def test_exact_matches_the_definition_with_matrix_functions(weights, perturbation):
     gamma = 0.2
     expected = slow_entanglement(weights, gamma, perturbation)
-    signed = node_entanglement(weights, gamma=gamma, perturbation=perturbation, signed=True)
+    signed = node_entanglement(weights, absolute_gamma=gamma, perturbation=perturbation, signed=True)
     np.testing.assert_allclose(signed, expected, atol=1e-10)
     np.testing.assert_allclose(
-        node_entanglement(weights, gamma=gamma, perturbation=perturbation), np.abs(expected), atol=1e-10
+        node_entanglement(weights, absolute_gamma=gamma, perturbation=perturbation), np.abs(expected), atol=1e-10
     )
 
 
 def test_cut_nodes_of_the_barbell_stand_out_when_removed():
     # Only without the bridge (4) or one of its two ends (3, 5) does the graph fall into three parts.
-    ne = node_entanglement(BARBELL, gamma=100, perturbation="remove", signed=True)
+    ne = node_entanglement(BARBELL, absolute_gamma=100, perturbation="remove", signed=True)
     np.testing.assert_allclose(ne[[3, 4, 5]], np.log2(3), atol=1e-3)
     np.testing.assert_allclose(ne[[0, 1, 2, 6, 7, 8]], 1, atol=1e-3)
 
 
 def test_default_gamma_is_half_over_the_mean_eigenvalue():
     gamma = 0.5 / np.linalg.eigvalsh(slow_laplacian(KARATE)).mean()
-    np.testing.assert_allclose(node_entanglement(KARATE), node_entanglement(KARATE, gamma=gamma), atol=1e-14)
+    np.testing.assert_allclose(node_entanglement(KARATE), node_entanglement(KARATE, absolute_gamma=gamma), atol=1e-14)
 
 
 @pytest.mark.parametrize("method", ["exact", "first-order", "mean-field"])
 @pytest.mark.parametrize("n", [2, 3, 8])
 def test_complete_uniform_graph_has_no_control_entanglement(n, method):
     weights = 0.37 * (np.ones((n, n)) - np.eye(n))
-    np.testing.assert_allclose(node_entanglement(weights, gamma=0.4, method=method), 0, atol=1e-12)
+    np.testing.assert_allclose(node_entanglement(weights, absolute_gamma=0.4, method=method), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["exact", "first-order", "mean-field"])
@@ -145,7 +145,7 @@ def test_empty_graph_has_no_entanglement(method, perturbation):
 def test_isolated_region_has_no_entanglement_and_others_keep_theirs(perturbation):
     weights = np.zeros((6, 6))
     weights[:5, :5] = STAR
-    ne = node_entanglement(weights, gamma=0.5, perturbation=perturbation, signed=True)
+    ne = node_entanglement(weights, absolute_gamma=0.5, perturbation=perturbation, signed=True)
     assert ne[5] == 0
     np.testing.assert_allclose(ne, slow_entanglement(weights, 0.5, perturbation), atol=1e-10)
 
@@ -162,7 +162,7 @@ def test_removed_region_stays_as_an_isolated_node():
 def test_any_gamma_gives_finite_bounded_values(name, gamma):
     weights = NAMED[name]
     for method in ("exact", "first-order"):
-        ne = node_entanglement(weights, gamma=gamma, method=method)
+        ne = node_entanglement(weights, absolute_gamma=gamma, method=method)
         assert np.isfinite(ne).all()
         assert (ne <= np.log2(len(weights)) + 1e-12).all()
 
@@ -208,10 +208,12 @@ def test_first_order_approaches_exact_for_small_perturbations():
 def test_first_order_treats_equal_regions_of_symmetric_graphs_equally(weights):
     # Repeated eigenvalues have no preferred eigenvectors; the result must not depend on the solver's choice.
     rng = np.random.default_rng(1)
-    ne = node_entanglement(weights, gamma=0.3, method="first-order", signed=True)
+    ne = node_entanglement(weights, absolute_gamma=0.3, method="first-order", signed=True)
     for _ in range(5):
         order = rng.permutation(len(weights))
-        shuffled = node_entanglement(weights[np.ix_(order, order)], gamma=0.3, method="first-order", signed=True)
+        shuffled = node_entanglement(
+            weights[np.ix_(order, order)], absolute_gamma=0.3, method="first-order", signed=True
+        )
         np.testing.assert_allclose(shuffled, ne[order], atol=1e-11)
 
 
@@ -226,7 +228,9 @@ def test_mean_field_is_theorem_1_with_its_alpha():
     z_i = np.exp(-gamma * spectra.perturbed).sum(axis=1)
     factor = weights.sum() * gamma * n**2 / (np.log(2) * (n - alpha) ** 2)
     expected = np.abs(factor * alpha * (z_i - z) / (z * z_i) + np.log2(z_i / z))
-    np.testing.assert_allclose(node_entanglement(weights, gamma=gamma, method="mean-field"), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        node_entanglement(weights, absolute_gamma=gamma, method="mean-field"), expected, atol=1e-12
+    )
     as_printed = np.abs(factor * (z_i - z) / (z * z_i) + np.log2(z_i / z))
     assert np.abs(as_printed - expected).max() > 1e-4
 
@@ -244,12 +248,13 @@ def test_sweep_equals_one_gamma_at_a_time():
     weights = random_weights(20, 0.3, 4)
     even, uneven = np.linspace(0, 40, 50), np.geomspace(1e-3, 1e3, 50)
     for gammas in (even, uneven, uneven[:3]):
-        sweep = entanglement_sweep(weights, gammas, signed=True)
-        single = np.stack([node_entanglement(weights, gamma=gamma, signed=True) for gamma in gammas])
+        sweep = entanglement_sweep(weights, absolute_gammas=gammas, signed=True)
+        single = np.stack([node_entanglement(weights, absolute_gamma=gamma, signed=True) for gamma in gammas])
         assert sweep.shape == (len(gammas), 20)
         np.testing.assert_allclose(sweep, single, atol=2e-13)
     np.testing.assert_allclose(
-        entanglement_sweep(weights, even), np.abs(entanglement_sweep(weights, even, signed=True))
+        entanglement_sweep(weights, absolute_gammas=even),
+        np.abs(entanglement_sweep(weights, absolute_gammas=even, signed=True)),
     )
 
 
@@ -269,8 +274,8 @@ def test_relabelling_permutes(weights, perturbation, method):
 @given(weighted_graphs, st.floats(1e-3, 1e3), st.sampled_from(["control", "remove"]))
 def test_scaling_weights_and_gamma_changes_nothing(weights, scale, perturbation):
     np.testing.assert_allclose(
-        node_entanglement(weights * scale, gamma=0.7 / scale, perturbation=perturbation),
-        node_entanglement(weights, gamma=0.7, perturbation=perturbation),
+        node_entanglement(weights * scale, absolute_gamma=0.7 / scale, perturbation=perturbation),
+        node_entanglement(weights, absolute_gamma=0.7, perturbation=perturbation),
         atol=1e-11,
     )
     np.testing.assert_allclose(node_entanglement(weights * scale), node_entanglement(weights), atol=1e-11)
@@ -324,7 +329,7 @@ def test_bad_options_are_refused_with_a_sentence(options, sentence):
 def test_spectra_are_reusable():
     spectra = control_spectra(KARATE)
     assert isinstance(spectra, Spectra)
-    np.testing.assert_array_equal(np.abs(spectra.entropy_change(spectra.default_gamma)[0]), node_entanglement(KARATE))
+    np.testing.assert_array_equal(np.abs(spectra.entropy_change()[0]), node_entanglement(KARATE))
 
 
 def test_real_subject_regression(real_graph):

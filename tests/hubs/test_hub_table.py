@@ -9,7 +9,7 @@ from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
-from biobgt.hubs import HUB_METRICS, hub_table, node_entanglement, vertex_entanglement
+from biobgt.hubs import HUB_MEASURES, gamma_unit, hub_table, node_entanglement, vertex_entanglement
 
 ALL_EDGES = ConnectomeSettings(threshold="none")
 
@@ -24,15 +24,16 @@ def test_one_row_a_region_with_every_measure(graph):
     assert len(table) == 90
     assert list(table["region"]) == list(graph.atlas.regions)
     assert {"x", "y", "z", "hemisphere", "dosenbach", "paper"} <= set(table.columns)
-    for metric in HUB_METRICS:
+    for metric in HUB_MEASURES:
         assert {metric, f"{metric}_rank", f"{metric}_z", f"{metric}_hub"} <= set(table.columns)
-    assert not table.filter(regex="|".join(HUB_METRICS)).isna().any().any()
+    assert not table.filter(regex="|".join(HUB_MEASURES)).isna().any().any()
 
 
 def test_ranks_z_and_hubs_of_node_entanglement(graph):
     table = hub_table(graph)
     ne = node_entanglement(graph)
-    np.testing.assert_array_equal(table["node_entanglement"], ne)
+    # The table is ready for any γ and has eigenvalues, one γ alone is cheaper by resolvents.
+    np.testing.assert_allclose(table["node_entanglement"], ne, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(table["node_entanglement_rank"], rankdata(-ne))
     np.testing.assert_allclose(table["node_entanglement_z"], zscore(ne, ddof=1))
     assert set(np.flatnonzero(table["node_entanglement_hub"])) == set(np.argsort(-ne)[:9])
@@ -67,8 +68,14 @@ def test_says_where_fc_strength_and_gamma_come_from(graph):
     np.testing.assert_allclose(table["fc_strength"], graph.weights.sum(axis=1) / 89 - 0.1)
     assert table.attrs["fc_strength"] == "full connectivity"
     assert (table.attrs["gamma"], table.attrs["perturbation"]) == (0.2, "remove")
-    np.testing.assert_array_equal(
-        table["node_entanglement"], node_entanglement(graph, gamma=0.2, perturbation="remove")
+    np.testing.assert_allclose(
+        table["node_entanglement"], node_entanglement(graph, gamma=0.2, perturbation="remove"), rtol=0, atol=1e-12
+    )
+    absolute = hub_table(graph, absolute_gamma=0.2, perturbation="remove")
+    assert absolute.attrs["absolute_gamma"] == pytest.approx(0.2)
+    assert absolute.attrs["gamma"] == pytest.approx(0.2 / gamma_unit(graph))
+    np.testing.assert_allclose(
+        absolute["node_entanglement"], node_entanglement(graph, absolute_gamma=0.2, perturbation="remove"), rtol=1e-9
     )
     assert hub_table(graph).attrs["fc_strength"] == "weights of the graph"
 
@@ -80,9 +87,10 @@ def test_another_atlas_may_name_the_regions(graph):
 
 
 def test_bad_options_are_refused_with_a_sentence(graph):
-    with pytest.raises(InputError, match="rule for hubs"):
+    with pytest.raises(InputError, match=r"no rule 'best'\. Choose one of: top, sd"):
         hub_table(graph, rule="best")
-    with pytest.raises(InputError, match="share"):
-        hub_table(graph, share=0)
+    for share in (0, 1.1, float("nan")):
+        with pytest.raises(InputError, match="share"):
+            hub_table(graph, share=share)
     with pytest.raises(InputError, match="2 regions and its graph has 90"):
         hub_table(graph, connectivity=np.eye(2))

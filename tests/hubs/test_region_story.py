@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from biobgt import InputError
 from biobgt.atlas import numbered_atlas
 from biobgt.graph import BrainGraph
-from biobgt.hubs import HUB_METRICS, node_entanglement, spectral_entropy
+from biobgt.hubs import HUB_MEASURES, HubOptions, node_entanglement, spectral_entropy
 from biobgt.hubs.entropy import laplacian
 from biobgt.hubs.region_story import region_neighbourhood, region_story
-from biobgt.hubs.sweep import measure_hubs
+from biobgt.hubs.table import measure_hubs
 
 GAMMAS = (0.1, 0.5, 2.0, 30.0)
 
@@ -20,7 +20,7 @@ GAMMAS = (0.1, 0.5, 2.0, 30.0)
 def story_of(weights, region, *, perturbation="control", gamma=0.5):
     graph = BrainGraph(weights, numbered_atlas(len(weights)), subject="s")
     hubs = measure_hubs(graph, weights, perturbation=perturbation)
-    return region_story(graph, hubs, region, gamma=gamma, gammas=GAMMAS)
+    return region_story(graph, hubs, region, options=HubOptions(gamma), gammas=GAMMAS)
 
 
 def perturbed_weights(weights, region, perturbation):
@@ -86,12 +86,12 @@ def test_difference_is_node_entanglement_and_standings_are_the_tables(perturbati
     unit = len(weights) / weights.sum()
     for region in range(len(weights)):
         story = story_of(weights, region, perturbation=perturbation, gamma=2.0)
-        expected = node_entanglement(weights, gamma=2.0 * unit, perturbation=perturbation)
+        expected = node_entanglement(weights, absolute_gamma=2.0 * unit, perturbation=perturbation)
         before, after = story.chosen_entropies
         assert abs(after - before) == pytest.approx(expected[region], abs=1e-12)
         assert story.change[GAMMAS.index(2.0)] == pytest.approx(expected[region], abs=1e-12)
         assert story.typical_change[GAMMAS.index(2.0)] == pytest.approx(np.median(expected))
-        assert set(story.standings) == set(HUB_METRICS)
+        assert set(story.standings) == set(HUB_MEASURES)
         standing = story.standings["node_entanglement"]
         assert standing.value == pytest.approx(expected[region])
         assert standing.rank == 1 + (expected > expected[region]).sum()
@@ -101,7 +101,7 @@ def test_difference_is_node_entanglement_and_standings_are_the_tables(perturbati
 def test_real_region_with_many_neighbours(real_graph, real_connectivity):
     hubs = measure_hubs(real_graph, real_connectivity)
     region = int(hubs.measures["degree"].argmax())
-    story = region_story(real_graph, hubs, region, gamma=0.5, gammas=GAMMAS)
+    story = region_story(real_graph, hubs, region, gammas=GAMMAS)
     around = story.neighbourhood
     assert around.n_neighbours == hubs.measures["degree"][region]
     assert np.triu(around.after).sum() == pytest.approx(around.total_weight)

@@ -13,7 +13,7 @@ from biobgt.cohort import Subject
 from biobgt.connectome import functional_connectivity, graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
-from biobgt.hubs import HUB_METRICS, fc_strength, node_efficiency
+from biobgt.hubs import HUB_MEASURES, fc_strength, node_efficiency
 from biobgt.hubs.reliability import (
     hub_likeness,
     intraclass_correlation,
@@ -162,8 +162,8 @@ def test_halves_are_the_first_and_the_second_in_time(subject):
 
 def test_own_halves_are_compared_on_every_measure(subject):
     first, second = half_hubs(subject, numbered_atlas(30))
-    table = compare_halves(first, second, 0.5, measures=list(HUB_METRICS)).set_index("measure")
-    assert list(table.index) == list(HUB_METRICS)
+    table = compare_halves(first, second, 0.5, measures=list(HUB_MEASURES)).set_index("measure")
+    assert list(table.index) == list(HUB_MEASURES)
     known = np.arange(30) != 7
     halves = half_subjects(subject)
     fc = [functional_connectivity(half.series) for half in halves]
@@ -190,7 +190,7 @@ def test_who_cannot_be_split_is_told_why(subject):
     short = replace(subject, series=subject.series[: LEAST_TIMEPOINTS - 1])
     assert "has 77 time points; a split half needs at least 78" in str(why_not_split(short))
     matrix = Subject(id="m", connectivity=np.eye(30))
-    assert "was brought as a connectivity matrix" in str(why_not_split(matrix))
+    assert "has a connectivity matrix only" in str(why_not_split(matrix))
     assert "tangent" in str(why_not_split(subject, ConnectomeSettings(estimator="tangent")))
     for one in (short, matrix):
         with pytest.raises(InputError):

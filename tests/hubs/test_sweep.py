@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from biobgt.analysis import ModuleOptions
 from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.cohort import Subject
 from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
-from biobgt.hubs import gamma_unit, hub_table, subject_plausibility
+from biobgt.hubs import HubOptions, gamma_unit, hub_table, measure_hubs, subject_plausibility
 from biobgt.hubs.rank_correlation import _counted_spearman, rank_correlation
-from biobgt.hubs.sweep import hub_correlations, measure_hubs, subject_sweep
+from biobgt.hubs.sweep import REFERENCES, hub_correlation, subject_sweep
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.studies import abide_plausibility, study_modules, study_sweep
 
 CC200 = load_atlas("cc200")
@@ -47,11 +47,14 @@ def graph(connectivity):
 @pytest.mark.parametrize("gamma", [0.5, 30.0])
 def test_table_is_the_hub_table(graph, connectivity, perturbation, rule, gamma):
     hubs = measure_hubs(graph, connectivity, perturbation=perturbation)
-    expected = hub_table(
-        graph, connectivity=connectivity, gamma=gamma * gamma_unit(graph), perturbation=perturbation, rule=rule
-    )
-    expected.attrs = {}
-    pd.testing.assert_frame_equal(hubs.table(gamma, rule=rule), expected, check_exact=False, rtol=1e-9)
+    how = {"connectivity": connectivity, "perturbation": perturbation, "rule": rule}
+    found = hubs.table(HubOptions(gamma, perturbation, rule))
+    for expected in (
+        hub_table(graph, gamma=gamma, **how),
+        hub_table(graph, absolute_gamma=gamma * gamma_unit(graph), **how),
+    ):
+        expected.attrs = {}
+        pd.testing.assert_frame_equal(found, expected, check_exact=False, rtol=1e-9)
 
 
 def test_sweep_is_that_of_the_plausibility_study(graph, connectivity):
@@ -66,10 +69,10 @@ def test_sweep_is_that_of_the_plausibility_study(graph, connectivity):
 
 def test_correlations_leave_silent_regions_out(graph, connectivity):
     hubs = measure_hubs(graph, connectivity)
-    table = hubs.table(0.5)
-    found = hub_correlations(hubs, 0.5)
-    assert set(found) == {"node_efficiency", "fc_strength"}
-    for column, correlation in found.items():
+    table = hubs.table()
+    assert REFERENCES == ("node_efficiency", "fc_strength")
+    for column in (*REFERENCES, "degree"):
+        correlation = hub_correlation(hubs, 0.5, column)
         assert correlation.n_regions == 30
         assert correlation.rho == pytest.approx(spearmanr(table["node_entanglement"][:30], table[column][:30])[0])
         assert correlation.low < correlation.rho < correlation.high
@@ -123,8 +126,8 @@ def test_graph_without_connections_has_undefined_agreement(connectivity):
     empty = graph_from_connectivity(connectivity, ConnectomeSettings(level=1.0))
     hubs = measure_hubs(empty, connectivity)
     assert subject_sweep(hubs, (0.5, 1.0))["spearman"].isna().all()
-    assert np.isnan(hub_correlations(hubs, 0.5)["fc_strength"].low)
-    assert not hubs.table(0.5)["node_entanglement_hub"].any()
+    assert np.isnan(hub_correlation(hubs, 0.5, "fc_strength").low)
+    assert not hubs.table()["node_entanglement_hub"].any()
 
 
 @pytest.mark.parametrize("perturbation", ["control", "remove"])
@@ -141,7 +144,7 @@ def test_study_of_the_same_threshold_and_perturbation_is_found(level, perturbati
     assert f"{study['n_subjects'].max()} real ABIDE subjects" in found.note
     assert "this subject" not in found.note
     fewest = study["n_subjects"].min()
-    assert (f"defined in {fewest} of them only" in found.note) == (fewest < study["n_subjects"].max())
+    assert (f"defined in only {fewest} of them" in found.note) == (fewest < study["n_subjects"].max())
 
 
 def test_no_threshold_is_the_study_at_zero():
@@ -156,7 +159,7 @@ def test_no_threshold_is_the_study_at_zero():
 def test_another_atlas_has_no_norm_and_the_note_says_why(atlas):
     found = study_sweep(ConnectomeSettings(), atlas)
     assert found.agreement is None
-    assert found.note.startswith("No norm is shown behind: ABIDE was measured on the 200 regions of Craddock CC200")
+    assert found.note.startswith("No norm is shown: ABIDE was measured on the 200 regions of Craddock CC200")
     assert f"this subject has the {atlas.n_regions} of {atlas.title}" in found.note
 
 
@@ -224,6 +227,6 @@ def test_bad_input_is_refused_with_a_sentence(connectivity):
 def test_real_subject_agrees_up_to_gamma_one_and_hardly_beyond(real_graph, real_connectivity):
     hubs = measure_hubs(real_graph, real_connectivity)
     sweep = subject_sweep(hubs, (0.5, 30.0)).set_index(["reference", "gamma"])["spearman"]
-    found = hub_correlations(hubs, 0.5)["node_efficiency"]
+    found = hub_correlation(hubs, 0.5, "node_efficiency")
     assert found.rho == pytest.approx(sweep["node efficiency", 0.5])
     assert found.low > 0.5 > 0.4 > sweep["node efficiency", 30.0]

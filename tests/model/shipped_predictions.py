@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from biobgt.cohort import Cohort
-from biobgt.model import load_card, load_pretrained, pretrained_names
+from biobgt.model import load_card, load_pretrained
+from biobgt.model.pretrained import asked_names
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
 STORED = Path(__file__).with_suffix(".json")
@@ -26,4 +27,4 @@ def predictions(name: str) -> dict[str, dict[str, float]]:
 
 
 if __name__ == "__main__":
-    STORED.write_text(json.dumps({name: predictions(name) for name in pretrained_names()}, indent=1) + "\n")
+    STORED.write_text(json.dumps({name: predictions(name) for name in asked_names()}, indent=1) + "\n")

@@ -4,24 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt import InputError, load_atlas
+from biobgt import InputError
 from biobgt.model.attention_views import (
     all_block_tests,
     attention_received,
     beside_connectivity,
-    block_means,
     block_tests,
     colour_limits,
     connectivity_attention,
     difference_limit,
-    functional_labels,
     group_beside,
-    louvain_labels,
     map_correlation,
     select_attention,
     strongest_regions,
 )
-from biobgt.model.pretrained import load_groups, pretrained_names
+from biobgt.model.group_results import load_groups
+from biobgt.model.pretrained import asked_names
+from biobgt.modules.blocks import module_blocks
 
 EVEN = np.full((3, 3), 1 / 3)
 SHARP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -118,10 +117,9 @@ def test_attention_beside_connectivity_by_hand() -> None:
 
 def test_blocks_are_means_from_rows_to_columns() -> None:
     matrix = np.array([[9.0, 1.0, 5.0], [3.0, 9.0, 7.0], [2.0, 4.0, 9.0]])
-    found = block_means({"NC": matrix}, ["a", "a", "b"])["NC"]
-    assert found.loc["a", "a"] == 2
-    assert found.loc["a", "b"] == 6
-    assert found.loc["b", "a"] == 3
+    found = module_blocks(matrix[np.newaxis], ["a", "a", "b"])
+    assert found.modules == ("a", "b")
+    np.testing.assert_array_equal(found.values[0], [[2, 6], [3, np.nan]])
 
 
 def test_tests_are_found_by_their_groups() -> None:
@@ -165,19 +163,7 @@ def test_subject_stands_beside_its_group_or_the_controls(own, expected) -> None:
     assert group_beside(own, ["NC", "AD"]) == expected
 
 
-def test_labels_are_in_words_and_louvain_finds_what_was_planted() -> None:
-    atlas = load_atlas("aal90")
-    assert "visual cortex" in functional_labels(atlas, "paper")
-    planted = np.arange(90) % 3
-    connectivity = np.where(planted[:, None] == planted, 0.8, 0.05).astype(np.float32)
-    connectivity[-1] = connectivity[:, -1] = 0
-    np.fill_diagonal(connectivity, 1)
-    names = louvain_labels(connectivity, atlas)
-    groups = {frozenset(np.flatnonzero(np.array(names[:89]) == name).tolist()) for name in names[:89]}
-    assert groups == {frozenset(i for i in range(89) if i % 3 == k) for k in range(3)}
-
-
-@pytest.mark.parametrize("name", pretrained_names())
+@pytest.mark.parametrize("name", asked_names())
 def test_shipped_models_are_tested_with_overall_connectivity_and_without(name) -> None:
     groups = load_groups(name)
     for test in all_block_tests(groups.tests, groups.n):

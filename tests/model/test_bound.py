@@ -11,10 +11,10 @@ from planted_cohort import small
 
 from biobgt.connectome import functional_connectivity
 from biobgt.errors import InputError
-from biobgt.model.attention import FunctionalModuleAttention, head_bounds
 from biobgt.model.batch import GraphBatch
 from biobgt.model.bound import attention_bound
 from biobgt.model.inputs import prepare_matrices
+from biobgt.model.module_attention import FunctionalModuleAttention, head_bounds
 from biobgt.model.presets import preset_named
 from biobgt.model.transformer import BioBGT
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from biobgt.model.extractor import ModuleExtractor, drop_edges, edge_scores, info_nce, normalised
+from biobgt.model.extractor import ModuleExtractor, drop_edges, edge_scores, info_nce, normalised, same_module
 
 
 def _graphs(n: int = 7, batch: int = 2, *, density: float = 0.7, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -43,7 +43,8 @@ def _loop_loss(first: Tensor, second: Tensor, modules: Tensor, anchors: Tensor, 
 
 def test_edge_scores_of_a_hand_made_graph() -> None:
     weights = torch.tensor([[[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]]])
-    scores = edge_scores(weights, torch.tensor([[1, 1, 2]]))[0]
+    modules = torch.tensor([[1, 1, 2]])
+    scores = edge_scores(weights, same_module(modules, modules))[0]
     assert scores[0, 1] == pytest.approx(1.0)  # within a module: w + max(w)
     assert scores[0, 2] == pytest.approx(-0.3)  # between modules: w − max(w)
     assert scores[1, 2] == pytest.approx(-0.4)
@@ -57,7 +58,7 @@ def test_edges_are_dropped_up_to_the_same_score_as_by_sorting(seed: int, share: 
     kept = drop_edges(weights, modules, share, noise)
     for graph in range(len(weights)):
         pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if weights[graph, i, j] > 0]
-        scores = edge_scores(weights, modules)[graph] + noise[graph] * weights[graph].max()
+        scores = edge_scores(weights, same_module(modules, modules))[graph] + noise[graph] * weights[graph].max()
         ranked = sorted(pairs, key=lambda pair: float(scores[pair]))
         left = set(ranked[int(len(pairs) * share) :])
         assert {(i, j) for i in range(n) for j in range(i + 1, n) if kept[graph, i, j] > 0} == left
@@ -65,7 +66,8 @@ def test_edges_are_dropped_up_to_the_same_score_as_by_sorting(seed: int, share: 
 
 def test_a_region_without_a_module_shares_none() -> None:
     weights = torch.tensor([[[0, 0.5], [0.5, 0]]])
-    assert edge_scores(weights, torch.tensor([[0, 0]]))[0, 0, 1] == 0
+    none = torch.tensor([[0, 0]])
+    assert edge_scores(weights, same_module(none, none))[0, 0, 1] == 0
 
 
 @settings(max_examples=40, deadline=None)

@@ -10,9 +10,10 @@ from biobgt.atlas import load_atlas
 from biobgt.autocorrelation import effective_timepoints
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
-from biobgt.model import load_pretrained, pretrained_names
+from biobgt.model import load_pretrained
 from biobgt.model.ensemble import OF_SIMULATED
 from biobgt.model.familiarity import UNCHECKED, Familiarity, familiarity_of
+from biobgt.model.pretrained import asked_names
 
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 
@@ -90,7 +91,7 @@ def test_silent_regions_do_not_count(rng) -> None:
     assert effective_timepoints(np.zeros((100, 5))) == 0
 
 
-@pytest.mark.parametrize("name", pretrained_names())
+@pytest.mark.parametrize("name", asked_names())
 @settings(max_examples=8, deadline=None)
 @given(n=st.integers(60, 400), band=st.sampled_from([None, (0.009, 0.08), (0.02, 0.2)]), seed=st.integers(0, 2**32 - 1))
 def test_noise_is_always_warned_of(name: str, n: int, band: tuple[float, float] | None, seed: int) -> None:

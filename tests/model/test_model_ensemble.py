@@ -8,9 +8,10 @@ import torch
 from planted_cohort import ATLAS, N_REGIONS, small
 
 import biobgt.model.ensemble
-from biobgt.cohort import Cohort, Subject
+from biobgt.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject
+from biobgt.cohort_edits import confirm_atlas
 from biobgt.connectome import functional_connectivity
-from biobgt.errors import InputError
+from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.model.batch import GraphBatch
 from biobgt.model.ensemble import OF_SIMULATED, Ensemble, position
 from biobgt.model.familiarity import familiarity_of
@@ -31,6 +32,20 @@ def ensemble(cohort: Cohort, graphs: GraphBatch) -> Ensemble:
     means, distances = position(graphs, members[0])
     familiarity = familiarity_of(cohort.subjects, mean_correlations=means, distances=distances)
     return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), familiarity=familiarity)
+
+
+def test_the_number_of_regions_alone_is_not_enough_to_predict(ensemble: Ensemble, cohort: Cohort) -> None:
+    """The atlas is asked about, and once the user has confirmed it the same subjects are predicted."""
+    source = Source("s.csv", 1, "0", "csv", {ATLAS_DECIDED_BY: ATLAS_BY_COUNT})
+    guessed = Cohort("guessed", tuple(replace(one, source=source) for one in cohort.subjects[:1]), ATLAS)
+    with pytest.raises(ChoiceNeeded) as caught:
+        ensemble.predict(guessed)
+    assert caught.value.option == "atlas"
+    assert caught.value.choices == (ATLAS.name, "unknown")
+    assert "was decided by the number of regions alone" in caught.value.question
+    assert len(ensemble.predict(confirm_atlas(guessed))) == 1
+    named = replace(source, options={ATLAS_DECIDED_BY: "the region names"})
+    assert len(ensemble.predict(Cohort("named", (replace(cohort.subjects[0], source=named),), ATLAS))) == 1
 
 
 def _z_matrix(name: str) -> Subject:
@@ -74,7 +89,7 @@ def test_a_bad_subject_does_not_keep_the_others_from_their_prediction(
     bad = table.iloc[[0, 1, 3]]
     assert bad[["p_NC", "p_ASD"]].isna().all(axis=None)
     assert bad["prediction"].tolist() == ["", "", ""]
-    assert [words.split(" has no ")[0].split(" was brought")[0] for words in bad["warning"]] == [
+    assert [words.split(" has no ")[0].split(" has a matrix")[0] for words in bad["warning"]] == [
         "Subject 'z'",
         "Subject 'edgeless'",
         "Subject 'z2'",
@@ -83,7 +98,7 @@ def test_a_bad_subject_does_not_keep_the_others_from_their_prediction(
 
 
 def test_nobody_to_predict_is_refused(ensemble: Ensemble) -> None:
-    with pytest.raises(InputError, match="Subject 'z' was brought as a matrix with values beyond ±1"):
+    with pytest.raises(InputError, match="Subject 'z' has a matrix with values beyond ±1"):
         ensemble.predict(Cohort("bad", (_z_matrix("z"), _z_matrix("z2")), ATLAS))
 
 

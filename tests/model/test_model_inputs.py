@@ -45,7 +45,7 @@ def test_features_are_what_they_say(cohort: Cohort, graphs: GraphBatch) -> None:
     assert (graphs.features[0].diagonal() == 0).all()
     kept = np.where((matrix >= 0.3) & off_diagonal, matrix, 0)
     np.testing.assert_allclose(graphs.weights[0], kept, atol=1e-6)
-    entanglement = node_entanglement(kept, gamma=0.5 * gamma_unit(kept), method="first-order")
+    entanglement = node_entanglement(kept, absolute_gamma=0.5 * gamma_unit(kept), method="first-order")
     np.testing.assert_allclose(graphs.entanglement[0], entanglement, rtol=1e-4, atol=1e-6)
     assert graphs.modules[0].tolist() == louvain_modules(kept, seed=0).labels.tolist()
 
@@ -66,7 +66,7 @@ def test_a_thresholded_matrix_of_a_real_subject_is_refused(level: float, shared_
         matrix = functional_connectivity(one)
         correlations(Subject("whole", connectivity=matrix))
         cut = np.where(matrix >= level, matrix, 0)
-        with pytest.raises(InputError, match=r"'cut' cannot be of Pearson correlations.*bring the full"):
+        with pytest.raises(InputError, match=r"'cut' cannot be of Pearson correlations.*add the full"):
             correlations(Subject("cut", connectivity=cut))
 
 

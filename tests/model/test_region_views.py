@@ -5,7 +5,7 @@ import pytest
 from safetensors.torch import load_file
 
 from biobgt.errors import InputError
-from biobgt.model.pretrained import load_card, load_region_weights, model_folder, pretrained_names
+from biobgt.model.pretrained import load_card, load_region_weights, model_folder, n_members, pretrained_names
 from biobgt.model.region_views import network_table, network_weights
 
 
@@ -25,7 +25,7 @@ def test_a_network_has_the_mean_of_its_regions_and_the_range_of_members() -> Non
 def test_weights_are_read_as_they_are_stored(name: str) -> None:
     weights, stored = load_region_weights(name), load_file(model_folder(name) / "model.safetensors")
     assert weights is not None
-    assert weights.shape == (len(load_card(name)["temperatures"]), load_card(name)["n_regions"])
+    assert weights.shape == (n_members(load_card(name)), load_card(name)["n_regions"])
     np.testing.assert_array_equal(weights[3], stored["member3.region_weight"].numpy())
     assert np.exp(np.log(weights).mean(axis=1)) == pytest.approx(1, abs=0.02)
 

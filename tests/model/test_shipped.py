@@ -14,7 +14,7 @@ from biobgt.cohort import Subject
 from biobgt.connectome import functional_connectivity
 from biobgt.errors import InputError
 from biobgt.model import load_card, load_groups, load_pretrained, pretrained_names
-from biobgt.model.pretrained import pretrained_folder
+from biobgt.model.pretrained import pretrained_folder, readout_names
 from biobgt.output import sha256
 from biobgt.readers import read_atlas
 from biobgt.simulate import demo_cohort
@@ -22,6 +22,8 @@ from biobgt.simulate import demo_cohort
 SHIPPED = ("abide-cc200", "adsim-aal90", "cni-adhd-cc200")
 NAMES = tuple(name for name in pretrained_names() if name in SHIPPED)  # a user's own may stand beside them
 pytestmark = pytest.mark.skipif(not NAMES, reason="no model is shipped with this copy (pretrained/)")
+NETWORK = "five-groups-aal90"
+READOUTS = tuple(f"{NETWORK}/{cohort}" for cohort in ("abide", "cni-adhd", "adsim"))
 REMAKE = "after retraining, remake the file with: python tests/model/shipped_predictions.py"
 
 
@@ -29,9 +31,48 @@ def test_all_three_are_here() -> None:
     assert NAMES == SHIPPED
 
 
-def test_together_they_are_below_60_mb() -> None:
+def test_the_network_of_five_groups_and_its_readouts_are_here() -> None:
+    network = load_card(NETWORK)
+    assert {group.split(" (")[0] for group in network["groups"]} == {"NC", "ASD", "ADHD", "MCI", "AD"}
+    assert tuple(f"{NETWORK}/{one['cohort']}" for one in network["readouts"]) == READOUTS
+    assert set(READOUTS) <= set(readout_names())
+    size = sum(file.stat().st_size for file in (pretrained_folder() / NETWORK).rglob("*") if file.is_file())
+    assert size < 8e6
+
+
+@pytest.mark.parametrize("name", READOUTS)
+def test_a_readout_says_what_it_said_when_it_was_made(name: str) -> None:
+    stored, found = json.loads(STORED.read_text())[name], predictions(name)
+    assert found.keys() == stored.keys(), REMAKE
+    for subject, probabilities in stored.items():
+        assert found[subject] == pytest.approx(probabilities, abs=2e-4), REMAKE
+
+
+@pytest.mark.parametrize("name", READOUTS)
+def test_a_readout_stands_beside_linear_models_on_its_own_folds(name: str) -> None:
+    card = load_card(name)
+    assert len(card["temperatures"]) == 10
+    assert card["simulated"] == name.endswith("adsim")
+    for linear, paired in card["paired"].items():
+        difference = card["results"]["BioBGT"]["auc"]["value"] - card["results"][linear]["auc"]["value"]
+        assert paired["low"] < paired["difference"] < paired["high"]
+        assert paired["difference"] == pytest.approx(difference, abs=0.04)  # over folds, and over all subjects
+    assert card["noise"]
+    assert card["motion"]
+    assert card["parts"]
+
+
+def test_disorders_of_the_network_are_compared_with_their_own_controls_and_controls_with_each_other() -> None:
+    pairs = set(load_groups(NETWORK).tests["between"])
+    assert {"NC (ABIDE) - ASD", "NC (CNI-2019) - ADHD", "NC (simulated) - AD (simulated)"} <= pairs
+    assert "NC (ABIDE) - NC (CNI-2019)" in pairs
+    assert "NC (ABIDE) - NC (simulated)" not in pairs  # the same scans
+    assert len(load_card(NETWORK)["likeness"]) == 6
+
+
+def test_together_they_are_below_30_mb() -> None:
     files = [file for name in NAMES for file in (pretrained_folder() / name).rglob("*") if file.is_file()]
-    assert sum(file.stat().st_size for file in files) < 60e6
+    assert sum(file.stat().st_size for file in files) < 30e6
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,6 +121,30 @@ def test_missing_signal_and_shrinking_are_warned_of() -> None:
     assert without.startswith("No signal in 20 regions (")
     assert nearer.startswith("mean |FC| 0.100 is outside 0.146 to 0.263")
     assert "its connectivity pattern is closer to the training mean than that of 99.5 %" in nearer
+
+
+def test_noise_is_not_taken_for_autism() -> None:
+    cohort, rng = demo_cohort("asd", n_per_group=6), np.random.default_rng(0)
+
+    def with_noise(subject: Subject) -> Subject:
+        assert subject.series is not None
+        scores = (subject.series - subject.series.mean(axis=0)) / subject.series.std(axis=0)
+        return replace(subject, series=scores + rng.standard_normal(scores.shape))
+
+    noisy = replace(cohort, subjects=tuple(with_noise(subject) for subject in cohort))
+    loaded = load_pretrained("abide-cc200", "cpu")
+    change = loaded.predict(noisy)["p_ASD"] - loaded.predict(cohort)["p_ASD"]
+    assert abs(change.mean()) < 0.05  # weights before the noise direction was removed: 0.23, and all of them upwards
+    assert (change > 0).any()
+    assert (change < 0).any()
+
+
+@pytest.mark.parametrize("name", ["abide-cc200", "cni-adhd-cc200"])
+def test_its_mean_probability_is_steady_under_noise_out_of_fold(name: str) -> None:
+    patient = load_card(name)["groups"][1]
+    curve = {row["sd"]: row["probability"][patient] for row in load_card(name)["noise"]}
+    assert curve.keys() == {0.0, 0.25, 0.5, 1.0, 2.0, None}
+    assert all(abs(probability - curve[0.0]) < 0.06 for probability in curve.values())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,8 +8,9 @@ from biobgt import load_atlas
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph
 from biobgt.modules import louvain_modules, modularity_test, module_agreement, resolution_sweep, small_world
-from biobgt.modules.chance import pool_modularity_tests, pool_small_worlds
 from biobgt.modules.resolution import resolution_step
+from biobgt.modules.segregation import pool_modularity_tests
+from biobgt.modules.small_world import pool_small_worlds
 
 
 @pytest.mark.parametrize("signed", [False, True])

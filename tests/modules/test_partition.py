@@ -85,7 +85,7 @@ def test_a_brain_graph_and_its_weights_are_the_same_input():
         ([-1, 1], "whole numbers"),
         ([np.nan, 1], "whole numbers"),
         (["a", "b"], "whole numbers"),
-        ([[1, 2]], "one number a region"),
+        ([[1, 2]], "one number per region"),
         ([1, 1, 2], "3 module labels for 2 regions"),
     ],
 )

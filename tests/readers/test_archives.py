@@ -1,5 +1,6 @@
 """Zip archives: a folder of subjects inside, and the ways in which an archive can be hostile or broken."""
 
+import io
 import stat
 import zipfile
 
@@ -96,3 +97,40 @@ def test_a_damaged_entry_is_refused_and_the_rest_is_read(tmp_path, table):
 def test_an_archive_without_data_gets_a_sentence(tmp_path):
     with pytest.raises(InputError, match="nothing to read"):
         read_cohort(archive(tmp_path, {"paper.pdf": b"%PDF"}))
+
+
+@pytest.mark.parametrize("limit", ["COHORT_ARCHIVE_BYTES", "COHORT_MEMBERS"])
+def test_archives_are_bounded_together_too(tmp_path, table, monkeypatch, limit):
+    """Each is small enough alone; one that is too much together with those before it is refused, and says so."""
+    folder = tmp_path / "study"
+    folder.mkdir()
+    for i in range(3):
+        archive(tmp_path, {f"sub-{i}{j}.csv": table for j in range(2)}).rename(folder / f"site{i}.zip")
+    assert len(read_cohort(folder, atlas="aal90")) == 6
+    monkeypatch.setenv(f"BIOBGT_MAX_{limit}", str(3 if limit == "COHORT_MEMBERS" else 3 * len(table)))
+    cohort = read_cohort(folder, atlas="aal90")
+    assert cohort.ids == ("sub-00", "sub-01")
+    assert [refusal.file for refusal in cohort.refused] == ["site1.zip", "site2.zip"]
+    for refusal in cohort.refused:
+        assert refusal.reason.startswith("The cohort, with this archive, has ")
+        assert f"set BIOBGT_MAX_{limit}=" in refusal.reason
+    several = read_cohort(sorted(folder.iterdir()), atlas="aal90")
+    assert len(several) == 2, "named one by one, too"
+
+
+def test_lzma_is_refused_before_it_takes_what_it_asks_for(tmp_path, table):
+    """An entry may ask for a dictionary of four gigabytes; the fuzzer found one that did."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("good.csv", table)
+        archive.writestr("bad.csv", table, zipfile.ZIP_LZMA)
+    cohort = read_cohort(path, atlas="aal90")
+    assert cohort.ids == ("good",)
+    assert cohort.refused[0].file == "bad.csv"
+    assert "packed by LZMA" in cohort.refused[0].reason
+    with zipfile.ZipFile(tmp_path / "y.npz", "w", zipfile.ZIP_LZMA) as archive:
+        stream = io.BytesIO()
+        np.save(stream, np.zeros((30, 20)))
+        archive.writestr("a.npy", stream.getvalue())
+    with pytest.raises(InputError, match="packed by LZMA"):
+        read_cohort(tmp_path / "y.npz")

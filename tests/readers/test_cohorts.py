@@ -11,7 +11,7 @@ import scipy.io
 from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
 from biobgt.cohort import Refusal
 from biobgt.readers import stream_subjects
-from biobgt.readers.naming import FoundFile, subject_ids
+from biobgt.readers.file_names import FoundFile, subject_ids
 
 
 def write_series(path, rng, n_timepoints=120, n_regions=90, header=False):
@@ -118,12 +118,10 @@ def test_regions_are_put_in_the_same_order_or_refused(tmp_path, rng):
 
 
 def test_names_of_another_atlas_of_the_same_size_are_not_taken_for_a_bundled_one(tmp_path, rng):
-    write_named(tmp_path / "s.csv", rng, [f"7Networks_LH_Vis_{i}" for i in range(200)])
+    write_named(tmp_path / "s.csv", rng, [f"Kong_LH_Vis_{i}" for i in range(200)])
     cohort = read_cohort(tmp_path)
     assert cohort.atlas.coordinates is None
-    assert cohort.notes[0].startswith(
-        "Craddock CC200 has 200 regions too, but the region names (such as '7Networks_LH_"
-    )
+    assert cohort.notes[0].startswith("Craddock CC200 has 200 regions too, but the region names (such as 'Kong_LH_")
     assert read_cohort(tmp_path, atlas="cc200").atlas.name == "cc200"
 
 
@@ -207,11 +205,13 @@ def test_several_parcellations_are_a_question_and_the_answer_settles_it(tmp_path
     cohort = read_cohort(tmp_path, atlas="cc200")
     assert cohort.ids == ("sub-1", "sub-2")
     assert cohort.refused == ()
-    assert any("Set aside: 4 files of the same subjects" in note for note in cohort.notes)
+    assert any("Not read: 4 files of the same subjects" in note for note in cohort.notes)
     with pytest.raises(ChoiceNeeded, match="orientation"):
         read_cohort(tmp_path, options=ReadOptions(pattern="*_ho*"))
-    ho = read_cohort(tmp_path, options=ReadOptions(pattern="*_ho*", orientation="time-region"))
-    assert ho.atlas.n_regions == 112
+    in_time = ReadOptions(pattern="*_ho*", orientation="time-region")
+    with pytest.raises(ChoiceNeeded, match="Harvard-Oxford, in another selection or order"):
+        read_cohort(tmp_path, options=in_time)
+    assert read_cohort(tmp_path, options=in_time, atlas="unknown").atlas.n_regions == 112
 
 
 def test_one_unclear_file_is_refused_and_the_rest_is_read(tmp_path, rng):

@@ -9,9 +9,10 @@ import numpy as np
 import openpyxl
 import pytest
 
-from biobgt import ImageOptions, InputError, ReadOptions, read_cohort
+from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.atlas import numbered_atlas
-from biobgt.readers import read_atlas, read_phenotypes
+from biobgt.limits import Limits
+from biobgt.readers import read_atlas, read_phenotypes, workbooks
 from biobgt.readers.files import read_file
 from biobgt.readers.images import read_image
 
@@ -155,6 +156,60 @@ def test_a_workbook_of_repeated_strings_is_refused(tmp_path):
         read_phenotypes(tmp_path / "p.xlsx")
 
 
+def with_parts(source, target, **parts):
+    """Copy a workbook with other contents of the parts ``sheet1`` or ``sharedStrings``."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", 8) as new:
+        for name in old.namelist():
+            content = parts.pop(name.rpartition("/")[2].removesuffix(".xml"), None)
+            new.writestr(name, old.read(name) if content is None else content)
+        for name, content in parts.items():
+            new.writestr(f"xl/{name}.xml", content)
+
+
+SHEET = f'<worksheet xmlns="{MAIN}"><sheetData>%s</sheetData></worksheet>'
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"sheet1": SHEET % (("<row>" + '<c t="s"><v>0</v></c>' * 2_000 + "</row>") * 400)},
+        {"sharedStrings": f'<sst xmlns="{MAIN}">' + "<si><t>ab</t></si>" * 800_000 + "</sst>"},
+        {"sheet1": SHEET % ("<row/>" * 1_600_000)},
+        {"sheet1": (SHEET % ("<row/>" * 1_600_000)).encode("utf-16")},
+    ],
+    ids=["cells", "strings", "rows", "UTF-16"],
+)
+def test_a_small_workbook_of_many_elements_is_refused_before_it_is_read(tmp_path, monkeypatch, parts):
+    workbook(tmp_path / "good.xlsx", [["subject", "group"], ["s1", "AD"]])
+    with_parts(tmp_path / "good.xlsx", tmp_path / "p.xlsx", **parts)
+    assert (tmp_path / "p.xlsx").stat().st_size < 300_000
+    read = []
+    monkeypatch.setattr(workbooks, "read_isolated", lambda *asked: read.append(asked))
+    with pytest.raises(InputError, match=r"has 1,60\d,\d\d\d XML elements.*BIOBGT_MAX_WORKBOOK_ELEMENTS"):
+        read_phenotypes(tmp_path / "p.xlsx")
+    assert not read
+
+
+def test_elements_are_counted_across_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbooks, "_PIECE", 7)
+    workbook(tmp_path / "p.xlsx", [["subject", "group"], ["s1", "AD"]])
+    with zipfile.ZipFile(tmp_path / "p.xlsx") as archive:
+        parts = [archive.read(name) for name in archive.namelist()]
+        n_elements = sum(len(re.findall(rb"<(?!/)", part)) for part in parts)
+        workbooks._check_elements(archive, "p.xlsx", Limits(workbook_elements=n_elements))
+        with pytest.raises(InputError, match=f"has {n_elements} XML elements"):
+            workbooks._check_elements(archive, "p.xlsx", Limits(workbook_elements=n_elements - 1))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_workbook_with_a_document_type_is_refused(tmp_path, encoding):
+    workbook(tmp_path / "good.xlsx", [["subject", "group"], ["s1", "AD"]])
+    sheet = '<!DOCTYPE worksheet [<!ENTITY a "<row/>">]>' + SHEET % ("&a;" * 10)
+    with_parts(tmp_path / "good.xlsx", tmp_path / "p.xlsx", sheet1=sheet.encode(encoding))
+    with pytest.raises(InputError, match="declares a document type"):
+        read_phenotypes(tmp_path / "p.xlsx")
+
+
 @pytest.mark.parametrize(
     "part", ["xl/workbook.xml", "xl/worksheets/sheet1.xml", "[Content_Types].xml", "xl/styles.xml"]
 )
@@ -280,18 +335,40 @@ def test_links_that_lead_in_circles_or_out_are_refused_and_the_rest_is_read(tmp_
 def test_what_no_reader_foresaw_is_one_refused_file(tmp_path, monkeypatch):
     """The last line of defence: an error of our own costs one file, says so, and is told apart."""
     from biobgt.errors import ReaderFault
-    from biobgt.readers import subjects
+    from biobgt.readers import subject_files
 
-    original = subjects.read_file
+    original = subject_files.read_file
 
     def read(path, *arguments, **options):
         if path.name == "bad.csv":
             raise RecursionError
         return original(path, *arguments, **options)
 
-    monkeypatch.setattr(subjects, "read_file", read)
+    monkeypatch.setattr(subject_files, "read_file", read)
     for name in ("bad", "good"):
         np.savetxt(tmp_path / f"{name}.csv", np.random.default_rng(0).standard_normal((20, 3)), "%.4f", ",")
     cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
     assert cohort.ids == ("good",)
     assert ReaderFault.FAULT in cohort.refused[0].reason
+
+
+def test_a_table_of_too_many_named_regions_is_one_refused_file(tmp_path, bold):
+    """Numbers under twenty thousand names, as a phenotype table may have them, are no other atlas of the cohort."""
+    for name in ("a", "b"):
+        np.savetxt(
+            tmp_path / f"{name}.csv",
+            bold(120, 90),
+            "%.4f",
+            ",",
+            header=",".join(load_atlas("aal90").regions),
+            comments="",
+        )
+    wide = [["subject", *(f"c{i}" for i in range(2000))], ["1", *["2.5"] * 2000], ["2", *["1.5"] * 2000]]
+    (tmp_path / "scores.tsv").write_text("\n".join("\t".join(row) for row in wide))
+    long = ["x" * 600, *(f"r{i}" for i in range(89))]
+    np.savetxt(tmp_path / "c.csv", bold(120, 90), "%.4f", ",", header=",".join(long), comments="")
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("a", "b")
+    reasons = {one.file: one.reason for one in cohort.refused}
+    assert "2,001 regions; at most 1,200" in reasons["scores.tsv"]
+    assert "600 characters in a region's name" in reasons["c.csv"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
-from biobgt.atlas import Atlas
+from biobgt.atlas import BUNDLED, Atlas
 from biobgt.readers.images import read_image
 
 AFFINE = np.diag([4.0, 4.0, 4.0, 1.0])
@@ -142,7 +142,7 @@ def test_an_fmriprep_folder_is_a_cohort(tmp_path, with_confounds):
     assert cohort.ids == ("sub-01",)
     assert cohort.subjects[0].tr == 2.5
     assert cohort.atlas.n_regions == 5
-    assert any("Left aside: 1 image, as the same subjects have images in MNI space" in note for note in cohort.notes)
+    assert any("Not read: 1 image, as the same subjects have images in MNI space" in note for note in cohort.notes)
     assert cohort.subjects[0].source.options["confounds"] == "simple"
 
 
@@ -189,3 +189,18 @@ def test_bad_images_get_a_sentence(tmp_path, image_path):
 def test_impossible_options_are_refused_before_anything_is_read(options):
     with pytest.raises(InputError):
         ImageOptions(**options)
+
+
+def test_a_bundled_label_image_by_the_name_of_its_atlas(tmp_path, rng):
+    """An image whose voxels are the number of their parcel, times a signal: each region gets its own number back."""
+    atlas = load_atlas("schaefer100")
+    labels = nibabel.load(BUNDLED["schaefer100"].label_image)
+    signal = rng.standard_normal(12) + 5
+    data = np.asarray(labels.dataobj)[..., None].astype(np.float32) * signal.astype(np.float32)
+    path = tmp_path / "sub-01_space-MNI152NLin6Asym_res-2_bold.nii.gz"
+    nibabel.save(nibabel.Nifti1Image(data, labels.affine), path)
+    cohort = read_cohort(path, options=ReadOptions(image=ImageOptions(labels="schaefer100")))
+    assert (cohort.atlas, cohort.atlas_decided_by) == (atlas, "the bundled label image schaefer100")
+    np.testing.assert_allclose(cohort["sub-01"].series, np.outer(signal, np.arange(1, 101)), rtol=1e-4)
+    with pytest.raises(InputError, match="No label image of Glasser 360"):
+        read_cohort(path, options=ReadOptions(image=ImageOptions(labels="glasser360")))

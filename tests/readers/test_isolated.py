@@ -19,6 +19,7 @@ from biobgt.readers import isolated
 from biobgt.readers.files import ReadOptions, read_file
 from biobgt.readers.isolated import read_isolated
 
+READER = "biobgt.readers.hdf5"
 HDF5 = {"variable": None, "matlab": False}
 
 
@@ -41,7 +42,7 @@ def good(tmp_path, rng) -> Path:
 def warm(good):
     """One idle process, and no other."""
     isolated._POOL.close()
-    read_isolated("hdf5", good, HDF5)
+    read_isolated(READER, good, HDF5)
     (pid,) = children()
     return pid
 
@@ -49,48 +50,48 @@ def warm(good):
 @pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<f2", ">i2", "<u8", "i1"])
 def test_every_type_of_number_comes_back_to_the_last_bit(tmp_path, rng, dtype):
     values = (rng.standard_normal((7, 5)) * 50).astype(dtype)
-    reply = read_isolated("hdf5", write(tmp_path / "s.h5", values), HDF5)
+    reply = read_isolated(READER, write(tmp_path / "s.h5", values), HDF5)
     assert reply.array.dtype == np.dtype(dtype)
     np.testing.assert_array_equal(reply.array, values)
     assert reply.array.flags.writeable
 
 
 def test_the_process_is_kept_for_the_next_file(good, warm):
-    read_isolated("hdf5", good, HDF5)
+    read_isolated(READER, good, HDF5)
     assert children() == {warm}
 
 
 def test_after_a_damaged_file_the_process_is_another(tmp_path, good, warm):
     (tmp_path / "bad.h5").write_bytes(good.read_bytes()[:1000])
     with pytest.raises(InputError, match="cannot be read as HDF5"):
-        read_isolated("hdf5", tmp_path / "bad.h5", HDF5)
-    read_isolated("hdf5", good, HDF5)
+        read_isolated(READER, tmp_path / "bad.h5", HDF5)
+    read_isolated(READER, good, HDF5)
     assert warm not in children()
 
 
 def test_a_process_that_was_killed_while_idle_costs_no_file(good, warm):
     os.kill(warm, signal.SIGKILL)
-    assert read_isolated("hdf5", good, HDF5).array.shape == (30, 5)
+    assert read_isolated(READER, good, HDF5).array.shape == (30, 5)
 
 
 def test_a_process_that_dies_over_a_file_is_one_refused_file(tmp_path, good, warm, monkeypatch):
     """A stopped process that is then killed stands for every crash in a library."""
     os.kill(warm, signal.SIGSTOP)
     threading.Timer(0.2, os.kill, (warm, signal.SIGKILL)).start()
-    assert read_isolated("hdf5", good, HDF5).array.shape == (30, 5), "a warm process's death is not the file's fault"
+    assert read_isolated(READER, good, HDF5).array.shape == (30, 5), "a warm process's death is not the file's fault"
     monkeypatch.setattr(isolated, "isolated_child", type("Broken", (), {"__file__": str(tmp_path / "no.py")}))
     isolated._POOL.close()
     with pytest.raises(InputError, match="crashed on it"):
-        read_isolated("hdf5", good, HDF5)
+        read_isolated(READER, good, HDF5)
 
 
 def test_a_file_that_takes_too_long_is_refused_and_the_next_is_read(good, warm, monkeypatch):
     monkeypatch.setenv("BIOBGT_MAX_SECONDS", "1")
     os.kill(warm, signal.SIGSTOP)  # as good as a loop in C: it answers to SIGKILL alone
     with pytest.raises(InputError, match=r"longer than 1 seconds.*BIOBGT_MAX_SECONDS=4"):
-        read_isolated("hdf5", good, HDF5)
+        read_isolated(READER, good, HDF5)
     monkeypatch.delenv("BIOBGT_MAX_SECONDS")
-    assert read_isolated("hdf5", good, HDF5).array.shape == (30, 5)
+    assert read_isolated(READER, good, HDF5).array.shape == (30, 5)
 
 
 def test_memory_beyond_what_the_file_declares_is_refused(tmp_path, monkeypatch):
@@ -107,26 +108,84 @@ def test_memory_beyond_what_the_file_declares_is_refused(tmp_path, monkeypatch):
 
 def test_a_fault_of_a_reader_is_told_from_a_refusal(good):
     with pytest.raises(ReaderFault, match=r"KeyError.*fault of this program"):
-        read_isolated("hdf5", good, {})  # no 'variable': our own mistake
+        read_isolated(READER, good, {})  # no 'variable': our own mistake
 
 
 def test_threads_share_the_processes(tmp_path, rng):
     values = [rng.standard_normal((20, 4)) for _ in range(24)]
     paths = [write(tmp_path / f"{i}.h5", array) for i, array in enumerate(values)]
     with ThreadPoolExecutor(8) as threads:
-        replies = list(threads.map(lambda path: read_isolated("hdf5", path, HDF5), paths))
+        replies = list(threads.map(lambda path: read_isolated(READER, path, HDF5), paths))
     for reply, array in zip(replies, values, strict=True):
         np.testing.assert_array_equal(reply.array, array)
     assert len(children()) <= isolated.MOST_AT_ONCE
 
 
+def test_files_that_are_read_apart_come_in_their_order(tmp_path, rng):
+    """Two are read at a time, between others that are read here; each keeps its place and its numbers."""
+    from biobgt.atlas import numbered_atlas
+    from biobgt.readers import read_cohort
+
+    values = {f"s{i:02}": rng.standard_normal((20 + i, 4)) for i in range(12)}
+    for i, (name, array) in enumerate(values.items()):
+        if i % 3:
+            write(tmp_path / f"{name}.h5", array)
+        else:
+            np.save(tmp_path / f"{name}.npy", array)
+    (tmp_path / "s05.h5").write_bytes(b"\x89HDF\r\n\x1a\n and nothing else")
+    done = []
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(4), progress=lambda i, n: done.append((i, n)))
+    assert cohort.ids == tuple(name for name in values if name != "s05")
+    assert [refusal.file for refusal in cohort.refused] == ["s05.h5"]
+    assert done == [(i, 12) for i in range(1, 13)]
+    for subject in cohort:
+        np.testing.assert_array_equal(subject.series, values[subject.id])
+
+
+@pytest.fixture
+def interruptible():
+    """Interrupts raise KeyboardInterrupt, also where whoever started the tests has them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_who_stops_does_not_wait_for_the_files_ahead(tmp_path, rng, warm):
+    """An interrupt while a file hangs: the processes end with their threads, long before the limit of two minutes."""
+    from biobgt.readers.file_names import FoundFile
+    from biobgt.readers.subject_files import read_candidates
+
+    folder = tmp_path / "cohort"
+    folder.mkdir()
+    np.save(folder / "0.npy", rng.standard_normal((20, 4)))
+    paths = [folder / "0.npy", *(write(folder / f"{i}.h5", rng.standard_normal((20, 4))) for i in range(1, 6))]
+    files = [FoundFile(path, path.name) for path in paths]
+    reading = read_candidates(files, ReadOptions(), None)
+    assert next(reading).subject == "0"
+    assert next(reading).subject == "1"
+    assert next(reading).subject == "2"
+    reading.close()
+    asked_for = children()
+    assert asked_for
+    for pid in asked_for:
+        os.kill(pid, signal.SIGSTOP)
+    reading = read_candidates(files[1:], ReadOptions(), None)
+    # To the process, as a terminal sends it: a signal to the thread of the timer would not wake the one that waits.
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        next(reading)
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("biobgt-reading")]
+    assert not [pid for pid in asked_for if pid in children() or Path(f"/proc/{pid}/fd").exists()]
+
+
 def test_a_process_outlives_the_thread_that_asked_first(good):
     isolated._POOL.close()
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(read_isolated, "hdf5", good, HDF5).result()
+        thread.submit(read_isolated, READER, good, HDF5).result()
     first = children()
     time.sleep(0.1)
-    read_isolated("hdf5", good, HDF5)
+    read_isolated(READER, good, HDF5)
     assert children() == first
 
 
@@ -134,7 +193,7 @@ def test_a_process_outlives_the_thread_that_asked_first(good):
 def test_a_process_ends_with_its_parent_even_when_that_is_killed(good):
     script = (
         "import os, sys\nfrom pathlib import Path\nfrom biobgt.readers import isolated\n"
-        f"isolated.read_isolated('hdf5', Path({str(good)!r}), {HDF5!r})\n"
+        f"isolated.read_isolated({READER!r}, Path({str(good)!r}), {HDF5!r})\n"
         "pid = isolated._POOL._idle[0]._process.pid\nos.kill(pid, 19)\nprint(pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )

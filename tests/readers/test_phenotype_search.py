@@ -127,9 +127,8 @@ def test_row_numbers_are_not_the_subjects_named_by_numbers(tmp_path):
 def test_a_slip_in_a_table_of_numbers_is_still_said_by_line(tmp_path):
     write_all(tmp_path, {**SUBJECTS, "sub-04.csv": "A,B,C,D\n1,2,3,4\n1,2,pear,4\n"})
     cohort = read_cohort(tmp_path)
-    assert [(item.file, item.reason) for item in cohort.refused] == [
-        ("sub-04.csv", "Line 3, column 3 holds 'pear' where a number belongs.")
-    ]
+    why = "Line 3, column 3 holds 'pear' where a number belongs. Correct it, or write NaN where a value is missing."
+    assert [(item.file, item.reason) for item in cohort.refused] == [("sub-04.csv", why)]
 
 
 def test_archives_in_a_folder_are_read(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from biobgt.cohort import Subject
 from biobgt.errors import InputError
-from biobgt.readers.matching import match_phenotypes
+from biobgt.readers.phenotype_matching import match_phenotypes
 from biobgt.readers.phenotypes import join_phenotypes, read_phenotypes
 
 
@@ -105,6 +105,20 @@ def test_matches_by_number_alone_are_said(tmp_path):
     assert matched.notes == (
         "Matched to the phenotype table by the number in their ids alone: 1 subject, such as 'NYU_0050952' to '50952'.",
     )
+
+
+def test_an_ending_that_all_files_share_is_no_part_of_the_id(tmp_path):
+    phenotypes = read_phenotypes(write(tmp_path, "Participant ID,dx\np00,NC\np01,ASD\np2,ASD\n"))
+    matched = match_phenotypes(people("p00_mean_ts", "p01_mean_ts"), phenotypes)
+    assert [subject.group for subject in matched.subjects] == ["NC", "ASD"]
+    assert matched.unmatched_rows == ("p2",)
+    assert "'_mean_ts' at the end of their names" in matched.notes[0]
+
+
+@pytest.mark.parametrize("files", [("p00_ts",), ("p00_ts", "p01_fc"), ("p00ts", "p01ts")])
+def test_an_ending_of_one_file_or_without_a_separator_is_part_of_the_id(tmp_path, files):
+    phenotypes = read_phenotypes(write(tmp_path, "participant,dx\np00,NC\np01,ASD\n"))
+    assert match_phenotypes(people(*files), phenotypes).unmatched_subjects == files
 
 
 def test_spreadsheets_turn_ids_and_codes_into_decimals_and_leave_empty_rows(tmp_path):

@@ -122,6 +122,18 @@ def test_the_ways_to_say_missing(tmp_path, missing):
     assert np.isnan(values[:, 2]).all()
 
 
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+def test_missing_cells_at_every_edge_keep_their_places(tmp_path, separator):
+    rows = [["", "2", "3"], ["4", "nan ", "6"], ["7", "8", ""]]  # the space comes from a spreadsheet
+    reading = read(tmp_path, "\n".join(map(separator.join, [["A", "B", "C"], *rows])))
+    np.testing.assert_array_equal(reading.values, [[np.nan, 2, 3], [4, np.nan, 6], [7, 8, np.nan]])
+
+
+def test_a_word_before_a_missing_cell_with_a_space_is_named(tmp_path):
+    with pytest.raises(InputError, match="Line 3, column 2 holds 'high' where a number belongs"):
+        read(tmp_path, "A,B,C\n1,nan ,3\n4,high,6\n")
+
+
 def test_comments_are_not_headers(tmp_path):
     reading = read(tmp_path, "\n".join(["# made by AFNI 3dROIstats", "# on some rainy Tuesday", *lines(" ")]), "s.1D")
     assert reading.region_names is None

@@ -1,6 +1,7 @@
 """Nameless tables of every bundled size, both ways round and in every format: asked about, never guessed."""
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -16,7 +17,20 @@ from biobgt.parcellations import others_of_size
 from biobgt.readers.releases import read_name
 from biobgt.readers.time_axis import AxisEvidence, axis_evidence
 
-SIZES = sorted(about.n_regions for about in BUNDLED.values())
+ATLASES = ("cc200", "aal90", "aal116", "dosenbach160", "power264", "schaefer100_17", "4s156")
+SIZES = sorted(BUNDLED[atlas].n_regions for atlas in ATLASES)
+
+
+def atlases_of(size):
+    """The bundled atlases that have so many regions."""
+    return tuple(key for key, about in BUNDLED.items() if about.n_regions == size)
+
+
+def is_shared(size):
+    """Whether more than one parcellation has so many regions."""
+    return bool(others_of_size(size)) or len(atlases_of(size)) > 1
+
+
 FORMATS = ("s.npy", "s.1D", "s.csv", "s.mat", "s.h5", "s.zip", "folder")
 
 
@@ -68,7 +82,7 @@ def test_as_many_time_points_as_an_atlas_has_regions(tmp_path, bold, name, size,
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("region_time", [False, True])
-@pytest.mark.parametrize("atlas", BUNDLED)
+@pytest.mark.parametrize("atlas", ATLASES)
 def test_as_many_regions_as_an_atlas(tmp_path, bold, name, atlas, region_time):
     """The size is the number of regions: of that atlas, or of another one of the same size."""
     size = BUNDLED[atlas].n_regions
@@ -76,9 +90,9 @@ def test_as_many_regions_as_an_atlas(tmp_path, bold, name, atlas, region_time):
     path = write(tmp_path, name, series.T if region_time else series)
     assert asked(path).option == "orientation"
     options = ReadOptions(orientation="region-time" if region_time else "time-region")
-    if others_of_size(size):
+    if is_shared(size):
         question = asked(path, options=options)
-        assert (question.option, question.choices) == ("atlas", (atlas, "unknown"))
+        assert (question.option, question.choices) == ("atlas", (*atlases_of(size), "unknown"))
         other = read_cohort(path, options=options, atlas="unknown")
         assert (other.atlas.name, other.atlas.coordinates) == (f"unknown{size}", None)
         assert other.atlas_decided_by == "the user"
@@ -96,26 +110,26 @@ def test_as_many_regions_as_an_atlas(tmp_path, bold, name, atlas, region_time):
 def test_two_bundled_sizes(tmp_path, bold, first, second):
     path = write(tmp_path, "s.npy", bold(first, second))
     if first == second:
-        atlas = next(name for name, about in BUNDLED.items() if about.n_regions == first)
-        assert asked(path).option == ("atlas" if others_of_size(first) else "kind")
+        atlas = atlases_of(first)[0]
+        assert asked(path).option == ("atlas" if is_shared(first) else "kind")
         assert asked(path, atlas=atlas).option == "kind"
         assert asked(path, atlas=atlas, options=ReadOptions(kind="series")).option == "orientation"
     else:
         assert asked(path).option == "orientation"
 
 
-@pytest.mark.parametrize("atlas", BUNDLED)
+@pytest.mark.parametrize("atlas", ATLASES)
 def test_a_square_matrix_leaves_its_atlas_open(tmp_path, rng, atlas):
     size = BUNDLED[atlas].n_regions
     path = write(tmp_path, "s.npy", np.corrcoef(rng.standard_normal((size, 400))))
-    if others_of_size(size):
+    if is_shared(size):
         assert asked(path).option == "atlas"
     else:
         assert "by the number of regions alone" in read_cohort(path).notes[0]
     assert read_cohort(path, atlas=atlas).subjects[0].kind == "connectivity"
 
 
-@pytest.mark.parametrize("atlas", BUNDLED)
+@pytest.mark.parametrize("atlas", ATLASES)
 def test_names_of_an_atlas_need_no_question(tmp_path, bold, atlas):
     """As the project's own demo files have them; also in another order, and down the rows."""
     regions = load_atlas(atlas).regions
@@ -138,6 +152,41 @@ def test_an_answer_for_nameless_files_turns_no_named_ones(tmp_path, bold):
     cohort = read_cohort(tmp_path, options=options)
     assert cohort["named"].source.options["orientation"] == "time-region"
     assert cohort["nameless_aal90"].source.options["orientation"] == "region-time"
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "told", "by"),
+    [
+        ("NYU_0050952_rois_cc200.1D", "unknown", "CC200", "ABIDE's file names (rois_cc200)"),
+        ("NYU_0050952_rois_ho.1D", "cc200", "another atlas", "ABIDE's file names (rois_ho)"),
+        ("sub-1_task-rest_atlas-Schaefer200_timeseries.tsv", "cc200", "Schaefer 200", "entity atlas-Schaefer200"),
+        ("sub-1_schaefer200.csv", "cc200", "17-network order", "the atlas's name in the file name"),
+        ("sub-1_schaefer200.csv", "unknown", "Schaefer 200, 7-network order", "the atlas's name in the file name"),
+        ("sub-1_kong2022_200.csv", "cc200", "another atlas", "the atlas's name in the file name"),
+    ],
+)
+def test_a_file_that_contradicts_the_user_is_told_of(tmp_path, bold, name, chosen, told, by):
+    """The user's word counts, and stands in the provenance together with what was against it."""
+    separator = "," if name.endswith("csv") else "\t"
+    header = separator.join(f"#{i}" for i in range(1, 201))
+    np.savetxt(tmp_path / name, bold(90, 200), "%.5f", separator, header=header, comments="")
+    cohort = read_cohort(tmp_path, atlas=chosen)
+    assert cohort.atlas.name == ("unknown200" if chosen == "unknown" else chosen)
+    assert f"as you said. {'Regions go' if chosen == 'unknown' else 'But 1 of 1 recording'}" in cohort.notes[0]
+    assert told in cohort.notes[0].partition("But 1 of 1 recording")[2]
+    assert "What you said is used" in cohort.notes[0]
+    assert cohort.atlas_decided_by.startswith("the user, against ")
+    assert by in cohort.atlas_decided_by
+
+
+def test_region_names_that_contradict_the_user_are_told_of(tmp_path, bold):
+    regions = load_atlas("aal90").regions
+    pd.DataFrame(bold(70, 90), columns=regions).to_csv(tmp_path / "s.csv", index=False)
+    assert "AAL-90 (cerebrum) (told by the region names)" in read_cohort(tmp_path, atlas="unknown").notes[0]
+    assert read_cohort(tmp_path, atlas="aal90").notes[0] == "Atlas: AAL-90 (cerebrum), as you said."
+    own = load_atlas("aal90")
+    moved = replace(own, name="mine", title="Mine", coordinates=own.coordinates + 1)
+    assert read_cohort(tmp_path, atlas=moved).notes[0] == "Atlas: Mine, as you said.", "the same regions, elsewhere"
 
 
 def test_some_names_of_an_atlas_do_not_settle_it(tmp_path, bold):
@@ -173,12 +222,12 @@ def test_one_file_that_does_not_say_leaves_the_cohort_open(tmp_path, rng):
 
 def test_a_stray_table_does_not_decide_for_the_rest(tmp_path, bold):
     for i in range(3):
-        write(tmp_path, f"s{i}.npy", bold(200, 100))
+        write(tmp_path, f"s{i}.npy", bold(200, 102))
     (tmp_path / "scores.csv").write_text("reading,writing\n" + "\n".join(f"{i}.5,{i * i}.25" for i in range(9)))
     assert asked(tmp_path).option == "orientation"
     cohort = read_cohort(tmp_path, options=ReadOptions(orientation="time-region"))
     assert cohort.ids == ("s0", "s1", "s2")
-    assert cohort.atlas.n_regions == 100
+    assert cohort.atlas.n_regions == 102
 
 
 @pytest.mark.parametrize(
@@ -186,31 +235,40 @@ def test_a_stray_table_does_not_decide_for_the_rest(tmp_path, bold):
     [
         ("NYU_0050952_rois_cc200.1D", 200, "cc200"),
         ("NYU_0050952_rois_aal.1D", 116, "aal116"),
-        ("NYU_0050952_rois_ez.1D", 116, None),
-        ("NYU_0050952_rois_dosenbach160.1D", 161, None),
+        ("NYU_0050952_rois_ez.1D", 116, ""),
+        ("NYU_0050952_rois_dosenbach160.1D", 161, ""),
         ("sub-01_task-rest_atlas-CC200_timeseries.tsv", 200, "cc200"),
-        ("sub-01_task-rest_seg-4S256Parcels_stat-mean_timeseries.tsv", 256, None),
-        ("sub-01_seg-Gordon_relmat.tsv", 90, None),
-        ("sub-01_atlas-Schaefer2018_desc-200Parcels_timeseries.tsv", 200, None),
+        ("sub-01_task-rest_seg-4S256Parcels_stat-mean_timeseries.tsv", 256, "4s256"),
+        ("sub-01_seg-Gordon_relmat.tsv", 333, "gordon333"),
+        ("sub-01_seg-Gordon_relmat.tsv", 90, ""),
+        ("sub-01_atlas-Schaefer2018_desc-200Parcels7Networks_timeseries.tsv", 200, "schaefer200"),
+        ("sub-01_atlas-Schaefer2018_desc-200Parcels17Networks_timeseries.tsv", 200, "schaefer200_17"),
+        ("sub-01_atlas-Schaefer2018_desc-200Parcels_timeseries.tsv", 200, "schaefer200 schaefer200_17"),
+        ("sub-01_atlas-Schaefer217_timeseries.tsv", 200, "schaefer200_17"),
+        ("sub-01_desc-schaefer400x17_relmat.tsv", 400, "schaefer400_17"),
+        ("sub-01_seg-Glasser_timeseries.tsv", 360, "glasser360 glasser360_hcp"),
+        ("Schaefer2018_400Parcels_7Networks_order.csv", 400, "schaefer400"),
+        ("s1_schaefer_100_17networks.txt", 100, "schaefer100_17"),
+        ("desikan.csv", 82, "desikan82"),
         ("abide_cc200.npz", 200, "cc200"),
         ("abide_aal116.npz", 116, "aal116"),
         ("lab.AAL.npy", 90, "aal90"),
-        ("schaefer200.npy", 200, None),
-        ("sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", 190, None),
+        ("schaefer200.npy", 200, "schaefer200 schaefer200_17"),
+        ("sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", 190, ""),
     ],
 )
 def test_atlases_that_file_names_give(name, n_regions, bundled):
-    named = read_name(Path(name)).atlas(n_regions)
+    named = read_name(Path(name)).atlases(n_regions)
     assert named is not None
-    assert named.bundled == bundled
+    assert " ".join(named.bundled) == bundled
 
 
 @pytest.mark.parametrize(
     ("name", "n_regions"),
-    [("sub-01.csv", 200), ("cc2001.npy", 200), ("abide_cc200.npz", 116), ("cc200_or_schaefer200.npy", 200)],
+    [("sub-01.csv", 200), ("cc2001.npy", 200), ("abide_cc200.npz", 116), ("sub-01_desc-denoised_bold.csv", 200)],
 )
 def test_file_names_that_give_no_atlas(name, n_regions):
-    assert read_name(Path(name)).atlas(n_regions) is None
+    assert read_name(Path(name)).atlases(n_regions) is None
 
 
 def test_layout_of_cni_needs_its_phenotypes_beside_it(tmp_path, bold):

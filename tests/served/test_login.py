@@ -53,9 +53,9 @@ def test_only_the_password_opens(public: Server, region_series: bytes) -> None:
     with visit(public, host=NAME, origin=f"https://{NAME}") as visitor:
         visitor.look("subjects")
         visitor.type("Password", "wrong")
-        assert "This is not the password" in visitor.click("Log in").text()
+        assert "Wrong password" in visitor.click("Log in").text()
         visitor.type("Password", PASSWORD)
-        assert "Too many tries" in visitor.click("Log in").text()  # even the right one waits
+        assert "Too many attempts" in visitor.click("Log in").text()  # even the right one waits
         wait_for_the_pause(visitor)
         assert visitor.bring(FILES, "Lab_0051456_rois_cc200.1D", region_series) == 204
         assert "Read 1 subject" in visitor.look().text()
@@ -72,7 +72,7 @@ def wait_for_the_pause(visitor) -> None:
     """Try again until the pause is over."""
     for _ in range(1000):
         visitor.type("Password", PASSWORD)
-        if "Too many tries" not in visitor.click("Log in").text():
+        if "Too many attempts" not in visitor.click("Log in").text():
             break
     assert "Password" not in visitor.text()
 

@@ -87,7 +87,7 @@ def test_series_have_unit_variance_and_the_stored_spectrum(name):
 
 @every_cohort
 def test_only_group_level_arrays_are_stored(name):
-    """No array has a row a subject: only groups, components, connections and frequencies."""
+    """No array has a row per subject: only groups, components, connections and frequencies."""
     n_groups = 1 if name == "ad" else 2
     n_connections = ATLAS[name][1] * (ATLAS[name][1] - 1) // 2
     with np.load(asset("demo", f"{name}.npz"), allow_pickle=False) as stored:
@@ -124,7 +124,7 @@ def test_saved_parameters_are_read_back(tmp_path, monkeypatch):
     ("name", "options", "sentence"),
     [
         ("adni", {}, "no demo cohort 'adni'. Choose one of: asd, adhd, ad"),
-        ("asd", {"n_per_group": 0}, "at least 1 subject a group, not 0"),
+        ("asd", {"n_per_group": 0}, "at least 1 subject per group, not 0"),
         ("asd", {"seed": -1}, "seed is -1"),
     ],
 )

@@ -1,10 +1,15 @@
-"""A planted cohort, drawn once, and its graphs."""
+"""A planted cohort, drawn once, its graphs, and a model trained on them for one epoch."""
+
+from pathlib import Path
 
 import pytest
 from planted_cohort import planted_cohort, small
+from planted_model import PRESET, write_planted
 
 from biobgt.cohort import Cohort
 from biobgt.training.data import LabelledGraphs, label_graphs
+from biobgt.training.folds import TrainedEnsemble, train_ensemble
+from biobgt.training.splits import Split, cross_validation
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +20,28 @@ def cohort() -> Cohort:
 @pytest.fixture(scope="session")
 def data(cohort: Cohort) -> LabelledGraphs:
     return label_graphs(cohort, small("best"))
+
+
+@pytest.fixture(scope="session")
+def splits(data: LabelledGraphs) -> tuple[Split, ...]:
+    return cross_validation([data.groups[label] for label in data.labels], folds=3)
+
+
+@pytest.fixture(scope="session")
+def trained(
+    data: LabelledGraphs, splits: tuple[Split, ...], tmp_path_factory: pytest.TempPathFactory
+) -> TrainedEnsemble:
+    return train_ensemble(data, splits, PRESET, folder=tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="session")
+def folder(
+    cohort: Cohort,
+    data: LabelledGraphs,
+    trained: TrainedEnsemble,
+    splits: tuple[Split, ...],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    write_planted(path, cohort, data, trained, splits)
+    return path

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biobgt.model.baselines import LINEAR_FEATURES
+from biobgt.model.baselines import BASELINES
 from biobgt.training.card_views import (
     PAPER,
     calibration_words,
@@ -81,23 +81,24 @@ def test_evaluation_is_named_in_words_and_its_caption_speaks_of_what_is_there(ca
         "one site left out, for each of 19 sites",
         "BioBGT as published",
     ]
-    assert "saw nobody of that site" in evaluation_words(card | {"evaluation": [sites]})
+    assert "trained on no subject of that site" in evaluation_words(card | {"evaluation": [sites]})
     assert evaluation_table(card | {"evaluation": []}).empty
 
 
 def test_linear_models_have_the_names_of_the_baselines() -> None:
     assert model_title("paper-abide, stopped early") == "BioBGT as published, stopped early"
-    assert {kind: model_title(f"linear {kind}") for kind in LINEAR_FEATURES} == LINEAR_FEATURES
+    assert [model_title(f"linear {key}") for key in BASELINES] == [baseline.title for baseline in BASELINES.values()]
+    assert model_title("linear log") == "ridge on log-Euclidean connectivity"
 
 
 def test_metrics_and_members_are_explained_for_the_groups_at_hand(card) -> None:
     two, three = metrics_words(card), metrics_words(card | {"groups": ["NC", "MCI", "AD"]})
     assert "share of ASD called ASD" in two
-    assert "0.25 for whoever always says 50 %" in two
+    assert "0.25 for always predicting 50 %" in two
     assert "mean over the 3 groups" in three
     assert "summed over groups (0.67" in three  # (1 − 1/3)² + 2 (1/3)²
     assert "most probable group" in three
-    assert "The model is 3 members: models that vote" in members_words(card)
+    assert "The model is an ensemble of 3 members" in members_words(card)
 
 
 def test_words_of_calibration(card) -> None:
@@ -107,19 +108,19 @@ def test_words_of_calibration(card) -> None:
     assert "chance" not in said.split(". AUC")[0]
     own = card["results"]["BioBGT"]
     by_chance = card | {"results": {"BioBGT": own | {"ece": own["ece"] | {"by_chance": 0.04}}}}
-    assert "on average (4 would be chance alone, in so many subjects)" in calibration_words(by_chance)
+    assert "on average (4 would be expected by chance in so many subjects)" in calibration_words(by_chance)
 
 
 def test_probability_is_set_beside_what_became_of_others() -> None:
     p = np.array([0.62, 0.65, 0.68, 0.66, 0.1])
     labels = np.array([1, 1, 1, 0, 0])
     said = observed_share(labels, np.column_stack([1 - p, p]), ("NC", "ASD"), 0.64, "ASD")
-    assert "a probability of 64%, from the mean of all members' log-odds" in said
-    assert "Of 4 subjects left out of a member's training whom that one member gave 60% to 70%" in said
+    assert "a probability of 64%, from the mean log-odds of all members" in said
+    assert "Of 4 held-out subjects to whom a single member gave 60% to 70%" in said
     assert "75% were ASD" in said
     assert "95 % interval 30% to 95%" in said  # Wilson, 3 of 4
     nobody = observed_share(labels, np.column_stack([1 - p, p]), ("NC", "ASD"), 0.95, "ASD")
-    assert "No subject left out of a member's training was given one like it" in nobody
+    assert "No held-out subject got a similar probability" in nobody
     assert share_below(labels, p, ("NC", "ASD"), 0.64) == "50% of NC, 33% of ASD lie below."
 
 

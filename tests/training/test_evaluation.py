@@ -1,5 +1,11 @@
 """Evaluation: what is written is not computed again, nothing stands twice, and nobody who is tested is learned from."""
 
+import csv
+import itertools
+import os
+import signal
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +19,9 @@ from planted_cohort import small
 import biobgt.training.evaluation
 from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
-from biobgt.training.calibration import calibrated
+from biobgt.model.calibration import calibrated
 from biobgt.training.data import LabelledGraphs
-from biobgt.training.evaluation import evaluate, paired_with_linear, read_results, summarise
+from biobgt.training.evaluation import evaluate, paired_with_baselines, read_results, summarise
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split, cross_validation
 
@@ -82,6 +88,53 @@ def test_a_run_stopped_between_its_two_files_leaves_no_line_twice(
     assert sorted(predictions["subject"]) == sorted(data.subjects[row] for row in splits[0].test)
 
 
+def _killed_at(point: int, job: Callable[[], object], folder: Path) -> bool:
+    """Do a job in a process that kills itself at its n-th call to the file system in a folder; True where it did."""
+    child = os.fork()
+    if child == 0:
+        calls = 0
+
+        def hook(event: str, given: tuple[object, ...]) -> None:
+            nonlocal calls
+            if (event == "open" or event.startswith("os.")) and str(folder) in str(given):
+                calls += 1
+                if calls == point:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        try:
+            sys.addaudithook(hook)
+            job()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, -signal.SIGKILL)
+    return code != 0
+
+
+def test_killed_anywhere_its_lines_are_whole_and_the_next_run_ends_as_if_nothing_had_been(
+    data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def guessed(data: LabelledGraphs, split: Split, *_: object, **__: object) -> tuple[np.ndarray, float]:
+        return np.random.default_rng(split.test[0]).standard_normal((len(split.test), 2)), 1.0
+
+    monkeypatch.setattr(biobgt.training.evaluation, "_biobgt", guessed)  # a fork must not compute with torch
+    _evaluate(data, splits[:2], tmp_path / "whole", linear=False)
+    for point in itertools.count(1):
+        folder = tmp_path / f"killed-{point}"
+        if not _killed_at(point, lambda folder=folder: _evaluate(data, splits[:2], folder, linear=False), folder):
+            break
+        for name, expected in zip(("results.csv", "predictions.csv"), _texts(tmp_path / "whole"), strict=True):
+            if (folder / name).exists():
+                assert set((folder / name).read_text().splitlines()) <= set(expected)
+        for left in folder.glob(".*") if folder.exists() else ():
+            os.utime(left, (0, 0))  # an empty one may be a living process's for a minute
+        _evaluate(data, splits[:2], folder, linear=False)
+        assert _texts(folder) == _texts(tmp_path / "whole")
+        assert sorted(path.name for path in folder.iterdir()) == ["predictions.csv", "results.csv"]
+    assert point > 20
+
+
 def test_another_protocol_stands_beside(data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path) -> None:
     _evaluate(data, splits[:1], tmp_path)
     other = evaluate(data, splits[:1], PRESET, protocol="sites", folder=tmp_path, linear=False)
@@ -105,10 +158,10 @@ def test_models_are_compared_split_by_split() -> None:
     aucs = {"best": 0.7, "linear log": 0.6}
     lines = [("random", f"split {i}", model, auc + 0.1 * i) for i in range(3) for model, auc in aucs.items()]
     lines += [("sites", "A", "best", 0.5), ("sites", "A", "linear log", 0.9)]  # one split says nothing of its spread
-    table = paired_with_linear(pd.DataFrame(lines, columns=["protocol", "split", "model", "auc"]), "best")
-    assert table[["protocol", "less", "splits"]].to_numpy().tolist() == [["random", "linear log", 3]]
+    table = paired_with_baselines(pd.DataFrame(lines, columns=["protocol", "split", "model", "auc"]), "best")
+    assert table[["protocol", "baseline", "splits"]].to_numpy().tolist() == [["random", "linear log", 3]]
     assert table[["difference", "low", "high"]].to_numpy()[0] == pytest.approx([0.1, 0.1, 0.1])
-    assert paired_with_linear(pd.DataFrame(lines, columns=["protocol", "split", "model", "auc"]), "other").empty
+    assert paired_with_baselines(pd.DataFrame(lines, columns=["protocol", "split", "model", "auc"]), "other").empty
 
 
 def test_metrics_are_those_of_the_predictions_written(
@@ -196,3 +249,19 @@ def test_results_that_are_not_there_yet_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_text("protocol,spl")
     with pytest.raises(InputError, match="There are no results"):
         read_results(tmp_path)
+
+
+def test_names_that_are_formulas_run_in_no_spreadsheet_and_are_found_again(
+    data: LabelledGraphs, splits: tuple[Split, ...], trainings: list[int], tmp_path: Path
+) -> None:
+    """A site, groups and subjects from a phenotype table that somebody else filled in."""
+    hostile = replace(data, groups=("=NC", "@ASD"), subjects=tuple(f"=1+{name}" for name in data.subjects))
+    site = (replace(splits[0], name="=HYPERLINK(1)"),)
+    first = _evaluate(hostile, site, tmp_path)
+    for name in ("results.csv", "predictions.csv"):
+        cells = [cell for row in csv.reader((tmp_path / name).open()) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "@", "+"))]
+    again = _evaluate(hostile, site, tmp_path)
+    assert trainings == [10], "what is written is found again under its name"
+    assert set(again["split"]) == {"=HYPERLINK(1)"}
+    pd.testing.assert_frame_equal(again, first)

@@ -14,21 +14,21 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.model import load_card, load_pretrained
 from biobgt.model.inputs import log_connectivity, prepare
-from biobgt.model.noise import FADED, noise_directions
+from biobgt.model.noise_directions import FADED, noise_directions
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
-from biobgt.simulate.noise import add_noise
+from biobgt.simulate.added_noise import add_noise
 from biobgt.training.cards import write_model
 from biobgt.training.checks import check_model
-from biobgt.training.cohorts import protocol_splits
 from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.ensemble import train_ensemble
+from biobgt.training.folds import train_ensemble
 from biobgt.training.motion import UNKNOWN, mean_displacement, motion_out_of_fold
 from biobgt.training.nested import NESTED, add_nested, evaluate_nested
 from biobgt.training.noise_response import drift
 from biobgt.training.robustness_views import motion_words, nested_words, noise_points, noise_table, noise_words
 from biobgt.training.splits import cross_validation
 from biobgt.training.start import start_at_ridge
+from biobgt.training.training_cohorts import protocol_splits
 
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 
@@ -103,7 +103,7 @@ def test_weights_are_stored_in_half_precision_and_say_the_same(
 ) -> None:
     from safetensors.torch import load_file
 
-    from biobgt.training import ensemble
+    from biobgt.training import folds
 
     tensors = load_file(written[0] / "model.safetensors")
     members = load_pretrained(written[0], "cpu").members
@@ -113,9 +113,9 @@ def test_weights_are_stored_in_half_precision_and_say_the_same(
     assert all(value.dtype == torch.float16 for value in large)
     drawn = BioBGT(PRESET, n_regions=written[1].matrices.shape[1], n_groups=2)
     drawn.standardise(written[1].graphs)
-    assert ensemble.rounded(drawn, written[1].graphs) is not drawn
-    monkeypatch.setattr(ensemble, "SAME_ANSWER", 0.0)
-    assert ensemble.rounded(drawn, written[1].graphs) is drawn, "rounding that changes answers is not kept"
+    assert folds.rounded(drawn, written[1].graphs) is not drawn
+    monkeypatch.setattr(folds, "SAME_ANSWER", 0.0)
+    assert folds.rounded(drawn, written[1].graphs) is drawn, "rounding that changes answers is not kept"
 
 
 def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[BioBGT, Preset]:

@@ -6,10 +6,10 @@ import torch
 from planted_cohort import planted_cohort, small
 from sklearn.linear_model import Ridge, RidgeCV
 
-from biobgt.groups import module_contrast
 from biobgt.model.batch import GraphBatch
 from biobgt.model.inputs import prepare
 from biobgt.model.transformer import BioBGT
+from biobgt.modules import module_contrast
 from biobgt.training.ridge import PENALTIES, best_penalty, left_out
 from biobgt.training.start import pretrain_extractor, sharpen_attention, start_at_ridge
 

@@ -53,3 +53,37 @@ def test_one_training_gives_the_result_of_every_stopping_rule(
     study.main(tmp_path, tmp_path / "work", 1, None)
     assert capsys.readouterr().out == ""  # nothing is done twice
     assert len(pd.read_csv(tmp_path / "results.csv")) == 3
+
+
+def test_the_documented_citations_are_those_of_the_committed_lines() -> None:
+    study = _script("citation_graphs")
+    lines = pd.read_csv(study.FILE)
+    assert not lines.duplicated(["data", "system", "settings", "seed"]).any()
+    assert {(system, settings) for system, settings in zip(lines["system"], lines["settings"], strict=True)} <= set(
+        study.SETTINGS
+    )
+    documented = (STUDIES.parents[1] / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    table = study.table_lines(study.chosen_settings(lines))
+    assert table in documented, "Run assets/studies/citation_graphs.py with --table and put it into docs/benchmark.md."
+
+
+def test_a_stopped_run_over_citations_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, asked = _script("citation_graphs"), []
+    monkeypatch.setattr(study, "FILE", tmp_path / "lines.csv")
+    monkeypatch.setattr(study, "read_citations", lambda file, kept: file.stem)
+    best = "kernel, dropout 0.5, rate 0.01"
+
+    def fitted(network: str, build: object, training: object, *, seed: int) -> dict[str, float]:
+        settings = next(name for (_, name), given in study.SETTINGS.items() if given == (build, training))
+        asked.append((network, settings, seed))
+        return {"validation_accuracy": 0.7 if settings == best else 0.6, "accuracy": 0.5, "f1": 0.5, "auc": 0.5}
+
+    monkeypatch.setattr(study, "fit_nodes", fitted)
+    study.main(tmp_path, tmp_path)
+    table = study.table_lines(study.chosen_settings(pd.read_csv(study.FILE)))
+    assert f"BioBGT | {best} | 10 |" in table
+    assert "GAT | as published | 10 |" in table
+    n = len(asked)
+    assert n == 2 * (10 + 2 * (8 * 2 + 8))  # GAT; eight settings with two seeds, and the best with eight more
+    study.main(tmp_path, tmp_path)
+    assert len(asked) == n  # nothing is done twice

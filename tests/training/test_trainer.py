@@ -185,7 +185,7 @@ sys.path.insert(0, sys.argv[2])
 from planted_cohort import planted_cohort, small
 from biobgt.training.data import label_graphs
 from biobgt.training.distributed import is_first, process_group
-from biobgt.training.ensemble import train_ensemble
+from biobgt.training.folds import train_ensemble
 from biobgt.training.splits import cross_validation
 
 torch.set_num_threads(1)

@@ -11,15 +11,15 @@ from planted_cohort import planted_cohort
 from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
-from biobgt.training.cohorts import (
-    STORIES,
+from biobgt.training.cohort_stories import STORIES
+from biobgt.training.splits import cross_validation
+from biobgt.training.training_cohorts import (
     protocol_splits,
     simulated_progression,
     sites_of,
     strata_words,
     training_cohort,
 )
-from biobgt.training.splits import cross_validation
 
 HEADER = ",".join(f"R{i}" for i in range(16))
 

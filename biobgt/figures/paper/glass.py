@@ -14,6 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
+from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.figures.brain_nodes import (
@@ -26,13 +27,16 @@ from biobgt.figures.brain_nodes import (
     node_diameters,
     rank_ticks,
 )
-from biobgt.figures.paper.frame import MARKERS, POINTS_PER_MM, add_legend, line_height, new_figure, wrapped
+from biobgt.figures.paper.painted_cortex import draw_surface
+from biobgt.figures.paper.paper_frame import MARKERS, POINTS_PER_MM, add_legend, line_height, new_figure, wrapped
 from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle, drawing
+from biobgt.figures.surface import Surface
 
 DisplayMode = Literal["lyrz", "ortho"]
 
 # Height over width of nilearn's outlines side by side.
 _ASPECTS = {"lyrz": 0.277, "ortho": 0.385}
+_SURFACE_ASPECT = 0.23  # of four views of the cortex side by side
 _MARGIN_MM = 1.0
 _BAR_MM = 2.0
 _GAP_MM = 1.0
@@ -65,6 +69,10 @@ class BrainPanel:
         Two regions, counted from 0, and a weight.
     name, text : str
         Written above the brain, after the panel's letter; nothing is written where there is no name.
+    surface : {"inflated", "pial"} or None
+        The cortex that regions are painted on, in place of nodes in a glass brain.
+    labels : ndarray of int, shape (20484,), or None
+        Of its vertices: regions counted from 1.
     """
 
     parts: tuple[NodeGroup, ...]
@@ -73,6 +81,8 @@ class BrainPanel:
     edges: tuple[tuple[int, int, float], ...] = ()
     name: str = ""
     text: str = ""
+    surface: Surface | None = None
+    labels: NDArray[np.int16] | None = None
 
 
 def compose_brains(
@@ -120,7 +130,8 @@ def compose_brains(
         top = _MARGIN_MM + _text_mm(title, style.font_size + 1)
         bottom = _MARGIN_MM + legend_mm + (_bar_room_mm(style, quantity) if shades else 0)
         n_rows = -(-len(panels) // columns)
-        brain_mm = _settle_height(figure, style, top + bottom, texts_mm, width * _ASPECTS[display_mode], n_rows)
+        aspect = _ASPECTS[display_mode] if all(panel.surface is None for panel in panels) else _SURFACE_ASPECT
+        brain_mm = _settle_height(figure, style, top + bottom, texts_mm, width * aspect, n_rows)
         _write(figure, title, _MARGIN_MM, _MARGIN_MM, style.font_size + 1)
         for i, (panel, text) in enumerate(zip(panels, texts, strict=True)):
             row, column = divmod(i, columns)
@@ -128,7 +139,10 @@ def compose_brains(
             down = top + row * (texts_mm + brain_mm)
             _write(figure, text, left, down, style.font_size)
             box = Box(left, _height_mm(figure) - down - texts_mm - brain_mm, width, brain_mm)
-            _draw_brain(figure, box, panel, coordinates, shades, style, display_mode, ranked=ranked)
+            if panel.surface is None:
+                _draw_brain(figure, box, panel, coordinates, shades, style, display_mode, ranked=ranked)
+            else:
+                draw_surface(figure, box, panel, shades, style)
         if shades:
             ticks = FixedLocator(rank_ticks(len(coordinates))) if ranked else MaxNLocator(4)
             _colour_bar(figure, shades, quantity, style, bottom_mm=_MARGIN_MM + legend_mm, ticks=ticks)
@@ -152,7 +166,7 @@ def _draw_brain(
     place = (box.left / width, box.bottom / height, box.width / width, box.height / height)
     display = plot_glass_brain(None, display_mode=display_mode, figure=figure, axes=place, annotate=False)
     _thin_outlines(display, min(1.0, box.width / 174))
-    display.annotate(left_right=True, positions=False, size=style.tick_size)
+    _mark_sides(display, style)
     _draw_edges(display, coordinates, panel.edges)
     smallest, largest, plain = (points * min(2.0, max(0.8, box.width / 83)) for points in (1.3, 5.0, 2.8))
     diameters = node_diameters(len(coordinates), panel.sizes, smallest, largest, plain=plain)
@@ -180,6 +194,15 @@ def _thin_outlines(display: Any, factor: float) -> None:
             outline.set_linewidth(outline.get_linewidth() * factor)
 
 
+def _mark_sides(display: Any, style: PaperStyle) -> None:
+    """Write L and R into the upper corners of views from the front and from above, which the outline leaves free."""
+    for view in display.axes.values():
+        if view.direction not in ("y", "z"):
+            continue
+        for side, x, place in (("L", 0.0, "left"), ("R", 1.0, "right")):
+            view.ax.text(x, 1.0, side, transform=view.ax.transAxes, size=style.tick_size, ha=place, va="top")
+
+
 def _draw_edges(display: Any, coordinates: Values, edges: Sequence[tuple[int, int, float]]) -> None:
     """Lines in three widths by strength, dashed where negative."""
     strongest = max((abs(weight) for _, _, weight in edges), default=0.0)
@@ -192,7 +215,7 @@ def _draw_edges(display: Any, coordinates: Values, edges: Sequence[tuple[int, in
         for i, j in pairs:
             between[i, j] = between[j, i] = 1
         line = {"color": _EDGE_COLOUR, "linewidth": _EDGE_WIDTHS[step], "linestyle": "--" if negative else "-"}
-        display.add_graph(between, coordinates, node_size=0, edge_kwargs=line)
+        display.add_graph(between, np.nan_to_num(coordinates), node_size=0, edge_kwargs=line)
 
 
 def _shades(values: Values, limits: tuple[float, float] | None, *, ranked: bool) -> ScalarMappable:

@@ -14,24 +14,36 @@ from typing import Any, BinaryIO, Literal, cast, get_args
 
 import matplotlib
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.font_manager import FontProperties, findfont, fontManager
 from PIL import Image
 
+from biobgt.assets import asset
 from biobgt.errors import InputError
 from biobgt.figures.modules import MODULE_COLOURS
 
 FileFormat = Literal["svg", "pdf", "png", "tiff"]
 
 MM_PER_INCH = 25.4
-JOURNAL_WIDTHS_MM: Mapping[str, float] = {"one column": 85.0, "one and a half": 114.0, "two columns": 174.0}
+JOURNAL_WIDTHS_MM: Mapping[str, float] = {
+    "one column": 85.0,
+    "one and a half": 114.0,
+    "one and a half, of wider pages": 120.0,
+    "two columns": 174.0,
+    "two columns, of wider pages": 180.0,
+}
+NARROWEST_MM = 40.0
 # Colours of one palette stand where the other's counterparts do, so that a figure can change from one to the other.
 PALETTES: Mapping[str, tuple[str, ...]] = {
     "okabe-ito": MODULE_COLOURS,
     "tol-muted": ("#332288", "#DDCC77", "#117733", "#AA4499", "#88CCEE", "#CC6677", "#999933", "#882255"),
 }
 FALLBACK_FONT = "DejaVu Sans"  # comes with matplotlib, and has Greek letters and mathematical signs
+# Has the widths of Arial and Helvetica, and comes with the project: assets/fonts.
+BUNDLED_FONT = "Liberation Sans"
+for _file in sorted(asset("fonts").glob("*.ttf")):
+    fontManager.addfont(_file)
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
-    "width_mm": (40, 400, "mm"),
+    "width_mm": (NARROWEST_MM, 400, "mm"),
     "height_mm": (30, 400, "mm"),
     "font_size": (5, 24, "points"),
     "dpi": (72, 1200, "dots per inch"),
@@ -57,6 +69,9 @@ class PaperStyle:
         Dots per inch of PNG and TIFF, from 72 to 1200.
     palette : str
         One of :data:`PALETTES`, all of them safe for the colour-blind.
+    titles : bool
+        Whether the figure's title stands above it; many journals want it in the caption. The word that marks simulated
+        data stays.
     """
 
     width_mm: float = 85.0
@@ -65,6 +80,7 @@ class PaperStyle:
     font_size: float = 7.0
     dpi: int = 300
     palette: str = "okabe-ito"
+    titles: bool = True
 
     def __post_init__(self) -> None:
         for name, (low, high, unit) in _BOUNDS.items():
@@ -78,7 +94,8 @@ class PaperStyle:
             findfont(FontProperties(family=self.font), fallback_to_default=False)
         except ValueError as error:
             raise InputError(
-                f"The font '{self.font}' is not installed on this machine; install it, or choose '{FALLBACK_FONT}'."
+                f"The font '{self.font}' is not installed on this machine; install it, or choose '{BUNDLED_FONT}' or "
+                f"'{FALLBACK_FONT}', which come with the project."
             ) from error
 
     @property

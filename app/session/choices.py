@@ -1,0 +1,123 @@
+"""What the user chose: every option that a page offers, kept under the name that links give it.
+
+Options are declared with their figures in ``biobgt``, and here and there with a page. This module only finds them:
+whatever has a name in links is read from an address, kept in the session and written to the address again.
+"""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import streamlit as st
+
+from biobgt import Cohort, ConnectomeSettings
+from biobgt.figures.catalogue import FIGURES
+from biobgt.graph import LEVELS
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.options import Option, Options, Plain, written
+from session.keys import LEVEL_KEYS
+from session.page_options import PageOptions
+
+# Beside the settings of the graph, these stand in every link, so that it shows the same whatever a later version's
+# defaults are. The others stand there where they are not the default, so that a link stays short.
+IN_EVERY_LINK: tuple[type[Options], ...] = (HubOptions, NamedModuleOptions)
+
+AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+def linked_options() -> dict[str, Option]:
+    """Every option that has a name in links, by that name."""
+    kinds: list[type[Options]] = [*IN_EVERY_LINK, *(figure.takes for figure in FIGURES.values()), PageOptions]
+    return {one.link: one for kind in kinds for one in kind.declared().values() if one.link}
+
+
+def choose(settings: ConnectomeSettings, *groups: Options) -> None:
+    """Put settings of the graph, and groups of options, in the place of what was chosen; for the next run."""
+    values = {name: value for name, value in settings.as_dict().items() if name != "level"}
+    for options in groups:
+        values |= {one.link: getattr(options, one.name) for one in options.declared().values() if one.link}
+    st.session_state.update({name: for_widget(one) for name, one in values.items()})
+    for rule, about in LEVELS.items():
+        st.session_state[LEVEL_KEYS[rule]] = settings.level if rule == settings.threshold else about.default
+
+
+def follow_cohort(before: Cohort, now: Cohort) -> None:
+    """Where a choice is what one cohort starts with, show what the next one starts with: its own networks, for one."""
+    for name, one in linked_options().items():
+        if not one.of_model and name in st.session_state and _plain(st.session_state[name]) == one.default_for(before):
+            st.session_state[name] = for_widget(one.default_for(now))
+
+
+def session_choices() -> dict[str, Plain]:
+    """What the session says, by the names of links."""
+    return {name: _plain(st.session_state[name]) for name in linked_options() if name in st.session_state}
+
+
+def options_of(
+    choices: Mapping[str, Plain], kind: type[AnyOptions], cohort: Cohort, model: Cohort | None, /, **fixed: Plain
+) -> AnyOptions:
+    """A group of options as they were chosen; what the cohort does not offer, or was not chosen, is the default.
+
+    Parameters
+    ----------
+    choices : mapping of str to plain values
+        By the names of links.
+    kind : type of Options
+    cohort : Cohort
+    model : Cohort or None
+        That of the trained model, for options of models; None where there is no model.
+    **fixed : plain values
+        Options that are not the user's choice here.
+    """
+    values = dict(fixed)
+    for one in kind.declared().values():
+        of = model if one.of_model else cohort
+        if one.link and one.name not in fixed and of is not None:
+            values[one.name] = usable(one, choices.get(one.link, one.default_for(of)), of)
+    return kind(**values)
+
+
+def usable(one: Option, value: Plain, cohort: Cohort) -> Plain:
+    """A value, or what is shown in its place where the cohort does not offer it; of several names, those it offers."""
+    if is_offered(one, value, cohort):
+        return value
+    if isinstance(value, tuple):
+        offered = one.offered(cohort)
+        known = tuple(dict.fromkeys(str(part) for part in value if part in offered))
+        return known or one.default_for(cohort)
+    return one.default_for(cohort)
+
+
+def is_offered(one: Option, value: Plain, cohort: Cohort) -> bool:
+    """Whether a page offers a value for a cohort; of several names, each of them, once."""
+    offered = one.offered(cohort)
+    if isinstance(value, tuple):
+        return len(set(value)) == len(value) and all(part in offered for part in value)
+    return not offered or value in offered
+
+
+def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
+    """Read a value from an address; None where it names none that is offered."""
+    try:
+        value = one.read(text)
+    except ValueError:
+        return None
+    whole = isinstance(one.default, int) and not isinstance(one.default, bool)
+    if whole and written(value) != text and text not in one.once:  # such as +5 or 05
+        return None
+    return value if is_offered(one, value, cohort) else None
+
+
+def value_instead(one: Option, text: str, cohort: Cohort) -> Plain:
+    """What is shown in place of a value that an address names and that cannot be used."""
+    return usable(one, one.read(text), cohort) if isinstance(one.default, tuple) else one.default_for(cohort)
+
+
+def for_widget(value: Plain) -> object:
+    """An option's value as a widget takes it: several names as a list."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _plain(value: object) -> Plain:
+    """A widget's value as an option has it: those that hold several give lists."""
+    return tuple(value) if isinstance(value, list) else value  # type: ignore[return-value]

@@ -1,0 +1,93 @@
+"""The figures a user wants to export: a list in that user's session, and the requests that pages put on it."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.figures.figure import Figure
+from biobgt.figures.model_figure import ModelFigure
+from biobgt.graph import ConnectomeSettings
+from biobgt.simulate import DEMO_COHORTS
+from biobgt.wording import counted
+from session.keys import EXPORT_LIST
+from session.view import View, current_view
+
+# Values of widgets on the page of exports.
+EXPORT_WIDTH = "export_width"
+EXPORT_FONT = "export_font"
+EXPORT_FONT_SIZE = "export_font_size"
+EXPORT_DPI = "export_dpi"
+EXPORT_PALETTE = "export_palette"
+EXPORT_TITLES = "export_titles"
+EXPORT_FORMATS = "export_formats"
+EXPORT_DATA = "export_data"
+PANEL_FIGURES = "panel_figures"
+PANEL_COLUMNS = "panel_columns"
+PANEL_LETTERS = "panel_letters"
+
+
+def figure_request(view: View, figure: Figure) -> FigureRequest:
+    """Ask for a figure that a page shows, with all its options.
+
+    One of a model's groups is of the model's cohort, one of groups of no subject.
+    """
+    if isinstance(figure, ModelFigure):
+        cohort = CohortRef(figure.model, model=True, sha256=figure.model_sha256)
+        return FigureRequest(figure.key, cohort, options=figure.options.as_dict())
+    key = view.loaded.key
+    cohort = CohortRef(key, demo=True) if key in DEMO_COHORTS else CohortRef(view.cohort.name)
+    subject = view.subject.id if figure.of_subject else None
+    settings = view.settings if figure.of_graph else ConnectomeSettings()
+    return FigureRequest(figure.key, cohort, subject, settings, figure.options.as_dict())
+
+
+def listed() -> list[FigureRequest]:
+    """What is to be exported, in the order of the paper."""
+    return list(st.session_state.get(EXPORT_LIST, []))
+
+
+def keep_list(requests: list[FigureRequest]) -> None:
+    """Keep another list in the place of the present one."""
+    st.session_state[EXPORT_LIST] = list(requests)
+
+
+def is_in_export(request: FigureRequest) -> bool:
+    """Whether a figure is on the list."""
+    requests = listed()
+    # The SHA-256 of a large cohort takes a while, and no other request can be one of own subjects.
+    return any(one.cohort.own == request.cohort.own for one in requests) and _pinned(request) in requests
+
+
+def add_to_export(request: FigureRequest) -> None:
+    """Put a figure on the list, and say so."""
+    pinned, requests = _pinned(request), listed()
+    if pinned in requests:
+        return
+    keep_list([*requests, pinned])
+    number = counted(len(requests) + 1, "figure")
+    st.toast(f"Added to the export: {number} on the page Export.", icon=":material/check:")
+
+
+def _pinned(request: FigureRequest) -> FigureRequest:
+    """A request as the list keeps it: own subjects are remembered by the SHA-256 of their numbers."""
+    if not request.cohort.own:
+        return request
+    return replace(request, cohort=replace(request.cohort, sha256=current_view().loaded.sha256))
+
+
+def move(position: int, by: int) -> None:
+    """Move a figure up (−1) or down (1)."""
+    requests = listed()
+    other = position + by
+    if 0 <= position < len(requests) and 0 <= other < len(requests):
+        requests[position], requests[other] = requests[other], requests[position]
+        keep_list(requests)
+
+
+def remove(position: int) -> None:
+    """Take a figure off the list."""
+    requests = listed()
+    if 0 <= position < len(requests):
+        del requests[position]
+        keep_list(requests)

@@ -1,0 +1,230 @@
+"""Uploaded files on their way to the library's readers: written to a folder of their own, read, removed.
+
+The files of a folder keep their places in it, for names alone do not always say whose they are. A project is opened
+where it lies in memory, and never written to the disk.
+"""
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
+from biobgt.cohort_edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
+from biobgt.project import Project, open_project
+from biobgt.readers import read_atlas, readable_suffixes
+from biobgt.readers.gifti import LABEL_SUFFIX
+
+_ANSWERS_OF_THEIR_OWN = ("atlas", "phenotypes")  # arguments of the reader, not among its options
+# Sidecars of images, tables that the reader may take for phenotypes, and labels of vertices.
+_BESIDE_THE_DATA = (".json", ".xlsx", LABEL_SUFFIX)
+_MAX_NAME = 150
+_DEEPEST = 12  # folders above a file that are kept; with names of that length a path stays within what systems allow
+
+
+class Upload(Protocol):
+    """What is used of Streamlit's uploaded file; of a folder's files, browsers send ``study/sub-01/func/x.tsv``."""
+
+    file_id: str
+    name: str
+
+    def getbuffer(self) -> memoryview:
+        """The file's bytes."""
+
+
+@dataclass(frozen=True)
+class UploadedFiles:
+    """What a user uploaded to be read, and their answers to the reader's questions.
+
+    ``atlas`` is a bundled name, ``unknown``, or None where the files say it; a table of the user's own comes before it.
+    ``answers`` maps ``atlas``, ``phenotypes`` or a field of ReadOptions, as the reader's question named it, to the
+    choice.
+    """
+
+    files: Sequence[Upload]
+    phenotypes: Upload | None = None
+    atlas: str | None = None
+    atlas_table: Upload | None = None
+    label_image: Upload | None = None
+    image: ImageOptions = field(default_factory=ImageOptions)
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file_ids(self) -> frozenset[str]:
+        """The uploaded files, by the ids that Streamlit gave them."""
+        return frozenset(upload.file_id for upload in self.files)
+
+    def signature(self) -> tuple[object, ...]:
+        """Equal for the same files, options and answers, so that nothing is read twice."""
+        others = (self.phenotypes, self.atlas_table, self.label_image)
+        ids = tuple(upload.file_id if upload else None for upload in (*self.files, *others))
+        return (ids, self.atlas, self.image, tuple(sorted(self.answers.items())))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The files that lie in the uploaders, once read.
+
+    Attributes
+    ----------
+    file_ids : frozenset of str
+    as_read : Cohort
+        What was made of them, with those they were added to, before anything was changed by hand.
+    earlier : Cohort or None
+        The subjects that were loaded, and perhaps changed, before the first of these files came.
+    edits : HandEdits
+        What was changed by hand since these files came, also in subjects that ``as_read`` does not have.
+    """
+
+    file_ids: frozenset[str]
+    as_read: Cohort
+    earlier: Cohort | None = None
+    edits: HandEdits = field(default_factory=HandEdits)
+
+
+def earlier_subjects(own: Cohort | None, batch: Batch | None, file_ids: frozenset[str]) -> Cohort | None:
+    """Who was loaded before these files: with some of the last batch among them, it is still that batch."""
+    return batch.earlier if batch is not None and batch.file_ids & file_ids else own
+
+
+def take_in(
+    read: Cohort, own: Cohort | None, batch: Batch | None, *, file_ids: frozenset[str], adding: bool
+) -> tuple[Cohort, Batch]:
+    """Put what was read beside, or in the place of, what is loaded; what was changed by hand is changed again.
+
+    Parameters
+    ----------
+    read : Cohort
+        Everything that lies in the uploaders.
+    own : Cohort or None
+        What is loaded, as it is by now.
+    batch : Batch or None
+        The last reading.
+    file_ids : frozenset of str
+        The files that were read.
+    adding : bool
+        Keep the subjects that were loaded before.
+    """
+    earlier = earlier_subjects(own, batch, file_ids)
+    as_read = read if earlier is None or not adding else add_subjects(earlier, read)
+    if own is None or batch is None or not batch.file_ids & file_ids:
+        return as_read, Batch(file_ids, as_read, earlier)
+    edits = _all_edits(batch, own)
+    return edit_again(as_read, edits), Batch(file_ids, as_read, earlier, edits)
+
+
+def _all_edits(batch: Batch, own: Cohort) -> HandEdits:
+    """What was changed by hand: in the subjects there are as they show it, in the others as it was when they went."""
+    now, before, here = hand_edits(batch.as_read, own), batch.edits, batch.as_read.ids
+    old_atlas = before.atlas_as_read
+    elsewhere = old_atlas is not None and not same_regions(batch.as_read.atlas, old_atlas)
+    of_atlas = before if now.atlas is None and elsewhere else now
+    return HandEdits(
+        groups={name: group for name, group in before.groups.items() if name not in here} | dict(now.groups),
+        removed={name: file for name, file in before.removed.items() if name not in here} | dict(now.removed),
+        atlas_as_read=of_atlas.atlas_as_read,
+        atlas=of_atlas.atlas,
+    )
+
+
+def read_uploaded(uploaded: UploadedFiles, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:
+    """Read what was uploaded into a cohort; nothing of it stays on the disk."""
+    with TemporaryDirectory(prefix="biobgt-") as temporary:
+        folder = Path(temporary)
+        tables = folder / "tables"
+        atlas = uploaded.answers.get("atlas", uploaded.atlas)
+        table = _write_if(uploaded.atlas_table, tables / "atlas")
+        labels = _write_if(uploaded.label_image, tables / "labels")
+        phenotypes = _write_if(uploaded.phenotypes, tables / "phenotypes") or uploaded.answers.get("phenotypes")
+        answers: dict[str, Any] = {
+            option: choice for option, choice in uploaded.answers.items() if option not in _ANSWERS_OF_THEIR_OWN
+        }
+        options = ReadOptions(**answers, image=replace(uploaded.image, labels=labels or uploaded.image.labels))
+        return read_cohort(
+            _write_all(uploaded.files, folder / "your files"),
+            atlas=table or atlas,
+            phenotypes=phenotypes,
+            options=options,
+            name=name,
+            progress=progress,
+        )
+
+
+def read_uploaded_atlas(table: Upload) -> Atlas:
+    """Read a user's own atlas; nothing of it stays on the disk."""
+    with TemporaryDirectory(prefix="biobgt-") as temporary:
+        return read_atlas(_write(table, Path(temporary)))
+
+
+def open_uploaded_project(upload: Upload) -> Project:
+    """Open a project."""
+    return open_project(io.BytesIO(upload.getbuffer()))
+
+
+def safe_name(name: str) -> str:
+    """Keep the last part of a file's name, without what could lead elsewhere or hide the file."""
+    return _safe_part(name.replace("\\", "/").rsplit("/", 1)[-1])
+
+
+def safe_path(name: str) -> Path | None:
+    """A file's place within the folder that was uploaded; None where it, or a folder above it, is hidden.
+
+    >>> safe_path("study/sub-01/x.tsv").as_posix(), safe_path("study/.git/config"), safe_path("../x.tsv")
+    ('study/sub-01/x.tsv', None, None)
+    """
+    parts = [part for part in name.replace("\\", "/").split("/") if part.strip()]
+    if len(parts) < 2:
+        return Path(safe_name(name))
+    if any(part.strip().startswith(".") for part in parts):
+        return None
+    return Path(*(_safe_part(part) for part in parts[-_DEEPEST:]))
+
+
+def _safe_part(part: str) -> str:
+    cleaned = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", part).strip()
+    return cleaned[-_MAX_NAME:].lstrip(". ") or "file"
+
+
+def _write_all(uploads: Sequence[Upload], folder: Path) -> list[Path]:
+    """Write files to a folder, which is read as one; loose archives and what cannot be read are named one by one.
+
+    Not every file of a folder that was uploaded as one can be read: the reader counts the others.
+    """
+    folder.mkdir()
+    places = [(upload, safe_path(upload.name)) for upload in uploads]
+    written = [_write_at(upload, folder / place) for upload, place in places if place is not None]
+    in_folder = (*readable_suffixes(), *_BESIDE_THE_DATA)
+    alone = [path for path in written if path.parent == folder and not path.name.lower().endswith(in_folder)]
+    for i, path in enumerate(alone):
+        # Out of the folder, or it would be met twice.
+        aside = folder.parent / f"alone{i}" / path.name
+        aside.parent.mkdir()
+        alone[i] = path.rename(aside)
+    return [folder, *alone] if len(alone) < len(written) or not written else alone
+
+
+def _write(upload: Upload, folder: Path) -> Path:
+    return _write_at(upload, folder / safe_name(upload.name))
+
+
+def _write_at(upload: Upload, place: Path) -> Path:
+    """Write one file; a second of the same name gets a number, so that neither is lost."""
+    stem, dot, extensions = place.name.partition(".")
+    path, number = place, 1
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        while path.exists():
+            number += 1
+            path = place.with_name(f"{stem} ({number}){dot}{extensions}")
+        path.write_bytes(upload.getbuffer())
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"'{place.name}' could not be stored for reading ({reason}).") from None
+    return path
+
+
+def _write_if(upload: Upload | None, folder: Path) -> Path | None:
+    return None if upload is None else _write(upload, folder)

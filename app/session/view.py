@@ -1,0 +1,151 @@
+"""A cohort with what was measured of it, and the view of it that pages show.
+
+What is kept here lives as long as the cohort does: a demo's for all sessions, a user's own in that user's session.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar, cast
+
+import pandas as pd
+import streamlit as st
+
+from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
+from biobgt.export import cohort_sha256
+from biobgt.kept_results import Key, MemoryStore
+from biobgt.measured import Measured, MeasuredCohort
+from biobgt.model.installed import InstalledModel
+from biobgt.options import Options, Plain
+from biobgt.quality import quality_table
+from session.choices import options_of
+from session.keys import VIEW
+from session.models import FITTING, chosen_model, model_shown
+
+AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+@dataclass(eq=False)
+class LoadedCohort:
+    """A cohort with what is worked out once for all of its subjects, when it is first asked for."""
+
+    key: str
+    cohort: Cohort
+    store: MemoryStore = field(default_factory=MemoryStore)
+
+    @cached_property
+    def quality(self) -> pd.DataFrame:
+        """The quality table, one row per subject."""
+        return quality_table(self.cohort)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the cohort's numbers, by which an export recognises it."""
+        return cohort_sha256(self.cohort)
+
+    @property
+    def measured(self) -> MeasuredCohort:
+        """The cohort, to be asked for results; who waits for one sees what goes on."""
+        return MeasuredCohort(self.cohort, self.store, watch_with_spinner)
+
+    def changed_to(self, cohort: Cohort) -> "LoadedCohort":
+        """The cohort after a change: what was measured is kept only where no subject's numbers and no region changed.
+
+        Groups may have. Nothing that is kept depends on them but through the ids of a group's members.
+        """
+        if not _same_measurements(self.cohort, cohort):
+            return LoadedCohort(self.key, cohort)
+        return replace(self, cohort=cohort)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What is looked at: one subject of one cohort, how its graph is made, and what the user chose on the pages.
+
+    Attributes
+    ----------
+    loaded : LoadedCohort
+    subject : Subject
+    settings : ConnectomeSettings
+    choices : mapping of str to plain values
+        By the names that links give to options; what is not in it is the default.
+    model : str
+    """
+
+    loaded: LoadedCohort
+    subject: Subject
+    settings: ConnectomeSettings
+    choices: Mapping[str, Plain] = field(default_factory=dict)
+    model: str = FITTING
+
+    @property
+    def cohort(self) -> Cohort:
+        """The subject's cohort."""
+        return self.loaded.cohort
+
+    @property
+    def atlas(self) -> Atlas:
+        """The cohort's atlas."""
+        return self.cohort.atlas
+
+    @cached_property
+    def measured(self) -> Measured:
+        """What is measured of the subject, with the view's graph."""
+        return self.loaded.measured.of(self.subject.id, self.settings)
+
+    @cached_property
+    def chosen_model(self) -> InstalledModel | None:
+        """The model that the sidebar says, or the one that fits the cohort; None where none does."""
+        return chosen_model(self.model, self.cohort)
+
+    @cached_property
+    def model_shown(self) -> InstalledModel | None:
+        """The same, or the first of all; None where there is no model."""
+        return model_shown(self.model, self.cohort)
+
+    def options(self, kind: type[AnyOptions], /, **fixed: Plain) -> AnyOptions:
+        """A group of options, as the user chose them; ``fixed`` are not the user's choice here."""
+        asked = (kind, tuple(fixed.items()))
+        if asked not in self._chosen:
+            of_model = any(one.of_model for one in kind.declared().values())
+            model = self.model_shown.cohort if of_model and self.model_shown is not None else None
+            self._chosen[asked] = options_of(self.choices, kind, self.cohort, model, **fixed)
+        return cast("AnyOptions", self._chosen[asked])
+
+    @cached_property
+    def _chosen(self) -> dict[Hashable, Options]:
+        """Options that were put together before: panels of a page ask for the same again and again."""
+        return {}
+
+
+def current_view() -> View:
+    """The view that the sidebar chose in this run."""
+    view: View = st.session_state[VIEW]
+    return view
+
+
+@contextmanager
+def watch_with_spinner(key: Key) -> Iterator[None]:
+    """Show what goes on while a result that takes long is measured."""
+    if not key.kind.doing:
+        yield
+        return
+    with st.spinner(key.kind.doing):
+        yield
+
+
+def measured_model(model: InstalledModel) -> Measured:
+    """What is measured of the groups that a model was trained on; the same for all sessions."""
+    return MeasuredCohort(model.cohort, _model_store(model.name, model.sha256), watch_with_spinner).of(None)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _model_store(name: str, sha256: str) -> MemoryStore:
+    return MemoryStore()
+
+
+def _same_measurements(one: Cohort, other: Cohort) -> bool:
+    return one.atlas is other.atlas and [
+        (subject.id, id(subject.series), id(subject.connectivity)) for subject in one
+    ] == [(subject.id, id(subject.series), id(subject.connectivity)) for subject in other]

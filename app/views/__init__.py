@@ -1,0 +1,1 @@
+"""The pages, a folder each; ``page.py`` is what Streamlit runs, the other files are its panels."""

@@ -1,0 +1,1 @@
+"""The page of attention: where the trained models look in groups, and in one subject."""

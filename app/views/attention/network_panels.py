@@ -1,0 +1,45 @@
+"""A network that several cohorts share: first how far their controls differ, then each disorder beside its own."""
+
+import streamlit as st
+
+from biobgt.figures.attention_difference import AttentionDifferenceOptions
+from biobgt.figures.attention_likeness import AttentionLikeness
+from biobgt.figures.figure import NoOptions
+from biobgt.model.installed import InstalledModel
+from session.page_options import PageOptions
+from session.view import View, measured_model
+from views.attention.attention_panels import ask_unit, part_of, show_two_groups
+from views.shared.option_widgets import ask
+from views.shared.widgets import heading, plain, show
+
+
+def show_controls(view: View, model: InstalledModel) -> None:
+    """Show how far the controls of the first two cohorts differ: what no diagnosis can explain."""
+    first, second = (groups[0] for groups in list(model.readouts.values())[:2])
+    heading("Do the controls of different cohorts differ?", simulated=False, terms=("fdr",))
+    st.markdown(
+        plain(
+            "Nobody here has a diagnosis, so what differs is the scanner, the preprocessing, the age or the motion of "
+            "the cohorts. This bounds what may be said of groups of different cohorts: a difference between two "
+            "disorders of two cohorts that is no larger than this says nothing about the disorders."
+        )
+    )
+    options = view.options(AttentionDifferenceOptions, first=first, second=second, **part_of(view, model))
+    show_two_groups(view, model, options, key="controls_")
+
+
+def show_disorder(view: View, model: InstalledModel) -> None:
+    """Show a disorder beside the controls of its own cohort."""
+    heading("Each disorder beside its own controls", simulated=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        ask(PageOptions, "disorder", cohort=model.cohort)
+        ask_unit(model)
+    disorder = view.options(PageOptions).disorder
+    groups = {"first": model.controls_of(disorder), "second": disorder}
+    show_two_groups(view, model, view.options(AttentionDifferenceOptions, **groups, **part_of(view, model)))
+
+
+def show_likeness(view: View, model: InstalledModel) -> None:
+    """Show how alike the disorders' differences from their own controls are."""
+    heading("How alike are the differences?", simulated=model.simulated)
+    show(view, AttentionLikeness.of(measured_model(model), NoOptions()), key="likeness")

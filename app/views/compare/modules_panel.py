@@ -1,0 +1,122 @@
+"""The modules of two groups side by side: what each group's subjects agree on, in the same colours, and a test."""
+
+import pandas as pd
+import streamlit as st
+
+from biobgt.figures.module_brains import GroupBrainOptions, GroupModuleBrain
+from biobgt.figures.module_flow import GroupModuleFlow
+from biobgt.figures.module_groups import TwoGroupOptions
+from biobgt.figures.modules import networks_of
+from biobgt.groups.design import confounding_notes
+from biobgt.kept_results import MODULE_LABELS
+from biobgt.modules.difference import UNADJUSTED, ModuleDifference
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.spreadsheets import written
+from biobgt.wording import counted
+from session.long_work import work_through
+from session.page_options import GLASS, PageOptions, brain_kind
+from session.view import View
+from views.modules.module_brain_panel import NO_PLACES
+from views.shared.option_widgets import ask
+from views.shared.widgets import heading, plain, show
+
+BRAIN_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
+GLASS_MM = 85.0
+
+
+def show_modules(view: View) -> None:
+    """Compare the modules of two groups, when asked to."""
+    heading("Modules of the groups", simulated=view.cohort.simulated, terms=("consensus",))
+    options = view.options(TwoGroupOptions)
+    if _find_modules(view, options):
+        _show_difference(view, options)
+
+
+def _find_modules(view: View, options: TwoGroupOptions) -> bool:
+    """Find the modules of every subject, which shows how far it is and can be stopped; true when all are."""
+    members = [name for group in options.groups for name in view.cohort.group(group).ids]
+    how = options.part(ModuleOptions)
+    left = [name for name in members if not view.measured.of(name).has(MODULE_LABELS, how)]
+    return work_through(
+        left,
+        lambda name: view.measured.of(name).module_labels(options),
+        key="groups",
+        start=f"Find the modules of {counted(len(members), 'subject')}",
+        doing="Subject",
+        done_before=len(members) - len(left),
+    )
+
+
+def _show_difference(view: View, options: TwoGroupOptions) -> None:
+    flow = GroupModuleFlow.of(view.measured, options)
+    _show_numbers(view, options, flow.difference)
+    ask(PageOptions, "group_brain", cohort=view.cohort)
+    with st.container(horizontal=True):
+        for group, key in zip(options.groups, ("brain_first", "brain_second"), strict=True):
+            with st.container(width=BRAIN_WIDTH):
+                _show_brain(view, group, key)
+    show(view, flow, key="group_flow")
+    _show_changed(view, options, flow.difference)
+
+
+def _show_numbers(view: View, options: TwoGroupOptions, found: ModuleDifference) -> None:
+    agreement, groups = found.agreement, options.groups
+    with st.container(horizontal=True):
+        for title, value in (
+            ("AMI", f"{agreement.ami:.2f}"),
+            ("ARI", f"{agreement.ari:.2f}"),
+            ("VI (bits)", f"{agreement.vi:.2f}"),
+            ("Regions that change", f"{len(found.changed)} of {agreement.n_compared}"),
+            ("Permutation p", "not defined" if found.p != found.p else f"{found.p:.3g}"),
+        ):
+            st.metric(title, value, width="content", border=True)
+    whom = "Simulated subjects: consensus modules" if view.cohort.simulated else "Consensus modules"
+    st.caption(
+        plain(
+            f"{whom} of {groups[0]} and of {groups[1]}. The test asks whether "
+            f"subjects are more alike within their group (mean AMI {found.within:.3f}) than between groups "
+            f"({found.between:.3f}), against {found.n_permutations:,} permutations of the groups (seed {found.seed}). "
+            f"{' '.join((UNADJUSTED, *confounding_notes(view.cohort, groups)))}{_recordings(view, groups, found)}"
+        )
+    )
+
+
+def _recordings(view: View, groups: tuple[str, str], found: ModuleDifference) -> str:
+    """Say how many people there are where somebody has several recordings."""
+    n_recordings = sum(len(view.cohort.group(group)) for group in groups)
+    n_people = sum(found.n_subjects)
+    if n_recordings == n_people:
+        return ""
+    return (
+        f" There are {n_recordings} recordings of {n_people} people; permutations keep a person's recordings together."
+    )
+
+
+def _show_brain(view: View, group: str, key: str) -> None:
+    if view.atlas.coordinates is None:
+        st.info(NO_PLACES)
+        return
+    shown = view.options(PageOptions).group_brain
+    glass = shown == GLASS
+    figure = GroupModuleBrain.of(view.measured, view.options(GroupBrainOptions, group=group, brain=brain_kind(shown)))
+    show(view, figure, key=f"{key}_glass" if glass else key, as_picture=glass, picture_mm=GLASS_MM)
+
+
+def _show_changed(view: View, options: TwoGroupOptions, found: ModuleDifference) -> None:
+    """List the regions that are in another module."""
+    if not found.changed:
+        st.caption("No region changes module.")
+        return
+    networks = networks_of(view.atlas, options.labelling)
+    rows = [
+        {
+            "Region": view.atlas.regions[region],
+            f"Module in {options.first}": int(found.first[region]),
+            f"Module in {options.second}": int(found.second[region]),
+        }
+        | ({"Functional network": networks[region] or ""} if networks else {})
+        for region in found.changed
+    ]
+    with st.expander(f"Regions that change module: {len(rows)}"):
+        table = pd.DataFrame(rows)
+        st.dataframe(written(table), hide_index=True, key="changed_regions", alt="Regions that change module")

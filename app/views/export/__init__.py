@@ -1,0 +1,1 @@
+"""The page of exports: figures for a paper, with what made them."""

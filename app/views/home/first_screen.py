@@ -1,0 +1,89 @@
+"""The first screen of Home: what this is for, in three small figures of the current subject, and two ways to begin."""
+
+import streamlit as st
+
+from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
+from biobgt.figures.compact import compact
+from biobgt.figures.figure import Figure
+from biobgt.figures.graph_words import ATLAS_ORDER
+from biobgt.figures.hub_curve_options import BY_NE, N_RANDOM, HubCurvesOptions
+from biobgt.figures.hub_curves import HubCurves
+from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
+from biobgt.hubs import cost
+from biobgt.model.installed import InstalledModel
+from session.view import View, measured_model
+from views.page_map import PAGES
+from views.shared.tour import start_tour
+from views.shared.widgets import input_errors_shown, plain, simulated_badge
+
+# In px: with the title, the sentence, the buttons and a caption they fit a window of 800.
+HEIGHT, MAPS_HEIGHT = 320, 236
+BRAIN_WIDTH = 262  # px; the others share the rest, which at 800 px is another row
+
+
+def show_first_screen(view: View) -> None:
+    """Show what this is for, three figures and two buttons; what takes longest to draw comes last."""
+    st.title("BioBGT Explorer")
+    st.markdown(
+        "From resting-state fMRI to the hubs, modules and attention maps of the *Biologically Plausible Brain Graph "
+        "Transformer*, as figures you can check, quote and publish."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Bring my subjects", key="bring", type="primary", icon=":material/upload_file:"):
+            st.switch_page(PAGES["subjects"].script)
+        if st.button("Look around with the demo", key="look_around", icon=":material/tour:"):
+            start_tour()
+        model = view.model_shown
+        st.caption(plain(f"Shown: {view.subject.id}"), width="content")
+        if view.subject.simulated or (model is not None and model.simulated):
+            simulated_badge()
+    with st.container(horizontal=True):
+        brain = st.container(width=BRAIN_WIDTH)
+        curves, maps = st.container(width="stretch"), st.container(width="stretch")
+    if model is not None:
+        with maps, input_errors_shown():
+            _show_attention(view, model)
+    with curves, input_errors_shown():
+        _show_hubs(view)
+    with brain, input_errors_shown():
+        _show_modules(view)
+
+
+def _show_modules(view: View) -> None:
+    if view.atlas.coordinates is None:
+        _lead_to("modules", "This atlas has no coordinates, so its regions cannot be drawn in the brain.")
+        return
+    figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions))
+    _show_card(figure, "modules", "The brain in the colours of its Louvain modules; drag to turn it.")
+
+
+def _show_hubs(view: View) -> None:
+    if view.atlas.n_regions > cost.ASK_ABOVE:
+        _lead_to("hubs", cost.cost_sentence(view.atlas.n_regions))
+        return
+    options = view.options(HubCurvesOptions, order=BY_NE, n_random=N_RANDOM, group=False)
+    figure = HubCurves.of(view.measured, options)
+    _show_card(figure, "hubs", "Node entanglement (NE), node efficiency (NEff) and FC strength of its regions.")
+
+
+def _show_attention(view: View, model: InstalledModel) -> None:
+    controls, patients = groups = model.pair_with(view.subject.group)
+    order = next(iter(model.atlas.labels), ATLAS_ORDER)
+    figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(order=order, groups=groups))
+    said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
+    _show_card(figure, "attention", said, height=MAPS_HEIGHT)
+
+
+def _show_card(figure: Figure, page: str, said: str, *, height: int = HEIGHT) -> None:
+    """A small figure below the link to its page; its whole caption shows on hover, and a screen reader says it."""
+    entry = PAGES[page]
+    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(figure.caption))
+    drawn = compact(figure, height=height)
+    st.plotly_chart(drawn, key=f"first_{figure.key}", config={"displayModeBar": False}, alt=figure.caption)
+    st.caption(plain(said))
+
+
+def _lead_to(page: str, why: str) -> None:
+    """The link without a figure, and why there is none."""
+    st.page_link(PAGES[page].script, label=f"**{PAGES[page].title}**", icon=PAGES[page].icon)
+    st.caption(plain(why))

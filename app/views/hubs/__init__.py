@@ -1,0 +1,1 @@
+"""The page of hubs: curves, agreement, evidence, brains, the table, and one region in detail."""

@@ -1,0 +1,83 @@
+"""The scatters, the γ-sweep and the table of the page of hubs."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import streamlit as st
+
+from biobgt.atlas import LABELLINGS
+from biobgt.figures.gamma_sweep import GammaSweep, GammaSweepOptions
+from biobgt.figures.hub_scatter import HubScatter, HubScatterOptions
+from biobgt.figures.hub_words import table_caption
+from biobgt.figures.reliability_words import measure_reliability
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.spreadsheets import written
+from session.view import View
+from views.hubs.evidence_panels import hub_reliability
+from views.shared.widgets import heading, plain, show
+
+SCATTER_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
+LETTER_WIDTH, FEWEST_LETTERS = 8, 10  # of a column of names, in px, so that "cingulo-opercular" is whole
+
+
+def show_scatters(view: View, measures: tuple[str, ...], *, region: str, on_pick: Callable[[int], None]) -> None:
+    """Show node entanglement against each of the other measures."""
+    heading("Does NE agree, region by region?", simulated=view.subject.simulated, terms=("agreement",))
+    with st.container(horizontal=True):
+        for measure in measures:
+            options = view.options(HubScatterOptions, measure=measure, region=region)
+            with st.container(width=SCATTER_WIDTH):
+                show(view, HubScatter.of(view.measured, options), key=f"ne_{measure}", on_pick=on_pick)
+
+
+def show_sweep(view: View, measures: tuple[str, ...]) -> None:
+    """Show where over γ node entanglement agrees with the other measures."""
+    heading("At which diffusion times does NE agree?", simulated=view.subject.simulated)
+    show(view, GammaSweep.of(view.measured, view.options(GammaSweepOptions, measures=measures)))
+
+
+def show_table(view: View, measures: tuple[str, ...]) -> None:
+    """Show the measures of every region, the strongest hub by NE first."""
+    subject, options = view.subject, view.options(HubOptions)
+    table = view.measured.hub_table(options, tuple(dict.fromkeys((NE, *measures))))
+    heading("Hub table", simulated=subject.simulated)
+    reliability = hub_reliability(view)
+    columns = [f"{measure}{what}" for measure in measures for what in ("", "_rank", "_hub")]
+    n_hubs = {HUB_MEASURES[measure].short: int(table[f"{measure}_hub"].sum()) for measure in measures}
+    caption = table_caption(subject.id, n_hubs, options, simulated=subject.simulated)
+    shown = table.sort_values(f"{NE}_rank", kind="stable")[["region", *view.atlas.labels, *columns]]
+    labels = {
+        name: st.column_config.TextColumn(name.capitalize(), width=_width(names), help=LABELLINGS.get(name))
+        for name, names in view.atlas.labels.items()
+    }
+    st.dataframe(
+        written(shown.fillna(dict.fromkeys(view.atlas.labels, ""))),
+        key="hub_table",
+        column_config={
+            column: config
+            for measure in measures
+            for column, config in _columns(measure, measure_reliability(measure, reliability)).items()
+        }
+        | labels,
+        height=420,
+        alt="Hub measures of each region: value, rank, and whether it is a hub",
+    )
+    st.caption(plain(caption))
+
+
+def _width(names: Iterable[str | None]) -> int:
+    """The width of a column in which the longest of the names is whole, in px."""
+    return LETTER_WIDTH * max([FEWEST_LETTERS, *(len(name) + 2 for name in names if name)])
+
+
+def _columns(measure: str, reliability: str) -> dict[str, Any]:
+    """How a measure's columns are headed and written; its reliability stands in the help of the first."""
+    about = HUB_MEASURES[measure]
+    meaning = f"{about.title}. {reliability}" if reliability else about.title
+    number = "%d" if about.counts else "%.4f"
+    return {
+        measure: st.column_config.NumberColumn(about.short, format=number, help=meaning),
+        f"{measure}_rank": st.column_config.NumberColumn(f"{about.short} rank", help="1 is the strongest hub"),
+        f"{measure}_hub": st.column_config.CheckboxColumn(f"{about.short} hub", help="A hub by the chosen rule"),
+    }

@@ -1,0 +1,123 @@
+"""Whether to believe a subject's hubs: agreement beyond strength and degree, and the reliability of each measure."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from biobgt.figures.agreement_words import comparison_rows, given_sentence, verdict_caption, verdict_sentence
+from biobgt.figures.hub_words import little_strength_reason
+from biobgt.figures.reliability_words import own_reliability_sentence, reliability_caption, reliability_rows
+from biobgt.hubs.beyond_strength import set_against_nulls
+from biobgt.hubs.hub_options import NULL_GRAPHS, EntanglementOptions, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.hubs.split_half import compare_halves, why_not_split
+from biobgt.kept_results import HALF_HUBS, NULL_AGREEMENT
+from biobgt.spreadsheets import written
+from biobgt.study_reliability import StudyReliability, study_reliability
+from session.long_work import work_through
+from session.view import View
+from views.shared.widgets import heading, input_errors_shown, plain
+
+SEED = 0
+HALVES = (0, 1)
+
+
+def show_little_strength(view: View) -> None:
+    """Say where FC strength has little to compare with."""
+    if reason := little_strength_reason(view.measured.mean_connectivity()[0]):
+        st.info(plain(reason), icon=":material/info:")
+
+
+def show_verdict(view: View) -> None:
+    """Show whether NE agrees with NEff beyond strength and degree, against null graphs if asked."""
+    subject, measured, options = view.subject, view.measured, view.options(EntanglementOptions)
+    heading("Does NE agree beyond strength and degree?", simulated=subject.simulated, terms=("null-graph",))
+    st.markdown(
+        "A region with many and strong connections has a high NE and a high NEff, whatever else the graph looks like. "
+        "Only agreement beyond that is evidence that NE follows NEff."
+    )
+    with input_errors_shown():
+        own = measured.own_agreement(options.perturbation)
+        st.markdown(plain(given_sentence(own.at(options.gamma))))
+        seeds = range(SEED, SEED + NULL_GRAPHS)
+        left = [seed for seed in seeds if not measured.has(NULL_AGREEMENT, (options.perturbation, seed))]
+        whole = work_through(
+            left,
+            partial(measured.null_agreement, options.perturbation),
+            key="agreement_nulls",
+            start=f"Compare with {NULL_GRAPHS} null graphs",
+            doing="Null graph",
+            done_before=NULL_GRAPHS - len(left),
+        )
+        if not whole:
+            return
+        nulls = [measured.null_agreement(options.perturbation, seed) for seed in seeds]
+        found = set_against_nulls(own, nulls, options.gamma)
+        st.markdown(f"**{plain(verdict_sentence(found))}**")
+        st.dataframe(
+            written(pd.DataFrame(comparison_rows(found))),
+            hide_index=True,
+            key="agreement_table",
+            width="content",
+            alt="Agreement of NE in this subject and in its null graphs",
+        )
+        caption = verdict_caption(
+            subject.id,
+            found,
+            gamma=options.gamma,
+            perturbation=options.perturbation,
+            seed=SEED,
+            simulated=subject.simulated,
+        )
+        st.caption(plain(caption))
+
+
+def hub_reliability(view: View) -> StudyReliability:
+    """The study's reliability that fits the view's graph, or why none does."""
+    options = view.options(EntanglementOptions)
+    return study_reliability(view.settings, view.atlas, gamma=options.gamma, perturbation=options.perturbation)
+
+
+def show_reliability(view: View) -> None:
+    """Show how reliable each measure is, in the study where that applies and in this subject if asked."""
+    heading("How reliable are these measures?", simulated=view.subject.simulated)
+    study = hub_reliability(view)
+    own = _own_halves(view)
+    if own is not None:
+        st.markdown(plain(own_reliability_sentence(view.subject.id, own, simulated=view.subject.simulated)))
+    if own is None and study.table is None:
+        st.caption(plain(study.note))
+        return
+    table = reliability_rows(study, own)
+    numbers = {name: st.column_config.NumberColumn(name, format="%.2f") for name in table.columns[1:]}
+    st.dataframe(
+        written(table),
+        hide_index=True,
+        key="reliability_table",
+        column_config=numbers,
+        width="content",
+        alt="Reliability of each hub measure",
+    )
+    st.caption(plain(reliability_caption(study)))
+
+
+def _own_halves(view: View) -> pd.DataFrame | None:
+    """Offer to measure the halves of the recording; None before that, or where there are none."""
+    if reason := why_not_split(view.subject, view.settings):
+        st.caption(plain(reason))
+        return None
+    measured, options = view.measured, view.options(HubOptions)
+    left = [number for number in HALVES if not measured.has(HALF_HUBS, (options.perturbation, number))]
+    whole = work_through(
+        left,
+        partial(measured.half_hubs, options.perturbation),
+        key="hub_halves",
+        start="Measure the two halves of this recording",
+        doing="Half",
+        done_before=len(HALVES) - len(left),
+    )
+    if not whole:
+        return None
+    first, second = (measured.half_hubs(options.perturbation, number) for number in HALVES)
+    return compare_halves(first, second, options.gamma, measures=list(HUB_MEASURES), top=options.share)

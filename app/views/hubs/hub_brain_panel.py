@@ -1,0 +1,29 @@
+"""Hubs in the brain, on the page of hubs: in 3-D, in the glass brain, and five measures side by side."""
+
+import streamlit as st
+
+from biobgt.figures.hub_brains import FiveBrains, HubBrain, HubBrainOptions
+from biobgt.hubs.hub_options import EntanglementOptions
+from session.page_options import FIVE, GLASS, PageOptions, brain_kind
+from session.view import View
+from views.shared.option_widgets import ask
+from views.shared.widgets import heading, show
+
+
+def show_brain(view: View) -> None:
+    """Show the regions at their places, sized by NE and coloured by its rank, or by five measures."""
+    heading("Hubs in the brain", simulated=view.subject.simulated)
+    if view.atlas.coordinates is None:
+        st.info(
+            "This atlas has no coordinates, so its regions cannot be drawn in the brain. On the page Subjects, choose "
+            "a bundled atlas or add an atlas table with coordinates.",
+            icon=":material/info:",
+        )
+        return
+    ask(PageOptions, "hub_brain", cohort=view.cohort)
+    shown = view.options(PageOptions).hub_brain
+    if shown == FIVE:
+        show(view, FiveBrains.of(view.measured, view.options(EntanglementOptions)), key="hub_five")
+        return
+    figure = HubBrain.of(view.measured, view.options(HubBrainOptions, brain=brain_kind(shown)))
+    show(view, figure, key="hub_glass" if shown == GLASS else None, as_picture=shown == GLASS)

@@ -1,0 +1,86 @@
+"""Hubs: node entanglement beside node efficiency and FC strength, where they agree and where not."""
+
+from functools import partial
+
+import streamlit as st
+
+from biobgt.figures.hub_curve_options import HubCurvesOptions
+from biobgt.hubs import cost
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.hubs.measures import NE
+from session.view import View, current_view
+from views.hubs.agreement_panels import show_scatters, show_sweep, show_table
+from views.hubs.curves_panel import show_curves
+from views.hubs.evidence_panels import show_little_strength, show_reliability, show_verdict
+from views.hubs.hub_brain_panel import show_brain
+from views.hubs.rest_panel import measure_rest
+from views.hubs.why_region_panel import pick_region, picked_region, show_hint, show_why
+from views.shared.figure_panel import show_further_figures
+from views.shared.option_widgets import ask
+from views.shared.widgets import explained, input_errors_shown, plain
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Hubs", help=explained("hub", "ne", "neff", "fc-strength", "gamma"))
+    st.markdown(
+        "Node entanglement (NE) asks how much the spectral entropy of the brain graph changes when one region is "
+        "perturbed. Whether it agrees with node efficiency (NEff) and FC strength depends on the diffusion time γ, on "
+        "the threshold and on the perturbation: move them and see."
+    )
+    _ask_how(view)
+    if not _wants_hubs(view):
+        return
+    with input_errors_shown():
+        measures = view.options(HubCurvesOptions).measures
+        others = tuple(measure for measure in measures if measure != NE)
+        region = picked_region(view)
+        on_pick = partial(pick_region, view)
+        show_brain(view)
+        show_little_strength(view)
+        show_curves(view, region=region, on_pick=on_pick)
+        show_hint(region)
+        show_scatters(view, others, region=region, on_pick=on_pick)
+        over_gamma = st.container()
+        in_detail = st.container()
+        show_reliability(view)
+        show_table(view, measures)
+        show_further_figures(view, "hubs")
+        with over_gamma:  # filled last: with many regions it takes longest
+            whole = measure_rest(view)
+            if whole:
+                show_verdict(view)
+                show_sweep(view, others)
+        if whole:
+            with in_detail:
+                show_why(view, region)
+
+
+def _ask_how(view: View) -> None:
+    """Ask how hubs are measured and marked."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        ask(HubOptions, "perturbation", "gamma", "rule", cohort=view.cohort)
+        if view.options(HubOptions).rule == "top":
+            ask(HubOptions, "share", cohort=view.cohort)
+
+
+def _wants_hubs(view: View) -> bool:
+    """Whether to measure the view's hubs: always for atlases of the usual size, else once the user has said so.
+
+    Asked once for all subjects of an atlas.
+    """
+    n_regions = view.atlas.n_regions
+    wanted = f"hubs_wanted_{view.loaded.key}_{n_regions}"
+    if n_regions <= cost.ASK_ABOVE or st.session_state.get(wanted, False):
+        return True
+    st.info(plain(cost.cost_sentence(n_regions)), icon=":material/hourglass_top:")
+    st.button("Measure the hubs", key="measure_hubs", icon=":material/play_arrow:", on_click=_want, args=(wanted,))
+    return False
+
+
+def _want(wanted: str) -> None:
+    st.session_state[wanted] = True
+
+
+show_page()

@@ -1,0 +1,105 @@
+"""Why this region? One region of the page of hubs, picked by a click or by name, and what node entanglement sees."""
+
+import pandas as pd
+import streamlit as st
+
+from biobgt.figures.region_surroundings import RegionSurroundings, SurroundingsOptions
+from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra, story_of
+from biobgt.figures.why_words import story_sentences
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.region_story import RegionStory
+from biobgt.spreadsheets import written
+from session.keys import REGION
+from session.view import View
+from views.shared.widgets import heading, plain, show
+
+DRAWING_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
+ANCHOR = "why-this-region"
+STRONGEST = ""  # in place of a region: whichever has the highest NE
+
+
+def picked_region(view: View) -> str:
+    """The region that is asked about: the one picked, or the one with the highest NE."""
+    if st.session_state.setdefault(REGION, STRONGEST) not in view.atlas.regions:  # none, or of another atlas
+        st.session_state[REGION] = STRONGEST
+    return st.session_state[REGION] or _strongest(view)
+
+
+def pick_region(view: View, region: int) -> None:
+    """Ask about a region that was clicked."""
+    st.session_state[REGION] = view.atlas.regions[region]
+
+
+def show_hint(region: str) -> None:
+    """Say that points can be clicked, and where the answer is."""
+    st.markdown(
+        f"Click a point to see why NE ranks its region as it does. Selected: **{plain(region)}**, explained in "
+        f"[Why this region?](#{ANCHOR})"
+    )
+
+
+def show_why(view: View, region: str) -> None:
+    """Show what node entanglement compares for one region, in words and figures."""
+    terms = ("control-graph", "laplacian", "spectral-entropy", "ve")
+    heading("Why this region?", simulated=view.subject.simulated, terms=terms)
+    strongest = _strongest(view)
+    st.selectbox(
+        "Region: choose it here, or click a point above",
+        [STRONGEST, *view.atlas.regions],
+        format_func=lambda name: name or f"The strongest hub by NE: {strongest}",
+        key=REGION,
+        persist_state="session",
+    )
+    story = story_of(view.measured, view.options(RegionOptions, region=region))
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in story_sentences(story)))
+    with st.container(horizontal=True):
+        for key, perturbed in (("why_before", False), ("why_after", True)):
+            options = view.options(SurroundingsOptions, region=region, perturbed=perturbed)
+            with st.container(width=DRAWING_WIDTH):
+                show(view, RegionSurroundings.of(view.measured, options), key=key)
+    with st.container(horizontal=True):
+        with st.container(width=DRAWING_WIDTH):
+            spectra = RegionSpectra.of(view.measured, view.options(RegionOptions, region=region))
+            show(view, spectra, key="why_spectra")
+        with st.container(width=DRAWING_WIDTH):
+            entropy = RegionEntropy.of(view.measured, view.options(EntropyOptions, region=region))
+            show(view, entropy, key="why_entropy")
+    _show_standings(story)
+
+
+def _strongest(view: View) -> str:
+    table = view.measured.hub_table(view.options(HubOptions), (NE,))
+    return view.atlas.regions[int(table[f"{NE}_rank"].to_numpy().argmin())]
+
+
+def _show_standings(story: RegionStory) -> None:
+    rows = [
+        {
+            "Measure": HUB_MEASURES[measure].heading,
+            "Value": standing.value,
+            "Unit": HUB_MEASURES[measure].unit,
+            "Rank": standing.rank,
+            "Hub": standing.hub,
+        }
+        for measure, standing in story.standings.items()
+    ]
+    st.dataframe(
+        written(pd.DataFrame(rows)),
+        key="why_ranks",
+        hide_index=True,
+        column_config={
+            "Value": st.column_config.NumberColumn(format="%.4g"),
+            "Unit": st.column_config.TextColumn(width=210),
+            "Rank": st.column_config.NumberColumn(f"Rank of {story.n_regions}", help="1 is the strongest hub"),
+        },
+        alt=f"Value, rank and verdict of {story.name} by each hub measure",
+    )
+    st.caption(
+        plain(
+            f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions. High values "
+            "make a hub; for vertex entanglement, more negative is stronger. Distances are sums of 1/weight. "
+            "Betweenness is not normalised: it counts the shortest paths through the region, from every region to "
+            "every other and back, as bctpy does."
+        )
+    )

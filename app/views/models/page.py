@@ -1,0 +1,239 @@
+"""Models: the card of each trained model, what it is worth first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from biobgt.atlas import LABELLINGS
+from biobgt.figures.attention_contrast import AttentionContrast
+from biobgt.figures.attention_likeness import AttentionLikeness
+from biobgt.figures.benchmark_results import BenchmarkResults
+from biobgt.figures.figure import NoOptions
+from biobgt.figures.model_results import ResultsBeside
+from biobgt.figures.noise import NoiseResponse
+from biobgt.figures.performance import Reliability, RocCurves
+from biobgt.model.attention_views import functional_labels
+from biobgt.model.baselines import kinds_of_baselines
+from biobgt.model.installed import InstalledModel, installed_models, unusable_models
+from biobgt.model.region_views import network_table
+from biobgt.spreadsheets import written
+from biobgt.studies import abide_benchmark
+from biobgt.training.benchmark_views import OTHER_SUBJECTS, benchmark_words, shown_table
+from biobgt.training.card_views import (
+    FIXED_SPACE,
+    evaluation_table,
+    evaluation_words,
+    members_words,
+    metrics_words,
+    preset_words,
+    results_table,
+)
+from biobgt.training.card_words import parts_words
+from biobgt.training.robustness_views import motion_words, noise_table, noise_words, range_words
+from biobgt.wording import counted
+from session.models import FITTING
+from session.view import View, current_view, measured_model
+from views.shared.model_notes import no_models, pick_readout, show_headline
+from views.shared.widgets import explained, heading, input_errors_shown, plain, show
+
+BESIDE = 400  # two figures side by side at 1280 px, one below the other at 800
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Models", help=explained("out-of-fold", "calibration", "tangent-space"))
+    st.markdown(
+        "Every trained model comes with a card: what it was trained on, how well it does in subjects left out of "
+        f"training, compared with {kinds_of_baselines()} on the same subjects and with the paper's results, and where "
+        "it must not be used."
+    )
+    _show_unusable()
+    model = view.model_shown
+    if model is None:
+        no_models()
+        return
+    _show_all()
+    if view.model == FITTING:
+        st.caption("Below is the card of the model that fits the cohort; choose another in the sidebar.")
+    st.divider()
+    if model.readouts:
+        _show_network(view, model)
+        chosen = pick_readout(view, model)
+        if chosen is None:
+            return
+        model = chosen
+    heading(plain(model.name), simulated=model.simulated)
+    show_headline(model.card)
+    st.markdown(members_words(model.card))
+    for show_part in (_show_results, _show_curves, _show_noise, _show_data, _show_contrast, _show_region_weights):
+        with input_errors_shown():
+            show_part(view, model)
+    _show_limits(model.card)
+    _show_making(model.card)
+    with input_errors_shown():
+        _show_benchmark(view)
+
+
+def _show_network(view: View, network: InstalledModel) -> None:
+    """What cohorts share, before the card of one readout."""
+    heading(plain(network.name), simulated=network.simulated)
+    show_headline(network.card)
+    st.markdown(f"**Protocol:** {plain(network.card['protocol'])}")
+    with input_errors_shown():
+        show(view, AttentionLikeness.of(measured_model(network), NoOptions()), key="likeness")
+
+
+def _show_unusable() -> None:
+    """Name the folders that hold a model which cannot be used, and say why."""
+    for name, reason in unusable_models().items():
+        st.warning(plain(f"The model in the folder {name} cannot be used. {reason}"), icon=":material/warning:")
+
+
+def _show_all() -> None:
+    """All models with their headlines."""
+    models = installed_models()
+    cards = [model.card for model in models.values()]
+    table = pd.DataFrame(
+        {
+            "Model": list(models),
+            "How well it does": [card["headline"] for card in cards],
+            "Groups": [", ".join(f"{n:,} {group}" for group, n in card["data"]["subjects"].items()) for card in cards],
+            "Atlas": [card["atlas"] for card in cards],
+        }
+    )
+    _show_table(table, alt="All models: how well each does, its groups and its atlas")
+
+
+def _show_table(table: pd.DataFrame, *, alt: str) -> None:
+    """A table whose cells break into lines, so that it is as wide as the page and no column is hidden."""
+    st.table(table.map(_escaped).set_index(table.columns[0]), alt=alt)
+
+
+def _escaped(text: str) -> str:
+    """Plain text that keeps its fixed spaces, which :func:`plain` takes for any other."""
+    return FIXED_SPACE.join(plain(part) for part in text.split(FIXED_SPACE))
+
+
+def _show_results(view: View, model: InstalledModel) -> None:
+    card = model.card
+    heading("Results", simulated=model.simulated)
+    show(view, ResultsBeside.of(measured_model(model), NoOptions()), key="results")
+    with st.expander("All metrics, as a table"):
+        _show_table(results_table(card), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
+        st.caption(plain(f"In brackets: 95 % bootstrap interval over subjects. {metrics_words(card)}"))
+    evaluated = evaluation_table(card)
+    if evaluated.empty:
+        return
+    st.markdown("**Other ways to split the subjects**")
+    st.dataframe(  # wider than a narrow page: it scrolls, also by keyboard
+        written(evaluated), hide_index=True, key="evaluated", alt="Results with other ways to split the subjects"
+    )
+    st.caption(plain(evaluation_words(card)))
+
+
+def _show_curves(view: View, model: InstalledModel) -> None:
+    measured = measured_model(model)
+    with st.container(horizontal=True):
+        with st.container(width=BESIDE):
+            show(view, RocCurves.of(measured, NoOptions()))
+        with st.container(width=BESIDE):
+            show(view, Reliability.of(measured, NoOptions()))
+
+
+def _show_noise(view: View, model: InstalledModel) -> None:
+    """What noise and motion alone do to the answers."""
+    card = model.card
+    heading("Noise and motion", simulated=model.simulated)
+    if card["noise"]:
+        show(view, NoiseResponse.of(measured_model(model), NoOptions()), key="noise")
+        with st.expander("These probabilities, as a table"):
+            _show_table(noise_table(card), alt="Mean probabilities and predicted groups at every level of noise")
+    else:
+        st.markdown(plain(noise_words(card)))
+    st.markdown(plain(motion_words(card)))
+
+
+def _show_data(view: View, model: InstalledModel) -> None:
+    card = model.card
+    heading("Data and protocol", simulated=model.simulated)
+    data = card["data"]
+    subjects = ", ".join(f"{n:,} {group}" for group, n in data["subjects"].items())
+    rows = {
+        "Data": data["title"],
+        "Subjects": subjects,
+        "Atlas": f"{model.atlas.title}, {card['n_regions']} regions",
+        "Terms": data["terms"],
+        "Cite": data["citation"],
+        "Protocol": card["protocol"],
+        "Training subjects": range_words(card),
+    }
+    for title, text in rows.items():
+        st.markdown(f"**{title}:** {plain(text)}")
+
+
+def _show_contrast(view: View, model: InstalledModel) -> None:
+    heading("Does attention keep to modules?", simulated=model.simulated)
+    show(view, AttentionContrast.of(measured_model(model), NoOptions()), key="contrast")
+
+
+def _show_region_weights(view: View, model: InstalledModel) -> None:
+    labelling = next(iter(model.atlas.labels), None)
+    if labelling is None or model.region_weights is None:
+        return
+    table = network_table(model.region_weights, functional_labels(model.atlas, labelling))
+    heading("Which networks count?", simulated=model.simulated)
+    _show_table(table, alt="How much the regions of each functional network count in the model")
+    st.caption(
+        plain(
+            "In the model the connection of two regions is multiplied by the weights of both, which training learns "
+            "first: above 1 a network counts more, below 1 less. Mean over its regions, which are named by "
+            f"{LABELLINGS.get(labelling, labelling)}. A weight says where this model looks, not where groups differ."
+        )
+    )
+
+
+def _show_limits(card: Mapping[str, Any]) -> None:
+    st.subheader("Limits")
+    st.markdown("\n".join(f"- {plain(limit)}" for limit in (*card["limits"], parts_words(card))))
+
+
+def _show_making(card: Mapping[str, Any]) -> None:
+    st.subheader("How it was made")
+    training, preset = card["training"], card["preset"]
+    st.code(training["command"], language="bash", wrap_lines=True)
+    versions = ", ".join(f"{name} {number}" for name, number in training["versions"].items())
+    memory = "" if training["peak_memory_mb"] is None else f", {training['peak_memory_mb']:,} MB"
+    st.caption(
+        plain(
+            f"{preset_words(preset['name'])}: {counted(preset['layers'], 'layer')}, "
+            f"{counted(preset['heads'], 'head')}, width {preset['width']}; {card['n_parameters']:,} parameters "
+            f"per member, {counted(len(card['temperatures']), 'member')}. "
+            f"Seed {training['seed']}. {training['seconds_an_epoch']:g} s per epoch{memory}. "
+            f"{versions}."
+        )
+    )
+    st.caption("SHA-256 of the weights:")
+    st.code(card["sha256"], language=None, wrap_lines=True)
+
+
+def _show_benchmark(view: View) -> None:
+    """Every system of the paper's comparison on the same splits of ABIDE, whichever model is chosen."""
+    results = abide_benchmark()
+    heading("The paper's comparison, done again")
+    st.markdown(
+        "The paper compares BioBGT with graph transformers, graph networks and classical models. Those that "
+        "could be built were written anew from their descriptions, and are given the same subjects, splits and inputs. "
+        f"{OTHER_SUBJECTS}"
+    )
+    trained_there = installed_models().get(BenchmarkResults.example_of)
+    if trained_there is not None:
+        show(view, BenchmarkResults.of(measured_model(trained_there), NoOptions()), key="benchmark")
+    with st.expander("All metrics, as a table"):
+        _show_table(shown_table(results).rename(columns={"": "System"}), alt="Every system of the benchmark on ABIDE")
+        st.caption(plain(f"{benchmark_words(results)} docs/benchmark.md says how each system was built and run."))
+
+
+show_page()

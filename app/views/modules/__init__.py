@@ -1,0 +1,1 @@
+"""The page of modules: how they are found, one subject's, chance, and brains."""

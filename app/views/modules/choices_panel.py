@@ -1,0 +1,42 @@
+"""How modules are found: the choices at the head of the page of modules, which are in the link too."""
+
+import streamlit as st
+
+from biobgt.modules.module_options import NamedModuleOptions
+from session.view import View
+from views.shared.option_widgets import ask
+
+
+def ask_how(view: View) -> NamedModuleOptions:
+    """Ask how to look for modules; an atlas without functional labels leaves no choice of names."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        ask(NamedModuleOptions, "resolution", "consensus", "runs", "seed", cohort=view.cohort)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if view.atlas.labels:
+            ask(NamedModuleOptions, "labelling", cohort=view.cohort)
+        ask(NamedModuleOptions, "signed", cohort=view.cohort, disabled=view.settings.sign != "signed")
+    return view.options(NamedModuleOptions)
+
+
+def sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) -> str:
+    """Say whether negative weights play a part, and if not, why.
+
+    Parameters
+    ----------
+    view : View
+    options : NamedModuleOptions
+    has_negative : bool
+        Whether the graph in which modules were sought has negative weights.
+    """
+    sign = view.settings.sign
+    if sign != "signed":
+        rule = "keeps positive connections only" if sign == "positive" else "takes absolute values"
+        return (
+            f"This graph has no negative weights, because the sign rule {sign} {rule}. "
+            "Choose the sign rule Signed in the sidebar to include them."
+        )
+    if not options.signed:
+        return "The negative weights of this signed graph are ignored."
+    if not has_negative:
+        return "The sign rule keeps negative weights, but none passed the threshold: this graph has only positive ones."
+    return "Negative weights count against a module."

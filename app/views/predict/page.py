@@ -1,0 +1,172 @@
+"""Predict: what a trained model says of the subjects, how sure that is, and where a subject lies among others."""
+
+import pandas as pd
+import streamlit as st
+
+from biobgt import InputError
+from biobgt.figures.model_figure import NOT_A_DIAGNOSIS
+from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
+from biobgt.model.installed import InstalledModel, installed_models
+from biobgt.spreadsheets import write_csv, written
+from biobgt.training.card_views import calibration_words, members_words, observed_share
+from biobgt.wording import counted
+from session.cohorts import OWN
+from session.long_work import work_through
+from session.view import View, current_view
+from views.predict.cohort_results_panel import show_cohort_results
+from views.shared.atlas_question import ask_to_confirm_atlas
+from views.shared.model_notes import controls_words, no_models, pick_readout, show_headline
+from views.shared.option_widgets import ask
+from views.shared.widgets import explained, heading, input_errors_shown, plain, show
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Predict", help=explained("calibration", "out-of-fold"))
+    st.warning(f"**{NOT_A_DIAGNOSIS}**", icon=":material/medical_information:")
+    if not installed_models():
+        no_models()
+        return
+    model = view.chosen_model
+    if model is None:
+        atlases = sorted({model.card["atlas"] for model in installed_models().values()})
+        st.info(
+            plain(
+                f"No trained model is on this cohort's atlas, {view.atlas.title} with {view.atlas.n_regions} regions. "
+                f"Choose a cohort on one of these atlases: {', '.join(atlases)}."
+            ),
+            icon=":material/info:",
+        )
+        return
+    if model.readouts:
+        network, model = model, pick_readout(view, model)
+        if model is None:
+            return
+        st.markdown(plain(controls_words(network, model)))
+    heading(plain(f"Model {model.name}"), simulated=model.simulated)
+    show_headline(model.card)
+    if not view.cohort.atlas_is_sure:
+        ask_to_confirm_atlas(view.cohort, key="confirm_atlas_predict")
+        return
+    if said := model.refusal(view.cohort):
+        st.info(plain(said), icon=":material/info:")
+        return
+    st.caption(plain(members_words(model.card)))
+    with input_errors_shown():
+        _show_subject(view, model)
+    with input_errors_shown():
+        _show_cohort(view, model)
+    with input_errors_shown():
+        show_cohort_results(view, model)
+
+
+def _show_subject(view: View, model: InstalledModel) -> None:
+    """One subject: probabilities, how sure, and where among the training subjects."""
+    subject = view.subject
+    _heading(subject.id, model, simulated=subject.simulated)
+    if (
+        view.measured.predicted(model) is None
+        and view.loaded.key == OWN
+        and not st.button(plain(f"Predict {subject.id}"), icon=":material/play_arrow:", key="predict_subject")
+    ):
+        return
+    said = view.measured.prediction(model)
+    if not said["prediction"]:
+        raise InputError(said["warning"])
+    if said["warning"]:
+        st.warning(
+            plain(f"Caution: {said['warning']}. The probabilities below may be meaningless."),
+            icon=":material/warning:",
+        )
+    with st.container(horizontal=True):
+        for group in model.group_names:
+            st.metric(plain(f"Probability of {group}"), f"{said[f'p_{group}']:.0%}", border=True, width="content")
+    _show_place(view, model)
+
+
+def _show_place(view: View, model: InstalledModel) -> None:
+    """Where the subject lies; of two groups the patients are the question, of three the user says."""
+    fixed = {"model": model.name, "model_sha256": model.sha256}
+    if len(model.group_names) == 2:
+        fixed["group"] = model.group_names[1]
+    else:
+        ask(SubjectProbabilityOptions, "group", cohort=model.cohort)
+    figure = SubjectProbability.of(view.measured, view.options(SubjectProbabilityOptions, **fixed))
+    groups = model.groups
+    said = observed_share(groups.labels, groups.probabilities, model.group_names, figure.value, figure.group)
+    st.markdown(plain(f"{said} {calibration_words(model.card)}"))
+    show(view, figure, key="place")
+
+
+def _show_cohort(view: View, model: InstalledModel) -> None:
+    """All subjects of the cohort: one by one, to be stopped at any time."""
+    _heading("All subjects", model, simulated=view.cohort.simulated)
+    left = [subject for subject in view.cohort.ids if view.measured.of(subject).predicted(model) is None]
+    whole = work_through(
+        left,
+        lambda subject: view.measured.of(subject).prediction(model),
+        key="predict_all",
+        start=f"Predict {counted(len(view.cohort), 'subject')}",
+        doing="Subject",
+        done_before=len(view.cohort) - len(left),
+    )
+    if whole and left:
+        st.rerun()  # the subject above was among them
+    rows = [view.measured.of(subject).predicted(model) for subject in view.cohort.ids]
+    columns = ["subject", *(f"p_{group}" for group in model.group_names), "prediction", "warning"]
+    table = pd.DataFrame([row for row in rows if row is not None], columns=columns)
+    if not table.empty:
+        _show_table(view, model, table)
+
+
+def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
+    """The predictions so far, to read and to take along."""
+    groups = {subject.id: subject.group or "" for subject in view.cohort}
+    table.insert(1, "group", [groups[subject] for subject in table["subject"]])
+    refused = int((table["prediction"] == "").sum())
+    unlike = int((table["warning"] != "").sum()) - refused
+    columns = {"subject": "Subject", "group": "Group", "prediction": "Most probable", "warning": "Warning"}
+    columns |= {f"p_{group}": f"P {group}" for group in model.group_names}
+    shares = {
+        title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
+    }
+    st.dataframe(
+        written(table.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
+        hide_index=True,
+        column_config=shares,
+        key="predictions",
+        alt="Predicted probabilities of the cohort's subjects",
+    )
+    whose = "simulated subjects" if view.cohort.simulated else "subjects"
+    by = f"model {model.name}, trained on simulated patients" if model.simulated else f"model {model.name}"
+    without = f" Without a prediction: {counted(refused, 'subject')}; the table says why." if refused else ""
+    st.caption(
+        plain(
+            f"Predicted by {by}: {len(table) - refused} of {len(view.cohort)} {whose}, {unlike} with a warning."
+            f"{without} {NOT_A_DIAGNOSIS}"
+        )
+    )
+    st.download_button(
+        "Download as CSV",
+        write_csv(table.assign(model=model.name, note=_note(view, model)), index=False),
+        file_name=f"predictions_{model.name.replace('/', '_')}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="download_predictions",
+    )
+
+
+def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:
+    """A section's title; what a simulated model says of real subjects is marked too, and not for simulated subjects."""
+    by = ", by a model of simulated patients" if model.simulated and not simulated else ""
+    heading(plain(f"{text}{by}"), simulated=simulated or model.simulated)
+
+
+def _note(view: View, model: InstalledModel) -> str:
+    trained = "Simulated: the model was trained on simulated patients. " if model.simulated else ""
+    subjects = "Simulated subjects. " if view.cohort.simulated else ""
+    return f"{trained}{subjects}{NOT_A_DIAGNOSIS}"
+
+
+show_page()

@@ -1,0 +1,55 @@
+"""What pages say of trained models before anything else: what a model is worth, or that there is none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from biobgt.model.installed import InstalledModel
+from biobgt.wording import counted, listed
+from session.page_options import PageOptions
+from session.view import View
+from views.shared.option_widgets import ask_for
+from views.shared.widgets import plain
+
+
+def no_models() -> None:
+    """Say that there are no trained models here."""
+    st.info(
+        "No trained model is installed. Train one with `biobgt train`; models that come with the project "
+        "are in its folder `pretrained`.",
+        icon=":material/info:",
+    )
+
+
+def show_headline(card: Mapping[str, Any]) -> None:
+    """Say first what a model is worth."""
+    doubtful = not card["headline"].startswith("Tells ")  # simulated, at chance, or too few subjects
+    st.info(f"**{plain(card['headline'])}**", icon=":material/warning:" if doubtful else ":material/fact_check:")
+
+
+def pick_readout(view: View, network: InstalledModel) -> InstalledModel | None:
+    """Ask which cohort's readout of a network is meant; None as long as nobody has said."""
+    st.markdown(
+        plain(
+            f"{network.name} was trained on {counted(len(network.readouts), 'cohort')} and has a readout for each. "
+            "Choose the one whose controls the subjects are to be compared with."
+        )
+    )
+    ask_for(
+        PageOptions.declared()["readout"],
+        network.cohort,
+        text=lambda name: f"{name}: {', '.join(network.readouts[name])}" if name else "Choose a cohort",
+    )
+    chosen = view.options(PageOptions).readout
+    return network.readout(chosen) if chosen in network.readouts else None
+
+
+def controls_words(network: InstalledModel, model: InstalledModel) -> str:
+    """Say against which controls a readout was trained, and on whom its encoder was."""
+    controls, *others = model.group_names
+    n = model.card["data"]["subjects"][controls]
+    return (
+        f"This readout was trained to tell {listed(others)} from {n:,} controls of {model.card['data']['title']}. Its "
+        f"encoder and attention were trained on all cohorts of {network.name}."
+    )

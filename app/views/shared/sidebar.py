@@ -1,0 +1,148 @@
+"""The sidebar that every page shares: which cohort, which subject, and how the brain graph is made.
+
+Its choices open from the link, last for the session whatever page is shown, and are written back to the address bar.
+"""
+
+import streamlit as st
+
+from biobgt import Cohort, ConnectomeSettings
+from biobgt.graph import LEVELS, ThresholdRule
+from biobgt.model.installed import fitting_model, installed_models
+from session.address import Link, link_of, read_link, write_address
+from session.choices import IN_EVERY_LINK, choose, follow_cohort, for_widget, session_choices
+from session.cohorts import cohort_titles, load
+from session.keys import (
+    COHORT,
+    LEVEL_KEYS,
+    LINK_OPENED,
+    LINK_PROBLEMS,
+    MODEL,
+    NEXT_COHORT,
+    NEXT_LINK,
+    REGION,
+    SUBJECT,
+    VIEW,
+)
+from session.models import FITTING
+from session.view import View
+from views.shared.glossary_panel import offer_glossary
+from views.shared.option_widgets import ask
+from views.shared.widgets import explained, plain, simulated_badge
+
+
+def show_sidebar() -> View:
+    """Show the sidebar and return what it says; pages find it with :func:`session.view.current_view`."""
+    _open_link()
+    with st.sidebar:
+        titles = cohort_titles()
+        key = st.selectbox(
+            "Cohort",
+            list(titles),
+            format_func=titles.__getitem__,
+            key=COHORT,
+            persist_state="session",
+            help="Simulated demo cohorts, and your own: upload files, fetch a public cohort or open a saved project on "
+            "the page Subjects.",
+        )
+        loaded = load(key)
+        if VIEW in st.session_state and st.session_state[VIEW].cohort is not loaded.cohort:
+            follow_cohort(st.session_state[VIEW].cohort, loaded.cohort)
+        if loaded.cohort.simulated:
+            simulated_badge()
+        subject = loaded.cohort[_pick_subject(loaded.cohort)]
+        st.caption(plain(f"Atlas: {loaded.cohort.atlas.title}, {loaded.cohort.atlas.n_regions} regions"))
+        model = _pick_model(loaded.cohort)
+        view = View(loaded, subject, _pick_settings(loaded.cohort), session_choices(), model)
+        offer_glossary()
+        st.caption("Research use only, not a diagnostic device.")
+    st.session_state[VIEW] = view
+    _share(view)
+    return view
+
+
+def _open_link() -> None:
+    """Take the first run's choices from the address, and a page's request for another view from its last run."""
+    if COHORT not in st.session_state:
+        link = read_link(st.query_params)
+        _follow(link.checked(load(link.cohort).cohort))
+    if NEXT_COHORT in st.session_state:
+        st.session_state[COHORT] = st.session_state.pop(NEXT_COHORT)
+    if NEXT_LINK in st.session_state:
+        link = st.session_state.pop(NEXT_LINK)
+        _follow(link)
+        st.session_state.pop(LINK_OPENED, None)  # what could not be used is said again until the view changes
+
+
+def _follow(link: Link) -> None:
+    st.session_state.update({COHORT: link.cohort, SUBJECT: link.subject, LINK_PROBLEMS: link.problems})
+    cohort = load(link.cohort).cohort
+    always = [one for kind in IN_EVERY_LINK for one in kind.declared().values() if one.link]
+    defaults = {one.link: one.default_for(cohort) for one in always}
+    choices = {**defaults, REGION: "", **link.choices}
+    st.session_state.update({MODEL: link.model} | {name: for_widget(value) for name, value in choices.items()})
+    choose(link.settings)
+    st.session_state.pop(VIEW, None)  # what a link says stays, also where the view before it started with the same
+
+
+def _pick_subject(cohort: Cohort) -> str:
+    if st.session_state.get(SUBJECT) not in cohort.ids:
+        st.session_state[SUBJECT] = cohort.ids[0]
+    groups = {subject.id: subject.group for subject in cohort}
+    return st.selectbox(
+        "Subject",
+        cohort.ids,
+        format_func=lambda name: f"{name} · {groups[name]}" if groups[name] else name,
+        key=SUBJECT,
+        persist_state="session",
+    )
+
+
+def _pick_model(cohort: Cohort) -> str:
+    """Ask for the model; which one fits a cohort depends on its atlas and groups."""
+    names = list(installed_models())
+    if st.session_state.get(MODEL, FITTING) not in names:
+        st.session_state[MODEL] = FITTING
+    fitting = fitting_model(cohort)
+    if not names:
+        return FITTING
+    return st.selectbox(
+        "Model",
+        [FITTING, *names],
+        format_func=lambda name: name or (f"{fitting} (fits the cohort)" if fitting else "none fits the cohort"),
+        key=MODEL,
+        persist_state="session",
+    )
+
+
+def _pick_settings(cohort: Cohort) -> ConnectomeSettings:
+    st.markdown("**Brain graph**", help=explained("brain-graph", "threshold"))
+    ask(ConnectomeSettings, "estimator", "sign", "threshold", cohort=cohort)
+    level = _pick_level(st.session_state["threshold"])
+    ask(ConnectomeSettings, "backbone", cohort=cohort)
+    chosen = {name: st.session_state[name] for name in ConnectomeSettings.declared() if name != "level"}
+    return ConnectomeSettings(level=level, **chosen)
+
+
+def _pick_level(rule: ThresholdRule) -> float:
+    """Each rule remembers its own level."""
+    if rule not in LEVELS:
+        return ConnectomeSettings().level
+    about = LEVELS[rule]
+    return st.slider(
+        about.title,
+        min_value=about.low,
+        max_value=about.high,
+        step=0.01,
+        format="%.2f" if rule == "absolute" else "percent",
+        key=LEVEL_KEYS[rule],
+        persist_state="session",
+    )
+
+
+def _share(view: View) -> None:
+    """Write the view to the address, and say what of the opened link could not be used, until the view changes."""
+    link = link_of(view)
+    write_address(link)
+    opened = st.session_state.setdefault(LINK_OPENED, link)
+    if link == opened and st.session_state[LINK_PROBLEMS]:
+        st.warning(plain(" ".join(st.session_state[LINK_PROBLEMS])), icon=":material/link_off:")

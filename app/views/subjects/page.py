@@ -1,0 +1,82 @@
+"""Subjects: bring your own, see what was read and what was refused, the quality of each, and one subject's data."""
+
+import streamlit as st
+
+from biobgt.spreadsheets import written
+from biobgt.wording import counted
+from session.cohorts import OWN, own_cohort
+from session.view import View, current_view
+from views.shared.connectome_panels import show_connectivity, show_series
+from views.shared.widgets import explained, heading, input_errors_shown, plain
+from views.subjects.fetch_panel import show_fetching
+from views.subjects.missing_panel import show_missing
+from views.subjects.project_panel import show_project
+from views.subjects.reading_panel import read_once, show_attempt
+from views.subjects.recordings_panel import show_recordings
+from views.subjects.subject_table import show_atlas, show_reading, show_remarks, show_subject_table
+from views.subjects.upload_panel import ask_for_files, brought_files
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Subjects", help=explained("region-series", "atlas"))
+    own, n_files = own_cohort(), brought_files()
+    added = f"Add or remove files: {counted(n_files, 'file')} added" if n_files else "Add your own subjects"
+    with st.expander(added, icon=":material/upload_file:", expanded=not n_files and own is None):
+        uploaded = ask_for_files()
+    if uploaded is not None:
+        read_once(uploaded)
+    show_attempt()
+    is_own = view.loaded.key == OWN and own is not None
+    if is_own and own is not None:
+        show_reading(own.cohort)
+    show_fetching()
+    show_project(view)
+    if is_own and own is not None:
+        show_recordings(own.cohort)
+        show_missing(own.cohort)
+        show_subject_table(own.cohort)
+        show_atlas(own.cohort)
+    _show_cohort(view)
+    _show_subject(view)
+
+
+def _show_cohort(view: View) -> None:
+    heading("Quality", simulated=view.cohort.simulated)
+    table = view.loaded.quality
+    flagged = int((table["warnings"] != "").sum())
+    st.caption(
+        plain(
+            f"{view.cohort.name}: {len(table)} subjects, {flagged} with a warning. Subjects with warnings are not "
+            "excluded."
+        )
+    )
+    flags = [
+        "warning" if warning else "note" if note else ""
+        for warning, note in zip(table["warnings"], table["notes"], strict=True)
+    ]
+    shown = table.drop(columns=["warnings", "notes"]).assign(flag=flags)
+    shown["mean FC"] = shown["mean FC"].round(3) + 0.0  # a small negative mean is no minus zero
+    st.dataframe(
+        written(shown),  # its toolbar saves it as CSV
+        hide_index=True,
+        height=260 if len(table) > 6 else "auto",
+        placeholder="–",
+        column_config={
+            "mean FC": st.column_config.NumberColumn(format="%.3f"),
+            "mean |FC|": st.column_config.NumberColumn(format="%.3f"),
+        },
+        alt="Quality of each subject: length, silent and copied regions, mean connectivity, and any flag",
+    )
+    show_remarks(table)
+
+
+def _show_subject(view: View) -> None:
+    heading(plain(view.subject.id), simulated=view.subject.simulated)
+    with input_errors_shown():
+        show_connectivity(view)
+        show_series(view)
+
+
+show_page()

@@ -1,0 +1,127 @@
+"""Reading the files that were uploaded: once, with a way to stop it, and with the reader's questions to the user."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from biobgt import ChoiceNeeded, Cohort, InputError
+from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
+from session.cohorts import keep_own_cohort, own_cohort
+from session.keys import ADDING, ANSWERS, ATTEMPT, BATCH
+from session.long_work import bar_with_stop
+from session.uploads import Upload, UploadedFiles, read_uploaded, take_in
+from views.shared.widgets import plain
+
+OWN_NAME = "Your files"
+ANSWERED_FILES = "answered_files"  # the files that the answers are about
+_CHOICE_TITLES = {
+    "series": "region time series",
+    "connectivity": "a connectivity matrix",
+    "time-region": "rows are time points, columns are regions",
+    "region-time": "rows are regions, columns are time points",
+    "yes": "the first line is a header",
+    "no": "the first line is data",
+    "first": "subjects lie along the first axis",
+    "last": "subjects lie along the last axis",
+    "averaged": "each person's recordings are averaged",
+    UNKNOWN_ATLAS: "another atlas, or not known",
+}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all."""
+
+    signature: tuple[object, ...]
+    question: ChoiceNeeded | None = None
+    problem: str | None = None
+    stopped: bool = False
+
+
+def read_once(uploaded: UploadedFiles) -> None:
+    """Read what was uploaded, unless that was just done; the sidebar shows it from the next run on."""
+    adding = bool(st.session_state.get(ADDING, True))
+    signature = (*uploaded.signature(), adding)
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is not None and attempt.signature == signature:
+        return
+    place = st.empty()
+    with place.container():
+        bar = bar_with_stop("reading", partial(_stop, signature))
+    try:
+        read = read_uploaded(uploaded, name=OWN_NAME, progress=partial(_advance, bar))
+        _keep(read, uploaded.file_ids, adding=adding)
+    except ChoiceNeeded as question:
+        st.session_state[ATTEMPT] = Attempt(signature, question=question)
+    except InputError as error:
+        st.session_state[ATTEMPT] = Attempt(signature, problem=str(error))
+    else:
+        st.session_state[ATTEMPT] = Attempt(signature)
+        st.rerun()
+    place.empty()
+
+
+def _keep(read: Cohort, file_ids: frozenset[str], *, adding: bool) -> None:
+    """Keep what was read, with those who were there before and with what was changed by hand."""
+    own, batch = own_cohort(), st.session_state.get(BATCH)
+    loaded = None if own is None else own.cohort
+    cohort, taken = take_in(read, loaded, batch, file_ids=file_ids, adding=adding)
+    keep_own_cohort(cohort)
+    st.session_state[BATCH] = taken
+
+
+def _stop(signature: tuple[object, ...]) -> None:
+    st.session_state[ATTEMPT] = Attempt(signature, stopped=True)
+
+
+def _advance(bar: DeltaGenerator, done: int, total: int) -> None:
+    bar.progress(done / total, text=f"Read {done} of {total}")
+
+
+def show_attempt() -> None:
+    """Show the reader's question, or why nothing was read."""
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is not None and attempt.stopped:
+        st.info("Reading was stopped. No subjects were added.", icon=":material/stop:")
+        again = partial(st.session_state.pop, ATTEMPT)
+        st.button("Read the files", key="reading_start", icon=":material/play_arrow:", on_click=again)
+    if attempt is not None and attempt.problem is not None:
+        st.error(plain(attempt.problem), icon=":material/error:")
+    if attempt is not None and attempt.question is not None:
+        _ask(attempt.question)
+    answers = st.session_state.get(ANSWERS)
+    if answers:
+        said = "; ".join(f"{option}: {_choice_title(choice)}" for option, choice in answers.items())
+        st.caption(plain(f"Your answers: {said}."))
+        st.button("Ask me again", on_click=lambda: st.session_state.pop(ANSWERS))
+
+
+def _ask(question: ChoiceNeeded) -> None:
+    """A button for each answer, which says what would be read then."""
+    with st.container(border=True, key=f"question_{question.option}"):
+        st.markdown(plain(question.question))
+        for i, choice in enumerate(question.choices):
+            consequence = question.consequences.get(choice, "")
+            said = f"**{plain(_choice_title(choice))}**" + (f": {plain(consequence)}" if consequence else "")
+            st.button(said, key=f"answer_{question.option}{i}", on_click=_answer, args=(question.option, choice))
+
+
+def _choice_title(choice: str) -> str:
+    return BUNDLED[choice].title if choice in BUNDLED else _CHOICE_TITLES.get(choice, choice)
+
+
+def _answer(option: str, answer: str) -> None:
+    st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: answer}
+
+
+def answers_about(files: Sequence[Upload]) -> dict[str, str]:
+    """The answers, while no file has come that they were not given about: another file may lie otherwise."""
+    ids = frozenset(upload.file_id for upload in files)
+    if not ids <= st.session_state.setdefault(ANSWERED_FILES, ids):
+        st.session_state.pop(ANSWERS, None)
+    if not st.session_state.get(ANSWERS):
+        st.session_state[ANSWERED_FILES] = ids
+    return dict(st.session_state.get(ANSWERS, {}))

@@ -1,0 +1,151 @@
+"""Where the user brings files: the subjects' own, phenotypes, the atlas, and how images are read."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+import streamlit as st
+
+from biobgt import ImageOptions
+from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
+from biobgt.readers import readable_suffixes
+from biobgt.readers.images import Confounds
+from biobgt.wording import counted
+from session.cohorts import own_cohort
+from session.keys import ADDING, BATCH, UPLOADERS
+from session.uploads import Upload, UploadedFiles, earlier_subjects
+from views.subjects.autosave_panel import show_keeping
+from views.subjects.reading_panel import answers_about
+
+RECOGNISE, OWN_TABLE = "recognise", "own table"
+
+
+def ask_for_files() -> UploadedFiles | None:
+    """Ask for files, phenotypes and the atlas; None while there are no files."""
+    uploads = st.session_state.setdefault(UPLOADERS, 0)  # another number empties the uploaders
+    adding = st.container()
+    loose: Sequence[Upload] = st.file_uploader(
+        "Region time series, connectivity matrices or images: one or more files, or a .zip archive",
+        accept_multiple_files=True,
+        key=f"files{uploads}",
+        help=f"{', '.join(readable_suffixes())}, .zip",
+    )
+    folder: Sequence[Upload] = st.file_uploader(
+        "Or a whole folder with its sub-folders, such as fMRIPrep's output",
+        accept_multiple_files="directory",
+        key=f"folder{uploads}",
+        help="Use the button: browsers do not pass on the names of sub-folders when a folder is dropped here. "
+        "Hidden files and files that are not data are skipped.",
+    )
+    files = [*loose, *folder]
+    with adding:
+        _ask_whether_to_add(files)
+    phenotypes: Upload | None = st.file_uploader(
+        "Phenotype table: subject ids, groups and further columns (optional)",
+        type=["csv", "tsv", "xlsx"],
+        key=f"phenotypes{uploads}",
+    )
+    atlas, table = _ask_for_atlas(uploads)
+    labels, image = _ask_about_images(uploads)
+    show_keeping()
+    if not files:
+        if phenotypes is not None:
+            st.info("Add the subjects' files as well: a phenotype table alone holds no data to show.")
+        return None
+    return UploadedFiles(
+        files=files,
+        phenotypes=phenotypes,
+        atlas=atlas,
+        atlas_table=table,
+        label_image=labels,
+        image=image,
+        answers=answers_about(files),
+    )
+
+
+def brought_files() -> int:
+    """How many files of subjects lie in the uploaders, before these are drawn."""
+    uploads = st.session_state.get(UPLOADERS, 0)
+    return sum(len(st.session_state.get(f"{name}{uploads}") or ()) for name in ("files", "folder"))
+
+
+def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
+    """Ask for a bundled atlas, none of them, or a table of the user's own; both are None where the files say it."""
+    choices = [RECOGNISE, *BUNDLED, OWN_TABLE, UNKNOWN_ATLAS]
+    atlas = st.selectbox("Atlas", choices, format_func=_atlas_title, key=f"atlas{uploads}")
+    if atlas != OWN_TABLE:
+        return None if atlas == RECOGNISE else atlas, None
+    table: Upload | None = st.file_uploader(
+        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file",
+        type=["csv", "tsv", "node"],
+        key=f"table{uploads}",
+    )
+    return None, table
+
+
+def _atlas_title(name: str) -> str:
+    if name in BUNDLED:
+        return f"{BUNDLED[name].title}, {BUNDLED[name].n_regions} regions"
+    others = {RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: "My own atlas table"}
+    return others.get(name, "Another atlas, or not known: regions are numbered")
+
+
+def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
+    """Ask how series are taken from images; the defaults smooth, filter and regress nothing."""
+    with st.popover("How images are read", icon=":material/tune:"):
+        bundled = st.selectbox(
+            "Label image, or labels of fsaverage5's vertices, of a bundled atlas",
+            [None, *(key for key, about in BUNDLED.items() if about.label_image is not None or about.surface)],
+            format_func=lambda key: "none" if key is None else BUNDLED[key].title,
+            key=f"bundled_labels{uploads}",
+        )
+        labels: Upload | None = st.file_uploader(
+            "Or a label image of your own (or a .dlabel.nii file for dense CIFTI series); without either, series are "
+            "taken from spheres around the atlas's coordinates. Add .label.gii files with the GIfTI series instead.",
+            type=["nii", "gz"],
+            key=f"labels{uploads}",
+        )
+        radius = st.number_input("Radius of spheres (mm)", min_value=1.0, value=5.0, key=f"radius{uploads}")
+        tr = st.number_input(
+            "TR (s); leave empty to use the TR in the header", value=None, min_value=0.01, key=f"tr{uploads}"
+        )
+        smoothing = st.number_input("Smoothing (mm FWHM)", value=None, min_value=0.1, key=f"smoothing{uploads}")
+        high_pass = st.number_input(
+            "High-pass (Hz)", value=None, min_value=0.001, format="%.3f", key=f"high_pass{uploads}"
+        )
+        low_pass = st.number_input(
+            "Low-pass (Hz)", value=None, min_value=0.001, format="%.3f", key=f"low_pass{uploads}"
+        )
+        confounds = st.selectbox(
+            "fMRIPrep confounds to regress out; add their files with the images",
+            [None, *get_args(Confounds)],
+            format_func=lambda strategy: strategy or "none",
+            key=f"confounds{uploads}",
+        )
+    return labels, ImageOptions(
+        labels=bundled,
+        radius_mm=radius,
+        tr=tr,
+        smoothing_mm=smoothing,
+        low_pass=low_pass,
+        high_pass=high_pass,
+        confounds=confounds,
+    )
+
+
+def _ask_whether_to_add(files: Sequence[Upload]) -> None:
+    """Ask what becomes of the subjects that were loaded before these files, if there are any."""
+    own, batch = own_cohort(), st.session_state.get(BATCH)
+    loaded = None if own is None else own.cohort
+    earlier = earlier_subjects(loaded, batch, frozenset(upload.file_id for upload in files))
+    if earlier is None:
+        return
+    st.session_state.setdefault(ADDING, True)
+    titles = {True: f"added to the {counted(len(earlier), 'subject')} loaded", False: "read instead of them"}
+    st.radio(
+        "New files are",
+        list(titles),
+        format_func=titles.__getitem__,
+        key=ADDING,
+        horizontal=True,
+        help="Subjects that stay loaded keep the groups that you set; subjects that you removed stay removed.",
+    )

@@ -1,0 +1,72 @@
+from . import (
+    analysis,
+    atlas,
+    autosave,
+    cohort,
+    connectome,
+    errors,
+    export,
+    fetch,
+    figures,
+    graph,
+    groups,
+    hubs,
+    model,
+    modules,
+    nulls,
+    people,
+    project,
+    quality,
+    readers,
+    scale,
+    simulate,
+    studies,
+    training,
+)
+from .atlas import Atlas, load_atlas
+from .cohort import Cohort, Subject
+from .connectome import brain_graph, functional_connectivity
+from .errors import ChoiceNeeded, InputError
+from .graph import BrainGraph, ConnectomeSettings
+from .readers import ImageOptions, ReadOptions, read_cohort
+
+__version__: str
+
+__all__ = [
+    "Atlas",
+    "BrainGraph",
+    "ChoiceNeeded",
+    "Cohort",
+    "ConnectomeSettings",
+    "ImageOptions",
+    "InputError",
+    "ReadOptions",
+    "Subject",
+    "analysis",
+    "atlas",
+    "autosave",
+    "brain_graph",
+    "cohort",
+    "connectome",
+    "errors",
+    "export",
+    "fetch",
+    "figures",
+    "functional_connectivity",
+    "graph",
+    "groups",
+    "hubs",
+    "load_atlas",
+    "model",
+    "modules",
+    "nulls",
+    "people",
+    "project",
+    "quality",
+    "read_cohort",
+    "readers",
+    "scale",
+    "simulate",
+    "studies",
+    "training",
+]

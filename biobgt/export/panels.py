@@ -1,0 +1,145 @@
+"""Several requested figures as the panels a, b, c … of one figure: how they are arranged, made, and asked for again."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from string import ascii_lowercase
+from typing import Any
+
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.export.bundle import FigureFiles, files_of
+from biobgt.export.making import make_figure
+from biobgt.export.requests import CohortRef, FigureRequest
+from biobgt.figures.paper.composed import compose, panel_widths_mm
+from biobgt.figures.paper.style import MM_PER_INCH, FileFormat, PaperStyle, save_figure
+from biobgt.measured import MeasuredCohort
+from biobgt.options import Options, option
+
+FORMAT, VERSION = "biobgt-panels", 1
+FEWEST_PANELS = 2
+COLUMNS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True)
+class PanelOptions(Options):
+    """How panels are arranged."""
+
+    columns: int = option(
+        2,
+        title="Columns",
+        help="Panels in a row. Those of a last row that is not full share its width.",
+        choices=COLUMNS,
+    )
+    letters: bool = option(True, title="Letters", help="The letters a, b, c … above the panels.")
+
+
+@dataclass(frozen=True)
+class PanelsRequest:
+    """One figure of several panels: the request of each, in order, and how they are arranged."""
+
+    panels: tuple[FigureRequest, ...]
+    options: PanelOptions = field(default_factory=PanelOptions)
+
+    def __post_init__(self) -> None:
+        if len(self.panels) < FEWEST_PANELS:
+            raise InputError("A figure of several panels needs at least two: name more figures.")
+
+    def to_json(self) -> str:
+        """Write as JSON; the same request is always the same text."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "options": self.options.as_dict(),
+            "panels": [panel.as_dict() for panel in self.panels],
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "PanelsRequest":
+        """Read what :meth:`to_json` wrote; anything else ends with a sentence."""
+        try:
+            document = json.loads(text)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise InputError("This is no request of panels. Give requests/panels.json of an exported bundle.")
+        if document.get("version") != VERSION:
+            raise InputError("This request was written by a newer version of BioBGT Explorer. Update, then try again.")
+        try:
+            panels = tuple(FigureRequest.from_json(json.dumps(panel)) for panel in document["panels"])
+            options: dict[str, Any] = dict(document["options"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"The request of panels is damaged ({error}). Export the figure again.") from None
+        return cls(panels, PanelOptions.from_plain(options, of="A figure of panels"))
+
+
+@dataclass(frozen=True, eq=False)
+class PanelFiles:
+    """A figure of several panels, written.
+
+    Attributes
+    ----------
+    request : PanelsRequest
+    pictures : mapping of file format to bytes
+    panels : tuple of FigureFiles
+        What was drawn, with its numbers and words; the pictures are of the whole alone.
+    size_mm : (float, float)
+        Width and height.
+    """
+
+    request: PanelsRequest
+    pictures: Mapping[FileFormat, bytes]
+    panels: tuple[FigureFiles, ...]
+    size_mm: tuple[float, float]
+
+    @property
+    def numbers(self) -> dict[str, bytes]:
+        """The numbers of each panel as CSV, by its letter."""
+        return {letter: one.numbers for letter, one in zip(ascii_lowercase, self.panels, strict=False)}
+
+    @property
+    def caption(self) -> str:
+        """The captions of all panels, behind their letters where these are drawn."""
+        captions = [one.caption.rstrip(". ") for one in self.panels]
+        if self.request.options.letters:
+            captions = [f"{letter}, {said}" for letter, said in zip(ascii_lowercase, captions, strict=False)]
+        return "; ".join(captions) + "."
+
+
+def make_panels(
+    cohorts: Mapping[CohortRef, Cohort | MeasuredCohort],
+    request: PanelsRequest,
+    *,
+    style: PaperStyle,
+    formats: Sequence[FileFormat],
+) -> PanelFiles:
+    """Make every panel for its width, arrange them and write the whole in every format.
+
+    Parameters
+    ----------
+    cohorts : mapping of CohortRef to Cohort or MeasuredCohort
+        Of every panel.
+    request : PanelsRequest
+    style : PaperStyle
+        Of the whole figure, whose height is that of its panels.
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    """
+    if style.height_mm is not None:
+        raise InputError("The height of a figure of several panels is that of its panels: leave the height out.")
+    columns, letters = request.options.columns, request.options.letters
+    widths = panel_widths_mm(len(request.panels), columns, style)
+    made = [
+        make_figure(cohorts[panel.cohort], panel, replace(style, width_mm=width))
+        for panel, width in zip(request.panels, widths, strict=True)
+    ]
+    whole = compose([one.figure for one in made], columns=columns, letters=letters, style=style)
+    pictures: dict[FileFormat, bytes] = {}
+    for format in formats:
+        buffer = io.BytesIO()
+        save_figure(whole, buffer, format, style)
+        pictures[format] = buffer.getvalue()
+    width, height = (float(inches) * MM_PER_INCH for inches in whole.get_size_inches())
+    each = tuple(files_of(panel, one, {}) for panel, one in zip(request.panels, made, strict=True))
+    return PanelFiles(request, pictures, each, (width, height))

@@ -1,0 +1,67 @@
+from .attention_blocks import AttentionBlocks
+from .attention_contrast import AttentionContrast
+from .attention_difference import AttentionDifference
+from .attention_maps import AttentionMaps
+from .attention_received import AttentionReceived
+from .brain import BrainDrawing, brain_caption
+from .connection_strengths import ConnectivityDistribution
+from .connectivity_heatmap import ConnectivityHeatmap, colour_limit
+from .gamma_sweep import GammaSweep
+from .hub_brains import FiveBrains, HubBrain
+from .hub_curve_options import CurveScale
+from .hub_curves import HubCurves
+from .hub_scatter import HubScatter
+from .model_results import ResultsBeside
+from .module_brains import GroupModuleBrain, ModuleBrain
+from .module_chance import ModularityAgainstChance
+from .module_flow import GroupModuleFlow, ModuleFlow
+from .module_heatmap import ModuleHeatmap
+from .module_sweep import ResolutionSweep
+from .modules import module_colours
+from .noise import NoiseResponse
+from .performance import Reliability, RocCurves
+from .region_order import RegionOrder, only_regions, order_by_value, order_regions, random_regions
+from .role_map import RoleMap
+from .series_carpet import SeriesCarpet
+from .subject_attention import SubjectAttention
+from .subject_probability import SubjectProbability
+
+__all__ = [
+    "AttentionBlocks",
+    "AttentionContrast",
+    "AttentionDifference",
+    "AttentionMaps",
+    "AttentionReceived",
+    "BrainDrawing",
+    "ConnectivityDistribution",
+    "ConnectivityHeatmap",
+    "CurveScale",
+    "FiveBrains",
+    "GammaSweep",
+    "GroupModuleBrain",
+    "GroupModuleFlow",
+    "HubBrain",
+    "HubCurves",
+    "HubScatter",
+    "ModularityAgainstChance",
+    "ModuleBrain",
+    "ModuleFlow",
+    "ModuleHeatmap",
+    "NoiseResponse",
+    "RegionOrder",
+    "Reliability",
+    "ResolutionSweep",
+    "ResultsBeside",
+    "RocCurves",
+    "RoleMap",
+    "SeriesCarpet",
+    "SubjectAttention",
+    "SubjectProbability",
+    "brain_caption",
+    "colour_limit",
+    "module_colours",
+    "only_regions",
+    "order_by_value",
+    "order_regions",
+    "random_regions",
+]

@@ -1,0 +1,97 @@
+"""How comparisons of attention between groups are said in words."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from biobgt.model.attention_views import FDR, BesideConnectivity, BlockTests
+from biobgt.wording import COVARIATES, counted, listed, signed
+
+BEYOND = (
+    "1 % of the pairs of regions lie beyond each of its ends, and so does most of the diagonal, where a region "
+    "attends to itself"
+)
+
+
+def comparison_sentence(tests: BlockTests) -> str:
+    """Say how many blocks differ, adjusted for covariates and not, in whom, and what was not adjusted for."""
+    n, sizes = len(tests.blocks), ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
+    without = tests.n_marked_without_connectivity
+    beside = "" if without is None else f"not adjusted for overall connectivity (mean |FC|), {_number(without)}; "
+    return (
+        f"Permutation tests of {counted(n, 'module block')} among {sizes}, {adjusted_for(tests.covariates)}: "
+        f"{_number(len(tests.marked))} of them at a false discovery rate of {FDR:.0%}; {beside}unadjusted, "
+        f"{_number(tests.n_marked_unadjusted)}.{caution(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
+    )
+
+
+def caution(covariates: str) -> str:
+    """Say what was not adjusted for, or nothing where all was."""
+    missing = [word for name, word in COVARIATES.items() if name not in _names(covariates)]
+    return f" Not adjusted for {listed(missing)}, which may explain a difference." if missing else ""
+
+
+def adjusted_for(covariates: str) -> str:
+    """Say what was adjusted for, from the names of covariates with commas between them.
+
+    >>> adjusted_for("mean_fd, age, sex"), adjusted_for("")
+    ('adjusted for motion, age and sex', 'adjusted for no covariate')
+    """
+    names = [COVARIATES.get(name, name) for name in _names(covariates)]
+    return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
+
+
+def _number(count: int) -> str:
+    return "none" if count == 0 else str(count)
+
+
+def _names(covariates: str) -> list[str]:
+    return [name.strip() for name in covariates.split(",") if name.strip()]
+
+
+def connectivity_words(beside: Mapping[str, BesideConnectivity]) -> str:
+    """Say how much of attention maps is functional connectivity, and which contrast connectivity alone would give.
+
+    Parameters
+    ----------
+    beside : mapping of str to BesideConnectivity
+        By whose map it is, such as "NC".
+    """
+    said = (
+        "How much of this is connectivity: over all pairs of regions, attention correlates with the functional "
+        f"connectivity of the same subjects at {_each(beside, 'correlation', 'r = ')}."
+    )
+    if all(np.isnan(one.contrast) and np.isnan(one.connectivity_contrast) for one in beside.values()):
+        return said
+    return (
+        f"{said} The ratio of attention within to between the modules shown is {_each(beside, 'contrast')}; positive "
+        "connectivity alone, with rows normalised like those of attention, gives "
+        f"{_each(beside, 'connectivity_contrast')}."
+    )
+
+
+def _each(beside: Mapping[str, BesideConnectivity], what: str, prefix: str = "") -> str:
+    """One number per map, in the order of maps."""
+    values = {whose: float(getattr(one, what)) for whose, one in beside.items()}
+    words = [f"{'not defined' if np.isnan(v) else prefix + signed(v)} ({whose})" for whose, v in values.items()]
+    return listed(words)
+
+
+def contrast_beside_words(connectivity: Mapping[str, Mapping[str, float | None]]) -> str:
+    """Say which contrast of modules the subjects' connectivity alone gives, from a card's means over subjects.
+
+    Parameters
+    ----------
+    connectivity : mapping of str to mapping
+        Of each group, the fields of :class:`biobgt.model.attention_views.BesideConnectivity`; None where not defined.
+    """
+    means = {group: BesideConnectivity(**_defined(one)) for group, one in connectivity.items()}
+    return (
+        "Positive connectivity of the same subjects alone, with rows normalised like those of attention, gives "
+        f"{_each(means, 'connectivity_contrast')}; a subject's attention correlates with its own connectivity at "
+        f"{_each(means, 'correlation', 'r = ')} on average."
+    )
+
+
+def _defined(numbers: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: float("nan") if value is None else value for name, value in numbers.items()}

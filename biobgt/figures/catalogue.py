@@ -1,0 +1,36 @@
+"""Every figure there is: importing this module fills the register."""
+
+import biobgt.figures.attention_blocks
+import biobgt.figures.attention_contrast
+import biobgt.figures.attention_difference
+import biobgt.figures.attention_likeness
+import biobgt.figures.attention_maps
+import biobgt.figures.attention_received
+import biobgt.figures.attention_spread
+import biobgt.figures.attention_systems
+import biobgt.figures.benchmark_results
+import biobgt.figures.cohort_performance
+import biobgt.figures.connection_strengths
+import biobgt.figures.connectivity_heatmap
+import biobgt.figures.gamma_sweep
+import biobgt.figures.group_differences
+import biobgt.figures.hub_brains
+import biobgt.figures.hub_curves
+import biobgt.figures.hub_scatter
+import biobgt.figures.model_results
+import biobgt.figures.module_brains
+import biobgt.figures.module_chance
+import biobgt.figures.module_flow
+import biobgt.figures.module_heatmap
+import biobgt.figures.module_sweep
+import biobgt.figures.noise
+import biobgt.figures.performance
+import biobgt.figures.region_surroundings
+import biobgt.figures.role_map
+import biobgt.figures.series_carpet
+import biobgt.figures.subject_attention
+import biobgt.figures.subject_probability
+import biobgt.figures.why_region  # noqa: F401  # each registers its figures
+from biobgt.figures.figure import FIGURES
+
+__all__ = ["FIGURES"]

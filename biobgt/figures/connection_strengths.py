@@ -1,0 +1,206 @@
+"""How strong the connections of one subject are, and which of them the brain graph keeps."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.figures.connectivity_heatmap import colour_limit
+from biobgt.figures.figure import Figure, NoOptions, registered
+from biobgt.figures.frame import layout, whose
+from biobgt.figures.gaps import with_gaps
+from biobgt.figures.graph_words import QUANTITIES, graph_citations, graph_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
+
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import Measured
+
+Values = NDArray[np.float64]
+
+_KEPT_COLOUR, _DROPPED_COLOUR = "#0072B2", "#B8BDC4"
+_BINS_PER_SIDE = 25
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Pairs of one kind: ``name``, ``colour`` and how many there are in each bin, ``counts``, shape (n_bins,)."""
+
+    name: str
+    colour: str
+    counts: NDArray[np.int64]
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ConnectivityDistribution(Figure):
+    """How often each strength occurs among pairs of regions, and which pairs the brain graph keeps.
+
+    Attributes
+    ----------
+    subject : str
+    matrix : ndarray, shape (n_regions, n_regions)
+    kept : ndarray of bool, shape (n_regions, n_regions)
+        Pairs that are connected in the graph.
+    regions : sequence of str, length n_regions
+    limit : float
+        The axis shows at least −limit to limit, in about 50 bins.
+    estimator : str
+        One of :data:`biobgt.graph.ESTIMATORS`.
+    mean, mean_strength : float
+        Of the Pearson connectivity, and of its absolute values, over all pairs of regions with signal.
+    """
+
+    key = "connectivity_distribution"
+    name = "Distribution of connections"
+
+    options: NoOptions = field(default_factory=NoOptions)
+    subject: str = ""
+    matrix: Values
+    kept: NDArray[np.bool_]
+    regions: "Sequence[str]" = ()
+    limit: float = 1.0
+    estimator: str = "pearson"
+    mean: float = float("nan")
+    mean_strength: float = float("nan")
+
+    @classmethod
+    def of(cls, measured: "Measured", options: NoOptions) -> Self:
+        """Count the subject's connections by their strength."""
+        subject, settings = measured.subject, measured.settings
+        connectivity = measured.connectivity()
+        mean, mean_strength = measured.mean_connectivity()
+        return cls(
+            options=options,
+            title=f"Connections of {subject.id}",
+            simulated=subject.simulated,
+            methods=graph_methods(measured.atlas, settings),
+            citations=graph_citations(measured.atlas, settings),
+            subject=subject.id,
+            matrix=with_gaps(connectivity, subject),
+            kept=measured.graph().weights != 0,
+            regions=measured.atlas.regions,
+            limit=colour_limit(connectivity, settings.estimator),
+            estimator=settings.estimator,
+            mean=mean,
+            mean_strength=mean_strength,
+        )
+
+    @property
+    def quantity(self) -> str:
+        """What the axis stands for."""
+        return QUANTITIES[self.estimator]
+
+    @property
+    def pairs(self) -> tuple[Values, NDArray[np.bool_]]:
+        """Strength of every pair of regions with data, and whether the graph keeps it, shape (n_pairs,) each."""
+        return self.matrix[self._measured], self.kept[self._measured]
+
+    @property
+    def _measured(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The two regions of each pair of which there are data, shape (n_pairs,) each."""
+        first, second = np.triu_indices(len(self.matrix), 1)
+        known = np.isfinite(self.matrix[first, second])
+        return first[known], second[known]
+
+    @property
+    def bins(self) -> Values:
+        """Edges of the bins, shape (n_bins + 1,)."""
+        return strength_bins(*self.pairs, limit=self.limit)
+
+    @property
+    def bars(self) -> tuple[Bars, Bars]:
+        """The pairs that are kept, and those that are not, in the bins."""
+        (values, kept), edges = self.pairs, self.bins
+        counts = [np.histogram(values[chosen], bins=edges)[0] for chosen in (kept, ~kept)]
+        return Bars("kept in the graph", _KEPT_COLOUR, counts[0]), Bars("dropped", _DROPPED_COLOUR, counts[1])
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per pair of regions."""
+        import pandas as pd
+
+        first, second = self._measured
+        names = np.asarray(self.regions, dtype=object)
+        values, kept = self.pairs
+        return pd.DataFrame(
+            {"region": names[first], "other region": names[second], "connectivity": values, "kept": kept}
+        )
+
+    @property
+    def caption(self) -> str:
+        """How strong connections are on average, and how many of them are kept."""
+        _, kept = self.pairs
+        return (
+            f"{whose(self.subject, self.simulated)}: connectivity over {len(kept):,} pairs of regions. Pearson mean "
+            f"{self.mean:.2f}, mean |r| {self.mean_strength:.2f}. The graph keeps {kept.sum():,} of the pairs "
+            f"({kept.mean():.1%}), drawn in blue."
+        )
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        edges = self.bins
+        bars = [
+            {
+                "type": "bar",
+                "x": (edges[:-1] + edges[1:]) / 2,
+                "y": one.counts,
+                "width": edges[1] - edges[0],
+                "name": one.name,
+                "marker": {"color": one.colour, "line": {"width": 0}},
+                "hovertemplate": f"{self.quantity} about %{{x:.2f}}<br>%{{y:,}} pairs {one.name}<extra></extra>",
+            }
+            for one in self.bars
+        ]
+        frame = {
+            **layout(self.title, self.simulated, height=520, top=84),
+            "xaxis": {"title": {"text": self.quantity}, "zeroline": False},
+            "yaxis": {"title": {"text": "Pairs of regions"}, "rangemode": "tozero"},
+            "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}},
+            "barmode": "stack",
+            "bargap": 0,
+        }
+        return go.Figure(bars, frame)
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.connectome_drawings import draw_connectivity_distribution
+
+        return draw_connectivity_distribution(self, style)
+
+
+def strength_bins(values: Values, kept: NDArray[np.bool_], *, limit: float) -> Values:
+    """Edges of about 50 bins from −limit to limit or farther, one of them where the graph's threshold cut.
+
+    A bin that lay across the cut would hold pairs of both kinds, and say that weaker pairs were kept than were.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_pairs,)
+    kept : ndarray of bool, shape (n_pairs,)
+    limit : float
+
+    Returns
+    -------
+    ndarray, shape (n_bins + 1,)
+        Even and the same on both sides of 0.
+    """
+    width = limit / _BINS_PER_SIDE
+    cut = float(np.abs(values[kept]).min(initial=np.inf))
+    per_cut = round(cut / width) if np.isfinite(cut) else 0
+    if per_cut:
+        width = cut / per_cut
+    n_bins = int(np.ceil(max(limit, float(np.abs(values).max())) / width - 1e-9))
+    edges = np.arange(-n_bins, n_bins + 1, dtype=np.float64) * width
+    if per_cut:  # a bin holds its lower edge and not its upper one: the pair at the cut itself was kept
+        edges[n_bins + per_cut] = cut
+        edges[n_bins - per_cut] = np.nextafter(-cut, 0)
+    return edges

@@ -1,0 +1,181 @@
+"""Whether node entanglement agrees with another hub measure in one subject, over γ."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+from biobgt.figures.figure import Figure, registered
+from biobgt.figures.frame import GAMMA_TICKS, LEGEND_BELOW, Trace, layout, spread_band, whose
+from biobgt.figures.hub_words import CHOSEN_COLOUR, hub_words, strength_remark
+from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions
+from biobgt.hubs.measures import COMPARED, FC_STRENGTH, HUB_MEASURES, NE
+from biobgt.options import option
+from biobgt.wording import listed, signed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
+
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.measured import Measured
+
+
+@dataclass(frozen=True)
+class GammaSweepOptions(EntanglementOptions):
+    """Over which diffusion times, and with which measures, node entanglement is compared."""
+
+    measures: tuple[str, ...] = option(
+        COMPARED[1:],
+        title="Measures",
+        help="Measures that NE is compared with; those that depend on γ themselves are left out.",
+        choices=HUB_MEASURES,
+    )
+    gammas: tuple[float, ...] = option(GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0)
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GammaSweep(Figure):
+    """How well node entanglement agrees with other measures, over diffusion times.
+
+    Attributes
+    ----------
+    subject : str
+    sweep : DataFrame
+        ``reference`` (a measure's title), ``gamma`` (in units of 1/mean(λ)) and ``spearman``.
+    study : DataFrame or None
+        ``reference``, ``gamma``, ``mean`` and ``sd`` over the subjects of a study, drawn behind.
+    study_note : str
+        Which study is shown behind, or why none is.
+    remark : str
+        Ends the caption.
+    """
+
+    key = "gamma_sweep"
+    name = "Agreement over γ"
+    takes = GammaSweepOptions
+
+    options: GammaSweepOptions = field(default_factory=GammaSweepOptions)
+    subject: str = ""
+    sweep: "pd.DataFrame"
+    rhos: "dict[str, float]" = field(default_factory=dict)
+    study: "pd.DataFrame | None" = None
+    study_note: str = ""
+    remark: str = ""
+
+    @classmethod
+    def of(cls, measured: "Measured", options: GammaSweepOptions) -> Self:
+        """Correlate the subject's node entanglement with its other measures at every γ."""
+        from biobgt.studies import study_sweep
+
+        subject = measured.subject
+        measures = tuple(key for key in options.measures if HUB_MEASURES[key].needs != "entropy change")
+        study = study_sweep(measured.settings, measured.atlas, perturbation=options.perturbation, subject=subject)
+        words = hub_words(measured, options, (NE, *measures))
+        if study.agreement is not None:
+            behind = "Mean and SD behind agreement over γ are of the subjects of ABIDE (Di Martino et al. 2014)."
+            words = {"methods": (*words["methods"], behind), "citations": (*words["citations"], "dimartino2014")}
+        return cls(
+            options=options,
+            title=f"Agreement over γ, {subject.id}",
+            simulated=subject.simulated,
+            subject=subject.id,
+            sweep=measured.hub_sweep(options.perturbation, measures, options.gammas),
+            rhos={key: measured.hub_correlation(options, key).rho for key in measures},
+            study=study.agreement,
+            study_note=study.note,
+            remark=strength_remark(measured) if FC_STRENGTH in measures else "",
+            **words,
+        )
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that NE is compared with, in their order."""
+        known = set(self.sweep["reference"])
+        return [key for key in self.options.measures if HUB_MEASURES[key].title in known]
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per measure and γ, of the subject and of the study behind."""
+        import pandas as pd
+
+        numbers = self.sweep.assign(of=self.subject)
+        if self.study is None:
+            return numbers
+        behind = self.study.rename(columns={"mean": "spearman", "sd": "spearman SD"}).assign(of="ABIDE mean")
+        return pd.concat([numbers, behind], ignore_index=True)
+
+    @property
+    def caption(self) -> str:
+        """The agreement at the chosen γ, and what stands behind."""
+        options = self.options
+        found = " and ".join(f"{signed(rho)} with {HUB_MEASURES[key].short}" for key, rho in self.rhos.items())
+        others = listed([f"with {HUB_MEASURES[key].short}" for key in self.measures])
+        return (
+            f"{whose(self.subject, self.simulated)}: Spearman's ρ of NE ({options.perturbation}, |ΔS|) {others} over "
+            f"regions, at diffusion times γ in units of 1/mean(λ). At the chosen γ = {options.gamma:g}, marked by the "
+            f"dotted line, ρ is {found}. {self.study_note}{self.remark}"
+        )
+
+    def part(self, table: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+        """The rows of one measure."""
+        return table[table["reference"] == HUB_MEASURES[measure].title]
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        chosen = self.options.gamma
+        traces: list[Trace] = []
+        for measure in self.measures:
+            traces += self._study_band(measure)
+        line = {"color": CHOSEN_COLOUR, "dash": "dot", "width": 2}
+        marked = {"type": "scatter", "x": [chosen, chosen], "y": [-1, 1], "mode": "lines", "line": line}
+        traces.append({**marked, "name": f"γ = {chosen:g}", "hoverinfo": "skip"})
+        traces += [self._curve(measure) for measure in self.measures]
+        title = {"text": "γ (in units of 1/mean(λ))"}
+        gammas = {"type": "log", "tickvals": GAMMA_TICKS, "title": title, "zeroline": False}
+        agreement = {"title": {"text": "Spearman's ρ with NE"}, "range": [-1.02, 1.02], "zeroline": True}
+        frame = layout(self.title, self.simulated, height=500)
+        # Two groups of curves need two lines of legend at 800 px; below the plot they push nothing away.
+        return go.Figure(traces, {**frame, "xaxis": gammas, "yaxis": agreement, "legend": LEGEND_BELOW})
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.hub_agreement_drawings import draw_gamma_sweep
+
+        return draw_gamma_sweep(self, style)
+
+    def _study_band(self, measure: str) -> list[Trace]:
+        """Mean ± 1 SD as one closed outline, and the mean as a dashed line; nothing where the study has none."""
+        study = None if self.study is None else self.part(self.study, measure)
+        if study is None or study.empty:
+            return []
+        about = HUB_MEASURES[measure]
+        gammas, mean, sd = (study[name].to_numpy() for name in ("gamma", "mean", "sd"))
+        band = spread_band(gammas, mean, sd, about.colour, group=measure)
+        middle = {
+            "type": "scatter",
+            "x": gammas,
+            "y": mean,
+            "mode": "lines",
+            "name": f"{about.short}, ABIDE mean ± SD",
+            "line": {"color": about.colour, "dash": "dash", "width": 1.2},
+            "customdata": sd,
+            "hovertemplate": f"ABIDE, {about.short}<br>γ %{{x}}: %{{y:.2f}} ± %{{customdata:.2f}}<extra></extra>",
+            "legendgroup": measure,
+        }
+        return [band, middle]
+
+    def _curve(self, measure: str) -> Trace:
+        about, sweep = HUB_MEASURES[measure], self.part(self.sweep, measure)
+        return {
+            "type": "scatter",
+            "x": sweep["gamma"].to_numpy(),
+            "y": sweep["spearman"].to_numpy(),
+            "mode": "lines+markers",
+            "name": f"{about.short}, this subject",
+            "line": {"color": about.colour, "width": 2.2},
+            "marker": {"symbol": about.symbol, "size": 6},
+            "hovertemplate": f"This subject, {about.short}<br>γ %{{x}}: ρ = %{{y:.2f}}<extra></extra>",
+        }

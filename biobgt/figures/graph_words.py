@@ -1,0 +1,86 @@
+"""Words that figures of brain graphs share: how a graph was made, what to cite, in which order regions are drawn."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from biobgt.atlas import LABELLINGS
+from biobgt.errors import InputError
+from biobgt.figures.region_order import RegionOrder, order_regions
+from biobgt.graph import ESTIMATORS
+from biobgt.references import Citation, in_brackets
+
+if TYPE_CHECKING:
+    from biobgt.atlas import Atlas
+    from biobgt.cohort import Cohort
+    from biobgt.graph import ConnectomeSettings, Matrix
+
+ATLAS_ORDER = "atlas"
+# What the values of a connectivity matrix are called, by estimator.
+QUANTITIES: Mapping[str, str] = {
+    "pearson": "r",
+    "fisher-z": "Fisher z",
+    "partial": "partial r",
+    "ledoit-wolf": "shrunk r",
+    "tangent": "tangent",
+}
+_SHRUNK = {"partial", "ledoit-wolf", "tangent"}
+_SIGNS: Mapping[str, str] = {
+    "positive": "Negative connections were set to zero.",
+    "absolute": "The weight of a connection was its absolute value.",
+    "signed": "Positive and negative connections were kept.",
+}
+
+
+def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:
+    """The atlas's order, or that of one of its labellings."""
+    return order_regions(atlas.n_regions, None if order == ATLAS_ORDER else atlas.labelling(order))
+
+
+def region_orders(cohort: "Cohort") -> tuple[str, ...]:
+    """The orders in which the regions of a cohort can be drawn; the first is the default of a page."""
+    return (*cohort.atlas.labels, ATLAS_ORDER)
+
+
+def order_title(order: str) -> str:
+    """An order of regions, as a list of choices names it."""
+    return "Atlas order" if order == ATLAS_ORDER else f"By {LABELLINGS.get(order, order)}"
+
+
+def graph_methods(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[str, ...]:
+    """Say how brain graphs were made, one sentence per decision."""
+    kept = {
+        "absolute": f"Connections weaker than {settings.level:g} were set to zero.",
+        "proportional": f"The strongest {settings.level:.1%} of all pairs of regions were kept as connections.",
+        "none": "No threshold was applied to the connections.",
+    }[settings.threshold]
+    tree = "The maximum spanning tree was kept whatever the threshold, so that no region was cut off needlessly."
+    return (
+        f"The nodes of the brain graphs were the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)}.",
+        f"Functional connectivity was estimated as {ESTIMATORS[settings.estimator]} with nilearn"
+        f"{in_brackets(_estimated_with(settings))}.",
+        f"{_SIGNS[settings.sign]} {kept}",
+        *([tree] if settings.backbone and settings.threshold != "none" else []),
+    )
+
+
+def graph_citations(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[Citation, ...]:
+    """What to cite for them."""
+    return (*atlas.cites, *_estimated_with(settings))
+
+
+def _estimated_with(settings: "ConnectomeSettings") -> tuple[Citation, ...]:
+    return ("abraham2014", *(["ledoit2004"] if settings.estimator in _SHRUNK else []))
+
+
+def region_number(atlas: "Atlas", name: str) -> int | None:
+    """A region by its name, counted from 0; an empty name is none."""
+    if name and name not in atlas.regions:
+        raise InputError(f"Atlas {atlas.name} has no region '{name}'.")
+    return atlas.regions.index(name) if name else None
+
+
+def coordinates_of(atlas: "Atlas") -> "Matrix":
+    """MNI coordinates of the regions, shape (n_regions, 3), or a sentence where they are not known."""
+    if atlas.coordinates is None:
+        raise InputError(f"The coordinates of atlas {atlas.name} are not known, so nothing can be drawn on a brain.")
+    return atlas.coordinates

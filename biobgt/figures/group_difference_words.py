@@ -1,0 +1,59 @@
+"""Words that figures of two groups' differences share: how they were measured and tested, and what to cite."""
+
+from typing import TYPE_CHECKING, Any
+
+from biobgt.figures.attention_words import adjusted_for
+from biobgt.figures.hub_words import hub_words
+from biobgt.figures.modules import module_words
+from biobgt.groups.comparison_options import HUBS, NETWORKS, ComparisonOptions
+from biobgt.modules.module_measures import MODULE_MEASURES
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.references import in_brackets, named_labelling
+
+if TYPE_CHECKING:
+    from biobgt.groups.comparison import GroupComparison
+    from biobgt.measured import Measured
+
+
+def comparison_words(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> dict[str, Any]:
+    """Methods and citations of a figure of two groups' differences.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ComparisonOptions
+    found : GroupComparison
+    """
+    words = _measure_words(measured, options)
+    first, second = found.between
+    sizes = " and ".join(f"{n} {group}" for group, n in found.n_subjects.items())
+    test = (
+        f"{second} and {first} ({sizes}) were compared with a linear model and a two-sided permutation test (Freedman "
+        f"and Lane 1983; {found.permutations:,} permutations, seed {found.seed}), "
+        f"{adjusted_for(', '.join(found.covariates))}. The false discovery rate was controlled over all features "
+        "(Benjamini and Hochberg 1995). Effect sizes d are adjusted differences in residual standard deviations. "
+        "Several recordings of one person were averaged first."
+    )
+    return {
+        "methods": (*words["methods"], test),
+        "citations": (*words["citations"], "freedman1983", "benjamini1995"),
+    }
+
+
+def _measure_words(measured: "Measured", options: ComparisonOptions) -> dict[str, Any]:
+    """How the features were measured."""
+    if options.of == HUBS:
+        return hub_words(measured, options, (options.measure,))
+    if options.of == NETWORKS:
+        atlas = measured.atlas
+        named, keys = named_labelling(options.labelling or next(iter(atlas.labels)))
+        sentence = (
+            f"Functional connectivity between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
+            "was estimated as Pearson's correlation with nilearn, Fisher-transformed and averaged within and between "
+            f"{named}."
+        )
+        return {"methods": (sentence,), "citations": (*atlas.cites, "abraham2014", *keys)}
+    compared = [measure for measure in MODULE_MEASURES.values() if measure.compared]
+    definitions = " ".join(dict.fromkeys(measure.definition for measure in compared))
+    cited = dict.fromkeys(citation for measure in compared for citation in measure.citations)
+    return module_words(measured, options.part(ModuleOptions), definitions, cited=cited)

@@ -1,0 +1,340 @@
+"""How two groups of a cohort differ: effect sizes with intervals, and region by region in the brain."""
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.errors import InputError
+from biobgt.figures.attention_words import adjusted_for
+from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, place_words
+from biobgt.figures.figure import Figure, registered
+from biobgt.figures.frame import LEGEND, Trace, error_bars, layout, vertical_line
+from biobgt.figures.graph_words import coordinates_of
+from biobgt.figures.group_difference_words import comparison_words
+from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR
+from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_drawn_words, surface_labels_of
+from biobgt.groups.comparison_options import HUBS, MODULES, Compared, ComparisonOptions
+from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.options import option
+from biobgt.wording import UNADJUSTED_DIFFERENCE, counted, not_ruled_out
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from matplotlib.figure import Figure as PaperFigure
+
+    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.groups.comparison import GroupComparison
+    from biobgt.measured import Measured
+
+Values = NDArray[np.float64]
+
+FDR = 0.05  # false discovery rate at which a difference is marked
+Effect = Literal["d", "t"]
+_EFFECTS = {"d": "effect size d", "t": "statistic t of the difference"}
+MOST_DRAWN = 25  # features; more cannot be told apart
+MOST_NAMED = 10  # regions in a brain
+EFFECT = "Effect size d (residual standard deviations)"
+_ROW, _AROUND = 22, 120  # px
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupDifferenceFigure(Figure, ABC):
+    """A figure of two groups that were compared.
+
+    Attributes
+    ----------
+    measured : str
+        What groups were compared in, in words.
+    found : GroupComparison
+    absent : tuple of str
+        Usual covariates that are not known of these subjects.
+    """
+
+    of_subject = False
+    takes = ComparisonOptions
+
+    options: ComparisonOptions
+    measured: str
+    found: "GroupComparison"
+    absent: tuple[str, ...] = ()
+
+    @classmethod
+    def compared(cls, measured: "Measured", options: ComparisonOptions) -> dict[str, Any]:
+        """Compare the groups; the fields that all these figures have."""
+        from biobgt.groups.measured_comparison import compare_measured, plan_comparison
+
+        if options.of == MODULES:
+            raise InputError("Modules are not compared feature by feature: take the figure 'group_module_flow'.")
+        planned = plan_comparison(measured.cohort, options)
+        words, found = compare_measured(measured, options)
+        return {
+            "options": replace(options, covariates_sha256=planned.covariates_sha256),
+            "simulated": planned.cohort.simulated,
+            "measured": words,
+            "found": found,
+            "absent": planned.covariates.absent,
+            **comparison_words(measured, options, found),
+        }
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """What was found, one row per feature."""
+        return self.found.table
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Which features differ at a false discovery rate of 5 %, shape (n_features,)."""
+        return np.asarray((self.table["q"] < FDR).to_numpy())
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """One row per feature: the test, n of both groups, covariates, permutations and seed."""
+        from biobgt.groups.cohort_features import comparison_rows
+
+        return comparison_rows(self.found, simulated=self.simulated)
+
+    @property
+    def compared_words(self) -> str:
+        """Who was compared in what, adjusted for what, and how many features differ; for captions."""
+        first, second = self.found.between
+        sizes = ", ".join(f"{n} {group}" for group, n in self.found.n_subjects.items())
+        people = "simulated people" if self.simulated else "people"
+        n_tested, n_differ = int(self.table["p"].notna().sum()), int(self.differs.sum())
+        return (
+            f"{self.measured[0].upper()}{self.measured[1:]}, {second} against {first} ({people}: {sizes}), "
+            f"{adjusted_for(', '.join(self.found.covariates))}, with {self.found.design.degrees} residual degrees of "
+            f"freedom. Of {counted(n_tested, 'feature')}, {n_differ or 'none'} "
+            f"{'differs' if n_differ == 1 else 'differ'} at a false discovery rate of {FDR:.0%} "
+            f"({self.found.permutations:,} permutations, seed {self.found.seed})."
+        )
+
+    @property
+    def remarks(self) -> str:
+        """What cannot be ruled out, and what else a reader must know; ends a caption."""
+        from biobgt.groups.covariates import USUAL_NAMES
+
+        said = [*self.found.notes, not_ruled_out(self.absent)]
+        if set(self.absent) == set(USUAL_NAMES):  # the last sentence says it of each of them
+            said = [sentence for sentence in said if sentence != UNADJUSTED_DIFFERENCE]
+        return "".join(f" {sentence}" for sentence in said if sentence)
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupDifferences(GroupDifferenceFigure):
+    """Effect sizes of two groups' differences with their intervals, the clearest first."""
+
+    key = "group_differences"
+    name = "Differences of two groups"
+
+    options: ComparisonOptions = field(default_factory=ComparisonOptions)
+
+    @classmethod
+    def of(cls, measured: "Measured", options: ComparisonOptions) -> Self:
+        """Compare two groups of the cohort."""
+        first, second = options.groups
+        return cls(title=f"{second} against {first}", **cls.compared(measured, options))
+
+    @property
+    def drawn(self) -> "pd.DataFrame":
+        """The features that are drawn, those of the smallest p first."""
+        tested = self.table[self.table["p"].notna()]
+        size = -tested["t"].abs()
+        return tested.assign(_size=size).sort_values(["p", "_size"], kind="stable").drop(columns="_size")[:MOST_DRAWN]
+
+    @property
+    def caption(self) -> str:
+        """What was compared, what is drawn, and what it rests on."""
+        n_tested = int(self.table["p"].notna().sum())
+        clearest = f" The {MOST_DRAWN} features of the smallest p are drawn." if n_tested > MOST_DRAWN else ""
+        return (
+            f"{self.compared_words}{clearest} Points are effect sizes d, in residual standard deviations, with 95 % "
+            f"intervals; those right of 0 are higher in {self.found.between[1]}. Filled diamonds are below that rate; "
+            f"q is the false discovery rate.{self.remarks}"
+        )
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
+
+        drawn = self.drawn
+        rows = np.arange(len(drawn))
+        frame = layout(self.title, self.simulated, height=_AROUND + _ROW * max(len(drawn), 3), top=66)
+        frame["margin"] |= {"r": 70}
+        frame |= {
+            "xaxis": {"title": {"text": EFFECT}, "zeroline": False},
+            "yaxis": {
+                "tickvals": rows,
+                "ticktext": [escape(name, quote=False) for name in drawn["feature"]],
+                "range": [len(drawn) - 0.4, -0.6],
+                "automargin": True,
+                "showgrid": False,
+                "zeroline": False,
+            },
+            "legend": LEGEND,
+            "shapes": [vertical_line(0, {"color": GROUP_COLOUR, "dash": "dot", "width": 1})],
+            "annotations": [_beside(row, f"q {q:.2g}") for row, q in enumerate(drawn["q"])],
+        }
+        differs = (drawn["q"] < FDR).to_numpy()
+        marks = [_points(drawn, rows, chosen, passed=passed) for chosen, passed in ((differs, True), (~differs, False))]
+        return go.Figure([mark for mark in marks if mark is not None], frame)
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.group_difference_drawing import draw_group_differences
+
+        return draw_group_differences(self, style)
+
+
+@dataclass(frozen=True)
+class DifferenceBrainOptions(ComparisonOptions):
+    """Which hub measure is compared in every region, and how its brain is drawn."""
+
+    of: Compared = option(HUBS, title="Compare", help="Only hubs are compared region by region.", choices=(HUBS,))
+    effect: Effect = option(
+        "d",
+        title="Colour",
+        help="d is the difference in residual standard deviations and t its statistic; both are adjusted.",
+        choices=get_args(Effect),
+        shown={"d": "Effect size d", "t": "Statistic t"},
+        link="difference_effect",
+    )
+    only_different: bool = option(
+        False,
+        title="Only regions that differ",
+        help=f"Leave the regions grey that do not differ at a false discovery rate of {FDR:.0%}.",
+        link="only_different",
+    )
+    brain: BrainKind = brain_option()
+
+
+@registered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupDifferenceBrain(GroupDifferenceFigure):
+    """Where in the brain two groups differ in a hub measure.
+
+    Attributes
+    ----------
+    coordinates : ndarray, shape (n_regions, 3)
+        MNI coordinates in mm.
+    regions : sequence of str, length n_regions
+    surface_labels : ndarray of int, shape (20484,), or None
+        Of the vertices of fsaverage5, for a painted cortex.
+    """
+
+    key = "group_difference_brain"
+    name = "Differences of two groups, in the brain"
+    takes = DifferenceBrainOptions
+
+    options: DifferenceBrainOptions = field(default_factory=DifferenceBrainOptions)
+    coordinates: Values
+    regions: Sequence[str]
+    surface_labels: NDArray[np.int16] | None = None
+
+    @classmethod
+    def of(cls, measured: "Measured", options: DifferenceBrainOptions) -> Self:
+        """Compare two groups of the cohort in every region."""
+        first, second = options.groups
+        shared = cls.compared(measured, options.part(ComparisonOptions))
+        pinned = replace(options, covariates_sha256=shared["options"].covariates_sha256)
+        return cls(
+            title=f"{HUB_MEASURES[options.measure].short}, {second} against {first}",
+            coordinates=coordinates_of(measured.atlas),
+            regions=measured.atlas.regions,
+            surface_labels=surface_labels_of(measured.atlas, options.brain),
+            **{**shared, "options": pinned},
+        )
+
+    @property
+    def named(self) -> list[int]:
+        """The regions that differ most clearly, counted from 0, whose names are written beside them."""
+        order = self.table.sort_values("p", kind="stable").index
+        return [int(region) for region in order if self.differs[region]][:MOST_NAMED]
+
+    @property
+    def caption(self) -> str:
+        """What colour and size stand for, and what differs."""
+        return self._caption(CORTEX)
+
+    def paper_caption(self, style: "PaperStyle") -> str:
+        """The same of the glass brain."""
+        return self._caption(GLASS_BRAIN)
+
+    def _caption(self, where: str) -> str:
+        second = self.found.between[1]
+        size = "" if self.options.brain != NODES else ", and the size its absolute value"
+        grey = "; regions that do not differ at that rate are grey" if self.options.only_different else ""
+        said = (
+            f"{counted(n_drawn(self.coordinates, self.surface_labels), 'region')} "
+            f"{place_words(self.options.brain, where)}; the colour is the {_EFFECTS[self.options.effect]}, red where "
+            f"higher in {second}, blue where lower{size}{grey}."
+        )
+        names = ", ".join(self.regions[region] for region in self.named)
+        strongest = f" Those that differ most clearly: {names}." if names else ""
+        left_out = not_drawn_words(self.coordinates, self.surface_labels)
+        return f"{self.compared_words} {said}{strongest}{left_out}{self.remarks}"
+
+    def plotly(self) -> "go.Figure":
+        """Draw it for the screen, to be turned."""
+        return self._drawing.plotly()
+
+    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
+        """Draw it for paper, in a glass brain or on the cortex."""
+        return self._drawing.matplotlib(style)
+
+    @property
+    def _drawing(self) -> BrainDrawing:
+        effects = self.table[self.options.effect].to_numpy(float)
+        reach = float(np.nanmax(np.abs(effects))) if np.isfinite(effects).any() else 1.0
+        shown = np.where(self.differs, effects, np.nan) if self.options.only_different else effects
+        tests = zip(self.table["p"], self.table["q"], strict=True)
+        return BrainDrawing(
+            self.coordinates,
+            self.regions,
+            sizes=np.abs(shown),
+            values=shown,
+            quantity=_EFFECTS[self.options.effect],
+            limits=(-reach, reach),
+            details=["not tested" if np.isnan(p) else f"p = {p:.2g}, q = {q:.2g}" for p, q in tests],
+            named=self.named,
+            title=self.title,
+            simulated=self.simulated,
+            brain=self.options.brain,
+            surface_labels=self.surface_labels,
+        )
+
+
+def _points(drawn: "pd.DataFrame", rows: NDArray[np.int_], chosen: NDArray[np.bool_], *, passed: bool) -> Trace | None:
+    """Effect sizes with intervals of the features that differ, or of the others; None where there are none."""
+    if not chosen.any():
+        return None
+    own, colour = drawn[chosen], HUB_COLOUR if passed else GROUP_COLOUR
+    d = own["d"].to_numpy(float)
+    return {
+        "type": "scatter",
+        "x": d,
+        "y": rows[chosen],
+        "mode": "markers",
+        "name": f"q {'<' if passed else '≥'} {FDR:g}",
+        "marker": {"color": colour, "size": 9, "symbol": "diamond" if passed else "circle-open"},
+        "error_x": error_bars(own["d_low"].to_numpy(float), d, own["d_high"].to_numpy(float), colour),
+        "text": [
+            f"{escape(str(row.feature), quote=False)}<br>d = {row.d:.2f} [{row.d_low:.2f}, {row.d_high:.2f}]<br>"
+            f"p = {row.p:.3g}, q = {row.q:.3g}"
+            for row in own.itertuples()
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+        "showlegend": True,
+    }
+
+
+def _beside(row: int, text: str) -> dict[str, Any]:
+    """Words right of a row."""
+    place = {"x": 1, "xref": "paper", "xanchor": "left", "y": row, "yref": "y", "yanchor": "middle"}
+    return {**place, "text": text, "showarrow": False, "font": {"size": 11}}

@@ -1,0 +1,105 @@
+"""Words that figures of hubs share: how hubs were measured, what to cite, and a remark on FC strength."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from biobgt.figures.frame import whose
+from biobgt.figures.graph_words import graph_citations, graph_methods
+from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
+from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.perturbation import PERTURBATIONS
+from biobgt.wording import signed
+
+if TYPE_CHECKING:
+    from biobgt.measured import Measured
+
+# Colours of what is marked, whatever the measure; Okabe and Ito's, and never the only way to tell two things apart.
+HUB_COLOUR = "#D55E00"
+CHOSEN_COLOUR = "#CC79A7"
+GROUP_COLOUR = "#7A868C"
+_PERTURBED: Mapping[str, str] = {
+    "control": "replaces the region's closed neighbourhood by a clique of the same total weight",
+    "remove": "removes the region's connections",
+}
+
+
+def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
+    """Methods and citations of a figure that shows some hub measures, node entanglement among them or not.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : EntanglementOptions
+    measures : sequence of str
+        Keys of :data:`biobgt.hubs.HUB_MEASURES`.
+    """
+    definitions = [HUB_MEASURES[key].definition for key in measures]
+    if NE in measures:
+        definitions.insert(
+            1 + list(measures).index(NE),
+            f"The perturbation {_PERTURBED[options.perturbation]}; the diffusion time was γ = {options.gamma:g}/mean(λ)"
+            ", with λ the eigenvalues of the graph's Laplacian.",
+        )
+    cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
+    return {
+        "methods": (*graph_methods(measured.atlas, measured.settings), *definitions),
+        "citations": (*cited, *graph_citations(measured.atlas, measured.settings)),
+    }
+
+
+def entanglement_words(options: EntanglementOptions) -> str:
+    """What NE is, within a caption."""
+    return f"NE is |ΔS| at γ = {options.gamma:g}/mean(λ) when {PERTURBATIONS[options.perturbation]}"
+
+
+def strength_remark(measured: "Measured") -> str:
+    """On FC strength, where it has little to compare with; ends a caption."""
+    sentence = little_strength_sentence(measured.mean_connectivity()[0])
+    return f" {sentence}" if sentence else ""
+
+
+def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, *, simulated: bool = False) -> str:
+    """Say in words what the hub table shows.
+
+    Parameters
+    ----------
+    subject : str
+    n_hubs : mapping of str to int
+        Number of hubs by each measure that stands in the table, by its short name.
+    options : HubOptions
+    simulated : bool
+    """
+    counts = ", ".join(f"{count} by {measure}" for measure, count in n_hubs.items()) or "none is shown"
+    return (
+        f"{whose(subject, simulated)}: hubs are {options.hubs_are}, by each measure on its own: {counts}. Rank 1 is "
+        f"the strongest hub. NE is |ΔS| in bits at γ = {options.gamma:g}/mean(λ), perturbation {options.perturbation}. "
+        "Click a column header to sort."
+    )
+
+
+def little_strength_sentence(mean_connectivity: float) -> str:
+    """Say that FC strength has little left to compare with, or nothing where it has enough.
+
+    Parameters
+    ----------
+    mean_connectivity : float
+        Mean correlation over all pairs of regions with signal.
+    """
+    if not has_little_fc_strength(mean_connectivity):
+        return ""
+    return (
+        f"FC strength has little left to compare NE with: this subject's mean connectivity is "
+        f"{signed(mean_connectivity, 3)}, near zero, as after global-signal regression."
+    )
+
+
+def little_strength_reason(mean_connectivity: float) -> str:
+    """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
+    if not (sentence := little_strength_sentence(mean_connectivity)):
+        return ""
+    return (
+        f"{sentence} FC strength is the mean over all connections of a region, in which positive and negative "
+        f"connections then cancel out. This note appears below {LITTLE_MEAN_CONNECTIVITY:g}: all 899 ABIDE subjects, "
+        "with global-signal regression, are below it, and all 240 CNI-2019 subjects, without, are above."
+    )

@@ -1,0 +1,169 @@
+"""What figures of trained models share: whose model it is, how its groups are coloured, and what is said and cited.
+
+A figure of a model's groups is made of the cohort that the model was trained on, ``model:NAME`` on the command line:
+its group results are shipped, its subjects are not. A figure of what a model says of a subject is made of that subject,
+and names the model among its options, with the SHA-256 of its weights, so that another model of that name is refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from biobgt.cohort import kind_of_group
+from biobgt.errors import InputError
+from biobgt.figures.figure import Figure
+from biobgt.model.installed import InstalledModel, installed_model
+from biobgt.model.pretrained import pretrained_names, readout_names
+from biobgt.options import Options, option
+from biobgt.references import in_brackets, named_labelling
+
+if TYPE_CHECKING:
+    from biobgt.cohort import Cohort
+    from biobgt.measured import Measured
+    from biobgt.model.group_spread import GroupSpread
+
+NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+ONE_MEMBER = "the one ensemble member that was not trained on that subject"
+GROUP_COLOURS: Mapping[str, str] = {
+    "NC": "#0072B2",
+    "ASD": "#D55E00",
+    "ADHD": "#E69F00",
+    "MCI": "#CC79A7",
+    "AD": "#882255",
+}
+OTHER_COLOUR = "#7A868C"
+OWN_MODEL, OWN_COLOUR = "BioBGT", "#0072B2"  # beside other models
+CHANCE_LINE = {"color": OTHER_COLOUR, "dash": "dot", "width": 1.5}
+_TEST = (
+    "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). Overall "
+    "connectivity (mean |FC|), from which attention is made, is one of the covariates where that is said, and the test "
+    "without it stands beside"
+)
+_BLOCKS = (
+    f"Groups were compared in each module block's mean attention over layers and heads {_TEST}. False discovery rates "
+    "are over all blocks (Benjamini and Hochberg 1995)."
+)
+_CONTRAST = (
+    "Groups were compared in the ratio of mean attention within to between functional modules, over layers and heads, "
+    f"{_TEST}."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelFigure(Figure):
+    """A figure of a trained model's groups.
+
+    Attributes
+    ----------
+    model : str
+        The model's name.
+    model_sha256 : str
+        Of its weights.
+    """
+
+    of_subject = False
+    of_graph = False
+    example_of: ClassVar[str] = ""  # the model that examples show, where not every model has what the figure needs
+
+    model: str = ""
+    model_sha256: str = ""
+
+    @property
+    def of_model(self) -> str:
+        """Whose figure it is, as its caption opens."""
+        return f"Model {self.model}, with simulated patients" if self.simulated else f"Model {self.model}"
+
+
+def group_colour(group: str) -> str:
+    """Colour of a group, the same in all figures."""
+    return GROUP_COLOURS.get(kind_of_group(group), OTHER_COLOUR)
+
+
+def groups_of(cohort: "Cohort") -> tuple[str, ...]:
+    """The groups of the model whose cohort this is, controls first."""
+    return installed_model(cohort.name).group_names
+
+
+def model_of(measured: "Measured", figure: type[Figure]) -> InstalledModel:
+    """The model whose cohort was measured."""
+    if len(measured.cohort):
+        raise InputError(f"The figure '{figure.key}' shows a model: name one, such as model:abide-cc200.")
+    return installed_model(measured.cohort.name)
+
+
+@dataclass(frozen=True)
+class AskedModelOptions(Options):
+    """Which model is asked about a subject, or about all subjects of a cohort."""
+
+    model: str = option("", title="Model", help="The trained model, by its name.")
+    model_sha256: str = option(
+        "", title="SHA-256 of the model", help="Of the model's weights; another model of that name is refused."
+    )
+
+
+def asked_model(options: AskedModelOptions, figure: type[Figure]) -> InstalledModel:
+    """The model that the options name, if it is still the one that they mean."""
+    if options.model not in (*pretrained_names(), *readout_names()):
+        known = ", ".join(pretrained_names()) or "none"
+        raise InputError(f"The figure '{figure.key}' needs a model, such as model=NAME. Installed: {known}.")
+    model = installed_model(options.model)
+    if options.model_sha256 not in ("", model.sha256):
+        raise InputError(
+            f"The model '{model.name}' that is installed here is not the one the figure was made with: the SHA-256 of "
+            "its weights differs. Use the version of BioBGT Explorer that provenance.json names."
+        )
+    return model
+
+
+def spread_of_model(model: InstalledModel) -> "GroupSpread":
+    """How the people of a model's groups spread, if that was measured."""
+    if model.spread is None:
+        raise InputError(
+            f"How people spread around the group means was not measured for model {model.name}; 'biobgt card' does it "
+            "from the data that it was trained on."
+        )
+    return model.spread
+
+
+def known_group(model: InstalledModel, group: str) -> str:
+    """A group, if the model has it."""
+    if group not in model.group_names:
+        raise InputError(f"Model {model.name} has no group '{group}'; choose one of {', '.join(model.group_names)}.")
+    return group
+
+
+def whose_model(model: InstalledModel, groups: Sequence[str] = ()) -> dict[str, Any]:
+    """What a figure of a model's groups, of some or of all, carries of the model."""
+    simulated = model.simulates(groups or model.group_names)
+    return {"model": model.name, "model_sha256": model.sha256, "simulated": simulated}
+
+
+def model_words(model: InstalledModel) -> dict[str, Any]:
+    """Methods and citations of a model."""
+    atlas = model.atlas
+    methods = (
+        f"Attention and probabilities are those of the model {model.name}, an ensemble of Biologically Plausible Brain "
+        f"Graph Transformers (Peng et al. 2025) on the {atlas.n_regions} regions of {atlas.title}"
+        f"{in_brackets(atlas.cites)}. "
+        f"{model.card['protocol']}"
+    )
+    keys = atlas.cites
+    return {"methods": (methods,), "citations": ("peng2025", *keys)}
+
+
+def compared_words(model: InstalledModel, *, blocks: bool = True) -> dict[str, Any]:
+    """Methods and citations of a model whose groups were compared, block by block or in one ratio."""
+    words = model_words(model)
+    named, keys = named_labelling(next(iter(model.atlas.labels), ""))
+    rates = ("benjamini1995",) if blocks else ()
+    return {
+        "methods": (*words["methods"], f"Functional modules are {named}.", _BLOCKS if blocks else _CONTRAST),
+        "citations": (*words["citations"], *keys, "freedman1983", *rates),
+    }
+
+
+def subject_words(model: InstalledModel) -> dict[str, Any]:
+    """Methods and citations of what a model says of a subject it was not trained on."""
+    asked = "For a subject that it was not trained on, the model gives the mean over all ensemble members."
+    words = model_words(model)
+    return {**words, "methods": (*words["methods"], asked)}

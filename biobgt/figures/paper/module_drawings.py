@@ -1,0 +1,110 @@
+"""Figures of modules, drawn for paper: the roles of regions, modules over the resolution, connectivity by module."""
+
+from dataclasses import replace
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from biobgt.figures.module_heatmap import ModuleHeatmap
+from biobgt.figures.module_sweep import MARK_COLOUR, ResolutionSweep
+from biobgt.figures.paper.connectome_drawings import draw_matrix
+from biobgt.figures.paper.paper_frame import MARKERS, add_legend, finish, fit_height, new_figure, set_title
+from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.role_map import HUB_LINE, HUBS_ABOVE, RoleMap
+from biobgt.modules.module_measures import PARTICIPATION, REGION_MEASURES, WITHIN_Z
+
+
+def draw_role_map(shown: RoleMap, style: PaperStyle) -> Figure:
+    """Draw the regions, coloured by module; they are named on the screen only."""
+    x, y = shown.roles[PARTICIPATION].to_numpy(), shown.roles[WITHIN_Z].to_numpy()
+    with drawing(style):
+        figure = new_figure(style)
+        set_title(figure, shown.title, shown.simulated, style)
+        axes = figure.add_subplot()
+        for module in shown.drawn:
+            axes.scatter(
+                x[module.members],
+                y[module.members],
+                s=12,
+                color=style.colour(module.colour),
+                marker=MARKERS[module.symbol],
+                linewidths=0,
+                label=module.name,
+            )
+        axes.axhline(shown.hub_z, color=HUB_LINE, linestyle=":", linewidth=0.8)
+        axes.annotate(
+            HUBS_ABOVE,
+            (1, shown.hub_z),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=style.tick_size,
+        )
+        axes.set_xlim(-0.03, 1)
+        axes.set_xlabel(REGION_MEASURES[PARTICIPATION].short)
+        axes.set_ylabel(REGION_MEASURES[WITHIN_Z].short)
+        handles, entries = axes.get_legend_handles_labels()
+        if handles:
+            add_legend(figure, handles, entries, style)
+        fit_height(figure, [axes], style, panel_mm=0.6 * min(style.width_mm, 140))
+        return finish(figure, style)
+
+
+def draw_resolution_sweep(shown: ResolutionSweep, style: PaperStyle) -> Figure:
+    """Draw the number of modules, and below it Q, stability and agreement with functional labels."""
+    sweep = shown.sweep.sort_values("resolution")
+    with drawing(style):
+        figure = new_figure(style)
+        set_title(figure, shown.title, shown.simulated, style)
+        panels = list(figure.subplots(2, sharex=True, height_ratios=[0.4, 0.6]))
+        for curve in shown.curves:
+            panels[curve.panel].plot(
+                sweep["resolution"].to_numpy(),
+                sweep[curve.column].to_numpy(float),
+                color=style.colour(curve.colour),
+                linestyle=":" if curve.dotted else "-",
+                marker="o",
+                markersize=2,
+                label=curve.name,
+            )
+        for axes in panels:
+            axes.axvline(shown.options.resolution, color=MARK_COLOUR, linestyle=":", linewidth=0.8, zorder=0)
+        panels[0].set_ylim(bottom=0)
+        panels[0].yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        panels[0].set_ylabel("Modules")
+        panels[1].set_ylim(-0.03, 1.03)
+        panels[1].set_ylabel("Q, AMI")
+        panels[1].set_xlabel("Resolution")
+        entries = [entry for axes in panels for entry in zip(*axes.get_legend_handles_labels(), strict=True)]
+        add_legend(figure, [handle for handle, _ in entries], [label for _, label in entries], style)
+        figure.align_ylabels(panels)
+        fit_height(figure, panels, style, panel_mm=0.3 * min(style.width_mm, 140))
+        return finish(figure, style)
+
+
+def draw_module_heatmap(shown: ModuleHeatmap, style: PaperStyle) -> Figure:
+    """Draw the matrix with a bracket in the module's colour beside its rows."""
+    # The word that all names share would take room from the matrix.
+    blocks = tuple((name.removeprefix("Module "), start, end) for name, start, end in shown.order.blocks)
+    figure = draw_matrix(
+        shown.matrix,
+        replace(shown.order, blocks=blocks),
+        limit=shown.limit,
+        quantity=shown.quantity,
+        title=shown.title,
+        simulated=shown.simulated,
+        style=style,
+    )
+    axes = figure.axes[0]
+    point = 1 / (72 * axes.get_position().width * figure.get_figwidth())  # as a share of the matrix's width
+    for _, start, end in blocks:
+        colour = style.colour(shown.colour_of(start))
+        mark = Line2D(
+            [-2 * point] * 2, [start - 0.3, end - 0.7], color=colour, linewidth=2.5, solid_capstyle="butt", zorder=3
+        )
+        mark.set(transform=axes.get_yaxis_transform(), clip_on=False)
+        axes.add_line(mark)
+    return figure

@@ -1,0 +1,107 @@
+"""Attention of two groups, compared between functional modules, with overall connectivity adjusted for and without."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from biobgt.errors import InputError
+from biobgt.groups.comparison import GroupComparison, compare_groups
+from biobgt.modules.blocks import ModuleLabels, module_blocks, module_contrast
+from biobgt.quality import OVERALL_CONNECTIVITY
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionComparison:
+    """Attention of two groups compared between modules, and in how closely it keeps to them.
+
+    Attributes
+    ----------
+    blocks : GroupComparison
+        A feature for each pair of modules; the table also says ``module`` and ``other_module``. Symmetric matrices have
+        each pair once; of others, ``module`` is the one that looks and ``other_module`` the one looked at.
+    contrast : GroupComparison
+        One feature, the mean within modules over the mean between them: a question of its own, so not one of
+        the family of blocks.
+    without_connectivity : AttentionComparison or None
+        The same, not adjusted for overall connectivity; None where that was not given.
+    """
+
+    blocks: GroupComparison
+    contrast: GroupComparison
+    without_connectivity: "AttentionComparison | None" = None
+
+
+def compare_attention(
+    matrices: ArrayLike,
+    labels: ModuleLabels,
+    groups: Sequence[str | None],
+    *,
+    subjects: Sequence[str],
+    overall_connectivity: ArrayLike | None,
+    between: tuple[str, str] = ("NC", "ASD"),
+    covariates: pd.DataFrame | None = None,
+    permutations: int = 5000,
+    seed: int = 0,
+) -> AttentionComparison:
+    """Compare two groups' attention, or connectivity, between functional modules.
+
+    Parameters
+    ----------
+    matrices : array-like, shape (n_rows, n_regions, n_regions)
+        A matrix a row: one layer and head, or their mean.
+    labels : sequence of str or None, length n_regions
+        See :func:`biobgt.modules.module_blocks`.
+    overall_connectivity : array-like, shape (n_rows,), or None
+        Mean |FC| of each row (:func:`biobgt.groups.covariates.overall_connectivity`), adjusted for besides the
+        covariates: attention differs where connectivity is stronger overall. None for matrices that are connectivity.
+    groups, subjects, between, covariates, permutations, seed
+        See :func:`compare_groups`.
+
+    Returns
+    -------
+    AttentionComparison
+    """
+    compare = partial(
+        _compare,
+        matrices,
+        labels,
+        groups,
+        subjects=subjects,
+        between=between,
+        permutations=permutations,
+        seed=seed,
+    )
+    if overall_connectivity is None:
+        return compare(covariates=covariates)
+    known = pd.DataFrame({OVERALL_CONNECTIVITY: np.asarray(overall_connectivity, dtype=np.float64)})
+    if covariates is not None:
+        known = pd.concat([known, covariates.reset_index(drop=True)], axis=1)
+    return replace(compare(covariates=known), without_connectivity=compare(covariates=covariates))
+
+
+def _compare(
+    matrices: ArrayLike, labels: ModuleLabels, groups: Sequence[str | None], **how: Any
+) -> AttentionComparison:
+    blocks = module_blocks(matrices, labels)
+    modules = np.array(blocks.modules)
+    symmetric = np.allclose(blocks.values, blocks.values.swapaxes(1, 2), rtol=1e-4, atol=0, equal_nan=True)
+    pairs = np.triu(np.ones((len(modules),) * 2, dtype=bool)) if symmetric else np.ones((len(modules),) * 2, dtype=bool)
+    single = np.array(blocks.n_regions) < 2  # a module of one region has no pair within
+    pairs[single, single] = False
+    first, second = (modules[index] for index in np.nonzero(pairs))
+    if not len(first):
+        raise InputError("There is no pair of regions with modules to compare; choose labels that cover more regions.")
+    arrow = "–" if symmetric else "→"
+    names = [f"{a} {arrow} {b}" for a, b in zip(first, second, strict=True)]
+    by_block = compare_groups(blocks.values[:, pairs], groups, features=names, **how)
+    table = by_block.table.copy()
+    table.insert(1, "module", first)
+    table.insert(2, "other_module", second)
+    ratio = module_contrast(matrices, labels)[:, None]
+    contrast = compare_groups(ratio, groups, features=["within / between modules"], **how)
+    return AttentionComparison(replace(by_block, table=table), contrast)

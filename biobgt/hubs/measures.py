@@ -1,0 +1,275 @@
+"""Hub measures: every measure of how much a region matters is one object here, and everything that lists them reads it.
+
+To add a centrality, register a :class:`HubMeasure`. It is then a column of the hub table, a curve, a scatter, a choice
+on the page of hubs and in its link, a measure of ``biobgt hubs`` and ``biobgt compare``, and cited where it is shown.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.references import Citation
+from biobgt.registry import Registry
+
+if TYPE_CHECKING:
+    from biobgt.graph import BrainGraph
+
+Values = NDArray[np.float64] | NDArray[np.int64]
+Needs = Literal["graph", "connectivity", "entropy change"]
+
+NE, NEFF, FC_STRENGTH = "node_entanglement", "node_efficiency", "fc_strength"
+# What is shown until the user chooses others: the paper's comparison.
+COMPARED = (NE, NEFF, FC_STRENGTH)
+
+
+@dataclass(frozen=True)
+class HubMeasure:
+    """A measure of how much a region matters in a brain graph.
+
+    Attributes
+    ----------
+    key : str
+        Its column in the hub table.
+    title : str
+        In full, as it stands within a sentence: "node efficiency".
+    short : str
+        For legends and axes: "NEff".
+    unit : str
+        What its numbers are in.
+    colour : str
+        Of its curves, ``#RRGGBB``.
+    needs : {"graph", "connectivity", "entropy change"}
+        What it is computed on: the brain graph; the full matrix behind it, shape (n_regions, n_regions); or the change
+        of spectral entropy when a region is perturbed, in bits, shape (n_gammas, n_regions), which depends on γ.
+    compute : callable
+        From that to one number per region.
+    definition : str
+        The sentence of the methods text.
+    citations : tuple of Citation
+    symbol : str
+        Of its points, so that colour is never the only way to tell two measures apart.
+    low_in_hubs : bool
+        Whether hubs have the lowest values, instead of the highest.
+    counts : bool
+        Whether its numbers are whole.
+    """
+
+    key: str
+    title: str
+    short: str
+    unit: str
+    colour: str
+    needs: Needs
+    compute: Callable[[Any], Values]
+    definition: str
+    citations: tuple[Citation, ...] = ()
+    symbol: str = "circle"
+    low_in_hubs: bool = False
+    counts: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The title as it opens a line."""
+        return self.title[:1].upper() + self.title[1:]
+
+    @property
+    def axis(self) -> str:
+        """What an axis of raw values is called."""
+        return f"{self.short} (bits)" if self.unit == "bits" else self.short
+
+
+def _later(module: str, name: str) -> Callable[[Any], Values]:
+    """A function that is imported when it is first called: SciPy takes a second, and lists of measures do without."""
+
+    def compute(data: Any) -> Values:
+        found: Callable[[Any], Values] = getattr(import_module(f"biobgt.hubs.{module}"), name)
+        return found(data)
+
+    return compute
+
+
+HUB_MEASURES: Registry[HubMeasure] = Registry(
+    "hub measure",
+    HubMeasure(
+        NE,
+        "node entanglement",
+        "NE",
+        "bits",
+        "#0072B2",
+        "entropy change",
+        np.abs,
+        "Node entanglement (NE) of a region is the absolute change, in bits, of the graph's spectral entropy when the "
+        "region is perturbed (Peng et al. 2025; Huang et al. 2024).",
+        ("peng2025", "huang2024"),
+    ),
+    HubMeasure(
+        "vertex_entanglement",
+        "vertex entanglement",
+        "VE",
+        "bits; lower is stronger",
+        "#56B4E9",
+        "graph",
+        _later("vertex", "vertex_entanglement"),
+        "Vertex entanglement (VE) is the lowest change of spectral entropy over all diffusion times, to first order, "
+        "when a region's neighbourhood becomes a clique of the same weight (Huang et al. 2024).",
+        ("huang2024",),
+        symbol="triangle-up",
+        low_in_hubs=True,
+    ),
+    HubMeasure(
+        NEFF,
+        "node efficiency",
+        "NEff",
+        "mean of 1/distance",
+        "#E69F00",
+        "graph",
+        _later("efficiency", "node_efficiency"),
+        "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others (Latora and "
+        "Marchiori 2001; Rubinov and Sporns 2010).",
+        ("latora2001", "rubinov2010"),
+    ),
+    HubMeasure(
+        "local_efficiency",
+        "local efficiency",
+        "local efficiency",
+        "mean of 1/distance among neighbours",
+        "#999933",
+        "graph",
+        _later("efficiency", "local_efficiency"),
+        "Local efficiency is the mean inverse weighted path length among a region's neighbours (Latora and Marchiori "
+        "2001), as bctpy defines it (Rubinov and Sporns 2010).",
+        ("latora2001", "rubinov2010"),
+        symbol="triangle-down",
+    ),
+    HubMeasure(
+        FC_STRENGTH,
+        "FC strength",
+        "FC strength",
+        "mean connectivity",
+        "#009E73",
+        "connectivity",
+        _later("centrality", "fc_strength"),
+        "FC strength is the mean connectivity of a region with all others (Rubinov and Sporns 2010).",
+        ("rubinov2010",),
+        symbol="square",
+    ),
+    HubMeasure(
+        "degree",
+        "degree",
+        "degree",
+        "connections",
+        "#882255",
+        "graph",
+        _later("centrality", "degree"),
+        "Degree is the number of a region's connections (Rubinov and Sporns 2010).",
+        ("rubinov2010",),
+        symbol="cross",
+        counts=True,
+    ),
+    HubMeasure(
+        "betweenness",
+        "betweenness",
+        "betweenness",
+        "paths; every pair counts twice",
+        "#AA4499",
+        "graph",
+        _later("centrality", "betweenness"),
+        "Betweenness is the number of shortest weighted paths between other regions that pass through a region "
+        "(Rubinov and Sporns 2010).",
+        ("rubinov2010",),
+        symbol="x",
+    ),
+    HubMeasure(
+        "closeness",
+        "closeness",
+        "closeness",
+        "1/mean distance",
+        "#661100",
+        "graph",
+        _later("centrality", "closeness"),
+        "Closeness is the inverse of the mean weighted path length from a region to all others (Rubinov and Sporns "
+        "2010).",
+        ("rubinov2010",),
+        symbol="star",
+    ),
+    HubMeasure(
+        "eigenvector",
+        "eigenvector centrality",
+        "eigenvector",
+        "part of a vector of length 1",
+        "#444444",
+        "graph",
+        _later("centrality", "eigenvector"),
+        "Eigenvector centrality is a region's part of the leading eigenvector of the weights (Rubinov and Sporns "
+        "2010).",
+        ("rubinov2010",),
+        symbol="pentagon",
+    ),
+)
+
+
+class MeasuresWithoutGamma(Mapping[str, Values]):
+    """The measures of one graph that do not depend on γ, shape (n_regions,) each; computed when first asked for.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+    connectivity : ndarray, shape (n_regions, n_regions)
+        The full matrix behind the graph.
+    """
+
+    def __init__(self, graph: "BrainGraph", connectivity: NDArray[np.float64]) -> None:
+        self._given = {"graph": graph, "connectivity": connectivity}
+        self._known: dict[str, Values] = {}
+
+    def __getitem__(self, key: str) -> Values:
+        if key not in self._known:
+            measure = HUB_MEASURES[key] if key in self else None
+            if measure is None:
+                raise KeyError(key)
+            self._known[key] = measure.compute(self._given[measure.needs])
+        return self._known[key]
+
+    def __contains__(self, key: object) -> bool:
+        return any(key == one for one in self)
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, measure in HUB_MEASURES.items() if measure.needs in self._given)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Those that were computed already."""
+        return tuple(self._known)
+
+
+def measures_without_gamma(
+    graph: "BrainGraph", connectivity: NDArray[np.float64], measures: Collection[str] | None = None
+) -> dict[str, Values]:
+    """Compute the measures that do not depend on the diffusion time γ.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+    connectivity : ndarray, shape (n_regions, n_regions)
+        The full matrix behind the graph.
+    measures : collection of str, optional
+        Only these; by default all.
+    """
+    found = MeasuresWithoutGamma(graph, connectivity)
+    return {key: found[key] for key in found if measures is None or key in measures}
+
+
+def measures_over_gamma(entropy_change: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Compute every measure that depends on γ, shape (n_gammas, n_regions), from the change of entropy in bits."""
+    return {
+        key: np.asarray(measure.compute(entropy_change), dtype=np.float64)
+        for key, measure in HUB_MEASURES.items()
+        if measure.needs == "entropy change"
+    }

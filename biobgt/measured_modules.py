@@ -1,0 +1,97 @@
+"""What is measured of the modules of one subject, or of two groups of a cohort, each result once."""
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from biobgt.graph import BrainGraph
+from biobgt.kept_results import (
+    MODULE_DIFFERENCE,
+    MODULE_LABELS,
+    MODULES,
+    NULL_MODULARITY,
+    NULL_SMALL_WORLD,
+    RESOLUTION_STEP,
+    Key,
+)
+from biobgt.measured_graph import MeasuredGraph
+from biobgt.modules.module_options import ModuleOptions
+
+if TYPE_CHECKING:  # SciPy's statistics take a second, and not every page and command needs them
+    from biobgt.modules.difference import ModuleDifference
+    from biobgt.modules.finding import SubjectModules
+    from biobgt.modules.segregation import ModularityTest
+    from biobgt.modules.small_world import SmallWorld
+
+
+class MeasuredModules(MeasuredGraph):
+    """Modules of one subject or of two groups, seen with one kind of brain graph."""
+
+    def modules(self, options: ModuleOptions) -> "SubjectModules":
+        """The subject's modules with their measures and every region's role."""
+        from biobgt.modules.finding import measure_modules
+
+        how = options.part(ModuleOptions)
+        return self.keep(MODULES, how, lambda: measure_modules(self.graph(), self.pearson(), how))
+
+    def graph_of_modules(self, options: ModuleOptions) -> BrainGraph:
+        """The graph in which modules are sought."""
+        from biobgt.modules.finding import graph_for_modules
+
+        return graph_for_modules(self.graph(), options)
+
+    def module_labels(self, options: ModuleOptions) -> tuple[int, ...]:
+        """The module of each region, 0 for none; without measures, so that a group's are quickly found."""
+        from biobgt.modules.finding import find_modules
+
+        how = options.part(ModuleOptions)
+        return self.keep(MODULE_LABELS, how, lambda: tuple(find_modules(self.graph(), how).labels.tolist()))
+
+    def resolution_step(self, options: ModuleOptions, resolution: float) -> dict[str, float]:
+        """The modules at one resolution of a sweep; see :func:`biobgt.modules.resolution.resolution_step`."""
+        from biobgt.modules.resolution import resolution_step
+
+        return self.keep(
+            RESOLUTION_STEP,
+            self.resolution_step_how(options, resolution),
+            lambda: resolution_step(self.graph_of_modules(options), resolution, runs=options.runs, seed=options.seed),
+        )
+
+    @staticmethod
+    def resolution_step_how(options: ModuleOptions, resolution: float) -> Hashable:
+        """What a step of a sweep depends on beside the graph."""
+        return (options.signed, options.runs, options.seed, resolution)
+
+    def null_modularity(self, options: ModuleOptions, seed: int) -> "ModularityTest":
+        """The modularity of the subject's modules against one null graph."""
+        from biobgt.modules.segregation import modularity_test
+
+        how = options.part(ModuleOptions)
+
+        def measure() -> "ModularityTest":
+            graph, partition = self.graph_of_modules(how), self.modules(how).partition
+            return modularity_test(graph, partition, resolution=how.resolution, n_nulls=1, seed=seed)
+
+        return self.keep(NULL_MODULARITY, (how, seed), measure)
+
+    def null_small_world(self, options: ModuleOptions, seed: int) -> "SmallWorld":
+        """Small-worldness against one random graph and one lattice; it does not know of modules."""
+        from biobgt.modules.small_world import small_world
+
+        return self.keep(
+            NULL_SMALL_WORLD,
+            (options.signed, seed),
+            lambda: small_world(self.graph_of_modules(options), n_nulls=1, seed=seed),
+        )
+
+    def module_difference(self, options: ModuleOptions, groups: tuple[str, str]) -> "ModuleDifference":
+        """The modules of two groups of the cohort, compared."""
+        from biobgt.modules.difference import group_module_difference
+
+        how = options.part(ModuleOptions)
+        members = tuple(self.cohort.group(group).ids for group in groups)
+
+        def compare() -> "ModuleDifference":
+            labels = {name: self.of(name).module_labels(how) for ids in members for name in ids}
+            return group_module_difference(self.cohort, groups, labels, seed=how.seed)
+
+        return self.whole.keep(Key(MODULE_DIFFERENCE, "", self.settings, (groups, members, how)), compare)

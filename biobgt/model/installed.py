@@ -1,0 +1,216 @@
+"""Models that are installed here: each is one object that knows its card, its group results and how to run it.
+
+A folder in ``pretrained/`` is all that a model needs to be found: by the pages, the command line, the figures and the
+choices that these offer. What is read from a folder is kept for as long as its card is not written anew. Torch is
+imported when a model first runs, not before.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biobgt.atlas import Atlas, load_atlas
+from biobgt.cohort import ATLAS_BY_COUNT, Cohort, kind_of_group
+from biobgt.errors import InputError
+from biobgt.model import pretrained
+from biobgt.model.group_results import GroupResults, load_groups, load_spread
+from biobgt.model.pretrained import CARD, load_card, load_pretrained, load_region_weights, model_folder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from biobgt.model.ensemble import Ensemble
+    from biobgt.model.group_spread import GroupSpread
+
+# An ensemble takes tens of megabytes; cards are a few kilobytes each.
+_MOST_MODELS, _MOST_CARDS = 12, 64
+
+
+@dataclass(frozen=True, eq=False)
+class InstalledModel:
+    """A trained model; what is not in its card is read when it is first asked for.
+
+    Attributes
+    ----------
+    name : str
+        Of a shipped model, or the folder of one's own.
+    card : mapping
+    """
+
+    name: str
+    card: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
+    def sha256(self) -> str:
+        """Of its weights: what a model says depends on nothing else of it."""
+        return str(self.card["sha256"])
+
+    @property
+    def simulated(self) -> bool:
+        """Whether patients of this model are simulated."""
+        return bool(self.card["simulated"])
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups it tells apart, controls first."""
+        return tuple(self.card["groups"])
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+        return int(self.card["preset"]["layers"])
+
+    @property
+    def n_heads(self) -> int:
+        """Number of heads in each layer."""
+        return int(self.card["preset"]["heads"])
+
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The atlas it was trained on."""
+        return load_atlas(self.card["atlas"])
+
+    @cached_property
+    def cohort(self) -> Cohort:
+        """The cohort it was trained on: its subjects are not shipped, so there are none, but its atlas is known."""
+        return Cohort(self.name, (), self.atlas)
+
+    @cached_property
+    def groups(self) -> GroupResults:
+        """Results of its groups, out of fold."""
+        return load_groups(self.name)
+
+    @cached_property
+    def spread(self) -> "GroupSpread | None":
+        """How people spread around the group means; None for a model made before that was measured."""
+        return load_spread(self.name)
+
+    @property
+    def readouts(self) -> Mapping[str, tuple[str, ...]]:
+        """The groups of each cohort, controls first, where several cohorts share the network; else empty."""
+        return {one["cohort"]: tuple(one["groups"]) for one in self.card.get("readouts", ())}
+
+    def readout(self, cohort: str) -> "InstalledModel":
+        """The network with the readout of one of its cohorts: a model that can be asked about subjects."""
+        if cohort not in self.readouts:
+            raise InputError(f"Model {self.name} has no readout '{cohort}'; it has: {', '.join(self.readouts)}.")
+        return installed_model(f"{self.name}/{cohort}")
+
+    def simulates(self, groups: Sequence[str]) -> bool:
+        """Whether one of these groups is of a cohort with simulated patients."""
+        if not self.readouts:
+            return self.simulated
+        cohorts = [cohort for cohort, own in self.readouts.items() if set(own) & set(groups)]
+        return any(self.readout(cohort).simulated for cohort in cohorts)
+
+    def controls_of(self, group: str) -> str:
+        """The controls of the cohort that a group belongs to."""
+        own = next((groups for groups in self.readouts.values() if group in groups), self.group_names)
+        return own[0]
+
+    def pair_with(self, group: str | None) -> tuple[str, str]:
+        """Two groups to show side by side: a group of patients, or else the first one, after its own controls."""
+        known = group is not None and group in self.group_names and group != self.controls_of(group)
+        first = next(iter(self.readouts.values()), self.group_names)
+        patients = group if known and group is not None else first[1]
+        return self.controls_of(patients), patients
+
+    @cached_property
+    def region_weights(self) -> "NDArray[np.float32] | None":
+        """How much each region counts, shape (n_members, n_regions); None where all count alike."""
+        return load_region_weights(self.name)
+
+    @cached_property
+    def ensemble(self) -> "Ensemble":
+        """The model itself, ready to run."""
+        return load_pretrained(self.name)
+
+    def refusal(self, cohort: Cohort) -> str:
+        """Why it cannot be asked about a cohort, or nothing where it can; torch is not needed to tell."""
+        atlas, n_regions = cohort.atlas, self.card["n_regions"]
+        if atlas.name == self.card["atlas"] and atlas.n_regions == n_regions:
+            return "" if cohort.atlas_is_sure else unsure_atlas(cohort)
+        return (
+            f"Model {self.name} was trained on {self.atlas.title} with {n_regions} regions; cohort '{cohort.name}' is "
+            f"on {atlas.title} with {atlas.n_regions}. Choose a model of that atlas in the sidebar; if only the "
+            "atlas's name is wrong, set it on the page of subjects."
+        )
+
+
+def unsure_atlas(cohort: Cohort) -> str:
+    """Say that nothing but the number of regions tells the atlas of a cohort, which is not enough for a prediction."""
+    return (
+        f"These {cohort.atlas.n_regions} regions were taken for those of {cohort.atlas.title} by {ATLAS_BY_COUNT}. A "
+        "model predicts only where the atlas is sure: confirm it, or choose the right one on the page of subjects."
+    )
+
+
+def installed_model(name: str) -> InstalledModel:
+    """A model by its name, or one's own by its folder."""
+    folder = model_folder(name)
+    return _model(name, folder, _edition(folder))
+
+
+def installed_models() -> dict[str, InstalledModel]:
+    """Every shipped model that can be used, by its name."""
+    return {folder.name: _model(*_known(folder)) for folder in _folders() if not _problem(*_known(folder))}
+
+
+def unusable_models() -> dict[str, str]:
+    """Folders of models that cannot be used, and why."""
+    return {folder.name: problem for folder in _folders() if (problem := _problem(*_known(folder)))}
+
+
+def fitting_model(cohort: Cohort) -> str:
+    """The name of the model that knows the cohort's atlas and most of its groups, or an empty one."""
+    sizes = set(cohort.group_sizes)
+    known = {name: set(map(kind_of_group, model.group_names)) for name, model in installed_models().items()}
+    fits = {
+        name: len(sizes & known[name]) - len(known[name] - sizes) / 10
+        for name, model in installed_models().items()
+        if model.card["atlas"] == cohort.atlas.name
+    }
+    return max(fits, key=lambda name: fits[name], default="")
+
+
+def _folders() -> list[Path]:
+    """The folders of shipped models."""
+    folder = pretrained.pretrained_folder()
+    return [folder / name for name in pretrained.pretrained_names()]
+
+
+def _known(folder: Path) -> tuple[str, Path, int]:
+    """What a shipped model is kept by: its name, its folder, and when its card was written."""
+    return folder.name, folder, _edition(folder)
+
+
+def _edition(folder: Path) -> int:
+    """When a model's card was written: one that was trained anew is another."""
+    return (folder / CARD).stat().st_mtime_ns
+
+
+@lru_cache(_MOST_MODELS)
+def _model(name: str, folder: Path, edition: int) -> InstalledModel:
+    return InstalledModel(name, _card(name, folder, edition))
+
+
+@lru_cache(_MOST_CARDS)
+def _card(name: str, folder: Path, edition: int) -> dict[str, Any]:
+    return load_card(name)
+
+
+@lru_cache(_MOST_CARDS)
+def _problem(name: str, folder: Path, edition: int) -> str:
+    try:
+        load_atlas(_card(name, folder, edition)["atlas"])
+    except InputError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,70 @@
+"""How modules are found: the options of every table, figure, page and command about modules."""
+
+from dataclasses import dataclass
+
+from biobgt.atlas import LABELLINGS
+from biobgt.options import Options, option
+
+RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
+RUN_NUMBERS = (5, 10, 20, 50, 100)
+PERMUTATIONS = 10_000  # of groups whose modules are compared
+HUB_Z = 2.5  # of the within-module z, after Guimerà and Amaral
+
+
+@dataclass(frozen=True)
+class ModuleOptions(Options):
+    """How Louvain looks for modules, the best of ``runs`` or their ``consensus``, and which regions are their hubs."""
+
+    resolution: float = option(
+        1.0,
+        title="Resolution",
+        help="Louvain resolution. Above 1 finds more and smaller modules, below 1 fewer and larger ones.",
+        steps=RESOLUTIONS,
+        above=0.0,
+        link="resolution",
+    )
+    runs: int = option(
+        10, title="Runs", help="How often Louvain is run per subject.", steps=RUN_NUMBERS, low=1, link="runs"
+    )
+    hub_z: float = option(
+        HUB_Z, title="Module hubs from z", help="Within-module z at and above which a region is a hub of its module."
+    )
+    seed: int = option(
+        0,
+        title="Seed",
+        help="Seed of the random numbers: the same seed finds the same modules.",
+        low=0,
+        link="seed",
+    )
+    consensus: bool = option(
+        False,
+        title="Of all runs, show",
+        help="Louvain finds different modules in every run. The best run has the highest modularity; the "
+        "consensus is what the runs agree on (Lancichinetti and Fortunato 2012).",
+        shown={False: "Best run", True: "Consensus"},
+        link="consensus",
+        flag="--consensus/--best-run",
+    )
+    signed: bool = option(
+        True,
+        title="Negative weights count",
+        help="Negative connections count against a module (Rubinov and Sporns 2011). Otherwise they are ignored. Only "
+        "signed graphs have negative connections.",
+        link="signed",
+        flag="--signed/--unsigned",
+    )
+
+
+@dataclass(frozen=True)
+class NamedModuleOptions(ModuleOptions):
+    """How modules are found, and by which functional networks they are named."""
+
+    labelling: str = option(
+        next(iter(LABELLINGS)),
+        title="Modules named by",
+        help="A module is named by the functional network that most of its regions belong to.",
+        choices_of=lambda cohort: tuple(cohort.atlas.labels),
+        starts_with_first=True,
+        shown=LABELLINGS,
+        link="labelling",
+    )

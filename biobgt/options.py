@@ -1,0 +1,231 @@
+"""Options are written down once: what they are called, what they mean, what they may be and what they are by default.
+
+A group of options is a frozen dataclass that derives from :class:`Options`, with a field made by :func:`option` for
+each. The command line's options, the widgets of the app, the parameters of its links, project files and the requests of
+figures are all derived from these fields.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from biobgt.errors import InputError
+from biobgt.registry import Registry
+
+if TYPE_CHECKING:
+    from biobgt.cohort import Cohort
+
+Plain = str | int | float | bool | tuple[float, ...] | tuple[str, ...]
+LARGEST_SEED = 9999  # that a page offers; a script may take any
+
+_DECLARED = "option"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option, as its field declares it.
+
+    Attributes
+    ----------
+    name : str
+        Of the field, and of the command line's option.
+    default : plain value
+        Its type is the option's.
+    title : str
+        For the widget.
+    help : str
+        One or two sentences on what it means.
+    choices : collection of plain values, or None
+        All it may be, such as a register. Of a tuple of names, what each of them may be.
+    choices_of : callable, or None
+        The same where it depends on the cohort: its groups, or its atlas's labels.
+    default_of : callable, or None
+        What a page shows of a cohort before anything was chosen, where that is not the default or the first choice.
+    of_model : bool
+        Whether the cohort on which choices depend is that of the trained model, instead of the one that is shown.
+    steps : sequence of plain values, or None
+        What the page offers; a script may take others.
+    low, above : float or None
+        The least it may be, or what it must be above.
+    starts_with_first : bool
+        Whether a page starts with the first that it offers, instead of the default of a script.
+    shown : mapping of plain values to str, or callable
+        How people read a value; by default as it is.
+    link : str
+        Its name in links, project files and the session; empty where a view does not depend on it.
+    once : mapping of str to plain values
+        What links of earlier versions wrote for a value.
+    flag : str
+        Of the command line, where that is not ``--name``.
+    in_a_row : bool
+        Whether a page shows few choices side by side even where they depend on the cohort.
+    of_numbers : bool
+        Whether a tuple that is empty by default holds numbers.
+    """
+
+    name: str
+    default: Plain
+    title: str
+    help: str = ""
+    choices: Collection[Plain] | None = None
+    choices_of: "Callable[[Cohort], Sequence[Plain]] | None" = None
+    default_of: "Callable[[Cohort], Plain] | None" = None
+    of_model: bool = False
+    steps: Sequence[Plain] | None = None
+    low: float | None = None
+    above: float | None = None
+    starts_with_first: bool = False
+    shown: "Mapping[Any, str] | Callable[[Any], str]" = field(default_factory=dict)
+    link: str = ""
+    once: Mapping[str, Plain] = field(default_factory=dict)
+    flag: str = ""
+    in_a_row: bool = False
+    of_numbers: bool = False
+
+    def text(self, value: Plain) -> str:
+        """A value as people read it."""
+        if callable(self.shown):
+            return self.shown(value)
+        return self.shown[value] if value in self.shown else written(value)
+
+    def offered(self, cohort: "Cohort") -> Sequence[Plain]:
+        """What a page offers for a cohort."""
+        if self.choices_of is not None:
+            return self.choices_of(cohort)
+        if self.steps is not None:
+            return self.steps
+        if self.choices is not None:
+            return tuple(self.choices)
+        if isinstance(self.default, bool):
+            return (False, True)
+        return range(LARGEST_SEED + 1) if isinstance(self.default, int) else ()
+
+    def default_for(self, cohort: "Cohort") -> Plain:
+        """What a page shows of a cohort before anything was chosen."""
+        if self.default_of is not None:
+            return self.default_of(cohort)
+        offered = self.offered(cohort)
+        known = not offered or isinstance(self.default, tuple) or self.default in offered
+        return offered[0] if offered and (self.starts_with_first or not known) else self.default
+
+    def check(self, value: Any) -> None:
+        """Refuse what the option cannot be, in a sentence."""
+        if not _has_type(value, self.default, of_numbers=self.of_numbers or _of_numbers(self.default)):
+            raise InputError(f"The option '{self.name}' cannot be {value!r}; a valid value is {self.default!r}.")
+        if self.choices is not None:
+            for one in value if isinstance(value, tuple) else (value,):
+                if one not in self.choices:
+                    kind = self.choices.kind if isinstance(self.choices, Registry) else self.name
+                    allowed = ", ".join(written(choice) for choice in self.choices)
+                    raise InputError(f"There is no {kind} '{one}'. Choose one of: {allowed}.")
+        for number in value if isinstance(value, tuple) else (value,):
+            if self.low is not None and not number >= self.low:
+                raise InputError(f"The option '{self.name}' is {written(number)}; it must be {self.low:g} or more.")
+            if self.above is not None and not number > self.above:
+                raise InputError(f"The option '{self.name}' is {written(number)}; it must be above {self.above:g}.")
+
+    def read(self, text: str) -> Plain:
+        """Read a value as :func:`written` writes it; ValueError where it is none."""
+        if text in self.once:
+            return self.once[text]
+        if isinstance(self.default, bool):
+            if text not in ("true", "false"):
+                raise ValueError(text)
+            return text == "true"
+        if isinstance(self.default, int | float):
+            return type(self.default)(text)
+        if isinstance(self.default, tuple):
+            parts = tuple(part for part in text.split(",") if part)
+            return tuple(float(part) for part in parts) if self.of_numbers or _of_numbers(self.default) else parts
+        return text
+
+
+@dataclass(frozen=True)
+class Options:
+    """A group of options. Every value is checked when the object is made."""
+
+    def __post_init__(self) -> None:
+        for one in self.declared().values():
+            one.check(getattr(self, one.name))
+
+    @classmethod
+    def declared(cls) -> Mapping[str, Option]:
+        """The options by name, in their order."""
+        return _declared(cast("Any", cls))  # mypy takes the hash of a frozen dataclass for that of its objects
+
+    @classmethod
+    def from_plain(cls, given: Mapping[str, Any], *, of: str) -> Self:
+        """Take the given values and the defaults of all others.
+
+        Parameters
+        ----------
+        given : mapping of str to plain values
+        of : str
+            Whose options these are, for a sentence where one is not known: "The figure 'Hub curves'".
+        """
+        known = cls.declared()
+        for name in given:
+            if name not in known:
+                raise InputError(f"{of} has no option '{name}'. It has: {', '.join(known) or 'none'}.")
+        return cls(**given)
+
+    @classmethod
+    def read_text(cls, text: str, *, of: str) -> tuple[str, Plain]:
+        """Read one option as the command line has it: ``gamma=0.5``, ``resolutions=0.5,1,1.5``."""
+        known = cls.declared()
+        name, equals, value = text.partition("=")
+        if not equals or name not in known:
+            listed = ", ".join(f"{one.name}={written(one.default)}" for one in known.values()) or "none"
+            raise InputError(f"{of} has no option '{text}'. Its options with their defaults: {listed}.")
+        try:
+            return name, known[name].read(value)
+        except ValueError:
+            default = written(known[name].default)
+            raise InputError(f"The option '{text}' cannot be read; write it like {name}={default}.") from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for provenance."""
+        return asdict(self)
+
+    def part(self, kind: "type[AnyOptions]") -> "AnyOptions":
+        """Those of these options that another group has too."""
+        return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})
+
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+def option(default: Plain, *, title: str, **about: Any) -> Any:
+    """Declare a field of a group of options; the arguments are the attributes of :class:`Option`."""
+    return field(default=default, metadata={_DECLARED: {"title": title, "default": default, **about}})
+
+
+def written(value: Plain) -> str:
+    """Write a value as a link and the command line have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ",".join(written(one) for one in value)
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+@cache
+def _declared(kind: Any) -> Mapping[str, Option]:
+    return {one.name: Option(name=one.name, **one.metadata[_DECLARED]) for one in fields(kind)}
+
+
+def _has_type(value: Any, default: Plain, *, of_numbers: bool) -> bool:
+    if isinstance(default, tuple):
+        kind = int | float if of_numbers else str
+        return isinstance(value, tuple) and all(isinstance(one, kind) and not isinstance(one, bool) for one in value)
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    return isinstance(value, int | float) if isinstance(default, float) else isinstance(value, type(default))
+
+
+def _of_numbers(value: Plain) -> bool:
+    return isinstance(value, tuple) and bool(value) and isinstance(value[0], int | float)

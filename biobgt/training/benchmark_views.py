@@ -1,0 +1,175 @@
+"""What the benchmark found, as tables: over splits, against one system, and beside the paper's numbers.
+
+Without torch. The Models page and docs/benchmark.md show the same rows.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from biobgt.model.baselines.rows import ROWS, Row
+from biobgt.training.intervals import paired_difference, tested_to_trained
+from biobgt.training.metrics import METRICS
+
+COSTS = ("seconds", "parameters")
+REFERENCE = "ridge-log"
+FEWEST = 3  # splits of which an interval says anything
+NOT_RUN, NOT_BUILT = "not run", "not built"
+OTHER_SUBJECTS = (
+    "The paper's numbers are of 1,009 other subjects of ABIDE with a pipeline of their own, so that only the order of "
+    "the rows can be compared."
+)
+_EMPTY = "–"
+
+
+def beside_paper(results: pd.DataFrame) -> pd.DataFrame:
+    """Every row of the benchmark, run or not, beside the paper's numbers.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Lines of one protocol.
+
+    Returns
+    -------
+    DataFrame
+        ``model`` and ``title`` of all rows in the order of the register; the columns of :func:`benchmark_table`, with
+        intervals from three splits on; ``difference``, ``low``, ``high`` and ``q`` of :func:`compare_systems` likewise;
+        ``state``, empty or why a row has no numbers; ``paper_accuracy`` and ``paper_auc``.
+    """
+    found = benchmark_table(results).set_index("model").reindex(list(ROWS))
+    against = compare_systems(results).set_index("model").reindex(list(ROWS))
+    few, few_common = found["splits"].fillna(0) < FEWEST, against["splits"].fillna(0) < FEWEST
+    found.loc[few, ["auc_low", "auc_high"]] = np.nan
+    against.loc[few_common, ["difference", "low", "high", "q"]] = np.nan
+    rows = list(ROWS.values())
+    return found.assign(
+        title=[row.title for row in rows],
+        splits=found["splits"].fillna(0).astype(int),
+        state=[_state(row, key in set(results["model"])) for key, row in ROWS.items()],
+        paper_accuracy=np.array([row.accuracy for row in rows], dtype=float),
+        paper_auc=np.array([row.auc for row in rows], dtype=float),
+        **{name: against[name] for name in ("difference", "low", "high", "q")},
+    ).reset_index()
+
+
+def _state(row: Row, run: bool) -> str:
+    return "" if run else NOT_BUILT if row.why else NOT_RUN
+
+
+def shown_table(results: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`beside_paper` as texts, for a page."""
+    return pd.DataFrame([_texts(row) for row in _records(beside_paper(results))])
+
+
+def _texts(row: dict[str, Any]) -> dict[str, str]:
+    done = not row["state"]
+    interval = "" if math.isnan(row["auc_low"]) else f" ({row['auc_low']:.3f}–{row['auc_high']:.3f})"
+    metrics = {"accuracy": "accuracy", "F1": "f1", "sens.": "sensitivity", "spec.": "specificity", "Brier": "brier"}
+    return {
+        "": row["title"],
+        "splits": str(row["splits"]) if done else _EMPTY,
+        "AUC (95 %)": f"{row['auc']:.3f}{interval}" if done else _EMPTY,
+        **{title: f"{row[name]:.3f}" if done else _EMPTY for title, name in metrics.items()},
+        "CPU s": f"{row['seconds']:.0f}" if done else _EMPTY,
+        "parameters": f"{row['parameters']:,.0f}" if done else _EMPTY,
+        f"AUC minus {REFERENCE} (q)": _difference(row) if done else row["state"],
+        "paper: acc. / AUC": _percent(row["paper_accuracy"], row["paper_auc"]),
+    }
+
+
+def _difference(row: dict[str, Any]) -> str:
+    if math.isnan(row["difference"]):
+        return _EMPTY
+    rate = _EMPTY if math.isnan(row["q"]) else f"{row['q']:.2f}"
+    return f"{row['difference']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f}; {rate})".replace("-", "−")
+
+
+def _percent(*shares: float) -> str:
+    return _EMPTY if math.isnan(shares[0]) else " / ".join(f"{100 * share:.1f}" for share in shares)
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def benchmark_words(results: pd.DataFrame) -> str:
+    """What was run of the benchmark, how often, and what was not."""
+    rows = beside_paper(results)
+    states = rows["state"].value_counts()
+    done = rows[rows["state"] == ""]
+    fewest, most = int(done["splits"].min()), int(done["splits"].max())
+    splits = f"{most} random splits" if fewest == most else f"{fewest} to {most} random splits"
+    missing = [f"{states[state]} {said}" for state, said in _MISSING.items() if state in states]
+    rest = f"; {' and '.join(missing)}" if missing else ""
+    return f"{len(done)} of {len(rows)} rows were run, on {splits}{rest}. Nothing was tuned on these subjects."
+
+
+_MISSING = {NOT_RUN: "have not been run yet", NOT_BUILT: "could not be built from what is published about them"}
+
+
+def benchmark_table(results: pd.DataFrame) -> pd.DataFrame:
+    """One row per system: the mean of every metric over splits, the AUC's interval, and what a run costs.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Lines of one protocol.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``splits``, the metrics, ``auc_low`` and ``auc_high`` (95 %, counting in that the training sets of
+        splits overlap), ``seconds`` of processor time and ``parameters``.
+    """
+    rows = []
+    for model, lines in results.groupby("model", sort=False):
+        found = _over_splits(lines["auc"], np.zeros(len(lines)), results)
+        means = {name: lines[name].mean() for name in (*METRICS, *COSTS)}
+        interval = {"auc_low": found["corrected_low"], "auc_high": found["corrected_high"]}
+        rows.append({"model": model, "splits": len(lines), **means, **interval})
+    return pd.DataFrame(rows)
+
+
+def compare_systems(results: pd.DataFrame, *, reference: str = REFERENCE, metric: str = "auc") -> pd.DataFrame:
+    """Every system minus one of them, on the splits that both have: the corrected resampled t-test.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Lines of one protocol.
+    reference : str
+        Key of the system that all others are compared with.
+    metric : str
+        One of :data:`biobgt.training.METRICS`.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``splits``, the mean ``difference`` with its interval, ``low`` and ``high``, ``t``, ``p``, and ``q``,
+        the false discovery rate over all systems compared (Benjamini & Hochberg). Without systems that have fewer than
+        two splits in common with the reference.
+    """
+    by_model = results.pivot_table(index="split", columns="model", values=metric, sort=False)
+    rows = []
+    for model in [name for name in by_model.columns if name != reference and reference in by_model]:
+        found = _over_splits(by_model[model], by_model[reference], results)
+        if found["n"] > 1:
+            interval = {"low": found["corrected_low"], "high": found["corrected_high"]}
+            row = {"model": model, "splits": int(found["n"]), "difference": found["mean"], **interval}
+            rows.append({**row, "t": found["t"], "p": found["p"]})
+    table = pd.DataFrame(rows, columns=["model", "splits", "difference", "low", "high", "t", "p"])
+    known = table["p"].notna().to_numpy()
+    rates = np.full(len(table), np.nan)
+    if known.any():
+        rates[known] = stats.false_discovery_control(table["p"].to_numpy(float)[known])
+    return table.assign(q=rates)
+
+
+def _over_splits(first: "pd.Series[float]", second: object, results: pd.DataFrame) -> dict[str, float]:
+    protocol, n_splits = str(results["protocol"].iloc[0]), results["split"].nunique()
+    ratio = tested_to_trained(protocol, n_splits)
+    return paired_difference(first.to_numpy(float), np.asarray(second, dtype=float), test_train_ratio=ratio)

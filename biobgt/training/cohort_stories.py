@@ -1,0 +1,141 @@
+"""What a card and the methods say of the cohorts that models are trained on: their titles, terms, works and limits."""
+
+from dataclasses import dataclass
+
+from biobgt.cited_work import Reference, article
+from biobgt.references import Citation, work
+
+_CRADDOCK = Reference(
+    "craddock2013",
+    "Craddock et al. 2013",
+    "misc",
+    {
+        "author": "Craddock, Cameron and others",
+        "title": "The {Neuro} {Bureau} Preprocessing Initiative: open sharing of preprocessed neuroimaging data and "
+        "derivatives",
+        "howpublished": "Frontiers in Neuroinformatics, conference abstract: Neuroinformatics 2013",
+        "year": "2013",
+        "doi": "10.3389/conf.fninf.2013.09.00041",
+    },
+)
+_SCHIRMER = article(
+    "schirmer2021",
+    "Schirmer et al. 2021",
+    "Schirmer, Markus D. and others",
+    "Neuropsychiatric disease classification using functional connectomics -- results of the connectomics in "
+    "neuroimaging transfer learning challenge",
+    "Medical Image Analysis",
+    "70",
+    "101972",
+    "10.1016/j.media.2021.101972",
+)
+_JACK = article(
+    "jack2008",
+    "Jack et al. 2008",
+    "Jack, Clifford R. and others",
+    "The {Alzheimer's} disease neuroimaging initiative ({ADNI}): {MRI} methods",
+    "Journal of Magnetic Resonance Imaging",
+    "27",
+    "685--691",
+    "10.1002/jmri.21049",
+)
+
+
+@dataclass(frozen=True)
+class CohortStory:
+    """What a card says of a cohort.
+
+    Attributes
+    ----------
+    title : str
+    short : str
+        Stands in brackets behind a group where several cohorts are trained together.
+    terms : str
+    works : tuple of Citation
+        What to cite for its data.
+    paper : mapping of str to str, or None
+        The paper's results on its cohort of that kind, in percent, as printed.
+    limits : tuple of str
+    people : str
+        The kind of cohort whose people these are, where they are another's.
+    remark : str
+        Stands behind what to cite.
+    """
+
+    title: str
+    short: str
+    terms: str
+    works: tuple[Citation, ...]
+    paper: dict[str, str] | None
+    limits: tuple[str, ...]
+    people: str = ""
+    remark: str = ""
+
+    @property
+    def citation(self) -> str:
+        """What to cite, on one line."""
+        return (
+            "; ".join([*(work(cited).in_full for cited in self.works), *filter(None, [self.remark])]) or "None given."
+        )
+
+
+STORIES: dict[str, CohortStory] = {
+    "abide": CohortStory(
+        title="ABIDE I, Preprocessed Connectomes Project",
+        short="ABIDE",
+        terms="Non-commercial research use (ABIDE / Preprocessed Connectomes Project).",
+        works=("dimartino2014", _CRADDOCK),
+        paper={"accuracy": "74.00 ± 2.01", "auc": "73.33 ± 2.37"},
+        limits=(
+            "Preprocessing shifts correlations: subjects to predict must be preprocessed as those it was trained on. "
+            "The files that this project's own model was trained on are band-passed, with the global signal removed.",
+            "In ABIDE subjects with autism move more (r = 0.19 with mean framewise displacement in 899 subjects), and "
+            "part of what separates the groups may be motion.",
+            "Mostly boys and young men; how well it holds for women and older adults is not known.",
+            "The settings of the preset 'best' were chosen on training and validation subjects of this cohort, each of "
+            "whom is tested in some fold: on new subjects results may be a little worse.",
+        ),
+    ),
+    "cni-adhd": CohortStory(
+        title="CNI-TLC 2019 (ADHD and controls, one site, TR 2.5 s, CompCor)",
+        short="CNI-2019",
+        terms="Research use, as released for the CNI Transfer Learning Challenge.",
+        works=(_SCHIRMER,),
+        paper={"accuracy": "71.06 ± 0.08", "auc": "71.64 ± 1.14"},
+        limits=(
+            "Children of one site; the challenge's own entries were weak too.",
+            "The paper's numbers are on ADHD-200 (190 regions), another cohort.",
+        ),
+    ),
+    "adsim": CohortStory(
+        title="Simulated Alzheimer's progression over real ABIDE controls (AAL-90)",
+        short="simulated",
+        people="abide",
+        terms="Made from ABIDE controls: non-commercial research use.",
+        works=("dimartino2014",),
+        remark="the simulation is described in docs/simulation.md",
+        paper={"accuracy": "52.08 ± 2.08", "auc": "62.33 ± 5.98"},
+        limits=(
+            "MCI and AD are simulated: connections of hubs and of the default mode fade. Nothing here was learned "
+            "from a patient, and nothing may be concluded about one.",
+            "The controls are children and young adults.",
+            "The paper's numbers are on ADNI, real patients; they are not comparable.",
+        ),
+    ),
+    "adni": CohortStory(
+        title="ADNI, supplied by the user",
+        short="ADNI",
+        terms="ADNI data use agreement: the data may not be passed on.",
+        works=(_JACK,),
+        paper={"accuracy": "52.08 ± 2.08", "auc": "62.33 ± 5.98"},
+        limits=("As good as the data it was trained on; see the results above.",),
+    ),
+    "folder": CohortStory(
+        title="A cohort of the user's own",
+        short="own",
+        terms="As the data's owner says.",
+        works=(),
+        paper=None,
+        limits=("As good as the data it was trained on; see the results above.",),
+    ),
+}

@@ -1,0 +1,219 @@
+"""The cohorts that models are trained on: how they are read, and what a card must say about them.
+
+``abide`` and ``cni-adhd`` are read from their ``.npz`` files or from a folder as released; ``adni`` and ``folder`` from
+any folder that :mod:`biobgt.readers` reads, with a phenotype table; ``adsim`` makes the simulated Alzheimer's
+progression from the controls of an ABIDE cohort on AAL.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from biobgt.atlas import load_atlas
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import cohort_connectivity
+from biobgt.errors import InputError
+from biobgt.graph import check_choice
+from biobgt.quality import mean_connectivity, same_scans
+from biobgt.readers import ReadOptions, read_cohort
+from biobgt.simulate import simulate_progression, vulnerability
+from biobgt.training.cohort_stories import STORIES
+from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
+from biobgt.wording import counted
+
+Progress = Callable[[int, int], None]
+SIMULATED_GROUPS = ("NC", "MCI", "AD")
+
+
+_CUT = "aal90"  # the first 90 regions of AAL-116
+# The files of a cohort by their atlas, that of no other wish first.
+_FILES = {
+    "abide": {"cc200": "abide_cc200.npz", "aal116": "abide_aal116.npz"},
+    "cni-adhd": {"cc200": "cni2019_cc200.npz", "aal116": "cni2019_aal116.npz"},
+    "adsim": {"aal116": "abide_aal116.npz"},
+}
+_TABLES = {"abide": "abide_phenotypes.csv", "cni-adhd": "cni2019_phenotypes.csv", "adsim": "abide_phenotypes.csv"}
+
+
+def training_cohort(
+    kind: str,
+    data: Path,
+    *,
+    phenotypes: Path | None = None,
+    atlas: str | None = None,
+    options: ReadOptions | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Cohort:
+    """Read a cohort to train on; every subject has a group.
+
+    Parameters
+    ----------
+    kind : {"abide", "cni-adhd", "adsim", "adni", "folder"}
+    data : Path
+        The folder of the cohort's files.
+    phenotypes : Path, optional
+        Table of groups, where it is not the one that belongs to the files.
+    atlas : str, optional
+        Of a cohort that is there on AAL-116, ``aal90`` takes the first 90 regions.
+    options : ReadOptions, optional
+        The user's word on what the files alone do not say.
+    seed : int
+        Of the simulation, for ``adsim``.
+    progress : callable, optional
+        Told (done, total) after each file.
+    """
+    check_choice("cohort", kind, tuple(STORIES))
+    path, named = _file_of(kind, data, atlas)
+    if path != data:
+        phenotypes = phenotypes or data / _TABLES[kind]
+    cohort = read_cohort(path, atlas=named, phenotypes=phenotypes, options=options, progress=progress)
+    if atlas == _CUT and cohort.atlas.name != _CUT:
+        cohort = _cut(cohort)
+    if kind == "adsim":
+        cohort = simulated_progression(cohort, seed=seed)
+    known = cohort.select(lambda subject: subject.group is not None)
+    if len(known.group_sizes) < 2:
+        raise InputError(
+            f"Training needs at least two groups, and the subjects of '{data}' have {len(known.group_sizes)}. "
+            "Name a table of groups with --phenotypes."
+        )
+    left = len(cohort) - len(known)
+    notes = (*known.notes, f"{counted(left, 'subject')} without a group left out.") if left else known.notes
+    return replace(known, name=kind, notes=notes)
+
+
+def simulated_progression(cohort: Cohort, *, seed: int) -> Cohort:
+    """Make NC, MCI and AD of a cohort's controls: each control is one subject of one group, by lot.
+
+    Nobody appears twice, so that no test can recognise a person. AAL-116 is cut to its first 90 regions.
+    """
+    controls = cohort.group("NC")
+    if controls.atlas.n_regions < load_atlas(_CUT).n_regions or not controls.atlas.name.startswith("aal"):
+        raise InputError("The simulated progression is defined on AAL; use series of AAL-116 or AAL-90.")
+    cut = _cut(replace(controls, name="controls"))
+    atlas = cut.atlas
+    vulnerable = vulnerability(cohort_connectivity(cut).mean(axis=0), atlas)
+    random = np.random.default_rng(seed)
+    lots = random.permutation(np.arange(len(cut)) % len(SIMULATED_GROUPS))
+    subjects: list[Subject] = []
+    for subject, lot in zip(cut, lots, strict=True):
+        group = SIMULATED_GROUPS[lot]
+        subjects.append(subject if group == "NC" else simulate_progression(subject, group, vulnerable, seed=random))
+    return Cohort("adsim", tuple(subjects), atlas)
+
+
+def _file_of(kind: str, data: Path, atlas: str | None) -> tuple[Path, str | None]:
+    """The file of a cohort as it is shared, and its atlas; else the folder, and the atlas that was named."""
+    files = _FILES.get(kind, {})
+    for named, file in files.items():
+        if (atlas is None or atlas == named or (atlas == _CUT and named == "aal116")) and (data / file).exists():
+            return data / file, named
+    return data, atlas
+
+
+def _cut(cohort: Cohort) -> Cohort:
+    """A cohort on AAL, its first 90 regions."""
+    atlas = load_atlas(_CUT)
+    return replace(cohort, subjects=tuple(_first_regions(one, atlas.n_regions) for one in cohort), atlas=atlas)
+
+
+def sites_of(cohort: Cohort) -> list[str | None] | None:
+    """Each subject's site, None for one whose site is not known; None where the phenotypes name no site at all."""
+    sites: list[Any] = [subject.phenotypes.get("site") for subject in cohort]
+    known = [None if pd.isna(site) else str(site) for site in sites]
+    return known if any(known) else None
+
+
+def folds_words(n_folds: int, cohort: Cohort) -> str:
+    """Name the cross-validation of a cohort, as a sentence opens."""
+    return f"{n_folds}-fold cross-validation, stratified {strata_words(cohort)}"
+
+
+def strata_words(cohort: Cohort) -> str:
+    """What the splits of a cohort are stratified by."""
+    sites = sites_of(cohort)
+    if sites is None:
+        return "by group (no site is known)"
+    return "by site and group" + (" (a site is not known of everybody)" if None in sites else "")
+
+
+def protocol_splits(cohort: Cohort, protocol: str, *, n: int = 10, seed: int = 0) -> tuple[Split, ...]:
+    """Splits of a cohort by the name of a protocol.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    protocol : {"random", "folds", "sites", "official"}
+        ``n`` random 80/10/10 splits, ``n`` folds, every site left out once, or the split that the cohort's phenotypes
+        name (column ``split``: train, and validation or val). Recordings of one person are never parted, nor are
+        subjects who hold the same scan under different ids.
+    n : int
+        Of random splits or folds.
+    seed : int
+        Of the random splits and folds.
+    """
+    check_choice("protocol", protocol, ("random", "folds", "sites", "official"))
+    groups, sites = [str(subject.group) for subject in cohort], sites_of(cohort)
+    scans = _scans(cohort)
+    if protocol == "random":
+        return random_splits(groups, sites, subjects=cohort.persons, scans=scans, n=n, seed=seed)
+    if protocol == "folds":
+        return cross_validation(groups, sites, subjects=cohort.persons, scans=scans, folds=n, seed=seed)
+    if protocol == "sites":
+        if sites is None:
+            raise InputError("No site can be left out: the phenotypes have no column 'site'.")
+        return leave_one_site_out(groups, sites, subjects=cohort.persons, scans=scans, seed=seed)
+    return (_official_split(cohort, groups, scans, seed=seed),)
+
+
+def _scans(cohort: Cohort) -> list[str]:
+    """Which scan each subject holds: its id, or the first id of those who hold the same."""
+    twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
+    return [min((name, *twins.get(name, ()))) for name in cohort.ids]
+
+
+def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed: int) -> Split:
+    """The cohort's own training subjects, a tenth of them for validation, and its own validation subjects as test."""
+    named = np.array([str(subject.phenotypes.get("split")) for subject in cohort])
+    tested = np.isin(named, ("val", "validation"))
+    own = np.flatnonzero(named == "train")
+    if not tested.any() or tested.sum() + len(own) != len(named) or not len(own):
+        raise InputError("The phenotypes have no complete column 'split' with values train and validation (or val).")
+    persons = cohort.persons
+    both = {persons[row] for row in own} & {persons[row] for row in np.flatnonzero(tested)}
+    if both:
+        raise InputError(
+            f"In the column 'split' recordings of '{min(both)}' stand both under train and under validation. Keep one "
+            "person's recordings together."
+        )
+    twice = {scans[row] for row in own} & {scans[row] for row in np.flatnonzero(tested)}
+    if twice:
+        raise InputError(
+            f"In the column 'split' the scan of '{min(twice)}' stands both under train and under validation, where "
+            "another subject holds it. Leave one of them out."
+        )
+    inner = cross_validation(
+        [groups[row] for row in own],
+        subjects=[persons[row] for row in own],
+        scans=[scans[row] for row in own],
+        folds=10,
+        seed=seed,
+    )[0]
+    return Split(
+        name="official",
+        train=own[np.concatenate([inner.train, inner.validation])],
+        validation=own[inner.test],
+        test=np.flatnonzero(tested),
+    )
+
+
+def _first_regions(subject: Subject, n: int) -> Subject:
+    if subject.series is None:
+        raise InputError(f"Subject '{subject.id}' has no series; the simulated progression is made from series.")
+    missing = tuple(region for region in subject.missing_regions if region < n)
+    return replace(subject, series=subject.series[:, :n], missing_regions=missing)

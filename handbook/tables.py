@@ -1,0 +1,240 @@
+"""Tables of the documentation that say what a register or a group of options says, so that no page repeats it.
+
+A page asks for one with a line of its own, ``<!-- made: atlases -->`` or ``<!-- made: options hubs -->``, and
+:func:`expanded` puts the table in its place.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from biobgt.atlas import BUNDLED, LABELLINGS
+from biobgt.export.graph_files import GRAPH_FORMATS
+from biobgt.glossary import sorted_terms
+from biobgt.graph import ESTIMATORS, ConnectomeSettings
+from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
+from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.model.pretrained import load_card, pretrained_names, readout_names
+from biobgt.modules.module_measures import MODULE_MEASURES, REGION_MEASURES, measure_columns
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.options import Option, Options, written
+from biobgt.readers import READERS
+from biobgt.recordings import RECORDING_RULES
+from biobgt.references import Citation, work
+from biobgt.simulate import DEMO_COHORTS
+from handbook.command_line import command_sections
+
+_ASKED = re.compile(r"^<!-- made: (?P<name>[a-z ]+) -->$", re.MULTILINE)
+_WHERE = "Where the atlas has these labels:"
+OPTIONS: Mapping[str, type[Options]] = {
+    "connectome": ConnectomeSettings,
+    "entanglement": EntanglementOptions,
+    "hubs": HubAnalysisOptions,
+    "modules": ModuleOptions,
+}
+
+
+def expanded(text: str) -> str:
+    """A page with its tables made; a line that asks for an unknown one is an error."""
+    return _ASKED.sub(lambda found: MADE[found["name"]](), text)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table in Markdown."""
+    return "\n".join([_row(head), _row(["---"] * len(head)), *map(_row, rows)])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def options_table(kind: type[Options], *, flags: bool = True) -> str:
+    """The options of a class: name, default, what they may be, and what they mean; empty where it has none.
+
+    Parameters
+    ----------
+    kind : type of Options
+    flags : bool
+        Whether the names are those of the command line.
+    """
+    rows = [
+        (f"`{_flag(one) if flags else one.name}`", _default(one), f"{one.title}. {one.help}{_choices(one)}".strip())
+        for one in kind.declared().values()
+    ]
+    return table(("option", "default", "what it is"), rows) if rows else ""
+
+
+def _flag(one: Option) -> str:
+    if one.flag:
+        return one.flag
+    name = one.name.replace("_", "-")
+    return f"--{name}/--no-{name}" if isinstance(one.default, bool) else f"--{name}"
+
+
+def _default(one: Option) -> str:
+    return "–" if one.default == "" or one.default == () else f"`{written(one.default)}`"
+
+
+def _choices(one: Option) -> str:
+    listed = [f"`{written(choice)}`" for choice in one.choices or ()]
+    return f" One of: {', '.join(listed)}." if listed else ""
+
+
+def _cited(citations: Iterable[Citation]) -> str:
+    return "; ".join(work(citation).short for citation in citations) or "–"
+
+
+def _atlases() -> str:
+    rows = []
+    for key, bundled in BUNDLED.items():
+        atlas = bundled.atlas
+        labelled = [
+            f"{name} {atlas.n_regions - atlas.n_unlabelled(name)}" for name in LABELLINGS if name in atlas.labels
+        ]
+        placed = int(atlas.placed.sum())
+        regions = str(atlas.n_regions) if placed == atlas.n_regions else f"{atlas.n_regions}, {placed} with coordinates"
+        rows.append((f"`{key}`", bundled.title, regions, ", ".join(labelled), _cited(atlas.cites)))
+    return table(("atlas", "title", "regions", "regions with a label", "cite"), rows)
+
+
+def _labellings() -> str:
+    return table(("labels", "what they are"), [(f"`{key}`", title) for key, title in LABELLINGS.items()])
+
+
+def _formats() -> str:
+    rows = [
+        (one.title, ", ".join(f"`{suffix}`" for suffix in one.suffixes), "yes" if one.apart else "no")
+        for one in READERS.values()
+    ]
+    return table(("what", "file names end in", "read in a process of its own"), rows)
+
+
+def _recordings() -> str:
+    return table(("`--recordings`", "what it does"), [(f"`{rule}`", what) for rule, what in RECORDING_RULES.items()])
+
+
+def _graph_formats() -> str:
+    return "\n".join(f"- `--format {one.key}`: {one.title}" for one in GRAPH_FORMATS.values())
+
+
+def _hub_measures() -> str:
+    rows = [(f"`{one.key}`", one.short, one.unit, one.definition) for one in HUB_MEASURES.values()]
+    return table(("column", "in figures", "unit", "what it is"), rows)
+
+
+def _hub_columns() -> str:
+    return "\n".join(_row((f"`{one.key}`", one.unit, one.heading)) for one in HUB_MEASURES.values())
+
+
+def _ending_columns(endings: Mapping[str, tuple[str, str]]) -> Callable[[], str]:
+    """Rows for columns that every hub measure has, such as ``degree_rank``."""
+
+    def rows() -> str:
+        return "\n".join(
+            _row((f"`{one.key}_{ending}`", unit or one.unit, meaning.format(one.heading)))
+            for one in HUB_MEASURES.values()
+            for ending, (unit, meaning) in endings.items()
+        )
+
+    return rows
+
+
+def _module_columns() -> str:
+    rows = []
+    for column, (measure, labelling) in measure_columns(LABELLINGS).items():
+        said = f"{_WHERE} {measure.title} with {LABELLINGS[labelling]}" if labelling else measure.definition
+        rows.append(_row((f"`{column}`", measure.unit, said)))
+    return "\n".join(rows)
+
+
+def _region_columns() -> str:
+    return "\n".join(_row((f"`{one.key}`", one.unit, one.definition)) for one in REGION_MEASURES.values())
+
+
+def _module_measures() -> str:
+    rows = [
+        (f"`{one.key}`", one.unit, one.definition) for one in (*MODULE_MEASURES.values(), *REGION_MEASURES.values())
+    ]
+    return table(("column", "unit", "what it is"), rows)
+
+
+def _label_columns() -> str:
+    return "\n".join(_row((f"`{name}`", "", f"{_WHERE} {title}")) for name, title in LABELLINGS.items())
+
+
+def _models() -> str:
+    rows = []
+    for name in pretrained_names():
+        card = load_card(name)
+        rows.append((f"`{name}`", card["atlas"], "yes" if card["simulated"] else "no", card["headline"]))
+    return table(("model", "atlas", "simulated", "what its card says first"), rows)
+
+
+def _results() -> str:
+    """How well shipped models and readouts tell groups apart, beside the best linear model on the same folds."""
+    rows = []
+    for name in (*pretrained_names(), *readout_names()):
+        card = load_card(name)
+        if "results" not in card:
+            continue  # a network whose readouts stand below
+        own, *linear = ((model, found["auc"]) for model, found in card["results"].items())
+        best, of_best = max(linear, key=lambda one: one[1]["value"])
+        groups = " / ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
+        simulated = " **(patients simulated)**" if card["simulated"] else ""
+        rows.append((f"`{name}`", f"{groups}{simulated}", _with_interval(own[1]), f"{_with_interval(of_best)}, {best}"))
+    return table(("model", "groups", "AUC, out of fold", "best linear model, same folds"), rows)
+
+
+def _with_interval(found: Mapping[str, float]) -> str:
+    return "{value:.2f} [{low:.2f}, {high:.2f}]".format(**found)
+
+
+def _estimators() -> str:
+    return table(("estimator", "what it is"), [(f"`{key}`", title) for key, title in ESTIMATORS.items()])
+
+
+def _demos() -> str:
+    return table(("demo", "what it is"), [(f"`{key}`", title) for key, title in DEMO_COHORTS.items()])
+
+
+def _glossary() -> str:
+    entries = []
+    for one in sorted_terms():
+        cited = f" *{_cited(one.citations)}*" if one.citations else ""
+        entries.append(f"## {one.term} {{#{one.key}}}\n\n**{one.short}** {one.definition}{cited}\n")
+    return "\n".join(entries)
+
+
+MADE: Mapping[str, Callable[[], str]] = {
+    "atlases": _atlases,
+    "labellings": _labellings,
+    "formats": _formats,
+    "recordings": _recordings,
+    "graph formats": _graph_formats,
+    "hub measures": _hub_measures,
+    "hub columns": _hub_columns,
+    "hub table columns": _ending_columns(
+        {
+            "rank": ("", "{}: rank of the region, 1 is the strongest hub"),
+            "z": ("standard deviations", "{}: z-score over the subject's regions; the higher, the more of a hub"),
+            "hub": ("True or False", "{}: whether the region is a hub by this measure"),
+        }
+    ),
+    "hub group columns": _ending_columns(
+        {
+            "mean": ("", "{}: mean over the group's subjects"),
+            "sd": ("", "{}: standard deviation over the group's subjects"),
+            "hub_share": ("share", "{}: share of the subjects in whom the region is a hub"),
+        }
+    ),
+    "label columns": _label_columns,
+    "module columns": _module_columns,
+    "region columns": _region_columns,
+    "module measures": _module_measures,
+    "models": _models,
+    "results": _results,
+    "estimators": _estimators,
+    "demos": _demos,
+    "glossary": _glossary,
+    "commands": command_sections,
+    **{f"options {name}": lambda kind=kind: options_table(kind) for name, kind in OPTIONS.items()},  # type: ignore[misc]
+}

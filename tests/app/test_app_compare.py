@@ -1,0 +1,235 @@
+"""The page that compares two groups: what it says before it computes, the numbers it shows, its table and its link."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+
+from biobgt.cohort import Cohort
+from biobgt.connectome import brain_graph, subject_connectivity
+from biobgt.export.making import make_figure
+from biobgt.figures.modules import MODULE_COLOURS
+from biobgt.groups import compare_groups
+from biobgt.groups.cohort_features import network_connectivity
+from biobgt.hubs import hub_table
+from biobgt.modules import find_modules, finding
+from biobgt.modules.difference import module_difference
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.simulate import demo_cohort
+from session.cohorts import OWN
+from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.view import LoadedCohort
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad")
+
+
+@pytest.fixture
+def open_compare(open_page):
+    def open_compare(**parameters):
+        page = open_page("compare", cohort="ad", **parameters)
+        assert_no_error(page)
+        return page
+
+    return open_compare
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The graphs in which modules were sought."""
+    graphs = []
+    find = finding.find_modules
+    monkeypatch.setattr(finding, "find_modules", lambda graph, *how: graphs.append(graph) or find(graph, *how))
+    return graphs
+
+
+def with_phenotypes(cohort: Cohort, per_group: int, of) -> Cohort:
+    """Some subjects of NC and AD, with phenotypes by their place in the group."""
+    chosen = [subject for group in ("NC", "AD") for subject in cohort.group(group).subjects[:per_group]]
+    known = [replace(one, phenotypes=of(i % per_group, one.group)) for i, one in enumerate(chosen)]
+    return replace(cohort, subjects=tuple(known), name="mine")
+
+
+@pytest.fixture
+def open_own(open_page):
+    """Open the page with a cohort of one's own."""
+
+    def open_own(own: Cohort):
+        page = open_page("export")
+        page.session_state[OWN_COHORT] = LoadedCohort(OWN, own)
+        page.session_state[NEXT_COHORT] = OWN
+        page.run()
+        return page.switch_page("views/compare/page.py").run()
+
+    return open_own
+
+
+def drawn(page) -> dict[str, float]:
+    """The effect sizes of the figure, by the names of the features."""
+    shown = figure(page, "group_differences")
+    names = shown["layout"]["yaxis"]["ticktext"]
+    return {
+        names[int(row)]: d
+        for trace in shown["data"]
+        for row, d in zip(array(trace["y"]), array(trace["x"]), strict=True)
+    }
+
+
+def test_demo_is_compared_at_once_and_badged(open_compare, cohort):
+    page = open_compare(second_group="AD")
+    chosen = cohort.select(lambda subject: subject.group in ("NC", "AD"))
+    expected = compare_groups(
+        network_connectivity(chosen).values,
+        [subject.group for subject in chosen],
+        subjects=chosen.persons,
+        between=("NC", "AD"),
+        features=network_connectivity(chosen).names,
+    ).table.set_index("feature")
+    found = drawn(page)
+    assert len(found) == len(expected) == 21
+    np.testing.assert_allclose([found[name] for name in expected.index], expected["d"])
+    assert badges(page.main) == 2
+    assert {metric.label: metric.value for metric in page.metric} == {
+        "People of NC": "20",
+        "People of AD": "20",
+        "Residual degrees of freedom": "38",
+    }
+    assert "not ruled out: motion, age, sex and site" in captions(page)
+    table = page.dataframe[0].value
+    assert table["p"].is_monotonic_increasing
+    np.testing.assert_allclose(table.set_index("Feature").loc[expected.index, "Mean AD"], expected["mean_AD"])
+
+
+def test_hubs_are_measured_on_request_and_drawn_in_the_brain(open_compare, cohort):
+    page = open_compare(second_group="AD", compared="hubs", compared_measure="node_efficiency")
+    assert not page.get("plotly_chart")
+    page.button(key="compare_start").click().run()
+    assert_no_error(page)
+    chosen = [*cohort.group("NC"), *cohort.group("AD")]
+    hubs = [hub_table(brain_graph(one, cohort.atlas), connectivity=subject_connectivity(one)) for one in chosen]
+    expected = compare_groups(
+        np.stack([table["node_efficiency"] for table in hubs]),
+        [one.group for one in chosen],
+        subjects=[one.id for one in chosen],
+        between=("NC", "AD"),
+    ).table
+    nodes = next(trace for trace in figure(page, "difference_brain_shown")["data"] if trace.get("mode") == "markers")
+    np.testing.assert_allclose(array(nodes["marker"]["color"]), expected["d"])
+    assert len(drawn(page)) == 25, "the clearest of 90"
+    for key in ("group_differences", "difference_brain_shown"):
+        page.button(key=f"{key}_export").click()
+    page.run()
+    flow, brain = page.session_state[EXPORT_LIST]
+    assert (flow.figure, flow.subject) == ("group_differences", None)
+    made = make_figure(cohort, brain)
+    np.testing.assert_allclose(made.numbers["d"], expected["d"])
+
+
+def test_costs_of_covariates_are_said_before_anything_is_computed(open_own, cohort):
+    own = with_phenotypes(cohort, 10, lambda i, group: {"age": 60 + 3 * i % 7, "site": f"site{i % 3}", "scores": i})
+    page = open_own(own)
+    assert_no_error(page)
+    costs = page.dataframe[0].value.set_index("Covariate")
+    assert costs["Degrees of freedom it takes"].to_dict() == {"Age": 1, "Site": 2}
+    assert costs["Share of the group's variance it explains"].to_dict() == {"Age": "0%", "Site": "0%"}
+    assert {metric.label: metric.value for metric in page.metric}["Residual degrees of freedom"] == "15"
+    page.multiselect(key="adjusted_for").set_value(["age", "scores"]).run()
+    assert page.dataframe[0].value["Covariate"].tolist() == ["Age", "Scores"]
+    assert "not ruled out: motion and sex" in captions(page)
+    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/compare/page.py").run()
+    assert page.multiselect(key="adjusted_for").value == ["age", "scores"], "the choice survives other pages"
+
+
+@pytest.mark.parametrize(
+    ("of", "sentence"),
+    [
+        (lambda i, group: {"site": f"site{i}"}, "leave 5 residual degrees of freedom"),
+        (lambda i, group: {"site": group.lower()}, "The groups cannot be told apart from site"),
+        (lambda i, group: {"age": None if i == 1 else 60 + i}, "is missing for 2 of 12 subjects"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_sentence(open_own, cohort, of, sentence):
+    page = open_own(with_phenotypes(cohort, 6, of))
+    assert [error.value for error in page.exception] == []
+    (error,) = page.error
+    assert sentence in as_shown(error.value)
+    assert not page.get("plotly_chart")
+    assert not [button for button in page.button if button.key == "compare_start"]
+
+
+def test_who_lacks_a_covariate_can_be_left_out(open_own, cohort):
+    page = open_own(with_phenotypes(cohort, 10, lambda i, group: {"age": None if i == 1 else 60 + 3 * i % 7}))
+    page.toggle(key="leave_out_incomplete").set_value(True).run()
+    assert_no_error(page)
+    assert "a covariate is missing: 2 people" in captions(page)
+    assert {metric.label: metric.value for metric in page.metric}["People of AD"] == "9"
+
+
+def test_people_are_the_unit(open_own, cohort):
+    subjects = [replace(one, id=f"sub-{i // 2}_ses-{i % 2}") for i, one in enumerate(cohort.group("NC"))]
+    subjects += list(cohort.group("AD"))
+    page = open_own(replace(cohort, subjects=tuple(subjects), name="mine"))
+    assert_no_error(page)
+    assert {metric.label: metric.value for metric in page.metric}["People of NC"] == "10"
+    assert "10 further rows of the same subjects averaged" in captions(page)
+
+
+def test_table_runs_no_formula(open_own, cohort):
+    atlas = replace(cohort.atlas, labels={"evil": ["=1+1" if i % 2 else "b" for i in range(90)]})
+    own = with_phenotypes(cohort, 4, lambda i, group: {})
+    page = open_own(replace(own, atlas=atlas))
+    assert_no_error(page)
+    assert "'=1+1 – =1+1" in page.dataframe[0].value["Feature"].tolist()
+    button = next(one for one in page.get("download_button") if one.proto.id.endswith("differences_download"))
+    assert button.proto.label == "Download the table of 3 features"
+
+
+def test_a_cohort_without_groups_is_sent_to_the_subjects(open_own, cohort):
+    page = open_own(replace(cohort.with_groups(dict.fromkeys(cohort.ids)), name="mine"))
+    assert_no_error(page)
+    assert "Two groups of at least two people each are needed" in as_shown(page.info[0].value)
+
+
+def test_modules_are_compared_on_request(open_compare, cohort, counted):
+    page = open_compare(compared="modules", runs="5", seed="21")
+    assert not counted
+    page.button(key="groups_start").click().run()
+    assert_no_error(page)
+    assert len(counted) == 40
+    options = ModuleOptions(runs=5, seed=21)
+    first, second = (
+        [find_modules(brain_graph(subject, cohort.atlas), options) for subject in cohort.group(group)]
+        for group in ("NC", "MCI")
+    )
+    expected = module_difference(first, second, seed=21)
+    link = figure(page, "group_flow")["data"][0]["link"]
+    assert sum(link["value"]) == expected.agreement.n_compared
+    metrics = {metric.label: metric.value for metric in page.metric}
+    assert metrics["AMI"] == f"{expected.agreement.ami:.2f}"
+    assert metrics["Regions that change"] == f"{len(expected.changed)} of {expected.agreement.n_compared}"
+    assert metrics["Permutation p"] == f"{expected.p:.3g}"
+    assert "The test is not adjusted for motion, age, sex or site" in captions(page)
+    changed = next(element.value for element in page.dataframe if "Module in MCI" in element.value.columns)
+    assert changed["Region"].tolist() == [cohort.atlas.regions[region] for region in expected.changed]
+    assert changed["Module in MCI"].tolist() == expected.second[list(expected.changed)].tolist()
+    for key, labels in (("brain_first", expected.first), ("brain_second", expected.second)):
+        drawn = [trace for trace in figure(page, key)["data"] if trace.get("mode") == "markers"]
+        colours = {trace["marker"]["color"]: len(trace["text"]) for trace in drawn}
+        assert colours == {MODULE_COLOURS[n - 1]: int((labels == n).sum()) for n in set(labels.tolist()) - {0}}
+    # The third group brings only its own subjects; what was found is kept.
+    page.selectbox(key="second_group").select("AD").run()
+    page.button(key="groups_start").click().run()
+    assert len(counted) == 60
+    page.selectbox(key="second_group").select("MCI").run()
+    assert len(counted) == 60
+    assert {metric.label: metric.value for metric in page.metric} == metrics
+
+
+def test_same_group_twice_is_refused(open_compare):
+    page = open_compare(compared="modules")
+    page.selectbox(key="second_group").select("NC").run()
+    assert "two different groups" in as_shown(page.info[0].value)

@@ -1,0 +1,180 @@
+"""A new hub measure and a new figure are one object each: on the page, in its link, the commands and the export."""
+
+import io
+import sys
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import bct
+import numpy as np
+import pandas as pd
+import pytest
+from page_contents import array, assert_no_error, captions, figure
+
+from biobgt.cited_work import Reference
+from biobgt.cli import main
+from biobgt.export.bundle import make_files, write_bundle
+from biobgt.export.making import make_figure
+from biobgt.figures.figure import FIGURES, Figure
+from biobgt.figures.paper.style import PaperStyle
+from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
+from biobgt.options import Options, option
+from biobgt.simulate import demo_cohort
+from session import cohorts
+from session.keys import EXPORT_LIST
+
+PAGE1999 = Reference("page1999", "Page et al. 1999", "techreport", {"author": "Page, Lawrence", "year": "1999"})
+PAGERANK = HubMeasure(
+    "pagerank",
+    "PageRank",
+    "PR",
+    "share of time",
+    "#117733",
+    "graph",
+    lambda graph: bct.pagerank_centrality(graph.weights, 0.85).ravel(),
+    "PageRank (PR) is the share of time that a random walk spends in a region (Page et al. 1999).",
+    (PAGE1999,),
+)
+
+
+@dataclass(frozen=True)
+class StrengthHistogramOptions(Options):
+    bins: int = option(8, title="Bins", help="How many bars.", steps=(4, 8, 16, 32, 64), low=1, link="strength_bins")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StrengthHistogram(Figure):
+    key = "strength_histogram"
+    name = "Histogram of strengths"
+    takes = StrengthHistogramOptions
+    page = "hubs"
+
+    options: StrengthHistogramOptions = field(default_factory=StrengthHistogramOptions)
+    strengths: np.ndarray
+
+    @classmethod
+    def of(cls, measured, options):
+        return cls(
+            options=options,
+            title="Strengths",
+            simulated=measured.subject.simulated,
+            strengths=measured.graph().weights.sum(axis=0),
+            methods=("Strength is the sum of a region's weights.",),
+            citations=("rubinov2010", PAGE1999),
+        )
+
+    @property
+    def caption(self):
+        return f"Strengths in {self.options.bins} bins."
+
+    @property
+    def numbers(self):
+        counts, edges = np.histogram(self.strengths, self.options.bins)
+        return pd.DataFrame({"from": edges[:-1], "regions": counts})
+
+    def plotly(self):
+        import plotly.graph_objects as go
+
+        return go.Figure([{"type": "bar", "x": self.numbers["from"], "y": self.numbers["regions"], "name": "regions"}])
+
+    def matplotlib(self, style):
+        from matplotlib.figure import Figure as PaperFigure
+
+        drawn = PaperFigure()
+        drawn.add_subplot().bar(self.numbers["from"], self.numbers["regions"])
+        return drawn
+
+
+@pytest.fixture
+def pagerank():
+    """A new measure; nothing that was measured without it is left."""
+    cohorts._demo.clear()
+    with HUB_MEASURES.temporarily(PAGERANK):
+        yield PAGERANK
+    cohorts._demo.clear()
+
+
+@pytest.fixture
+def histogram():
+    with FIGURES.temporarily(StrengthHistogram):
+        yield StrengthHistogram
+
+
+def run(monkeypatch, *arguments: object) -> None:
+    monkeypatch.setattr(sys, "argv", ["biobgt", *map(str, arguments)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code in (0, None)
+
+
+def bundle_of(request, cohort) -> zipfile.ZipFile:
+    stream = io.BytesIO()
+    files = make_files(cohort, request, style=PaperStyle(), formats=["svg"])
+    write_bundle([files], {request.cohort: cohort}, stream, style=PaperStyle())
+    return zipfile.ZipFile(stream)
+
+
+def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pagerank):
+    page = open_page("hubs", cohort="ad")
+    page.multiselect(key="measures").set_value(["node_entanglement", "pagerank"]).run()
+    assert_no_error(page)
+    assert page.query_params["measures"] in ("node_entanglement,pagerank", ["node_entanglement,pagerank"])
+    assert "pagerank_rank" in page.dataframe[-1].value.columns
+    assert [trace["name"] for trace in figure(page, "hub_curves")["data"]][-1] == "PR"
+    assert "PR, this subject" in [trace.get("name") for trace in figure(page, "gamma_sweep")["data"]]
+    page.toggle(key="group_behind").set_value(True).run()
+    assert_no_error(page)
+    page.button(key="ne_pagerank_export").click()
+    page.button(key="hub_curves_export").click().run()
+    shared = open_page("hubs", cohort="ad", measures="node_entanglement,pagerank")
+    assert_no_error(shared)
+    assert not shared.warning
+    points = figure(shared, "ne_pagerank")["data"]
+    cohort = demo_cohort("ad")
+    scatter, curves = (
+        next(one for one in page.session_state[EXPORT_LIST] if one.figure == kind)
+        for kind in ("hub_scatter", "hub_curves")
+    )
+    made = make_figure(cohort, scatter)
+    drawn = np.concatenate([array(part["x"]) for part in points[:2]])
+    np.testing.assert_allclose(np.sort(made.numbers["pagerank"]), np.sort(drawn))
+    assert "PageRank (PR)" in make_figure(cohort, curves).caption
+    with bundle_of(scatter, cohort) as archive:
+        assert PAGERANK.definition in archive.read("methods.md").decode()
+        assert "@techreport{page1999" in archive.read("references.bib").decode()
+
+
+def test_measure_is_in_the_tables_of_the_command_line(pagerank, tmp_path, monkeypatch):
+    demo = tmp_path / "demo"
+    run(monkeypatch, "demo", "ad", "--out", demo, "--n-per-group", 2)
+    run(monkeypatch, "hubs", demo, "--out", tmp_path / "hubs", "--workers", 1)
+    table = pd.read_csv(next((tmp_path / "hubs" / "hubs").glob("*.csv")))
+    assert {"pagerank", "pagerank_rank", "pagerank_z", "pagerank_hub"} <= set(table.columns)
+    assert table["pagerank"].sum() == pytest.approx(1)
+    assert "pagerank_mean" in pd.read_csv(tmp_path / "hubs" / "hub_groups.csv").columns
+    setting = ("--set", "measures=pagerank,degree", "--set", "scale=raw")
+    run(monkeypatch, "figure", "hub_curves", "demo:ad", "--out", tmp_path / "figure", *setting)
+    numbers = pd.read_csv(tmp_path / "figure" / "numbers" / "hub_curves.csv")
+    assert {"pagerank", "degree", "hub by PR"} <= set(numbers.columns)
+
+
+def test_figure_is_on_its_page_in_its_link_and_in_the_export(open_page, histogram, tmp_path, monkeypatch):
+    page = open_page("hubs", cohort="ad", strength_bins="16")
+    assert_no_error(page)
+    assert len(array(figure(page, "strength_histogram")["data"][0]["y"])) == 16
+    page.select_slider(key="strength_bins").set_value(32).run()
+    assert len(array(figure(page, "strength_histogram")["data"][0]["y"])) == 32
+    assert page.query_params["strength_bins"] in ("32", ["32"])
+    assert "Strengths in 32 bins." in captions(page)
+    page.button(key="strength_histogram_export").click().run()
+    (request,) = page.session_state[EXPORT_LIST]
+    with bundle_of(request, demo_cohort("ad")) as archive:
+        assert "Histogram of strengths" in archive.read("captions.md").decode()
+        assert "Strength is the sum of a region's weights." in archive.read("methods.md").decode()
+        assert "page1999" in archive.read("references.bib").decode()
+        assert len(pd.read_csv(io.BytesIO(archive.read("numbers/01_strength_histogram.csv")))) == 32
+    run(monkeypatch, "figure", "strength_histogram", "demo:ad", "--set", "bins=5", "--out", tmp_path)
+    assert len(pd.read_csv(Path(tmp_path) / "numbers" / "strength_histogram.csv")) == 5
+    refused = open_page("hubs", cohort="ad", strength_bins="7")
+    assert "strength_bins" in refused.warning[0].value.replace("\\", "")

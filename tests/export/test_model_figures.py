@@ -1,0 +1,232 @@
+"""Exported figures of a trained model have the numbers of its folder, and those of a subject what the model says."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from export_requests import DEMO, SUBJECT
+from typer.testing import CliRunner
+
+from biobgt import InputError
+from biobgt.cli.main import app
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.export.making import make_figure
+from biobgt.export.methods_models import model_paragraphs
+from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle
+from biobgt.measured import MeasuredCohort
+from biobgt.model.group_results import load_groups
+from biobgt.model.pretrained import load_card, load_pretrained, pretrained_names
+from biobgt.references import REFERENCES, bibliography
+
+MODEL = "adsim-aal90"
+NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+
+
+@pytest.fixture(scope="module")
+def model():
+    if MODEL not in pretrained_names():
+        pytest.skip(f"the trained model {MODEL} is not on this machine")
+    ref = CohortRef(MODEL, model=True, sha256=load_card(MODEL)["sha256"])
+    return ref, MeasuredCohort(ref.draw())
+
+
+@pytest.fixture(scope="module")
+def results(model):
+    return load_groups(MODEL)
+
+
+def test_maps_take_the_scale_that_other_models_share(model):
+    own = make(model, "attention_maps")
+    assert "of all models shown" not in own.caption
+    shared = make(model, "attention_maps", limits=(0.25, 3.5))
+    (image,) = {drawn.get_clim() for ax in shared.figure.axes for drawn in ax.images}
+    assert image == (0.25, 3.5)
+    assert "One colour scale for all groups of all models shown, from 0.25 to 3.50" in shared.caption
+    with pytest.raises(InputError, match="two numbers, the lower one first"):
+        make(model, "attention_maps", limits=(2.0, 1.0))
+
+
+def make(model, figure, **options):
+    ref, measured = model
+    made = make_figure(measured, FigureRequest(figure, ref, options=options), PaperStyle(width_mm=174, dpi=72))
+    assert made.figure.get_figwidth() * MM_PER_INCH == pytest.approx(174)
+    assert_words(made)
+    return made
+
+
+def assert_words(made):
+    """Simulated patients are said to be so, and the works that the methods name are in the bibliography."""
+    assert "simulated" in made.caption
+    assert set(made.citations) <= set(REFERENCES)
+    years = set(re.findall(r"year = \{(\d{4})\}", bibliography(made.citations)))
+    assert set(re.findall(r"\b(?:19|20)\d\d\b", " ".join(made.methods))) <= years
+
+
+def asked(figure, **options):
+    given = {"model": MODEL, "model_sha256": load_card(MODEL)["sha256"], **options}
+    return FigureRequest(figure, DEMO, SUBJECT, options=given)
+
+
+def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, results):
+    made = make(model, "attention_blocks", first="NC", second="AD")
+    rows = results.tests
+    rows = rows[(rows["between"] == "NC - AD") & (rows["family"] == "block")].set_index("feature")
+    adjusted = rows["covariates"].str.contains("mean_abs_fc")
+    assert adjusted.sum() == (~adjusted).sum() == 36
+    without, rows = rows[~adjusted], rows[adjusted]
+    numbers = made.numbers.set_index("feature")
+    for column in ("d", "d_high", "p", "q"):
+        found = numbers[f"{column}_without_connectivity"]
+        np.testing.assert_array_equal(found, without.loc[numbers.index, column])
+    assert len(made.figure.axes) == 4  # with overall connectivity, without, unadjusted, and the colours
+    for column in ("mean_NC", "mean_AD", "d", "d_low", "p", "q_unadjusted"):
+        np.testing.assert_array_equal(numbers[column], rows.loc[numbers.index, column])
+    modules = [text.get_text() for text in made.figure.axes[0].get_yticklabels()]
+    drawn = made.figure.axes[0].images[0].get_array()
+    at = modules.index("default"), modules.index("occipital")
+    assert drawn[at] == rows.loc["default → occipital", "d"]
+    stars = sum(text.get_text().endswith("*") for text in made.figure.axes[0].texts)
+    assert stars == (rows["q"] <= 0.05).sum() > 0
+    turned = make(model, "attention_blocks", first="AD", second="NC").numbers.set_index("feature")
+    np.testing.assert_array_equal(turned["d"], -numbers["d"])
+    np.testing.assert_array_equal(turned["d_low"], -numbers["d_high"])
+    np.testing.assert_array_equal(turned["q"], numbers["q"])
+    assert (
+        "Overall connectivity (mean |FC|), from which attention is made, is one of the covariates where that is said, "
+        "and the test without it stands beside. False discovery rates are over all blocks (Benjamini and Hochberg 1995)"
+        in " ".join(made.methods)
+    )
+    assert "not adjusted for overall connectivity (mean |FC|), 10; unadjusted" in made.caption
+
+
+@pytest.mark.parametrize(("figure", "with_rates"), [("attention_difference", True), ("attention_contrast", False)])
+def test_works_behind_a_group_test_are_cited(model, figure, with_rates):
+    made = make(model, figure, **({"first": "NC", "second": "AD"} if with_rates else {}))
+    assert "Freedman and Lane 1983" in made.methods[-1]
+    assert ("Benjamini and Hochberg 1995" in made.methods[-1]) == with_rates
+    assert ("benjamini1995" in made.citations) == with_rates
+
+
+@pytest.mark.parametrize("part", [(0, 0), (1, 2)])
+def test_attention_received_is_the_mean_of_the_others_columns(model, results, part):
+    layer, head = part
+    made = make(model, "attention_received", group="MCI", layer=layer, head=head)
+    attention = results.attention["MCI"].astype(float)
+    shown = attention.mean(axis=(0, 1)) if part == (0, 0) else attention[layer - 1, head - 1]
+    expected = [90 * np.delete(shown[:, region], region).mean() for region in range(90)]
+    np.testing.assert_allclose(made.numbers["attention received"], expected, rtol=1e-6)
+    assert made.numbers["region"].tolist() == list(model[1].atlas.regions)
+    assert "154 MCI" in made.caption
+
+
+def test_results_and_reliability_are_the_cards_and_out_of_fold(model, results):
+    card = load_card(MODEL)
+    made = make(model, "model_results")
+    found = made.numbers[made.numbers["metric"] == "accuracy"].set_index("model")
+    for name, measured in card["results"].items():
+        assert found.loc[name, "value"] == measured["accuracy"]["value"]
+    assert (found["chance"] == 154 / 462).all()
+    assert "ledoit2004" in made.citations, "the works behind the baselines are cited"
+    made = make(model, "reliability")
+    best = results.probabilities.argmax(axis=1)
+    claimed = results.probabilities.max(axis=1)
+    for row in made.numbers.itertuples():
+        here = (claimed > row.low) & (claimed <= row.high)
+        assert row.n == here.sum()
+        assert row.observed == pytest.approx((best == results.labels)[here].mean())
+    assert made.numbers["n"].sum() == 462
+
+
+def test_subjects_attention_is_the_ensembles(model, measured, results):
+    made = make_figure(measured, asked("subject_attention", group="MCI", order="atlas", layer=1))
+    seen = load_pretrained(MODEL).explain([measured.cohort[SUBJECT]]).attention[0]
+    own, beside = (part.drop(columns=["of", "region"]) for _, part in made.numbers.groupby("of", sort=False))
+    np.testing.assert_allclose(own, 90 * seen[0].mean(axis=0), rtol=1e-4)
+    np.testing.assert_allclose(beside, 90 * results.attention["MCI"][0].mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(made.figure.axes[0].images[0].get_array(), own)
+    assert made.caption.startswith(f"Simulated subject {SUBJECT}")
+    assert made.caption.endswith(NOT_A_DIAGNOSIS)
+    assert_words(made)
+    by_default = make_figure(measured, asked("subject_attention")).numbers
+    assert by_default["of"].unique().tolist() == [SUBJECT, "mean of AD (n = 154)"]
+
+
+def test_subjects_probability_is_the_ensembles_among_out_of_fold_ones(model, measured, results):
+    made = make_figure(measured, asked("subject_probability", group="MCI"))
+    alone = measured.cohort.select(lambda subject: subject.id == SUBJECT)
+    expected = load_pretrained(MODEL).predict(alone).iloc[0]
+    (line,) = [line for line in made.figure.axes[0].lines if line.get_label() == SUBJECT]
+    assert line.get_xdata()[0] == pytest.approx(expected["p_MCI"], rel=1e-5)
+    assert made.numbers["p_AD of the subject"].iloc[0] == pytest.approx(expected["p_AD"], rel=1e-5)
+    given = results.probabilities[results.labels == 2, 1]
+    shares = made.numbers[made.numbers["group"] == "AD"]
+    assert shares["share"].tolist() == pytest.approx(
+        [((given >= low) & (given < low + 0.05)).mean() for low in np.arange(20) / 20], abs=1.01 / 154
+    )
+    assert shares["subjects"].sum() == 154
+    assert f"given {expected['p_MCI']:.0%}" in made.caption
+    assert made.caption.endswith(NOT_A_DIAGNOSIS)
+    assert_words(made)
+
+
+def test_own_subject_asked_of_a_simulated_model_is_marked_and_warned_of(model, measured):
+    subject = measured.cohort[SUBJECT]
+    assert subject.series is not None
+    short = replace(subject, series=subject.series[:40], simulated=False)
+    cohort = replace(measured.cohort, subjects=(short,))
+    request = replace(asked("subject_probability"), cohort=CohortRef("mine"))
+    made = make_figure(cohort, request)
+    assert made.figure.get_suptitle().replace("\n", " ").endswith("simulated")
+    assert "with simulated patients" in made.caption
+    assert "Its probability may be meaningless" in made.caption
+    assert "40 time points" in made.caption
+    assert f"is subject {SUBJECT}" in made.caption
+    (told,), _ = model_paragraphs([MODEL])
+    assert "Its simulated patients were measured in nobody" in " ".join(map(str, told))
+
+
+def test_what_a_model_cannot_be_asked_is_refused(model, measured):
+    for request, said in (
+        (asked("subject_attention", model_sha256="0" * 64), "SHA-256 of its weights differs"),
+        (asked("subject_probability", model="nothing"), f"Installed: .*{MODEL}"),
+        (asked("subject_probability", model="../secret"), "needs a model"),
+        (asked("subject_probability", group="ASD"), "no group 'ASD'"),
+        (asked("subject_attention", layer=99), "no layer 99"),
+        (FigureRequest("subject_attention", DEMO, options={"model": MODEL}), "name the subject"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make_figure(measured, request)
+    ref, own = model
+    for request, said in (
+        (FigureRequest("attention_received", ref, options={"group": "ASD"}), "no group 'ASD'"),
+        (FigureRequest("attention_blocks", ref, options={"first": "AD", "second": "AD"}), "two different groups"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make_figure(own, request)
+    with pytest.raises(InputError, match="shows a model"):
+        make_figure(measured, FigureRequest("reliability", DEMO))
+
+
+def test_model_of_another_atlas_is_refused(model, measured):
+    other = "abide-cc200"
+    if other not in pretrained_names():
+        pytest.skip(f"the trained model {other} is not on this machine")
+    request = FigureRequest("subject_probability", DEMO, SUBJECT, options={"model": other})
+    with pytest.raises(InputError, match="with 200 regions"):
+        make_figure(measured, request)
+
+
+def test_command_line_makes_the_same_numbers_from_the_request(model, measured, tmp_path):
+    request = asked("subject_probability", group="MCI")
+    file = tmp_path / "request.json"
+    file.write_text(request.to_json(), encoding="utf-8")
+    arguments = ["figure", request.figure, "demo:ad", "--request", str(file), "--out", str(tmp_path)]
+    ran = CliRunner().invoke(app, arguments)
+    assert ran.exit_code == 0, ran.output
+    made = pd.read_csv(tmp_path / "numbers" / "subject_probability.csv")
+    expected = make_figure(measured, request).numbers
+    pd.testing.assert_frame_equal(made, expected, check_dtype=False, rtol=1e-6)
+    svg = (tmp_path / "figures" / "subject_probability.svg").read_text()
+    assert "Probability of MCI" in svg

@@ -1,0 +1,75 @@
+"""A figure as small as a third of a page: drawn from the same numbers, with less around it."""
+
+import numpy as np
+import pytest
+
+from biobgt import ConnectomeSettings
+from biobgt.errors import InputError
+from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
+from biobgt.figures.compact import compact
+from biobgt.figures.hub_curve_options import HubCurvesOptions
+from biobgt.figures.hub_curves import HubCurves
+from biobgt.measured import MeasuredCohort
+from biobgt.model.installed import installed_model
+from biobgt.simulate import demo_cohort
+
+HEIGHT = 300
+
+
+@pytest.fixture(scope="module")
+def curves() -> HubCurves:
+    cohort = demo_cohort("ad", n_per_group=1)
+    return HubCurves.of(MeasuredCohort(cohort).of(cohort.ids[0], ConnectomeSettings()), HubCurvesOptions())
+
+
+def groups_of(name: str, *groups: str) -> AttentionMaps:
+    model = installed_model(name)
+    return AttentionMaps.of(MeasuredCohort(model.cohort).of(None), AttentionMapsOptions(groups=groups))
+
+
+def test_it_shows_the_same_numbers_in_less_room(curves) -> None:
+    small, large = compact(curves, height=HEIGHT), curves.plotly()
+    assert small.layout.height == HEIGHT < large.layout.height
+    assert not small.layout.title.text
+    assert len(small.data) == len(large.data)
+    for one, other in zip(small.data, large.data, strict=True):
+        np.testing.assert_array_equal(one.y, other.y)
+    assert large.layout.title.text  # that of the other drawing is as it was
+
+
+def test_maps_lose_the_names_of_networks_and_keep_the_scale() -> None:
+    figure = groups_of("adsim-aal90", "NC", "AD")
+    small = compact(figure, height=HEIGHT)
+    assert small.layout.yaxis.showticklabels is False
+    assert (small.layout.coloraxis.cmin, small.layout.coloraxis.cmax) == figure.limits
+
+
+def test_groups_are_shown_in_the_order_asked_for() -> None:
+    figure = groups_of("adsim-aal90", "AD", "NC")
+    assert list(figure.maps) == ["AD", "NC"]
+    assert list(groups_of("adsim-aal90").maps) == ["NC", "MCI", "AD"]
+    assert "MCI" not in figure.caption
+    with pytest.raises(InputError, match="no group 'ADHD'"):
+        groups_of("adsim-aal90", "ADHD")
+
+
+@pytest.mark.parametrize(
+    ("name", "group", "pair"),
+    [
+        ("adsim-aal90", "AD", ("NC", "AD")),
+        ("adsim-aal90", "NC", ("NC", "MCI")),
+        ("adsim-aal90", None, ("NC", "MCI")),
+        ("abide-cc200", "ADHD", ("NC", "ASD")),
+    ],
+)
+def test_a_subjects_group_stands_beside_its_controls(name, group, pair) -> None:
+    assert installed_model(name).pair_with(group) == pair
+
+
+def test_of_a_shared_network_a_group_stands_beside_the_controls_of_its_cohort() -> None:
+    from biobgt.model.installed import installed_models
+
+    networks = [model for model in installed_models().values() if model.readouts]
+    for model in networks:
+        for controls, *others in model.readouts.values():
+            assert [model.pair_with(group) for group in others] == [(controls, group) for group in others]

@@ -1,0 +1,96 @@
+"""The benchmark's figure and its table show the committed lines, and say which rows have none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt.errors import InputError
+from biobgt.figures.benchmark_results import BenchmarkResults
+from biobgt.figures.figure import NoOptions
+from biobgt.figures.paper import PaperStyle
+from biobgt.measured import MeasuredCohort
+from biobgt.model.baselines.rows import ROWS
+from biobgt.model.baselines.systems import SYSTEMS
+from biobgt.model.installed import installed_model
+from biobgt.training.benchmark_views import FEWEST, benchmark_words, beside_paper, shown_table
+from biobgt.training.metrics import METRICS
+
+
+def lines(**splits: dict[str, list[float]]) -> pd.DataFrame:
+    """AUC of each split by model; every other metric is a half."""
+    found = [
+        {"protocol": "random", "split": f"split {i}", "model": model.replace("_", "-"), **dict.fromkeys(METRICS, 0.5)}
+        | {"auc": auc, "seconds": 2.0, "parameters": 10.0}
+        for model, aucs in splits.items()
+        for i, auc in enumerate(aucs)
+    ]
+    return pd.DataFrame(found)
+
+
+RESULTS = lines(ridge_log=[0.7, 0.72, 0.74], graphormer=[0.6, 0.62], svm=[0.7, 0.71, 0.75])
+
+
+def figure(results: pd.DataFrame) -> BenchmarkResults:
+    rows = beside_paper(results)
+    return BenchmarkResults(rows=rows[rows["auc"].notna() | rows["paper_auc"].notna()].reset_index(drop=True))
+
+
+def test_the_rows_are_those_of_the_systems_in_their_order() -> None:
+    assert list(ROWS) == list(SYSTEMS)
+    assert all(SYSTEMS[key].row is row for key, row in ROWS.items())
+
+
+def test_every_row_stands_beside_the_papers_number_run_or_not() -> None:
+    rows = beside_paper(RESULTS).set_index("model")
+    assert list(rows.index) == list(ROWS)
+    assert rows.loc["ridge-log", "auc"] == pytest.approx(0.72)
+    assert rows.loc["ridge-log", "auc_low"] < 0.72 < rows.loc["ridge-log", "auc_high"]
+    assert np.isnan(rows.loc["graphormer", "auc_low"])  # of two splits
+    assert rows.loc["graphormer", "splits"] == 2 < FEWEST
+    assert rows.loc["graphormer", "paper_auc"] == 0.576
+    assert np.isnan(rows.loc["graphormer", "difference"])
+    assert rows.loc["svm", "difference"] == pytest.approx(0.0, abs=1e-9)
+    assert (rows.loc["gat", "state"], rows.loc["gtsp", "state"], rows.loc["svm", "state"]) == (
+        "not run",
+        "not built",
+        "",
+    )
+    shown = shown_table(RESULTS).set_index("")
+    assert shown.loc["GAT", "paper: acc. / AUC"] == "53.5 / 53.4"
+    assert shown.loc["Graphormer", "AUC (95 %)"] == "0.610"
+    assert benchmark_words(RESULTS).startswith(f"3 of {len(ROWS)} rows were run, on 2 to 3 random splits; ")
+    assert "3 could not be built" in benchmark_words(RESULTS)
+
+
+def test_the_screen_has_a_dot_with_its_interval_and_a_hollow_mark_of_the_paper() -> None:
+    shown = figure(RESULTS)
+    ours, papers = shown.plotly().data
+    place = {name.split(" (")[0]: i for i, name in enumerate(ours.y)}
+    assert "Graphormer (2 splits)" in ours.y
+    assert "GAT (not run)" in ours.y
+    assert "GTSP (not built)" in ours.y
+    assert not any(name.startswith("BioBGT, preset best") for name in ours.y)  # neither run nor in the paper
+    assert ours.x[place["Graphormer"]] == pytest.approx(0.61)
+    assert papers.x[place["Graphormer"]] == 0.576
+    assert np.isnan(ours.x[place["GAT"]])
+    assert ours.error_x.array[place["linear SVM on Fisher-z correlations"]] > 0
+    assert papers.marker.symbol == "circle-open"
+    assert "other subjects" in shown.caption
+    assert shown.numbers["paper_auc"].notna().sum() == sum(row.auc is not None for row in ROWS.values())
+
+
+def test_paper_and_screen_show_the_same() -> None:
+    shown = figure(RESULTS)
+    axes = shown.matplotlib(PaperStyle(dpi=100)).axes[0]
+    ours, papers = axes.lines[:2]
+    np.testing.assert_array_equal(ours.get_xdata(), shown.rows["auc"])
+    np.testing.assert_array_equal(papers.get_xdata(), shown.rows["paper_auc"])
+    assert [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()] == shown.names
+
+
+def test_the_figure_is_of_the_model_of_the_same_subjects() -> None:
+    made = BenchmarkResults.of(MeasuredCohort(installed_model("abide-cc200").cohort), NoOptions())
+    assert made.model == "abide-cc200"
+    assert "rows were run" in made.caption
+    with pytest.raises(InputError, match="abide-cc200 only"):
+        BenchmarkResults.of(MeasuredCohort(installed_model("cni-adhd-cc200").cohort), NoOptions())

@@ -1,0 +1,135 @@
+"""Figures of two groups' differences: the numbers of the test, on the screen as on paper, and what they say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biobgt import InputError
+from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.group_differences import (
+    DifferenceBrainOptions,
+    GroupDifferenceBrain,
+    GroupDifferences,
+)
+from biobgt.figures.paper import PaperStyle
+from biobgt.groups.comparison_options import ComparisonOptions
+from biobgt.groups.measured_comparison import compare_measured
+from biobgt.measured import MeasuredCohort
+from biobgt.simulate import demo_cohort
+
+STYLE = PaperStyle(dpi=100)
+OPTIONS = ComparisonOptions(first="NC", second="AD", of="hubs", measure="fc_strength", permutations=200)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    cohort = demo_cohort("ad", n_per_group=7)
+    known = [replace(one, phenotypes={"age": 60 + 7 * i % 11}) for i, one in enumerate(cohort)]
+    return MeasuredCohort(replace(cohort, subjects=tuple(known))).of(None)
+
+
+@pytest.fixture(scope="module")
+def shown(measured):
+    return GroupDifferences.of(measured, OPTIONS)
+
+
+def test_points_are_the_effect_sizes_of_the_test(measured, shown):
+    words, found = compare_measured(measured, OPTIONS)
+    assert words == "FC strength of each region"
+    table = found.table.set_index("feature")
+    screen = shown.plotly()
+    names = list(screen.layout.yaxis.ticktext)
+    assert len(names) == 25
+    assert table.loc[names, "p"].max() <= table.drop(names)["p"].min(), "the clearest are drawn"
+    drawn = {names[row]: (d, low, high) for trace in screen.data for row, d, low, high in rows_of(trace)}
+    for name, (d, low, high) in drawn.items():
+        np.testing.assert_allclose([d, d - low, d + high], table.loc[name, ["d", "d_low", "d_high"]].astype(float))
+    assert [note.text for note in screen.layout.annotations] == [f"q {table.loc[name, 'q']:.2g}" for name in names]
+
+
+def rows_of(trace):
+    return zip(trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True)
+
+
+def test_paper_has_the_same_points(shown):
+    axes = shown.matplotlib(STYLE).axes[0]
+    drawn = np.vstack([bars.lines[0].get_xydata() for bars in axes.containers])
+    expected = np.vstack([np.column_stack([trace.x, trace.y]) for trace in shown.plotly().data])
+    np.testing.assert_allclose(drawn[np.argsort(drawn[:, 1])], expected[np.argsort(expected[:, 1])])
+    assert [label.get_text() for label in axes.get_yticklabels()][:3] == shown.drawn["feature"].tolist()[:3]
+
+
+def test_captions_and_methods_say_who_was_compared_and_adjusted_for_what(shown):
+    assert "FC strength of each region, AD against NC (simulated people: 7 NC, 7 AD), adjusted for age, with 11 " in (
+        shown.caption
+    )
+    assert "not ruled out: motion, sex and site" in shown.caption
+    assert "200 permutations, seed 0" in shown.methods[-1]
+    assert {"freedman1983", "benjamini1995", "rubinov2010"} <= set(shown.citations)
+    rows = shown.numbers
+    assert len(rows) == 90
+    assert rows[["n_NC", "n_AD", "covariates", "residual_degrees"]].drop_duplicates().to_numpy().tolist() == [
+        [7, 7, "age", 11]
+    ]
+
+
+@pytest.mark.parametrize(("of", "n_features"), [("fc-blocks", 21), ("segregation", 7)])
+def test_networks_and_segregation_are_drawn_too(measured, of, n_features):
+    options = replace(OPTIONS, of=of, covariates=("none",), runs=1)
+    shown = GroupDifferences.of(measured, options)
+    assert len(shown.numbers) == n_features
+    assert "adjusted for no covariate" in shown.caption
+    assert shown.matplotlib(STYLE).axes
+
+
+def test_brain_has_the_effect_size_of_every_region(measured):
+    options = DifferenceBrainOptions(**OPTIONS.as_dict())
+    shown = GroupDifferenceBrain.of(measured, options)
+    nodes = next(trace for trace in shown.plotly().data if trace.type == "scatter3d" and trace.mode == "markers")
+    d = compare_measured(measured, OPTIONS)[1].table["d"]
+    np.testing.assert_allclose(nodes.marker.color, d)
+    assert nodes.marker.cmax == -nodes.marker.cmin == pytest.approx(d.abs().max())
+    assert "red where higher in AD" in shown.caption
+    assert "glass brain" in shown.paper_caption(PaperStyle())
+    assert shown.matplotlib(STYLE).axes
+
+
+def test_what_has_no_regions_or_features_is_refused(measured):
+    with pytest.raises(InputError, match="There is no of 'segregation'"):
+        DifferenceBrainOptions(first="NC", second="AD", of="segregation")
+    with pytest.raises(InputError, match="take the figure 'group_module_flow'"):
+        GroupDifferences.of(measured, replace(OPTIONS, of="modules"))
+    with pytest.raises(InputError, match="cannot be compared with itself"):
+        GroupDifferences.of(measured, replace(OPTIONS, second="NC"))
+
+
+def test_they_are_in_the_register():
+    assert {"group_differences", "group_difference_brain"} <= set(FIGURES)
+    read = ComparisonOptions.read_text("covariates=age,sex", of="It")
+    assert read == ("covariates", ("age", "sex"))
+
+
+def test_a_figure_made_again_refuses_other_covariates(measured, shown):
+    """What an export holds is the figure's own options: with them, the same people of another age are no match."""
+    again = GroupDifferences.of(measured, shown.options)
+    assert again.numbers.equals(shown.numbers)
+    older = [replace(one, phenotypes={"age": 1 + one.phenotypes["age"]}) for one in measured.cohort]
+    others = MeasuredCohort(replace(measured.cohort, subjects=tuple(older))).of(None)
+    with pytest.raises(InputError, match="are not those that the figure was adjusted for"):
+        GroupDifferences.of(others, shown.options)
+    brain = GroupDifferenceBrain.of(measured, DifferenceBrainOptions(first="NC", second="AD", permutations=200))
+    with pytest.raises(InputError, match="are not those that the figure was adjusted for"):
+        GroupDifferenceBrain.of(others, brain.options)
+
+
+def test_where_nothing_is_adjusted_for_covariates_do_not_matter(measured):
+    plain = GroupDifferences.of(measured, replace(OPTIONS, covariates=("none",)))
+    assert plain.options.covariates_sha256 == ""
+
+
+def test_what_is_not_known_of_anybody_is_said_once():
+    measured = MeasuredCohort(demo_cohort("ad", n_per_group=7)).of(None)
+    caption = GroupDifferences.of(measured, OPTIONS).caption
+    assert caption.count("site") == 1
+    assert "so not ruled out: motion, age, sex and site." in caption

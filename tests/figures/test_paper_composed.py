@@ -1,0 +1,92 @@
+"""Several figures as panels of one: exact sizes and places, letters, and text that stays text."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from hub_figures import curves_of, scatter_of
+from PIL import Image
+
+from biobgt import InputError
+from biobgt.figures.paper import PaperStyle, save_figure
+from biobgt.figures.paper.composed import compose, panel_rows, panel_widths_mm
+
+REGIONS = ("A", "B", "C", "D")
+STYLE = PaperStyle(width_mm=180, dpi=100)
+
+
+def panels(columns, n=3, style=STYLE):
+    widths = panel_widths_mm(n, columns, style)
+    kinds = [curves_of(REGIONS), scatter_of(REGIONS), curves_of(REGIONS, scale="raw")]
+    return [kinds[i % 3].matplotlib(PaperStyle(width_mm=width, dpi=style.dpi)) for i, width in enumerate(widths)]
+
+
+def written(figure, format, style=STYLE):
+    stream = io.BytesIO()
+    save_figure(figure, stream, format, style)
+    return stream.getvalue()
+
+
+def test_rows_are_filled_and_the_last_shares_its_width():
+    assert panel_rows(5, 2) == [2, 2, 1]
+    assert panel_widths_mm(3, 2, STYLE) == [88, 88, 180]
+    assert panel_widths_mm(2, 3, STYLE) == [88, 88], "two panels never stand in three columns"
+
+
+@pytest.mark.parametrize("width", [85, 120, 180])
+def test_size_is_exact_and_panels_do_not_lie_on_each_other(width):
+    style = PaperStyle(width_mm=width, dpi=100)
+    columns = 1 if width == 85 else 2
+    parts = panels(columns, style=style)
+    sizes = [part.get_size_inches() * 25.4 for part in parts]
+    whole = compose(parts, columns=columns, letters=False, style=style)
+    assert whole.get_figwidth() * 25.4 == pytest.approx(width)
+    rows = [max(sizes[0][1], sizes[1][1]), sizes[2][1]] if columns == 2 else [size[1] for size in sizes]
+    assert whole.get_figheight() * 25.4 == pytest.approx(sum(rows) + 4 * (len(rows) - 1))
+    boxes = [np.array(part.bbox_inches.get_points()) * 25.4 for part in parts]
+    for box, size in zip(boxes, sizes, strict=True):
+        np.testing.assert_allclose(box[1] - box[0], size)
+        assert (box[0] >= -1e-9).all()
+    for i, one in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            assert (one[1] <= other[0] + 1e-9).any() or (other[1] <= one[0] + 1e-9).any()
+
+
+def test_letters_stand_above_and_text_stays_text():
+    whole = compose(panels(2), columns=2, letters=True, style=STYLE)
+    assert [text.get_text() for text in whole.texts] == ["a", "b", "c"]
+    svg = written(whole, "svg").decode()
+    said = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert {"a", "b", "c", "hubs by NE", "other regions"} <= set(said)
+    assert f'width="{180 / 25.4 * 72:.6g}' in svg[:900]
+    assert b"/FontFile2" in written(whole, "pdf")
+    without = compose(panels(2), columns=2, letters=False, style=STYLE)
+    assert without.texts == []
+    assert without.get_figheight() < whole.get_figheight()
+
+
+def test_a_panel_in_the_whole_is_the_panel_alone_at_any_density():
+    for dpi in (100, 150):
+        style = PaperStyle(width_mm=180, dpi=dpi)
+        alone = Image.open(io.BytesIO(written(panels(1, n=2, style=style)[0], "png", style)))
+        whole = compose(panels(1, n=2, style=style), columns=1, letters=False, style=style)
+        picture = Image.open(io.BytesIO(written(whole, "png", style)))
+        assert picture.width == alone.width == round(180 / 25.4 * dpi)
+        one, other = (np.asarray(image.convert("L"), float) for image in (picture.crop((0, 0, *alone.size)), alone))
+        assert np.abs(one - other).mean() < 6, "the same but for a shift of less than a pixel"
+        assert (one < 128).sum() == pytest.approx((other < 128).sum(), rel=0.15)
+
+
+def test_the_same_panels_give_the_same_bytes():
+    first, second = (compose(panels(2), columns=2, letters=True, style=STYLE) for _ in range(2))
+    for format in ("svg", "pdf", "png"):
+        assert written(first, format) == written(second, format)
+        assert written(first, format) == written(first, format), "written twice"
+
+
+def test_panels_that_would_be_too_narrow_are_refused():
+    with pytest.raises(InputError, match="3 panels side by side in 85 mm are 26 mm wide each"):
+        panel_widths_mm(3, 3, PaperStyle(width_mm=85))
+    with pytest.raises(InputError, match="1 to 26 panels"):
+        panel_widths_mm(27, 2, STYLE)

@@ -1,0 +1,91 @@
+"""What a journal asks of a figure beyond its size: a usual font, no title, marks that hide nothing, legible curves."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.font_manager import FontProperties, findfont
+
+from biobgt.assets import asset
+from biobgt.errors import InputError
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.export.fonts import installed_fonts
+from biobgt.export.making import make_figure
+from biobgt.export.script import make_script
+from biobgt.figures.paper.style import BUNDLED_FONT, PaperStyle, save_figure
+from biobgt.measured import MeasuredCohort
+
+DEMO = CohortRef("ad", demo=True, n_per_group=1, seed=3)
+SUBJECT = "sim-AD-001"
+STYLE = PaperStyle(width_mm=85, dpi=100)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return MeasuredCohort(DEMO.draw())
+
+
+def made(measured, figure, style, **options):
+    return make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, options=options), style).figure
+
+
+def texts(figure):
+    return [text.get_text() for text in (figure._suptitle, *figure.texts) if text is not None]
+
+
+def test_a_font_as_wide_as_arial_comes_with_the_project_and_its_licence(measured):
+    assert BUNDLED_FONT in installed_fonts()[:2]
+    found = findfont(FontProperties(family=BUNDLED_FONT), fallback_to_default=False)
+    assert found.endswith("LiberationSans-Regular.ttf")
+    assert "SIL OPEN FONT LICENSE Version 1.1" in asset("fonts", "LICENSE.txt").read_text()
+    style, buffer = replace(STYLE, font=BUNDLED_FONT), io.BytesIO()
+    save_figure(made(measured, "hub_scatter", style), buffer, "pdf", style)
+    assert b"LiberationSans" in buffer.getvalue()
+    with pytest.raises(InputError, match=f"choose '{BUNDLED_FONT}'"):
+        PaperStyle(font="No Such Font")
+
+
+@pytest.mark.parametrize(("figure", "title"), [("hub_scatter", "NE against NEff"), ("hub_brain", SUBJECT)])
+def test_without_its_title_a_figure_still_says_that_it_is_simulated(measured, figure, title):
+    said = " ".join(texts(made(measured, figure, STYLE)))
+    untitled = " ".join(texts(made(measured, figure, replace(STYLE, titles=False))))
+    assert title in said
+    assert title not in untitled
+    assert "simulated" in untitled
+
+
+def test_the_script_leaves_out_the_same_titles():
+    request = FigureRequest("hub_curves", DEMO, SUBJECT)
+    for titles in (True, False):
+        style = replace(STYLE, titles=titles)
+        script = make_script([request], ["01"], {}, style=style, formats=["svg"], included=False)
+        assert ("--no-title" in script) == (not titles)
+
+
+@pytest.mark.parametrize("width", [60, 85, 174])
+def test_sides_are_marked_beside_the_outline(measured, width):
+    figure = made(measured, "hub_brain", replace(STYLE, width_mm=width))
+    figure.draw_without_rendering()
+    marks = [(axes, text) for axes in figure.axes for text in axes.texts if text.get_text() in ("L", "R")]
+    assert [text.get_text() for _, text in marks] == ["L", "R", "L", "R"]
+    for axes, text in marks:
+        box = text.get_window_extent()
+        for outline in axes.patches:
+            path = outline.get_transform().transform_path(outline.get_path()).interpolated(20)
+            assert not any(box.contains(x, y) for x, y in path.vertices)
+
+
+def test_curves_of_narrow_regions_stand_apart_and_hubs_are_seen_in_all(measured):
+    together, apart = made(measured, "hub_curves", replace(STYLE, width_mm=174)), made(measured, "hub_curves", STYLE)
+    assert len(together.axes) == 1  # 90 regions on 174 mm
+    assert len(apart.axes) == 3
+    assert [axes.get_ylabel() for axes in apart.axes] == ["NE, z", "NEff, z", "FC strength, z"]
+    curves = [next(line for line in axes.lines if len(line.get_xdata()) == 90) for axes in apart.axes]
+    for one, other in zip(
+        curves, [line for line in together.axes[0].lines if len(line.get_xdata()) == 90], strict=True
+    ):
+        np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
+    marked = [{line.get_xdata()[0] for line in axes.lines if line.get_alpha() == 0.35} for axes in apart.axes]
+    assert len(marked[0]) == 9
+    assert marked[0] == marked[1] == marked[2]

@@ -1,0 +1,224 @@
+"""A hub measure that is registered is found in every table, figure, text and command, with no change elsewhere."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biobgt import ConnectomeSettings, InputError, hubs
+from biobgt.analysis import analyse_hubs
+from biobgt.cited_work import Reference
+from biobgt.cli.main import app
+from biobgt.connectome import brain_graph, subject_connectivity
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.export.making import make_figure
+from biobgt.figures import GammaSweep, HubBrain, HubCurves, HubScatter
+from biobgt.figures.gamma_sweep import GammaSweepOptions
+from biobgt.figures.hub_brains import HubBrainOptions
+from biobgt.figures.hub_curve_options import HubCurvesOptions
+from biobgt.figures.hub_scatter import HubScatterOptions
+from biobgt.figures.paper import PaperStyle
+from biobgt.figures.why_words import story_sentences
+from biobgt.groups.cohort_features import regional_hubs
+from biobgt.hubs.hub_options import HubAnalysisOptions
+from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
+from biobgt.hubs.region_story import region_story
+from biobgt.measured import MeasuredCohort
+from biobgt.project import save_project
+from biobgt.references import REFERENCES, bibliography
+from biobgt.simulate import demo_cohort
+
+BRIN = Reference(
+    "brin1998",
+    "Brin and Page 1998",
+    "article",
+    {"author": "Brin, Sergey and Page, Lawrence", "title": "The anatomy of a search engine", "year": "1998"},
+)
+DEFINITION = "PageRank is the share of time that a random walker spends in a region (Brin and Page 1998)."
+STYLE = PaperStyle(dpi=72)
+
+
+def pagerank(graph):
+    ranks = nx.pagerank(nx.from_numpy_array(graph.weights))
+    return np.array([ranks[i] for i in range(graph.n_regions)])
+
+
+PAGERANK = HubMeasure(
+    "pagerank",
+    "PageRank",
+    "PageRank",
+    "share of time",
+    "#117733",
+    "graph",
+    pagerank,
+    DEFINITION,
+    (BRIN,),
+    symbol="star",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered():
+    with HUB_MEASURES.temporarily(PAGERANK):
+        yield
+    assert "pagerank" not in HUB_MEASURES
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad", n_per_group=2)
+
+
+@pytest.fixture(scope="module")
+def graph(cohort):
+    return brain_graph(cohort.subjects[0], cohort.atlas)
+
+
+@pytest.fixture(scope="module")
+def expected(graph):
+    return pagerank(graph)
+
+
+@pytest.fixture(scope="module")
+def measured(cohort):
+    return MeasuredCohort(cohort).of(cohort.ids[0])
+
+
+@pytest.fixture(scope="module")
+def analysed(cohort):
+    return analyse_hubs(cohort, options=HubAnalysisOptions(halves=True), workers=1)
+
+
+def check_columns(table, expected):
+    np.testing.assert_allclose(table["pagerank"], expected, rtol=1e-6)
+    assert table["pagerank_rank"].to_numpy()[expected.argmax()] == 1
+    np.testing.assert_allclose(table["pagerank_z"], (expected - expected.mean()) / expected.std(ddof=1), rtol=1e-4)
+    assert set(np.flatnonzero(table["pagerank_hub"])) == set(np.argsort(-expected)[:9])
+
+
+def test_tables_have_its_columns(cohort, graph, expected):
+    check_columns(hubs.hub_table(graph), expected)
+    check_columns(hubs.measure_hubs(graph, subject_connectivity(cohort.subjects[0])).table(), expected)
+
+
+def test_the_analysis_of_a_cohort_has_it(cohort, analysed, expected):
+    check_columns(analysed.tables[cohort.ids[0]], expected)
+    values = np.stack([table["pagerank"] for table in analysed.tables.values()])
+    own = [subject.group == "NC" for subject in cohort]
+    means = analysed.groups.query("group == 'NC'")
+    np.testing.assert_allclose(means["pagerank_mean"], values[own].mean(axis=0))
+    np.testing.assert_allclose(means["pagerank_sd"], values[own].std(axis=0, ddof=1))
+    assert means["pagerank_hub_share"].mean() == pytest.approx(0.1)
+    assert set(analysed.halves.query("measure == 'pagerank'")["subject"]) == set(cohort.ids)
+
+
+def test_groups_can_be_compared_in_it(cohort, analysed, expected):
+    features = regional_hubs(cohort, analysed.tables, "pagerank")
+    assert features.measured == "PageRank of each region"
+    np.testing.assert_allclose(features.values[0], expected)
+    with pytest.raises(InputError, match="no hub measure 'charm'"):
+        regional_hubs(cohort, analysed.tables, "charm")
+
+
+@pytest.fixture(scope="module")
+def project(cohort, tmp_path_factory):
+    file = tmp_path_factory.mktemp("project") / "demo.biobgt"
+    save_project(cohort, ConnectomeSettings(), {}, file)
+    return file
+
+
+def run(*arguments):
+    finished = CliRunner().invoke(app, [*map(str, arguments), "--workers", "1"])
+    assert finished.exit_code == 0, finished.output
+    return finished.output
+
+
+def test_the_command_line_writes_it(cohort, project, expected, tmp_path):
+    run("hubs", project, "--out", tmp_path)
+    check_columns(pd.read_csv(tmp_path / "hubs" / f"{cohort.ids[0]}.csv"), expected)
+    assert {"pagerank_mean", "pagerank_sd", "pagerank_hub_share"} <= set(pd.read_csv(tmp_path / "hub_groups.csv"))
+
+
+def test_the_command_line_compares_groups_in_it(project, tmp_path):
+    how = ("--of", "hubs", "--measure", "pagerank", "--groups", "NC", "AD", "--permutations", 100)
+    assert "PageRank of each region" in run("compare", project, *how, "--out", tmp_path)
+
+
+def check_words(figure):
+    assert DEFINITION in figure.methods
+    assert BRIN in figure.citations
+    assert "@article{brin1998," in bibliography(figure.citations)
+    assert "PageRank" in figure.caption
+    drawn = figure.matplotlib(STYLE)
+    assert drawn.axes
+    return figure.plotly(), drawn
+
+
+def test_curves_draw_it(measured, expected):
+    options = HubCurvesOptions(measures=("pagerank", "node_entanglement"), scale="raw", group=True)
+    figure = HubCurves.of(measured, options)
+    screen, drawn = check_words(figure)
+    np.testing.assert_allclose(figure.numbers["pagerank"], expected)
+    assert figure.numbers["hub by PageRank"].sum() == 9
+    assert {"pagerank group mean", "pagerank group SD"} <= set(figure.numbers)
+    (curve,) = (trace for trace in screen.data if trace.name == "PageRank")
+    np.testing.assert_allclose(curve.y, expected)
+    assert curve.line.color == PAGERANK.colour
+    assert [axes.get_ylabel() for axes in drawn.axes] == ["PageRank", "NE (bits)"]
+    assert "hubs by PageRank, 9 in all" in figure.caption
+    assert figure.methods.index(DEFINITION) < len(figure.methods) - 2, "in the order in which they are drawn"
+
+
+def test_scatter_sets_ne_against_it(measured, expected):
+    figure = HubScatter.of(measured, HubScatterOptions(measure="pagerank"))
+    screen, drawn = check_words(figure)
+    np.testing.assert_allclose(figure.numbers["pagerank"], expected)
+    assert screen.layout.xaxis.title.text == drawn.axes[0].get_xlabel() == "PageRank"
+    entanglement = figure.numbers["node_entanglement"]
+    assert figure.correlation.rho == pytest.approx(pd.Series(expected).corr(entanglement, method="spearman"))
+
+
+def test_agreement_over_gamma_has_it(measured):
+    figure = GammaSweep.of(measured, GammaSweepOptions(measures=("node_efficiency", "pagerank"), gammas=(0.1, 0.5)))
+    screen, _ = check_words(figure)
+    own = figure.numbers.query("reference == 'PageRank'")
+    assert list(own["gamma"]) == [0.1, 0.5]
+    assert own["spearman"].iloc[1] == pytest.approx(figure.rhos["pagerank"])
+    (curve,) = (trace for trace in screen.data if trace.name == "PageRank, this subject")
+    assert curve.marker.symbol == "star"
+    assert f"{figure.rhos['pagerank']:.2f} with PageRank" in figure.caption.replace("−", "-")
+
+
+def test_the_brain_shows_it(measured, expected):
+    figure = HubBrain.of(measured, HubBrainOptions(measure="pagerank"))
+    check_words(figure)
+    np.testing.assert_allclose(figure.numbers["pagerank"], expected)
+    assert figure.numbers["pagerank_rank"].iloc[expected.argmax()] == 1
+    assert "hubs by PageRank (the top 10% of regions)" in figure.caption
+    assert not any("Node entanglement" in sentence for sentence in figure.methods)
+
+
+def test_the_story_of_a_region_tells_its_standing(cohort, graph, expected):
+    found = hubs.measure_hubs(graph, subject_connectivity(cohort.subjects[0]))
+    story = region_story(graph, found, int(expected.argmax()))
+    standing = story.standings["pagerank"]
+    assert (standing.rank, standing.hub) == (1, True)
+    assert standing.value == pytest.approx(expected.max())
+    assert "1 by PageRank" in story_sentences(story)[-1]
+
+
+def test_figures_by_request_take_it(cohort):
+    ref = CohortRef("ad", demo=True, n_per_group=2)
+    request = FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "pagerank"})
+    assert "pagerank" in make_figure(cohort, request, STYLE).numbers
+    with pytest.raises(InputError, match=r"no hub measure 'charm'.*pagerank"):
+        make_figure(cohort, FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "charm"}))
+
+
+def test_the_work_is_cited_once_beside_those_of_the_register():
+    text = bibliography((BRIN, "rubinov2010", BRIN))
+    assert text.count("brin1998") == 1
+    assert "Brin, Sergey and Page, Lawrence" in text
+    assert text.index("brin1998") < text.index("rubinov2010")
+    assert "brin1998" not in REFERENCES

@@ -1,0 +1,36 @@
+"""What earlier versions wrote still works: requests of every figure give the same numbers."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from biobgt.export import FigureRequest
+from biobgt.export.making import make_figure
+
+EARLIER = Path(__file__).parent / "earlier"
+# Atlases have further labels since, and the brain tells hubs from other regions.
+LATER = {"ami yeo7", "ami yeo17", "node_entanglement_hub"}
+NUMBERS = json.loads((EARLIER / "numbers.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", list(NUMBERS))
+def test_request_of_an_earlier_version_gives_the_same_numbers(name):
+    """Each holds every option that the figure had; numbers are compared by the means of their columns."""
+    request = FigureRequest.from_json((EARLIER / "requests" / f"{name}.json").read_text(encoding="utf-8"))
+    found = make_figure(request.cohort.draw(), request).numbers
+    expected = NUMBERS[name]
+    columns, n_then = [str(column) for column in found.columns], len(expected["columns"])
+    assert (len(found), columns[:n_then]) == (expected["rows"], expected["columns"])
+    assert set(columns[n_then:]) <= LATER
+    if "all" in expected["means"]:
+        mean = found.select_dtypes("number").to_numpy().mean()
+        assert mean == pytest.approx(expected["means"]["all"], rel=1e-6, abs=1e-12)
+        return
+    means = found.mean(numeric_only=True)
+    for column, value in expected["means"].items():
+        if value is None:  # not a number, or infinite
+            assert not np.isfinite(means[column]), column
+        else:
+            assert means[column] == pytest.approx(value, rel=1e-6, abs=1e-9), column

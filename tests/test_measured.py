@@ -1,0 +1,211 @@
+"""A result is measured once, watched while it is, kept by the store, and the same as the direct functions give."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biobgt import ConnectomeSettings, InputError
+from biobgt import kept_results as kept
+from biobgt.connectome import TangentSpace, brain_graph, subject_connectivity
+from biobgt.hubs import hub_table, measure_hubs
+from biobgt.hubs.beyond_strength import graph_agreement, null_agreement
+from biobgt.hubs.group_curves import measure_curves
+from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.hubs.region_story import region_story
+from biobgt.hubs.split_half import half_hubs
+from biobgt.hubs.sweep import hub_correlation, subject_sweep
+from biobgt.kept_results import NoStore
+from biobgt.measured import MeasuredCohort
+from biobgt.quality import mean_connectivity
+from biobgt.simulate import demo_cohort
+
+OPTIONS = HubOptions(2.0, "remove", "sd", 0.2)
+MEASURES = ("node_entanglement", "degree")
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad", n_per_group=1)
+
+
+@pytest.fixture(scope="module")
+def measured(cohort):
+    return MeasuredCohort(cohort).of(cohort.ids[0])
+
+
+@pytest.fixture(scope="module")
+def graph(cohort):
+    return brain_graph(cohort.subjects[0], cohort.atlas)
+
+
+@pytest.fixture(scope="module")
+def hubs(cohort, graph):
+    return measure_hubs(graph, subject_connectivity(cohort.subjects[0]), perturbation="remove")
+
+
+class Watched:
+    """Writes down each result that is about to be measured, and may stop one."""
+
+    def __init__(self, stop=None):
+        self.entered, self.left, self.stop = [], [], stop
+
+    @contextmanager
+    def __call__(self, key):
+        self.entered.append(key.kind)
+        if key.kind is self.stop:
+            raise KeyboardInterrupt
+        yield
+        self.left.append(key.kind)
+
+
+QUESTIONS = {
+    "connectivity": lambda one: one.connectivity(),
+    "pearson": lambda one: one.pearson(),
+    "graph": lambda one: one.graph(),
+    "hubs": lambda one: one.hubs("remove"),
+    "table": lambda one: one.hub_table(OPTIONS),
+    "correlation": lambda one: one.hub_correlation(OPTIONS, "degree"),
+    "sweep": lambda one: one.hub_sweep("remove", ("degree",), (0.5, 2.0)),
+    "curves": lambda one: one.hub_curves(OPTIONS, MEASURES),
+    "story": lambda one: one.region_story(OPTIONS, 3),
+    "own agreement": lambda one: one.own_agreement("remove"),
+    "mean connectivity": lambda one: one.mean_connectivity(),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_result_is_measured_once(cohort, question):
+    watch = Watched()
+    one = MeasuredCohort(cohort, watch=watch).of(cohort.ids[0])
+    first = QUESTIONS[question](one)
+    n_measured = len(watch.entered)
+    assert n_measured == len(watch.left) > 0
+    assert QUESTIONS[question](one) is first
+    assert QUESTIONS[question](one.of(cohort.ids[0])) is first
+    assert len(watch.entered) == n_measured
+
+
+def test_what_a_result_does_not_depend_on_does_not_measure_it_again(cohort):
+    watch = Watched()
+    whole = MeasuredCohort(cohort, watch=watch)
+    one = whole.of(cohort.ids[0])
+    table = one.hub_table(OPTIONS)
+    assert one.hub_table(HubAnalysisOptions(2.0, "remove", "sd", 0.2, seed=9, nulls=3)) is table
+    one.hub_table(HubOptions(0.5, "remove"))
+    assert watch.entered.count(kept.HUBS) == 1, "the spectra are those of any γ"
+    assert watch.entered.count(kept.HUB_TABLE) == 2
+    one.hub_table(HubOptions(0.5, "control"))
+    assert watch.entered.count(kept.HUBS) == 2
+    curves = one.hub_curves(EntanglementOptions(0.5), MEASURES)
+    assert one.hub_curves(EntanglementOptions(3.0), MEASURES) is curves, "any γ of the grid"
+    whole.of(cohort.ids[0], ConnectomeSettings(level=0.2)).graph()
+    assert watch.entered.count(kept.CONNECTIVITY) == 1, "the estimator is the same"
+    assert watch.entered.count(kept.GRAPH) == 2
+    whole.of(cohort.ids[1]).graph()
+    assert watch.entered.count(kept.CONNECTIVITY) == 2
+
+
+def test_the_watch_may_stop_a_measurement_and_nothing_half_done_is_kept(cohort):
+    watch = Watched(stop=kept.HUBS)
+    one = MeasuredCohort(cohort, watch=watch).of(cohort.ids[0])
+    with pytest.raises(KeyboardInterrupt):
+        one.hub_table(OPTIONS)
+    assert not one.has(kept.HUBS, "remove")
+    assert not one.has(kept.HUB_TABLE, (OPTIONS, None))
+    watch.stop = None
+    assert len(one.hub_table(OPTIONS)) == 90
+    assert one.has(kept.HUBS, "remove")
+    assert one.has(kept.HUB_TABLE, (OPTIONS, None))
+
+
+def test_memory_keeps_a_number_of_each_kind_and_drops_the_oldest():
+    store, few, others = kept.MemoryStore(), kept.Kind("few", "", 2), kept.Kind("others", "", 2)
+    keys = [kept.Key(few, how=i) for i in range(3)]
+    store.put(kept.Key(others), "other")
+    for i, key in enumerate(keys):
+        store.put(key, i)
+    assert [store.get(key) for key in keys] == [None, 1, 2]
+    assert store.get(kept.Key(others)) == "other"
+    assert store.kept(few) == keys[1:]
+    assert store.kept(kept.Kind("none", "", 1)) == []
+
+
+def test_what_was_dropped_is_measured_again(cohort):
+    watch = Watched()
+    whole = MeasuredCohort(cohort, watch=watch)
+    few = kept.Kind("few", "", 1)
+    keep = [whole.keep(kept.Key(few, how=i), lambda i=i: [i]) for i in (0, 1, 0)]
+    assert keep == [[0], [1], [0]]
+    assert watch.entered == [few] * 3
+
+
+def test_without_a_store_everything_is_measured_anew(cohort):
+    watch = Watched()
+    one = MeasuredCohort(cohort, NoStore(), watch).of(cohort.ids[0])
+    first, again = one.graph(), one.graph()
+    assert first is not again
+    np.testing.assert_array_equal(first.weights, again.weights)
+    assert watch.entered.count(kept.GRAPH) == 2
+    assert not one.has(kept.GRAPH)
+
+
+def test_a_store_of_the_callers_is_used(cohort):
+    store = kept.MemoryStore()
+    first = MeasuredCohort(cohort, store).of(cohort.ids[0]).graph()
+    assert MeasuredCohort(cohort, store).of(cohort.ids[0]).graph() is first
+    assert [key.subject for key in store.kept(kept.GRAPH)] == [cohort.ids[0]]
+
+
+def test_connectivity_and_graphs_are_the_direct_ones(cohort, measured, graph):
+    subject = cohort.subjects[0]
+    np.testing.assert_array_equal(measured.pearson(), subject_connectivity(subject))
+    np.testing.assert_array_equal(measured.graph().weights, graph.weights)
+    assert (measured.graph().subject, measured.graph().simulated) == (subject.id, True)
+    assert measured.mean_connectivity() == mean_connectivity(subject)
+    tangent = MeasuredCohort(cohort).of(subject.id, ConnectomeSettings("tangent"))
+    np.testing.assert_allclose(tangent.connectivity(), TangentSpace.fit(cohort).transform([subject])[0], atol=1e-10)
+    np.testing.assert_array_equal(tangent.pearson(), measured.pearson())
+
+
+def test_hubs_are_the_direct_ones(cohort, measured, graph, hubs):
+    how = {"gamma": 2.0, "perturbation": "remove", "rule": "sd", "share": 0.2}
+    expected = hub_table(graph, connectivity=subject_connectivity(cohort.subjects[0]), **how)
+    expected.attrs = {}
+    pd.testing.assert_frame_equal(measured.hub_table(OPTIONS), expected)
+    assert measured.hub_correlation(OPTIONS, "degree") == hub_correlation(hubs, 2.0, "degree")
+    pd.testing.assert_frame_equal(
+        measured.hub_sweep("remove", ("degree",), (0.5, 2.0)), subject_sweep(hubs, (0.5, 2.0), measures=("degree",))
+    )
+    curves = measured.hub_curves(OPTIONS, MEASURES)
+    direct = measure_curves(
+        graph, subject_connectivity(cohort.subjects[0]), GAMMAS, measures=MEASURES, perturbation="remove"
+    )
+    for key, values in direct.at(2.0).items():
+        np.testing.assert_array_equal(curves.at(2.0)[key], values)
+    assert measured.hub_curves(HubOptions(0.77), MEASURES).gammas == (0.77,), "a γ beside the grid"
+    story, told = region_story(graph, hubs, 3, options=OPTIONS), measured.region_story(OPTIONS, 3)
+    assert told.standings == story.standings
+    np.testing.assert_array_equal(told.change, story.change)
+
+
+def test_agreement_and_halves_are_the_direct_ones(cohort, measured, graph, hubs):
+    direct = graph_agreement(graph, GAMMAS, has_signal=hubs.has_signal, perturbation="remove")
+    assert measured.own_agreement("remove").at(2.0) == pytest.approx(direct.at(2.0))
+    null = null_agreement(graph, GAMMAS, seed=4, has_signal=hubs.has_signal, perturbation="remove")
+    assert measured.null_agreement("remove", 4).at(2.0) == pytest.approx(null.at(2.0))
+    assert measured.null_agreement("remove", 5).at(2.0) != pytest.approx(null.at(2.0))
+    halves = half_hubs(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), perturbation="remove")
+    for number, half in enumerate(halves):
+        found = measured.half_hubs("remove", number)
+        np.testing.assert_array_equal(found.entanglement(2.0), half.entanglement(2.0))
+
+
+def test_the_cohort_is_nobody(cohort):
+    whole = MeasuredCohort(cohort).of(None)
+    assert whole.one is None
+    with pytest.raises(InputError, match="name the subject"):
+        whole.graph()
+    with pytest.raises(InputError, match="no subject 'nobody'"):
+        MeasuredCohort(cohort).of("nobody")

@@ -1,0 +1,171 @@
+"""Options are declared once, refuse what they cannot be in a sentence, and are read as they are written."""
+
+from dataclasses import FrozenInstanceError, dataclass, fields
+
+import pytest
+
+from biobgt import ConnectomeSettings, InputError
+from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.hub_curve_options import HubCurvesOptions
+from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.modules.module_options import ModuleOptions
+from biobgt.options import LARGEST_SEED, Options, option, written
+from biobgt.registry import Registry
+from biobgt.simulate import demo_cohort
+
+GROUPS = [ConnectomeSettings, ModuleOptions, HubAnalysisOptions, *(figure.takes for figure in FIGURES.values())]
+
+
+@dataclass(frozen=True)
+class Named:
+    key: str
+
+
+@dataclass(frozen=True)
+class Baking(Options):
+    """How a cake is baked."""
+
+    heat: float = option(180.0, title="Heat", help="In °C.", above=0.0, steps=(160.0, 180.0), link="heat")
+    flour: str = option("rye", title="Made of", choices=("rye", "oats"), shown={"rye": "Rye"})
+    eggs: int = option(2, title="Eggs", low=0, once={"none": 0})
+    sweet: bool = option(False, title="Sweet")
+    times: tuple[float, ...] = option((1.0, 2.0), title="Times", above=0.0)
+    spices: tuple[str, ...] = option(
+        ("salt",), title="Spices", choices=Registry("spice", Named("salt"), Named("pepper"))
+    )
+    layer: str = option("top", title="Layer", choices_of=lambda cohort: (*cohort.atlas.labels, "top"))
+
+
+@dataclass(frozen=True)
+class Sold(Baking):
+    """A cake that is sold."""
+
+    price: float = option(3.0, title="Price")
+
+
+def test_options_are_declared_in_order_those_of_the_base_first():
+    assert list(Baking.declared()) == ["heat", "flour", "eggs", "sweet", "times", "spices", "layer"]
+    assert list(Sold.declared()) == [*Baking.declared(), "price"]
+    heat = Sold.declared()["heat"]
+    assert (heat.name, heat.default, heat.title, heat.help, heat.link) == ("heat", 180.0, "Heat", "In °C.", "heat")
+    assert Baking().heat == 180.0
+    with pytest.raises(FrozenInstanceError):
+        Baking().heat = 1.0
+
+
+@pytest.mark.parametrize("kind", GROUPS, ids=lambda kind: kind.__name__)
+def test_every_field_of_every_group_is_declared_and_its_default_is_allowed(kind):
+    declared = kind.declared()
+    assert list(declared) == [one.name for one in fields(kind)]
+    kind()
+    for one in declared.values():
+        one.check(one.default)
+        assert one.read(written(one.default)) == one.default
+        if one.steps is not None:
+            for step in one.steps:
+                one.check(step)
+        assert one.title
+        assert one.help.endswith((".", "?")) or not one.help
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"heat": 0.0}, "The option 'heat' is 0; it must be above 0."),
+        ({"heat": float("nan")}, "The option 'heat' is nan; it must be above 0."),
+        ({"heat": "hot"}, "The option 'heat' cannot be 'hot'; a valid value is 180.0."),
+        ({"heat": True}, "The option 'heat' cannot be True; a valid value is 180.0."),
+        ({"flour": "sand"}, "There is no flour 'sand'. Choose one of: rye, oats."),
+        ({"flour": 3}, "The option 'flour' cannot be 3; a valid value is 'rye'."),
+        ({"eggs": -1}, "The option 'eggs' is -1; it must be 0 or more."),
+        ({"eggs": 1.5}, "The option 'eggs' cannot be 1.5; a valid value is 2."),
+        ({"sweet": 1}, "The option 'sweet' cannot be 1; a valid value is False."),
+        ({"times": (1.0, 0.0)}, "The option 'times' is 0; it must be above 0."),
+        ({"times": [1.0]}, "The option 'times' cannot be [1.0]; a valid value is (1.0, 2.0)."),
+        ({"spices": ("salt", "sugar")}, "There is no spice 'sugar'. Choose one of: salt, pepper."),
+        ({"spices": (1,)}, "The option 'spices' cannot be (1,); a valid value is ('salt',)."),
+    ],
+)
+def test_what_an_option_cannot_be_is_refused_with_a_sentence(given, sentence):
+    with pytest.raises(InputError) as refused:
+        Baking(**given)
+    assert str(refused.value) == sentence
+
+
+def test_a_whole_number_will_do_where_a_number_is_asked_for():
+    assert Baking(heat=200, times=(1, 2)) == Baking(heat=200.0, times=(1.0, 2.0))
+
+
+def test_plain_values_are_taken_with_the_defaults_of_all_others():
+    assert Sold.from_plain({"eggs": 3}, of="The cake") == Sold(eggs=3)
+    with pytest.raises(InputError, match=r"The cake has no option 'price'\. It has: heat, flour"):
+        Baking.from_plain({"price": 1.0}, of="The cake")
+    with pytest.raises(InputError, match=r"no option 'price'\. It has: none\."):
+        Options.from_plain({"price": 1.0}, of="The cake")
+
+
+def test_text_is_read_as_the_command_line_has_it():
+    texts = ("heat=200", "eggs=3", "sweet=true", "times=0.5,1", "spices=salt,pepper", "layer=a=b")
+    read = dict(Baking.read_text(text, of="The cake") for text in texts)
+    assert read == {
+        "heat": 200.0,
+        "eggs": 3,
+        "sweet": True,
+        "times": (0.5, 1.0),
+        "spices": ("salt", "pepper"),
+        "layer": "a=b",
+    }
+    assert isinstance(read["heat"], float)
+    for text in ("price=3", "heat"):
+        with pytest.raises(InputError, match=f"The cake has no option '{text}'. .*heat=180, flour=rye, eggs=2"):
+            Baking.read_text(text, of="The cake")
+    for text, would_do in (("heat=hot", "heat=180"), ("sweet=yes", "sweet=false"), ("times=a,b", "times=1,2")):
+        with pytest.raises(InputError, match=f"'{text}' cannot be read; write it like {would_do}"):
+            Baking.read_text(text, of="The cake")
+
+
+def test_what_earlier_links_wrote_is_still_read():
+    assert Baking.declared()["eggs"].read("none") == 0
+    regions = HubCurvesOptions.declared()["n_random"]
+    assert [regions.read(text) for text in ("all", "random", "7")] == [0, 50, 7]
+
+
+def test_a_part_has_the_values_that_both_groups_have():
+    whole = HubAnalysisOptions(gamma=3.0, perturbation="remove", rule="sd", share=0.2, seed=5)
+    assert whole.part(HubOptions) == HubOptions(3.0, "remove", "sd", 0.2)
+    assert whole.part(EntanglementOptions) == EntanglementOptions(3.0, "remove")
+    assert type(whole.part(EntanglementOptions)) is EntanglementOptions
+
+
+def test_values_are_written_as_they_are_read():
+    assert [written(value) for value in (True, 0.5, 3, "a", (0.1, 1.0), ("a", "b"))] == [
+        "true",
+        "0.5",
+        "3",
+        "a",
+        "0.1,1",
+        "a,b",
+    ]
+    flour = Baking.declared()["flour"]
+    assert (flour.text("rye"), flour.text("oats")) == ("Rye", "oats")
+    assert Baking().as_dict() == {one.name: one.default for one in Baking.declared().values()}
+
+
+def test_a_page_offers_what_an_option_may_be():
+    cohort, declared = demo_cohort("ad", n_per_group=1), Baking.declared()
+    assert declared["heat"].offered(cohort) == (160.0, 180.0)
+    assert declared["flour"].offered(cohort) == ("rye", "oats")
+    assert declared["spices"].offered(cohort) == ("salt", "pepper")
+    assert declared["sweet"].offered(cohort) == (False, True)
+    assert declared["eggs"].offered(cohort)[-1] == LARGEST_SEED
+    assert declared["layer"].offered(cohort) == (*cohort.atlas.labels, "top")
+    assert HubCurvesOptions.declared()["measures"].offered(cohort) == tuple(HUB_MEASURES)
+
+
+def test_which_regions_are_hubs_in_words():
+    assert HubOptions().hubs_are == "the top 10% of regions"
+    assert HubOptions(share=0.05).hubs_are == "the top 5% of regions"
+    assert HubOptions(rule="sd").hubs_are == "regions above the mean + 1 SD"
+    with pytest.raises(InputError, match=r"share of regions that are hubs is 1\.5; it must be above 0 and up to 1"):
+        HubOptions(share=1.5)

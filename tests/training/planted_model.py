@@ -1,0 +1,30 @@
+"""A small model of the planted cohort, written as `biobgt train` writes it."""
+
+from pathlib import Path
+
+from planted_cohort import small
+from tiny_models import few_draws
+
+from biobgt.cohort import Cohort
+from biobgt.training.baseline_folds import baselines_out_of_fold
+from biobgt.training.cards import write_model
+from biobgt.training.data import LabelledGraphs
+from biobgt.training.folds import TrainedEnsemble
+
+PRESET = small("best", epochs=1, pretrain_steps=2)
+
+
+def write_planted(folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple) -> dict:
+    """Write it, with intervals from 10 resamples: no test looks at their width."""
+    with few_draws():
+        return write_model(
+            folder,
+            name="planted",
+            cohort=cohort,
+            data=data,
+            preset=PRESET,
+            trained=trained,
+            linear=baselines_out_of_fold(data, splits),
+            command="biobgt train --cohort folder",
+            seed=0,
+        )

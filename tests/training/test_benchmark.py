@@ -1,0 +1,282 @@
+"""The benchmark's harness: lines are done once, comparisons count the overlap in, and no test subject leaks."""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from planted_cohort import planted_cohort, small
+from scipy import stats
+
+import biobgt.training.benchmark
+import biobgt.training.evaluation
+from biobgt.assets import asset
+from biobgt.cohort import Cohort
+from biobgt.errors import InputError
+from biobgt.model.baselines.system import NETWORK_TRAINING, BioBGTSystem, ClassicalSystem, NetworkSystem, System
+from biobgt.model.baselines.systems import SYSTEMS
+from biobgt.model.batch import GraphBatch
+from biobgt.model.presets import Preset
+from biobgt.training.benchmark import (
+    fit_system,
+    graphs_for,
+    inputs_of,
+    run_benchmark,
+)
+from biobgt.training.benchmark_views import benchmark_table, compare_systems
+from biobgt.training.data import LabelledGraphs, label_graphs
+from biobgt.training.evaluation import read_results
+from biobgt.training.intervals import paired_difference
+from biobgt.training.metrics import check_possible
+from biobgt.training.splits import Split, cross_validation
+from biobgt.training.systems_on_test import mean_attention
+from biobgt.training.training_cohorts import protocol_splits
+
+SHORT = replace(NETWORK_TRAINING, learning_rate=2e-3, batch_size=8, epochs=3, warmup_epochs=0, patience=0)
+
+
+def quick(key: str) -> System:
+    """A system of the register that trains in a second."""
+    system = SYSTEMS[key]
+    if isinstance(system, NetworkSystem):
+        return replace(system, training=SHORT)
+    if isinstance(system, BioBGTSystem):
+        return replace(system, preset=small("paper-abide", epochs=2, warmup_epochs=0, learning_rate=2e-3, layers=1))
+    return system
+
+
+# One of each kind: classical, network with batch normalisation, BioBGT with another importance.
+KINDS = tuple(map(quick, ("ridge-fisher-z", "braingb-gcn", "paper-pe-dc")))
+
+
+@pytest.fixture(scope="module")
+def graphs(cohort: Cohort) -> Callable[[Preset], LabelledGraphs]:
+    """The cohort prepared as the networks take it, for every preset."""
+    data = label_graphs(cohort, small("paper-abide"))
+    return lambda preset: data
+
+
+@pytest.fixture
+def splits(data: LabelledGraphs) -> tuple[Split, ...]:
+    return cross_validation([data.groups[label] for label in data.labels], folds=4)[:2]
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which systems were fitted on which splits."""
+    done: list[str] = []
+    original = biobgt.training.benchmark.fit_system
+
+    def counted(system: System, data: object, graphs: object, split: Split, **options: object) -> object:
+        done.append(f"{system.key} {split.name}")
+        return original(system, data, graphs, split, **options)
+
+    monkeypatch.setattr(biobgt.training.benchmark, "fit_system", counted)
+    return done
+
+
+def test_a_run_is_a_line_and_is_never_done_again(
+    graphs: Callable[[Preset], LabelledGraphs], splits: tuple[Split, ...], fits: list[str], tmp_path: Path
+) -> None:
+    run_benchmark(graphs, splits[:1], KINDS[:2], folder=tmp_path)
+    assert fits == ["ridge-fisher-z fold 1", "braingb-gcn fold 1"]
+    results = run_benchmark(graphs, splits, KINDS[:2], folder=tmp_path)
+    assert fits[2:] == ["ridge-fisher-z fold 2", "braingb-gcn fold 2"]
+    assert len(results) == 4
+    assert (results["seconds"] > 0).all()
+    by_model = results.groupby("model")["parameters"].first()
+    assert by_model["ridge-fisher-z"] == 2 * (16 * 15 // 2 + 1)  # a row of coefficients and an intercept per group
+    text = (tmp_path / "results.csv").read_text()
+    (tmp_path / "results.csv").write_text(text[:-9])  # cut off while it was written
+    run_benchmark(graphs, splits, KINDS[:2], folder=tmp_path)
+    assert fits[4:] == ["braingb-gcn fold 2"]
+    whole = read_results(tmp_path)
+    pd.testing.assert_frame_equal(whole.drop(columns="seconds"), results.drop(columns="seconds"))
+
+
+def test_lines_of_other_settings_or_seeds_are_refused(
+    graphs: Callable[[Preset], LabelledGraphs], splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    run_benchmark(graphs, splits[:1], KINDS[1:2], folder=tmp_path)
+    longer = replace(KINDS[1], training=replace(SHORT, epochs=4))
+    for systems, seed in (([longer], 0), (KINDS[1:2], 1)):
+        with pytest.raises(InputError, match="holds braingb-gcn on fold 1 from other subjects, settings or another"):
+            run_benchmark(graphs, splits[:1], systems, folder=tmp_path, seed=seed)
+
+
+def test_a_system_that_could_not_be_built_is_told_with_its_reason(
+    graphs: Callable[[Preset], LabelledGraphs], splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    said: list[str] = []
+    systems = [SYSTEMS["gtsp"], KINDS[0]]
+    results = run_benchmark(graphs, splits[:1], systems, folder=tmp_path, progress=said.append)
+    assert set(results["model"]) == {"ridge-fisher-z"}
+    assert said[0].startswith("GTSP: not run. GTSP prunes tokens")
+
+
+def test_impossible_rows_cannot_be_written(
+    graphs: Callable[[Preset], LabelledGraphs],
+    splits: tuple[Split, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    published = {"accuracy": 0.7106, "sensitivity": 0.8904, "specificity": 0.8424}  # BioBGT's row on ADHD-200
+    with pytest.raises(ValueError, match=r"An accuracy of 0\.711 cannot be"):
+        check_possible(published, ("NC", "ADHD"))
+    check_possible({"accuracy": 0.75, "sensitivity": 0.5, "specificity": 1.0}, ("NC", "ASD"))
+    check_possible({"accuracy": 0.9, "sensitivity": float("nan"), "specificity": 0.9}, ("NC", "ASD"))
+    original = biobgt.training.evaluation.classification_metrics
+    monkeypatch.setattr(
+        biobgt.training.evaluation, "classification_metrics", lambda *given: {**original(*given), **published}
+    )
+    with pytest.raises(ValueError, match="cannot be"):
+        run_benchmark(graphs, splits[:1], KINDS[:1], folder=tmp_path)
+    assert not (tmp_path / "results.csv").exists()
+
+
+def test_systems_are_compared_on_common_splits_with_overlap_and_many_tests_counted_in() -> None:
+    aucs = {"ridge-log": [0.7, 0.72, 0.74], "a": [0.75, 0.78, 0.79], "b": [0.69, 0.73, 0.74], "c": [0.8]}
+    lines = [
+        {"protocol": "random", "split": f"split {i + 1}", "model": model, "auc": auc}
+        for model, values in aucs.items()
+        for i, auc in enumerate(values)
+    ]
+    results = pd.DataFrame(lines)
+    found = compare_systems(results).set_index("model")
+    assert list(found.index) == ["a", "b"]  # one split says nothing of its spread
+    expected = {name: paired_difference(aucs[name], aucs["ridge-log"]) for name in ("a", "b")}
+    for name, one in expected.items():
+        assert found.loc[name, "difference"] == pytest.approx(one["mean"])
+        assert found.loc[name, ["low", "high"]].tolist() == pytest.approx([one["corrected_low"], one["corrected_high"]])
+    rates = stats.false_discovery_control([expected["a"]["p"], expected["b"]["p"]])
+    assert found["q"].tolist() == pytest.approx(rates.tolist())
+    costs = dict.fromkeys(("accuracy", "f1", "sensitivity", "specificity", "brier", "ece"), 1.0)
+    table = benchmark_table(results.assign(**costs, seconds=2.0, parameters=5)).set_index("model")
+    # By hand: mean 0.72, variance 4e-4, standard error sqrt((1/3 + 1/8) 4e-4), t of 2 degrees 4.3027.
+    assert table.loc["ridge-log", ["auc_low", "auc_high"]].tolist() == pytest.approx([0.66174, 0.77826], abs=1e-4)
+    assert np.isnan(table.loc["c", "auc_low"])
+    assert compare_systems(results, reference="nobody").empty
+
+
+def test_each_kind_of_system_has_the_inputs_of_its_preset() -> None:
+    assert inputs_of(SYSTEMS["ridge-log"]).name == "best"
+    assert inputs_of(SYSTEMS["graphormer"]).name == "paper-abide"
+    assert inputs_of(SYSTEMS["paper-adni"]).threshold == 0
+
+
+# Leaks. -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", KINDS, ids=lambda one: one.key)
+def test_labels_by_lot_in_training_give_chance(
+    system: System, cohort: Cohort, splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    """The test subjects keep their true labels: what finds them was not learnt from the training subjects."""
+    data = label_graphs(cohort, small("paper-abide"))
+    aucs = []
+    for seed in range(4):
+        labels = data.labels.copy()
+        for split in splits[:1]:
+            seen = np.concatenate([split.train, split.validation])
+            labels[seen] = np.random.default_rng(seed).permutation(labels[seen])
+        lot = replace(data, labels=labels)
+        results = run_benchmark(lambda preset, lot=lot: lot, splits[:1], [system], folder=tmp_path / str(seed))
+        aucs += results["auc"].tolist()
+    assert 0.2 < np.mean(aucs) < 0.8
+
+
+@pytest.mark.parametrize("system", KINDS, ids=lambda one: one.key)
+def test_the_model_is_the_same_whoever_is_tested(
+    system: System, graphs: Callable[[Preset], LabelledGraphs], splits: tuple[Split, ...], tmp_path: Path
+) -> None:
+    """All test subjects but one become another's copy with the other label: the one is told the same, to the digit."""
+    data, split = graphs(small("paper-abide")), splits[0]
+    one, others = split.test[0], split.test[1:]
+    labels, matrices = data.labels.copy(), data.matrices.copy()
+    labels[others], matrices[others] = 1 - labels[others], matrices[one]
+    tensors = {field.name: getattr(data.graphs, field.name).clone() for field in fields(GraphBatch)}
+    for tensor in tensors.values():
+        tensor[torch.tensor(others)] = tensor[one].clone()
+    changed = replace(data, labels=labels, matrices=matrices, graphs=GraphBatch(**tensors))
+    told = []
+    for name, given in (("as it is", data), ("changed", changed)):
+        run_benchmark(lambda preset, given=given: given, [split], [system], folder=tmp_path / name)
+        lines = pd.read_csv(tmp_path / name / "predictions.csv").set_index("subject")
+        told.append(lines.loc[data.subjects[one], ["logit_NC", "logit_ASD", "p_ASD"]].to_list())
+    np.testing.assert_allclose(told[0], told[1], rtol=1e-5)
+
+
+def test_a_twin_never_crosses_a_split() -> None:
+    """A scan under a second id, and a second recording of a person."""
+    cohort = planted_cohort(20)
+    first, second = cohort.subjects[0], cohort.subjects[25]
+    twin = replace(first, id="another-id")
+    again = (replace(second, id="sub-x_ses-1"), replace(planted_cohort(20, seed=1).subjects[25], id="sub-x_ses-2"))
+    rest = tuple(one for one in cohort.subjects if one.id != second.id)
+    joined = Cohort("folder", (*rest, twin, *again), cohort.atlas)
+    pairs = [(first.id, "another-id"), ("sub-x_ses-1", "sub-x_ses-2")]
+    where = {name: row for row, name in enumerate(joined.ids)}
+    for split in protocol_splits(joined, "random", n=10, seed=0):
+        for pair in pairs:
+            rows = [where[name] for name in pair]
+            assert any(np.isin(rows, part).all() for part in (split.train, split.validation, split.test))
+
+
+def test_every_row_can_be_run_by_the_harness() -> None:
+    kinds = {type(system) for system in SYSTEMS.values() if not system.reason}
+    assert kinds == {ClassicalSystem, NetworkSystem, BioBGTSystem}
+
+
+def test_the_committed_results_are_of_known_rows_once_each_and_possible() -> None:
+    table = pd.read_csv(asset("studies", "benchmark_abide.csv"))
+    assert set(table["model"]) <= {key for key, system in SYSTEMS.items() if not system.reason}
+    assert not table.duplicated(["split", "model"]).any()
+    assert (table["n"] == table.groupby("split")["n"].transform("first")).all(), (
+        "everybody is tested on the same subjects"
+    )
+    for line in table.to_dict("records"):
+        check_possible(line, ("NC", "ASD"))
+        assert line["seconds"] > 0
+        assert line["parameters"] > 0
+
+
+def test_the_documented_table_is_that_of_the_committed_results() -> None:
+    spec = importlib.util.spec_from_file_location("benchmark_table", asset("studies", "benchmark_table.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    study = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(study)
+    table = study.results_lines(pd.read_csv(asset("studies", "benchmark_abide.csv")))
+    documented = (Path(__file__).parents[2] / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    assert table in documented, "Run assets/studies/benchmark_table.py and put its table into docs/benchmark.md."
+
+
+@pytest.mark.parametrize("key", ["sat-pe", "graphormer", "best"])
+def test_attention_on_test_subjects_is_the_mean_of_single_ones(
+    key: str, graphs: Callable[[Preset], LabelledGraphs], splits: tuple[Split, ...]
+) -> None:
+    system, split = quick(key), splits[0]
+    data = graphs(inputs_of(system))
+    given = graphs_for(system, data)
+    fitted = fit_system(system, data, given, split, seed=0, progress=lambda words: None)
+    assert fitted.network is not None
+    rows = torch.tensor(split.test[:3])
+    found = mean_attention(fitted.network, given[rows])
+    single = [mean_attention(fitted.network, given[row[None]]) for row in rows]
+    np.testing.assert_allclose(found, np.mean(single, axis=0), atol=1e-5)
+    own = 1 - 1 / 17 if key == "graphormer" else 1.0  # Graphormer also looks at the graph's token
+    assert found.mean() == pytest.approx(own, abs=0.03)
+
+
+def test_a_network_without_attention_is_told(
+    graphs: Callable[[Preset], LabelledGraphs],
+) -> None:
+    system = SYSTEMS["braingb-gcn"]
+    assert isinstance(system, NetworkSystem)
+    data = graphs(inputs_of(system))
+    with pytest.raises(InputError, match="has no attention between regions"):
+        mean_attention(system.build(16, 2), graphs_for(system, data))

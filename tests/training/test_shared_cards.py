@@ -1,0 +1,264 @@
+"""A network that several cohorts share, on disk: one set of weights, an ordinary model folder for each readout."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from planted_cohort import planted_cohort, small
+
+from biobgt.errors import InputError
+from biobgt.model.group_results import load_groups, load_spread
+from biobgt.model.pretrained import CARD, load_card, load_pretrained, load_region_weights
+from biobgt.modules import module_contrast
+from biobgt.output import sha256
+from biobgt.training.data import LabelledGraphs, label_graphs
+from biobgt.training.folds import train_members
+from biobgt.training.joined_cohorts import JoinedCohorts, join_training_cohorts
+from biobgt.training.shared_cards import write_shared_model
+from biobgt.training.splits import Split
+from biobgt.training.training_cohorts import protocol_splits
+
+PRESET = small("best", epochs=1, pretrain_steps=2)
+
+
+@pytest.fixture(scope="module")
+def joined() -> JoinedCohorts:
+    """Two planted cohorts of different people; in the second nothing differs between its groups."""
+    first = replace(planted_cohort(12), name="abide")
+    second = planted_cohort(12, difference=0.0, seed=1)
+    renamed = tuple(replace(one, group="ADHD" if one.group == "ASD" else one.group) for one in second)
+    return join_training_cohorts([first, replace(second, name="cni-adhd", subjects=renamed)])
+
+
+@pytest.fixture(scope="module")
+def data(joined: JoinedCohorts) -> LabelledGraphs:
+    return label_graphs(joined.whole, PRESET, readouts=joined.readouts)
+
+
+@pytest.fixture(scope="module")
+def splits(joined: JoinedCohorts) -> tuple[Split, ...]:
+    return protocol_splits(joined.whole, "folds", n=3, seed=0)
+
+
+@pytest.fixture(scope="module")
+def folder(
+    joined: JoinedCohorts, data: LabelledGraphs, splits: tuple[Split, ...], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    place = tmp_path_factory.mktemp("shared")
+    members = train_members(data, splits, PRESET, folder=place / "runs")
+    write_shared_model(
+        place / "two",
+        name="two",
+        joined=joined,
+        data=data,
+        preset=PRESET,
+        members=members,
+        splits=splits,
+        runs=place / "runs",
+        command="biobgt train --cohort abide --cohort cni-adhd",
+        seed=0,
+    )
+    return place / "two"
+
+
+def test_the_network_and_its_readouts_have_cards(folder: Path, joined: JoinedCohorts) -> None:
+    card = load_card(folder)
+    assert card["groups"] == ["NC (ABIDE)", "NC (CNI-2019)", "ASD", "ADHD"]
+    assert [one["cohort"] for one in card["readouts"]] == ["abide", "cni-adhd"]
+    assert card["headline"].startswith("One network for 2 cohorts")
+    own = load_card(folder / "abide")
+    assert own["groups"] == ["NC (ABIDE)", "ASD"]
+    assert own["readout"] == {"of": "two", "columns": [0, 2], "n_groups": 4}
+    assert own["sha256"] == card["sha256"]  # one set of weights
+    assert not (folder / "abide" / "model.safetensors").exists()
+    assert set(own["paired"]) == set(own["results"]) - {"BioBGT"}
+    assert "shared by all cohorts" in own["protocol"]
+    assert "ASD" in (folder / "README.md").read_text()
+    assert "minus that of each linear model" in (folder / "abide" / "README.md").read_text()
+
+
+def test_a_readout_says_what_the_networks_own_groups_say(
+    folder: Path, data: LabelledGraphs, joined: JoinedCohorts
+) -> None:
+    network, readout = load_pretrained(folder), load_pretrained(folder / "cni-adhd")
+    graphs = data.part(joined.rows(1)[:4])[0]
+    expected = []
+    for whole, own, temperature in zip(network.members, readout.members, readout.temperatures, strict=True):
+        with torch.no_grad():
+            logits = whole(graphs)[:, [1, 3]]
+            torch.testing.assert_close(own(graphs), logits)
+        expected.append(logits.double() / temperature)
+    np.testing.assert_allclose(
+        readout.probabilities(graphs), torch.stack(expected).mean(dim=0).softmax(dim=1).numpy(), atol=1e-6
+    )
+    both = network.probabilities(graphs)
+    np.testing.assert_allclose(both[:, [0, 2]].sum(axis=1), 1, atol=1e-6)  # of each readout, not of all
+    np.testing.assert_allclose(both[:, [1, 3]].sum(axis=1), 1, atol=1e-6)
+
+
+def test_a_network_does_not_guess_which_controls_are_meant(folder: Path, joined: JoinedCohorts) -> None:
+    with pytest.raises(InputError, match=r"Name the one whose controls.*two/cni-adhd \(NC \(CNI-2019\), ADHD\)"):
+        load_pretrained(folder).predict(joined.parts[0])
+    few = replace(joined.parts[0], subjects=joined.parts[0].subjects[:2])
+    table = load_pretrained(folder / "abide").predict(few)
+    assert list(table)[1:3] == ["p_NC (ABIDE)", "p_ASD"]
+    assert table["warning"].str.contains("trained on this very scan").all()
+
+
+def test_group_results_of_the_network_are_those_of_its_readouts(folder: Path, joined: JoinedCohorts) -> None:
+    whole, parts = load_groups(folder), [load_groups(folder / kind) for kind in ("abide", "cni-adhd")]
+    assert list(whole.n) == ["NC (ABIDE)", "NC (CNI-2019)", "ASD", "ADHD"]
+    np.testing.assert_array_equal(whole.attention["ADHD"], parts[1].attention["ADHD"])
+    assert len(whole.labels) == 48
+    np.testing.assert_allclose(whole.probabilities.sum(axis=1), 1, atol=1e-5)
+    assert (whole.probabilities[whole.labels == 0][:, [1, 3]] == 0).all()
+    pairs = set(whole.tests["between"])
+    assert pairs == {"NC (ABIDE) - NC (CNI-2019)", "NC (ABIDE) - ASD", "NC (CNI-2019) - ADHD"}
+
+
+def test_controls_of_two_cohorts_are_adjusted_for_what_both_know(folder: Path) -> None:
+    tests = load_groups(folder).tests
+    controls = tests[tests["between"] == "NC (ABIDE) - NC (CNI-2019)"]
+    assert controls["covariates"].str.contains("site").any()
+
+
+def test_likeness_is_on_the_card(folder: Path) -> None:
+    (one,) = load_card(folder)["likeness"]
+    assert one["first"] == ["NC (ABIDE)", "ASD"]
+    assert one["second"] == ["NC (CNI-2019)", "ADHD"]
+    assert -1 <= one["r"] <= 1
+    assert 0 < one["p"] <= 1
+    assert abs(one["expected"]) < 0.15  # different people: nothing is expected by chance
+
+
+def test_spread_is_that_of_people_and_sorted(
+    folder: Path, data: LabelledGraphs, splits: tuple[Split, ...], joined: JoinedCohorts
+) -> None:
+    spread, network = load_spread(folder), load_pretrained(folder)
+    assert spread is not None
+    maps, contrasts = [], []
+    for row in np.flatnonzero(data.labels == 2):
+        (number,) = [i for i, split in enumerate(splits) if row in split.test]
+        with torch.no_grad():
+            seen = network.members[number].explain(data.part(np.array([row]))[0])
+        maps.append(seen.mean_attention().weights[0].double().numpy() * 16)
+        heads = [module_contrast(one.weights.numpy(), data.graphs.modules[[row]].numpy())[0] for one in seen.attention]
+        contrasts.append(np.mean(heads))
+    np.testing.assert_allclose(spread.median["ASD"], np.median(maps, axis=0), rtol=2e-3, atol=1e-3)
+    error = np.std(maps, axis=0, ddof=1) / np.sqrt(len(maps))
+    np.testing.assert_allclose(spread.error["ASD"], error, rtol=5e-3, atol=1e-3)
+    np.testing.assert_allclose(spread.people["ASD"][:, 0], np.sort(contrasts), rtol=1e-3)
+
+
+def test_damaged_readouts_are_refused(folder: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "two"
+    shutil.copytree(folder, copied)
+    card = json.loads((copied / "abide" / CARD).read_text())
+    card["readout"]["columns"] = [0, 9]
+    (copied / "abide" / CARD).write_text(json.dumps(card))
+    with pytest.raises(InputError, match="groups that its network does not have"):
+        load_pretrained(copied / "abide")
+    whole = json.loads((copied / CARD).read_text())
+    whole["readouts"][0]["groups"] = ["NC (ABIDE)", "nobody"]
+    (copied / CARD).write_text(json.dumps(whole))
+    with pytest.raises(InputError, match="readouts"):
+        load_card(copied)
+
+
+def _change(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    card = json.loads((place / CARD).read_text())
+    change(card)
+    (place / CARD).write_text(json.dumps(card))
+
+
+def _relabel(place: Path) -> None:
+    with np.load(place / "groups.npz") as stored:
+        arrays = dict(stored)
+    np.savez(place / "groups.npz", **{**arrays, "labels": arrays["labels"] + 7})
+    _change(place, lambda card: card.pop("files"))
+
+
+def _exchange(network: Path) -> None:
+    (network / "abide").rename(network / "other")
+    (network / "cni-adhd").rename(network / "abide")
+    (network / "other").rename(network / "cni-adhd")
+
+
+def _link_to_itself(network: Path) -> None:
+    shutil.rmtree(network / "abide")
+    (network / "abide").symlink_to(".")
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda network: (network / "tests.csv").unlink(), "lack tests.csv; the folder is damaged"),
+        (lambda network: (network / "tests.csv").write_bytes(b"\xff\xfe"), "SHA-256 of tests.csv differ"),
+        (_exchange, "'abide' of model .* is not the readout that its card tells of"),
+        (_link_to_itself, "'abide' of model .* is not the readout that its card tells of"),
+        (
+            lambda network: _change(network / "abide", lambda card: card.update(sha256="0" * 64)),
+            "a readout of another training than the network",
+        ),
+        (
+            lambda network: _change(network / "abide", lambda card: card["readout"].update(columns=[0, 1])),
+            "names groups that its network does not have",
+        ),
+        (
+            lambda network: _change(
+                network / "abide", lambda card: card["data"].update(subjects={"NC (ABIDE)": 12, "nobody": 12})
+            ),
+            "not valid at data: its groups are not those of the card",
+        ),
+        (lambda network: _relabel(network / "abide"), "of another training: the labels"),
+    ],
+)
+def test_group_results_of_a_damaged_network_are_refused(
+    folder: Path, tmp_path: Path, damage: Callable[[Path], object], sentence: str
+) -> None:
+    shutil.copytree(folder, tmp_path / "two")
+    damage(tmp_path / "two")
+    with pytest.raises(InputError, match=sentence):
+        load_groups(tmp_path / "two")
+
+
+def test_tests_of_a_network_that_are_no_table_are_a_sentence(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "two")
+    (tmp_path / "two" / "tests.csv").write_bytes(b"\xff\xfe\xfd")
+    _change(tmp_path / "two", lambda card: card.pop("files"))
+    with pytest.raises(InputError, match=r"group results of model .* cannot be read \(UnicodeDecodeError\)"):
+        load_groups(tmp_path / "two")
+
+
+def test_a_readout_with_columns_of_other_groups_does_not_predict(folder: Path, tmp_path: Path) -> None:
+    """The card is all that says which of the network's numbers is whose."""
+    shutil.copytree(folder, tmp_path / "two")
+    _change(tmp_path / "two" / "abide", lambda card: card["readout"].update(columns=[2, 0]))
+    with pytest.raises(InputError, match="names groups that its network does not have"):
+        load_pretrained(tmp_path / "two" / "abide")
+
+
+def test_a_spread_that_grows_as_no_numbers_do_is_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "two")
+    place = tmp_path / "two" / "abide"
+    with np.load(place / "spread.npz") as stored:
+        arrays = {
+            name: values if name.startswith("people") else np.zeros((2000, 2000)) for name, values in stored.items()
+        }
+    np.savez_compressed(place / "spread.npz", **arrays)
+    _change(place, lambda card: card.update(n_regions=2000, files={"spread.npz": sha256(place / "spread.npz")}))
+    with pytest.raises(InputError, match=r"would grow from .* as no measured data do"):
+        load_spread(place)
+
+
+def test_region_weights_are_the_networks(folder: Path) -> None:
+    weights = load_region_weights(folder / "abide")
+    np.testing.assert_array_equal(weights, load_region_weights(folder))
+    assert weights is not None
+    assert weights.shape == (3, 16)
