@@ -104,7 +104,7 @@ def _changes(weights: Values, signal: NDArray[np.bool_], *, removal: bool) -> di
     found: dict[tuple[str, float], Values] = {}
     for perturbation in ("control", "remove") if removal else ("control",):
         spectra = control_spectra(weights, perturbation=perturbation)
-        change = spectra.entropy_change(np.array(GAMMAS) * spectra.gamma_unit)[:, signal]
+        change = spectra.entropy_change(GAMMAS)[:, signal]
         for gamma, values in zip(GAMMAS, change, strict=True):
             if perturbation == "control":
                 found["NE", gamma] = np.abs(values)

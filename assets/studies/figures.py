@@ -33,7 +33,7 @@ PANELS = (
 
 
 def main() -> None:
-    """Write one picture a figure."""
+    """Write one picture per figure."""
     _draw_beyond_strength().savefig(IMAGES / "plausibility.png", dpi=150)
     _draw_scales().savefig(IMAGES / "plausibility_gamma.png", dpi=150)
 

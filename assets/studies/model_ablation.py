@@ -2,7 +2,7 @@
 
     python assets/studies/model_ablation.py DATA [--folds 3] [--features FOLDER]
 
-Beside this script it writes ``model_ablation.csv``, a line a variant and fold as it comes: test AUC, and the ratio of
+Beside this script it writes ``model_ablation.csv``, a line per variant and fold as it comes: test AUC, and the ratio of
 attention within to between each test subject's own Louvain modules. Run again, it goes on with what is missing.
 """
 
@@ -16,14 +16,14 @@ import torch
 import typer
 from numpy.typing import NDArray
 
-from biobgt.groups import module_contrast
 from biobgt.model.presets import PRESETS, Preset
 from biobgt.model.transformer import BioBGT
+from biobgt.modules import module_contrast
 from biobgt.training import classification_metrics
-from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.data import LabelledGraphs, label_graphs
 from biobgt.training.parts import shuffle_entanglement
 from biobgt.training.trainer import predict_logits, train_model
+from biobgt.training.training_cohorts import protocol_splits, training_cohort
 
 RESULTS = Path(__file__).with_name("model_ablation.csv")
 BEST = PRESETS["best"]

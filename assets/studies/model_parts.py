@@ -17,9 +17,9 @@ import typer
 
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import load_card, model_folder, pretrained_names
-from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.data import label_graphs
 from biobgt.training.parts import complete_parts
+from biobgt.training.training_cohorts import protocol_splits, training_cohort
 
 EFFECTS = Path(__file__).with_name("model_parts.csv")
 CONNECTIVITY = Path(__file__).with_name("model_parts_connectivity.csv")
@@ -34,6 +34,8 @@ def main(
     effects, connectivity = [], []
     for name in pretrained_names():
         card = load_card(name)
+        if "readouts" in card:  # a network of several cohorts: training measures the parts of its readouts
+            continue
         cohort = training_cohort(card["data"]["cohort"], data, seed=card["training"]["seed"])
         prepared = label_graphs(cohort, Preset.from_dict(card["preset"]), kept=features)
         splits = protocol_splits(cohort, "folds", n=len(card["temperatures"]), seed=card["training"]["seed"])

@@ -11,7 +11,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from biobgt.analysis import CohortModules, ModuleOptions, analyse_modules
+from biobgt.analysis import CohortModules, analyse_modules
 from biobgt.atlas import LABELLINGS
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
@@ -20,6 +20,7 @@ from biobgt.groups import group_means
 from biobgt.groups.cohort_features import CohortFeatures, compare_features
 from biobgt.groups.covariates import complete_covariates
 from biobgt.modules import compare_modules, module_agreement
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent

@@ -33,7 +33,7 @@ SEED = 0
 
 def study_subject(subject: str, connectivity: NDArray[np.float64]) -> pd.DataFrame:
     """One subject's agreement over γ, threshold and perturbation."""
-    with threadpool_limits(1):  # one process a core is faster than many threads on small matrices
+    with threadpool_limits(1):  # one process per core is faster than many threads on small matrices
         return subject_plausibility(connectivity, subject=subject, gammas=GAMMAS, levels=LEVELS)
 
 

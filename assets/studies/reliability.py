@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score, cohen_kappa_score
 from threadpoolctl import threadpool_limits
 
-from biobgt.analysis import ModuleOptions, find_modules
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import brain_graph, subject_connectivity
@@ -33,11 +32,12 @@ from biobgt.hubs.reliability import (
     within_and_between,
 )
 from biobgt.hubs.split_half import half_subjects, hub_values
-from biobgt.hubs.sweep import measure_hubs
+from biobgt.hubs.table import measure_hubs
 from biobgt.model.attention_views import attention_received
-from biobgt.modules import node_roles
+from biobgt.modules import find_modules, node_roles
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.readers import read_cohort
-from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.training_cohorts import protocol_splits, training_cohort
 
 HERE = Path(__file__).parent
 COHORTS = {"ABIDE": "abide", "CNI-2019": "cni2019"}

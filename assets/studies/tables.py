@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import typer
 
-from biobgt.hubs import HUB_METRICS
+from biobgt.hubs import HUB_MEASURES
 from biobgt.wording import signed
 
 HERE = Path(__file__).parent
@@ -121,7 +121,7 @@ def _reliability_cells(row: Row) -> str:
 
 def _titles(table: pd.DataFrame) -> dict[str, str]:
     at_gamma = [name for name in dict.fromkeys(table["measure"]) if name.startswith("node_entanglement γ=")]
-    others = {name: title for name, title in HUB_METRICS.items() if name != "node_entanglement"}
+    others = {name: measure.title for name, measure in HUB_MEASURES.items() if name != "node_entanglement"}
     return {name: name.replace("node_entanglement γ=", "NE, γ = ") for name in at_gamma} | others | OTHER_MEASURES
 
 

@@ -1,0 +1,67 @@
+"""Where Graphormer, SAT and BioBGT look on the same test subjects: the paper's figure 6, on ABIDE.
+
+    python assets/studies/attention_systems.py DATA WORK [--features FOLDER]
+
+Each network is trained on the first of the ten random 80/10/10 splits with seed 0, exactly as ``biobgt benchmark``
+trains it, and its attention on the test subjects is averaged over layers, heads and subjects. A network that is done
+is a file in the folder WORK; run again, the others follow. Beside this script it writes ``attention_systems.npz``:
+one mean map per network, no map of a subject. One core, about half an hour.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import torch
+import typer
+
+from biobgt.model.baselines.systems import SYSTEMS
+from biobgt.model.calibration import calibrated
+from biobgt.training import classification_metrics
+from biobgt.training.benchmark import fit_system, graphs_for, inputs_of
+from biobgt.training.data import label_graphs
+from biobgt.training.systems_on_test import mean_attention
+from biobgt.training.training_cohorts import protocol_splits, training_cohort
+
+MEASURED = Path(__file__).with_name("attention_systems.npz")
+MODEL = "abide-cc200"
+COMPARED = ("graphormer", "sat-pe", "best")
+
+
+def main(
+    data: Annotated[Path, typer.Argument(help="Folder of the real cohorts.")],
+    work: Annotated[Path, typer.Argument(help="Folder for what is done, outside the project.")],
+    features: Annotated[Path | None, typer.Option(help="Folder where NE and modules are kept.")] = None,
+) -> None:
+    """Train the networks, and average their attention."""
+    torch.set_num_threads(1)
+    cohort = training_cohort("abide", data)
+    split = protocol_splits(cohort, "random", n=10, seed=0)[0]
+    work.mkdir(parents=True, exist_ok=True)
+    for key in COMPARED:
+        file = work / f"{key}.npz"
+        if file.exists():
+            continue
+        system = SYSTEMS[key]
+        prepared = label_graphs(cohort, inputs_of(system), kept=features)
+        graphs = graphs_for(system, prepared)
+        fitted = fit_system(system, prepared, graphs, split, seed=0, progress=lambda words: print(words, flush=True))
+        assert fitted.network is not None
+        attention = mean_attention(fitted.network, graphs[torch.tensor(split.test)])
+        metrics = classification_metrics(prepared.labels[split.test], calibrated(fitted.test, 1.0), prepared.groups)
+        np.savez(file, attention=attention, auc=metrics["auc"])
+    parts = [np.load(work / f"{key}.npz", allow_pickle=False) for key in COMPARED]
+    np.savez_compressed(
+        MEASURED,
+        model=MODEL,
+        split=split.name,
+        n_subjects=len(split.test),
+        systems=np.array(COMPARED),
+        titles=np.array([SYSTEMS[key].title for key in COMPARED]),
+        maps=np.stack([part["attention"] for part in parts]).astype(np.float16),
+        auc=np.array([float(part["auc"]) for part in parts]),
+    )
+
+
+if __name__ == "__main__":
+    typer.run(main)
