@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from page_steps import wait_until_idle
 from playwright.sync_api import Page, expect
 from test_browser_frame import badges, clipped_texts
 
@@ -17,7 +18,7 @@ def wait_until_drawn(page: Page, *figures: str) -> None:
     for key in figures:
         expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    wait_until_idle(page)
 
 
 def overflow(page: Page) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from access_faults import assert_accessible
+from page_steps import choose, wait_until_idle
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
@@ -22,7 +23,7 @@ def heatmap(page: Page) -> Locator:
 def wait_until_drawn(page: Page) -> None:
     expect(heatmap(page).locator(".main-svg").first).to_be_visible()
     expect(page.locator(".st-key-distribution .js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    wait_until_idle(page)
 
 
 def badges(place: Locator) -> Locator:
@@ -31,12 +32,6 @@ def badges(place: Locator) -> Locator:
 
 def title(page: Page) -> Locator:
     return heatmap(page).locator(".gtitle").first  # while it changes, the old one is there too
-
-
-def choose(page: Page, label: str, option: str) -> None:
-    """Choose in a select box; typing narrows a list that is longer than what is drawn of it."""
-    page.get_by_role("combobox", name=re.compile(label)).fill(option)
-    page.get_by_role("option", name=option, exact=True).click()
 
 
 COUNTS = "JSON.stringify(document.querySelector('.st-key-distribution .js-plotly-plot').data[0].y)"
@@ -70,7 +65,7 @@ def alarms(page: Page) -> Locator:
 def test_page_of_models_loads_without_an_alarm(open_app: Open, path: str) -> None:
     page = open_app(path, width=800)
     expect(page.get_by_role("heading", name=path.capitalize(), exact=True)).to_be_visible()
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    wait_until_idle(page)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(alarms(page)).to_have_count(0)
     assert_accessible(page)
@@ -104,7 +99,7 @@ def test_home_opens_on_three_figures_above_the_fold(open_app: Open, width: int) 
     page = open_app(width=width)
     for key in SMALL_FIGURES:
         expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    wait_until_idle(page)
     assert_whole(page, n_badges=1)
     if width == 1280:
         boxes = [page.locator(f".st-key-{key}").bounding_box() for key in SMALL_FIGURES]

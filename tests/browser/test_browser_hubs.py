@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from access_faults import assert_accessible
+from page_steps import choose, move_into_the_middle, wait_until_idle
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
-from test_browser_frame import badges, choose, clipped_texts
+from test_browser_frame import badges, clipped_texts
 
 from biobgt import load_atlas
 from biobgt.figures.brain_nodes import FIRST_COLOUR, LAST_COLOUR
@@ -30,7 +31,7 @@ def wait_until_drawn(page: Page) -> None:
         expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.locator(".st-key-hub_brain canvas").first).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_have_count(2)
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    wait_until_idle(page)
 
 
 def gamma(page: Page) -> Locator:
@@ -46,8 +47,7 @@ def test_page_loads_whole_and_raw_values_fit_too(open_app: Open, width: int) -> 
         assert_accessible(page)
     page.get_by_text("Raw", exact=True).click()
     expect(page.locator(".st-key-hub_curves").get_by_text("NE (bits)")).to_be_visible()
-    page.get_by_role("combobox", name="Order of regions").fill("Dosenbach")
-    page.get_by_role("option", name="By Dosenbach's six networks").click()
+    choose(page, "Order of regions", "By Dosenbach's six networks", typed="Dosenbach")
     expect(page.locator(".st-key-hub_curves").get_by_text("sensorimotor")).to_be_visible()
     assert_whole(page)
 
@@ -89,7 +89,7 @@ def test_choices_are_kept_around_the_pages_and_in_the_link(open_app: Open, serve
     for name, heading in (("Home", "BioBGT Explorer"), ("Subjects", "Subjects"), ("Hubs", "Hubs")):
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=re.compile(name)).click()
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+        wait_until_idle(page)
         expect(page).to_have_url(address)
     wait_until_drawn(page)
     expect(page.get_by_text("At the chosen γ = 0.4")).to_be_visible()
@@ -103,7 +103,7 @@ def test_choices_are_kept_around_the_pages_and_in_the_link(open_app: Open, serve
 def click_highest_point(page: Page, key: str) -> str:
     """Click the highest point of a figure's first curve, where no other is near; return the region it stands for."""
     plot = page.locator(f".st-key-{key} .js-plotly-plot")
-    plot.evaluate("plot => plot.scrollIntoView({block: 'center'})")
+    move_into_the_middle(plot)
     x, y, region = plot.evaluate(
         """plot => {
             const {xaxis, yaxis} = plot._fullLayout, curve = plot._fullData[0], box = plot.getBoundingClientRect();
@@ -128,7 +128,7 @@ def test_click_on_a_point_picks_its_region(open_app: Open, server: str) -> None:
         expect(page.get_by_text("Selected:")).to_contain_text(region)
         expect(page).to_have_url(re.compile(f"region={region}"))
         expect(page.locator(".st-key-why_before .annotation-text").get_by_text(region, exact=True)).to_be_visible()
-        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+        wait_until_idle(page)
     page.get_by_role("link", name="Why this region?").first.click()
     expect(page.get_by_role("heading", name="Why this region?")).to_be_in_viewport()
     expect(page.get_by_text(f"{region} has ")).to_be_visible()
@@ -140,8 +140,6 @@ def test_click_on_a_point_picks_its_region(open_app: Open, server: str) -> None:
 def test_region_is_found_by_name_and_a_figure_enlarged(open_app: Open) -> None:
     page = open_app("hubs?cohort=ad")
     wait_until_drawn(page)
-    # A list that opens at the lower edge of the window closes when the page scrolls.
-    page.locator(".st-key-region").evaluate("box => box.scrollIntoView({block: 'center'})")
     choose(page, "Region: choose it here", "Precuneus_R")
     expect(page.get_by_text("Precuneus_R has ")).to_be_visible()
     page.locator(".st-key-why_entropy_enlarge").get_by_role("button").click()
@@ -175,14 +173,13 @@ def test_cortex_is_painted_in_the_colours_of_the_bar_and_names_its_regions(open_
     expect(page.get_by_test_id("stSidebar").get_by_text("Schaefer 100")).to_be_visible()
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Hubs").click()
     expect(page.locator(".st-key-hub_brain canvas").first).to_be_visible()
-    page.locator(".st-key-brain_shown").evaluate("box => box.scrollIntoView({block: 'center'})")
     choose(page, "Brain", "Inflated cortex")
     plot = page.locator(".st-key-hub_brain .js-plotly-plot")
     page.wait_for_function(
         "document.querySelectorAll('.st-key-hub_brain .js-plotly-plot .gl-container > div').length == 4"
     )
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    plot.evaluate("plot => plot.scrollIntoView({block: 'center'})")
+    wait_until_idle(page)
+    move_into_the_middle(plot)
     shot = Image.open(BytesIO(page.screenshot())).convert("RGB")
     x, y, colour = middle_of_a_region(shot, plot)
     page.mouse.move(x - 2, y)

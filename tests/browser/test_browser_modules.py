@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from access_faults import assert_accessible
+from page_steps import wait_until_idle
 from playwright.sync_api import Page, expect
 from test_browser_frame import badges, clipped_texts
 
@@ -21,7 +22,7 @@ def wait_until_drawn(page: Page) -> None:
     for key in FIGURES:
         expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    wait_until_idle(page)
 
 
 @pytest.mark.parametrize("width", [1280, 800])

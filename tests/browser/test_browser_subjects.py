@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from page_steps import choose, move_into_the_middle, wait_until_idle
 from playwright.sync_api import Page, expect
-from test_browser_frame import choose, clipped_texts, title, upload, wait_until_drawn, write_abide
+from test_browser_frame import clipped_texts, title, upload, wait_until_drawn, write_abide
 
 from biobgt.project import open_project
 
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.browser
 
 Open = Callable[..., Page]
 ROW_PX, TICK_PX = 35, 70
+TABLE_TELLS_MS = 500  # a table tells its form what was ticked 150 ms later, before anybody else could press a button
 
 
 def bring_subjects(page: Page, folder: Path) -> None:
@@ -31,10 +33,13 @@ def bring_subjects(page: Page, folder: Path) -> None:
 
 def tick(page: Page, row: int) -> None:
     """Tick a row of the table, which is a drawing: a click beside the tick, and from there with the keyboard."""
+    wait_until_idle(page)
     table = page.get_by_test_id("stDataFrame").first
+    move_into_the_middle(table)
     table.click(position={"x": TICK_PX + 40, "y": ROW_PX * (row + 1.5)})
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
+    page.wait_for_timeout(TABLE_TELLS_MS)
 
 
 def test_group_of_any_name_is_set_for_ticked_subjects(open_app: Open, tmp_path: Path) -> None:
