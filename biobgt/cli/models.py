@@ -128,7 +128,7 @@ def card(
     model: Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")],
     data: Annotated[Path | None, typer.Option(help="Folder of the files that the model was trained on.")] = None,
     words_only: Annotated[
-        bool, typer.Option("--words-only", help="Only write README.md from card.json; needs no data.")
+        bool, typer.Option("--words-only", help="Only write the headline and README.md from card.json; needs no data.")
     ] = False,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
@@ -151,15 +151,15 @@ def card(
     """
     from biobgt.model.group_results import load_groups
     from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_pretrained, model_folder
-    from biobgt.training.cards import seal_card, write_readme
+    from biobgt.training.cards import seal_card, write_words
     from biobgt.training.group_arrays import measure_spread
     from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention, write_tests
     from biobgt.training.training_cohorts import protocol_splits
 
     known, folder = load_card(model), model_folder(model)
     if words_only:
-        write_readme(folder, known)
-        print_line(f"README.md written to {folder}")
+        write_words(folder, known)
+        print_line(f"Headline and README.md written to {folder}")
         return
     if data is None:
         raise InputError("A card is measured from the files that its model was trained on: name them with --data.")

@@ -1,7 +1,7 @@
 """A model's card in words: what it is worth, what must be known before it is believed, and the README.
 
-The first line, the headline, says what the model is worth: at chance, simulated, too few subjects to tell, or how far
-above chance.
+The first line, the headline, says what the model is worth: at chance, little above it, simulated, too few subjects to
+tell, or how far above chance.
 """
 
 import math
@@ -19,6 +19,8 @@ from biobgt.training.robustness_views import motion_words, nested_words, noise_t
 from biobgt.wording import code_span, counted, plain_markdown
 
 CALIBRATED = 0.05
+LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
+ALIKE = 0.01  # AUCs that differ by less are alike, where no interval of their difference is known
 NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
 NOT_MEASURED = "What node entanglement (NE) and attention do to this model's predictions was not measured."
 ON_READOUTS = (
@@ -29,7 +31,13 @@ NEXT_TO_NOTHING = 0.001  # a probability that moves by less is printed the same 
 FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
 
 
-def headline(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> str:
+def headline(
+    results: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+    *,
+    simulated: bool,
+    paired: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> str:
     """Say in one line what the model is worth, from its out-of-fold AUC and accuracy.
 
     Parameters
@@ -40,31 +48,39 @@ def headline(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int],
         Subjects per group.
     simulated : bool
         Whether the patients are simulated.
+    paired : mapping, optional
+        By linear model, the AUC's ``difference`` from it over folds with its interval, ``low`` and ``high``.
     """
     auc, accuracy = results["BioBGT"]["auc"], results["BioBGT"]["accuracy"]
     measured = (
         f"out of fold AUC {auc['value']:.2f} [{auc['low']:.2f}, {auc['high']:.2f}], accuracy {accuracy['value']:.2f}"
     )
     told = " / ".join(sizes)
-    beside = _beside_best(results)
+    beside = _beside_best(results, paired or {})
     if simulated:
         return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
     if min(sizes.values()) < FEWEST_A_GROUP:
         numbers = ", ".join(f"{n} {group}" for group, n in sizes.items())
         return f"Too few subjects to tell what this model is worth ({numbers}): {measured}; {beside}."
-    if auc["low"] <= 0.5 or auc["value"] < 0.6:
+    if auc["low"] <= 0.5:
         return f"At or near chance: this model does not tell {told} apart in new subjects ({measured})."
+    if auc["value"] < LITTLE:
+        return f"Hardly tells {told} apart, though better than chance: {measured}; {beside}."
     return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
 
 
-def _beside_best(results: Mapping[str, Mapping[str, Any]]) -> str:
+def _beside_best(
+    results: Mapping[str, Mapping[str, Any]], paired: Mapping[str, Mapping[str, float | None]]
+) -> str:
     """Say how the best baseline does on the same folds, and which kind of model it is."""
     others = {model: float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT"}
     title = max(others, key=others.__getitem__)
     kind = kinds_of_baselines([title]).removesuffix("s")
     article, best = "an" if kind[0] in "aeiou" else "a", others[title]
     ahead = results["BioBGT"]["auc"]["value"] - best
-    if abs(ahead) < 0.01:
+    low, high = (paired.get(title, {}).get(end) for end in ("low", "high"))
+    alike = abs(ahead) < ALIKE if low is None or high is None else low <= 0 <= high
+    if alike:
         return f"{article} {kind} does as well ({best:.2f})"
     return f"{article} {kind} is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
 

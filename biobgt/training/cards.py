@@ -103,11 +103,12 @@ def write_model(
     results = {
         model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
     }
+    paired = paired_auc(data, probabilities, splits) if splits else None
     attention = {group: _mean(trained.contrast, data, label) for label, group in enumerate(data.groups)}
     card = {
         "format": FORMAT,
         "name": name,
-        "headline": headline(results, cohort.group_people, simulated=cohort.simulated),
+        "headline": headline(results, cohort.group_people, simulated=cohort.simulated, paired=paired),
         "simulated": cohort.simulated,
         "data": _data_words(cohort),
         "atlas": cohort.atlas.name,
@@ -119,7 +120,7 @@ def write_model(
         "protocol": f"{folds_words(len(trained.members), cohort)}, gave one ensemble member per fold. {CHOSEN_ON}"
         + ("" if readout is None else f" {SHARED_FOLDS}"),
         "results": results,
-        **({"paired": paired_auc(data, probabilities, splits)} if splits else {}),
+        **({} if paired is None else {"paired": paired}),
         "evaluation": [],
         "paper": STORIES[cohort.name].paper,
         "attention": attention,
@@ -221,6 +222,15 @@ def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the card, and the README that says the same in words."""
     write_atomically(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     write_readme(folder, card)
+
+
+def write_words(folder: Path, card: Mapping[str, Any]) -> None:
+    """Write anew what follows from a card's numbers: its first line, and the README."""
+    if "results" in card:  # else a network, whose readouts have results
+        sizes, paired = card["data"]["subjects"], card.get("paired")
+        first = headline(card["results"], sizes, simulated=card["simulated"], paired=paired)
+        card = {**card, "headline": first}
+    write_card(folder, card)
 
 
 def write_readme(folder: Path, card: Mapping[str, Any]) -> None:

@@ -37,7 +37,7 @@ def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:
         (0.80, 0.76, False, "Tells NC / ASD apart better than chance", "; a linear model is worse (0.75)."),
         (0.745, 0.7, False, "Tells NC / ASD apart better than chance", "; a linear model does as well (0.75)."),
         (0.70, 0.66, False, "Tells NC / ASD apart better than chance", "; a linear model is better (0.75)."),
-        (0.55, 0.51, False, "At or near chance", "accuracy 0.70)."),
+        (0.55, 0.51, False, "Hardly tells NC / ASD apart", "; a linear model is better (0.75)."),
         (0.62, 0.49, False, "At or near chance", "accuracy 0.70)."),
         (0.99, 0.98, True, "Simulated: NC / ASD", "; a linear model is worse (0.75)."),
     ],
@@ -56,6 +56,20 @@ def test_the_first_line_says_what_it_is_worth(
     assert f"AUC {auc:.2f}" in said
     few = headline(measured, {"NC": 300, "ASD": 19}, simulated=simulated)
     assert few.startswith("Simulated" if simulated else "Too few subjects to tell what this model is worth (300 NC, 19")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ending"),
+    [(-0.027, 0.004, "; a linear model does as well (0.75)."), (-0.027, -0.001, "; a linear model is better (0.75).")],
+)
+def test_the_interval_of_the_difference_decides_who_is_better(low: float, high: float, ending: str) -> None:
+    title = BASELINES["log"].title
+    measured = {
+        "BioBGT": {"auc": {"value": 0.73, "low": 0.7, "high": 0.76}, "accuracy": {"value": 0.7}},
+        title: {"auc": {"value": 0.75}},
+    }
+    paired = {title: {"difference": -0.02, "low": low, "high": high}}
+    assert headline(measured, {"NC": 462, "ASD": 437}, simulated=False, paired=paired).endswith(ending)
 
 
 def test_names_of_groups_and_models_are_no_markup_and_no_formulas(folder: Path, tmp_path: Path) -> None:
