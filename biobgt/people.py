@@ -65,8 +65,12 @@ def counted_people(n_people: int, n_recordings: int, noun: str = "subject") -> s
     """
     if n_people == n_recordings:
         return counted(n_people, noun)
-    people = "1 person" if n_people == 1 else f"{n_people:,} people"
-    return f"{n_recordings:,} recordings of {people}"
+    return f"{n_recordings:,} recordings of {number_of_people(n_people)}"
+
+
+def number_of_people(n_people: int) -> str:
+    """Say ``1 person``, ``2 people``."""
+    return "1 person" if n_people == 1 else f"{n_people:,} people"
 
 
 def _mean_of_known(recordings: NDArray[np.generic]) -> NDArray[np.float64]:

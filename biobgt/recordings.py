@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort, Refusal, Source, Subject, is_silent, person_of
 from biobgt.errors import InputError
+from biobgt.people import number_of_people
 from biobgt.wording import counted
 
 RecordingRule = Literal["apart", "averaged", "earliest"]
@@ -78,7 +79,9 @@ def apply_recording_rule(cohort: Cohort, rule: RecordingRule = "apart", *, run: 
     if rule == "apart" or not several:
         return cohort
     n_recordings = sum(map(len, several.values()))
-    said = f"Several recordings of {_people(len(several))} ({n_recordings} recordings): {RECORDING_RULES[rule]}."
+    said = (
+        f"Several recordings of {number_of_people(len(several))} ({n_recordings} recordings): {RECORDING_RULES[rule]}."
+    )
     made = [_one_of(person, own, rule) for person, own in recordings_by_person(cohort).items()]
     subjects = tuple(item for item in made if isinstance(item, Subject))
     refused = tuple(item for item in made if isinstance(item, Refusal))
@@ -222,7 +225,3 @@ def _said(subject: Subject, own: Sequence[Subject], how: str) -> Subject:
 def _in_time(subject: Subject) -> list[tuple[int, str]]:
     """Sort run-2 before run-10."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|\D+", subject.id)]
-
-
-def _people(n: int) -> str:
-    return "1 person" if n == 1 else f"{n:,} people"

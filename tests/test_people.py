@@ -21,7 +21,7 @@ from biobgt.hubs.group_curves import group_curves, measure_curves
 from biobgt.model.group_results import load_groups
 from biobgt.modules.difference import group_module_difference
 from biobgt.modules.module_options import ModuleOptions
-from biobgt.people import average_by_person, counted_people
+from biobgt.people import average_by_person, counted_people, number_of_people
 from biobgt.training.baseline_folds import baselines_out_of_fold
 from biobgt.training.cards import write_model
 from biobgt.training.data import label_graphs
@@ -129,6 +129,7 @@ def test_words_say_recordings_where_they_are_more_than_people() -> None:
     assert counted_people(6, 6) == "6 subjects"
     assert counted_people(6, 24) == "24 recordings of 6 people"
     assert counted_people(1, 4) == "4 recordings of 1 person"
+    assert [number_of_people(n) for n in (0, 1, 2, 1009)] == ["0 people", "1 person", "2 people", "1,009 people"]
     curves = {"node_entanglement": np.arange(3.0)}
     group = GroupBehind("NC", 6, 24, curves, curves)
     said = HubCurves(curves=curves, regions="ABC", hubs=np.ones(3, bool), order=order_regions(3), group=group).caption

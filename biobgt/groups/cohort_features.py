@@ -22,6 +22,7 @@ from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.modules import module_blocks
 from biobgt.modules.module_measures import MODULE_MEASURES, ModuleMeasure
 from biobgt.people import FEWEST_COMPARED
+from biobgt.wording import counted
 
 # Two-sided p of 0.05 needs 40 ways of sharing subjects out over two groups.
 _FEWEST_WAYS = 40
@@ -60,7 +61,8 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
         n_persons = len(set(chosen.group(name).persons))
         if n_persons < FEWEST_COMPARED:
             raise InputError(
-                f"Group '{name}' has {n_persons} subject; a comparison needs {FEWEST_COMPARED} in each group."
+                f"Group '{name}' has {counted(n_persons, 'subject')}; a comparison needs {FEWEST_COMPARED} in each "
+                "group."
             )
     return chosen
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from biobgt.errors import InputError
 from biobgt.groups.covariates import coded
 from biobgt.groups.design import Design, group_design
+from biobgt.people import FEWEST_COMPARED
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +109,10 @@ def compared_people(
         worst = str(known.isna().mean().idxmax())
         raise InputError(f"No subject has all covariates; '{worst}' is missing most often. Leave it out.")
     sizes = _sizes(own[complete], between)
-    if min(sizes.values()) < 2:
-        raise InputError(f"Two groups need two subjects each; there are {sizes}, those with all covariates counted.")
+    if min(sizes.values()) < FEWEST_COMPARED:
+        whom = "people" if known is None else "people with all covariates"
+        counts = ", ".join(f"{name} has {n}" for name, n in sizes.items())
+        raise InputError(f"Each group needs {FEWEST_COMPARED} {whom}; {counts}.")
     design = group_design(None if known is None else known[complete], own[complete] == between[1])
     return ComparedPeople(between, chosen, tuple(rows["subject"]), own, known, complete, design)
 

@@ -107,7 +107,7 @@ def module_contrast(matrices: ArrayLike, labels: ModuleLabels | Sequence[ModuleL
 def _checked_matrices(matrices: ArrayLike) -> NDArray[np.floating]:
     values = np.asarray(matrices)
     if values.ndim != 3 or values.shape[1] != values.shape[2] or not len(values):
-        raise InputError(f"One square matrix a subject is expected, shape (subjects, n, n), not {values.shape}.")
+        raise InputError(f"One square matrix per subject is expected, shape (subjects, n, n), not {values.shape}.")
     return values
 
 

@@ -276,7 +276,10 @@ def test_bad_input_is_said_in_a_sentence(rng: np.random.Generator) -> None:
         compare_groups(
             values, groups, subjects=["s0", "s0", *ids[2:]], covariates=pd.DataFrame({"site": list("xyxyxy")})
         )
-    with pytest.raises(InputError, match="two subjects each"):
+    with pytest.raises(InputError, match=r"^Each group needs 2 people; NC has 1, ASD has 5\.$"):
         compare_groups(values, ["NC", *["ASD"] * 5], subjects=ids)
+    ages = pd.DataFrame({"age": [60.0, np.nan, np.nan, 61.0, 62.0, 63.0]})
+    with pytest.raises(InputError, match=r"^Each group needs 2 people with all covariates; NC has 1, ASD has 3\.$"):
+        compare_groups(values, groups, subjects=ids, covariates=ages)
     with pytest.raises(InputError, match="2 features and 1 names"):
         compare_groups(values, groups, subjects=ids, features=["x"])

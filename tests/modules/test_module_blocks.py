@@ -83,7 +83,7 @@ def test_modules_make_no_difference_is_one_and_planted_modules_are_seen() -> Non
 
 
 def test_bad_input_is_said_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="square matrix"):
+    with pytest.raises(InputError, match="One square matrix per subject is expected"):
         module_blocks(np.ones((3, 3)), ["a"] * 3)
     with pytest.raises(InputError, match="2 module labels for 3 regions"):
         module_blocks(np.ones((1, 3, 3)), ["a"] * 2)

@@ -7,6 +7,7 @@ from biobgt import InputError
 from biobgt.groups.comparison_options import ComparisonOptions, covariate_title
 from biobgt.groups.design import check_design, design_notes
 from biobgt.groups.measured_comparison import PlannedComparison, plan_comparison
+from biobgt.people import number_of_people
 from biobgt.spreadsheets import written
 from biobgt.wording import not_ruled_out
 from session.view import View
@@ -35,7 +36,7 @@ def show_design(view: View, options: ComparisonOptions) -> bool:
         return False
     said = [*design_notes(design), not_ruled_out(planned.covariates.absent)]
     if people.n_dropped:
-        said.insert(0, f"Left out because a covariate is missing: {people.n_dropped} people.")
+        said.insert(0, f"Left out because a covariate is missing: {number_of_people(people.n_dropped)}.")
     if text := " ".join(sentence for sentence in said if sentence):
         st.caption(plain(text))
     return True
