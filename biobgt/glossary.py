@@ -65,8 +65,8 @@ GLOSSARY: Registry[Term] = Registry(
         "attention",
         "How much a trained model mixes what region j says into region i; the weights of one region sum to 1.",
         "One map per layer and head, of which figures show one or the mean. A row says where a region looks, a column "
-        "which regions look at it. Attention of the models here is mostly functional connectivity, and hardly changes "
-        "what they predict: it shows what the model was given, and is no explanation of a disease.",
+        "which regions look at it. Attention of the models here is mostly functional connectivity, and changes little "
+        "of what they predict: it shows what the model was given, and is no explanation of a disease.",
         ("peng2025",),
     ),
     Term(
@@ -136,8 +136,8 @@ GLOSSARY: Registry[Term] = Registry(
         "first-order",
         "first-order NE",
         "Node entanglement from a first-order change of the eigenvalues instead of the perturbed graph's own.",
-        "It is some twenty times faster and ranks regions almost as the exact values do. Models use it; the app and "
-        "the tables use exact values.",
+        "It is faster and ranks regions much as the exact values do. Models use it; the app and the tables use exact "
+        "values.",
         ("huang2024",),
     ),
     Term(
@@ -192,7 +192,8 @@ GLOSSARY: Registry[Term] = Registry(
         "NE",
         "Node entanglement: how much the entropy of the whole graph changes when one region is perturbed, in bits.",
         "It is the node importance of the BioBGT paper. In real subjects it agrees with node efficiency at some "
-        "diffusion times, but not beyond what strength and degree explain, and it is less reliable than node "
+        "diffusion times, but at γ up to 10 hardly beyond what strength and degree explain (at γ = 30 a weak "
+        "correlation is left where the global signal was regressed out), and it is less reliable than node "
         "efficiency.",
         ("peng2025", "huang2024"),
     ),
@@ -215,7 +216,8 @@ GLOSSARY: Registry[Term] = Registry(
         "out-of-fold",
         "out of fold",
         "Said of a subject's prediction by a model from whose training that subject was left out.",
-        "Results on model cards are out of fold. Several recordings of one person are never parted.",
+        "Results on model cards are out of fold. Several recordings of one person are never split between training "
+        "and test.",
     ),
     Term(
         "participation",
@@ -249,8 +251,8 @@ GLOSSARY: Registry[Term] = Registry(
         "simulated",
         "simulated",
         "Drawn by this program, and not measured on any person.",
-        "Demo subjects, and the patients of the model adsim-aal90, are simulated. They show how things work and are "
-        "evidence of nothing.",
+        "Demo subjects, and all subjects with MCI or AD in the models adsim-aal90 and five-groups-aal90, are "
+        "simulated. They show how things work and are evidence of nothing.",
     ),
     Term(
         "spectral-entropy",

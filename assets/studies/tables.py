@@ -7,7 +7,7 @@ it are not touched.
 """
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def agreement_table(table: pd.DataFrame) -> str:
         "| cohort | graphs | measure | ρ with NEff | in null graphs | given strength and degree | in null graphs |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in _rows(table, "NEff").to_dict("records"):
+    for row in _rows(table, "NEff", ne_gammas=(0.5, 30)).to_dict("records"):
         cells = [_interval(row, kind) for kind in ("spearman", "spearman_null", "partial", "partial_null")]
         lines.append("| " + " | ".join([row["cohort"], row["graphs"], _measure(row), *cells]) + " |")
     return "\n".join(lines)
@@ -125,10 +125,10 @@ def _titles(table: pd.DataFrame) -> dict[str, str]:
     return {name: name.replace("node_entanglement γ=", "NE, γ = ") for name in at_gamma} | others | OTHER_MEASURES
 
 
-def _rows(table: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """NE and ΔS of removal at the app's γ and at γ = 3, and VE; in the order of the cohorts and graphs."""
+def _rows(table: pd.DataFrame, reference: str, ne_gammas: Sequence[float] = (0.5,)) -> pd.DataFrame:
+    """NE at some γ, ΔS at the app's γ, that of removal at γ = 3, and VE; in the order of the cohorts and graphs."""
     chosen = (
-        ((table["measure"] == "NE") & (table["gamma"] == 0.5))
+        ((table["measure"] == "NE") & table["gamma"].isin(ne_gammas))
         | (table["measure"] == "VE")
         | ((table["measure"] == "ΔS, removal") & (table["gamma"] == 3))
         | ((table["measure"] == "ΔS, control") & (table["gamma"] == 0.5))
