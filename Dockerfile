@@ -2,7 +2,7 @@
 #
 #   docker build -t biobgt .                                                          # torch for the CPU
 #   docker build -t biobgt --build-arg TORCH_INDEX=https://pypi.org/simple .          # torch with CUDA, some gigabytes
-#   docker run --rm -v "$PWD:/work" -w /work biobgt hubs study/ --out results
+#   docker run --rm -v "$PWD:/data" -w /data biobgt hubs study/ --out results
 #   docker run --rm -p 127.0.0.1:8501:8501 -e BIOBGT_PASSWORD biobgt \
 #     app --public --address 0.0.0.0 --host explorer.lab.example                      # behind a proxy with TLS
 FROM python:3.11-slim-bookworm

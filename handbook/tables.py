@@ -178,10 +178,15 @@ def _results() -> str:
             continue  # a network whose readouts stand below
         own, *linear = ((model, found["auc"]) for model, found in card["results"].items())
         best, of_best = max(linear, key=lambda one: one[1]["value"])
-        groups = " / ".join(f"{n} {group}" for group, n in card["data"]["subjects"].items())
+        groups = " / ".join(f"{n} {_plain_group(group)}" for group, n in card["data"]["subjects"].items())
         simulated = " **(patients simulated)**" if card["simulated"] else ""
         rows.append((f"`{name}`", f"{groups}{simulated}", _with_interval(own[1]), f"{_with_interval(of_best)}, {best}"))
     return table(("model", "groups", "AUC, out of fold", "best linear model, same folds"), rows)
+
+
+def _plain_group(group: str) -> str:
+    """A group of a network's simulated readout: its controls are real scans, and the row says that patients are not."""
+    return "NC (of the simulation, real scans)" if group == "NC (simulated)" else group.removesuffix(" (simulated)")
 
 
 def _with_interval(found: Mapping[str, float]) -> str:
