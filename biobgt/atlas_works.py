@@ -134,13 +134,3 @@ KING = article(
     "1371--1378",
     "10.1038/s41593-019-0436-x",
 )
-LARIVIERE = article(
-    "lariviere2021",
-    "Larivière et al. 2021",
-    r"Larivi{\`e}re, Sara and others",
-    "The {ENIGMA} Toolbox: multiscale neural contextualization of multisite neuroimaging datasets",
-    "Nature Methods",
-    "18",
-    "698--700",
-    "10.1038/s41592-021-01186-4",
-)

@@ -35,10 +35,6 @@ class Manifest:
         real = path.is_file() and path.resolve() == folder.resolve() / name
         return real and path.stat().st_size == written["bytes"] and sha256(path) == written["sha256"]
 
-    def changed_files(self, folder: Path) -> list[str]:
-        """Names of the files that are missing or not as they were written."""
-        return [name for name in self.files if not self.unchanged(folder, name)]
-
     def with_job(self, job: str, about: Mapping[str, str], folder: Path) -> "Manifest":
         """The manifest with a job whose files are in a folder; they are no longer those of other jobs.
 

@@ -46,13 +46,6 @@ def readout_names() -> tuple[str, ...]:
     return tuple(sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob(f"*/*/{CARD}")))
 
 
-def asked_names() -> tuple[str, ...]:
-    """Names of the shipped models that can be asked for a group: those of one cohort, and readouts of networks."""
-    readouts = readout_names()
-    networks = {name.split("/")[0] for name in readouts}
-    return (*(name for name in pretrained_names() if name not in networks), *readouts)
-
-
 def model_folder(name: str | Path) -> Path:
     """The folder of a shipped model by its name, or of one's own by its path."""
     own = Path(name)

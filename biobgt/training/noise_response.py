@@ -6,7 +6,6 @@ noise for that group, and a reader of its card must see it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,15 +145,3 @@ def _described(
         to_patient=round(float(((calls > 0) & (before == 0)).sum() / max(1, n_known)), 4),
         to_control=round(float(((calls == 0) & (before > 0)).sum() / max(1, n_known)), 4),
     )
-
-
-def drift(answers: Sequence[dict[str, Any]], group: str) -> float:
-    """Largest change of the mean probability of a group by noise, pure noise aside, against none.
-
-    Parameters
-    ----------
-    answers : sequence of dict
-        As a card holds them, the first without noise.
-    """
-    values = [one["probability"][group] for one in answers if one["sd"] is not None]
-    return max(abs(value - values[0]) for value in values if value is not None)

@@ -5,10 +5,17 @@ from pathlib import Path
 
 from biobgt.cohort import Cohort
 from biobgt.model import load_card, load_pretrained
-from biobgt.model.pretrained import asked_names
+from biobgt.model.pretrained import pretrained_names, readout_names
 from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
 STORED = Path(__file__).with_suffix(".json")
+
+
+def asked_names() -> tuple[str, ...]:
+    """Names of the shipped models that can be asked for a group: those of one cohort, and readouts of networks."""
+    readouts = readout_names()
+    networks = {name.split("/")[0] for name in readouts}
+    return (*(name for name in pretrained_names() if name not in networks), *readouts)
 
 
 def demo_subjects(atlas: str) -> Cohort:

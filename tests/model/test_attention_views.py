@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shipped_predictions import asked_names
 
 from biobgt import InputError
 from biobgt.model.attention_views import (
@@ -19,7 +20,6 @@ from biobgt.model.attention_views import (
     strongest_regions,
 )
 from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import asked_names
 from biobgt.modules.blocks import module_blocks
 
 EVEN = np.full((3, 3), 1 / 3)

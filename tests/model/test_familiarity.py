@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import butter, sosfiltfilt
+from shipped_predictions import asked_names
 
 from biobgt.atlas import load_atlas
 from biobgt.autocorrelation import effective_timepoints
@@ -13,7 +14,6 @@ from biobgt.errors import InputError
 from biobgt.model import load_pretrained
 from biobgt.model.ensemble import OF_SIMULATED
 from biobgt.model.familiarity import UNCHECKED, Familiarity, familiarity_of
-from biobgt.model.pretrained import asked_names
 
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 
