@@ -15,13 +15,19 @@ BEYOND = (
 
 def comparison_sentence(tests: BlockTests) -> str:
     """Say how many blocks differ, adjusted for covariates and not, in whom, and what was not adjusted for."""
-    n, sizes = len(tests.blocks), ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
+    sizes = ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
+    n_marked, unadjusted = len(tests.marked), tests.n_marked_unadjusted
     without = tests.n_marked_without_connectivity
-    beside = "" if without is None else f"not adjusted for overall connectivity (mean |FC|), {_number(without)}; "
+    beside = (
+        f"Unadjusted, {unadjusted} {_differ(unadjusted)}."
+        if without is None
+        else f"Without adjusting for overall connectivity (mean |FC|), {without} {_differ(without)}; unadjusted, "
+        f"{unadjusted}."
+    )
     return (
-        f"Permutation tests of {counted(n, 'module block')} among {sizes}, {adjusted_for(tests.covariates)}: "
-        f"{_number(len(tests.marked))} of them at a false discovery rate of {FDR:.0%}; {beside}unadjusted, "
-        f"{_number(tests.n_marked_unadjusted)}.{caution(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
+        f"Permutation tests among {sizes}, {adjusted_for(tests.covariates)}: {n_marked} of "
+        f"{counted(len(tests.blocks), 'module block')} {_differ(n_marked)} at a false discovery rate of "
+        f"{100 * FDR:g} %. {beside}{caution(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
     )
 
 
@@ -41,8 +47,8 @@ def adjusted_for(covariates: str) -> str:
     return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
 
 
-def _number(count: int) -> str:
-    return "none" if count == 0 else str(count)
+def _differ(count: int) -> str:
+    return "differs" if count == 1 else "differ"
 
 
 def _names(covariates: str) -> list[str]:

@@ -19,8 +19,7 @@ REFERENCE = "ridge-log"
 FEWEST = 3  # splits of which an interval says anything
 NOT_RUN, NOT_BUILT = "not run", "not built"
 OTHER_SUBJECTS = (
-    "The paper's numbers are of 1,009 other subjects of ABIDE with a pipeline of their own, so that only the order of "
-    "the rows can be compared."
+    "The paper used 1,009 other ABIDE subjects, preprocessed differently: compare the ranking, not the numbers."
 )
 _EMPTY = "–"
 

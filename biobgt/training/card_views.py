@@ -28,8 +28,8 @@ METRIC_TITLES: Mapping[str, str] = {
 }
 MOST_PROBABLE = "the most probable group"
 PAPER_NOTE = (
-    "The paper's numbers, ± what its text calls the SD over ten runs and its table a margin of error, are of its own "
-    "cohort and splits, and do not compare directly."
+    "The paper's numbers are from its own cohort and splits and are not directly comparable. Its text calls the ± an "
+    "SD over ten runs, its table a margin of error."
 )
 OWN_PRESET = "best"
 _PROTOCOLS: Mapping[str, str] = {

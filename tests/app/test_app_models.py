@@ -141,8 +141,8 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     across = [labels[positions[row]] for row in range(200) if frame["x0"] < row < frame["x1"]]
     assert (set(inside), set(across)) == ({"default"}, {"occipital"})
     said = captions(page)
-    assert "adjusted for overall connectivity, motion and age: 1 of them" in said
-    assert "not adjusted for overall connectivity (mean |FC|), 36; unadjusted, none" in said
+    assert "adjusted for overall connectivity, motion and age: 1 of 36 module blocks differs at" in said
+    assert "Without adjusting for overall connectivity (mean |FC|), 36 differ; unadjusted, 0." in said
     assert "Not adjusted for sex and site" in said
     panels = figure(page, "block_effects")["data"]
     assert [sum("✱" in text for row in one["text"] for text in row) for one in panels] == [1, 36, 0]
@@ -360,7 +360,7 @@ def test_the_papers_comparison_stands_below_every_card(open_page) -> None:
     assert [trace["name"] for trace in drawn["data"]] == [HERE, PAPER]
     table = table_with(page, "paper: acc. / AUC")
     assert [as_shown(title) for title in table.index] == [row.title for row in ROWS.values()]
-    assert "other subjects" in " ".join(element.value for element in page.markdown)
+    assert "other ABIDE subjects" in " ".join(element.value for element in page.markdown)
 
 
 def test_torch_is_not_imported_where_no_model_runs(folder) -> None:

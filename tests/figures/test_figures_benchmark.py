@@ -75,7 +75,7 @@ def test_the_screen_has_a_dot_with_its_interval_and_a_hollow_mark_of_the_paper()
     assert np.isnan(ours.x[place["GAT"]])
     assert ours.error_x.array[place["linear SVM on Fisher-z correlations"]] > 0
     assert papers.marker.symbol == "circle-open"
-    assert "other subjects" in shown.caption
+    assert "other ABIDE subjects" in shown.caption
     assert shown.numbers["paper_auc"].notna().sum() == sum(row.auc is not None for row in ROWS.values())
 
 

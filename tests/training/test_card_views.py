@@ -50,7 +50,7 @@ def test_points_stand_beside_linear_models_and_the_paper(card) -> None:
     assert np.isnan(points.loc[("auc", "ridge"), "low"])
     assert points.loc[("accuracy", PAPER), "low"] == pytest.approx(0.7199)
     assert np.isnan(points.loc[("auc", PAPER), "high"])
-    assert "do not compare" in paper_note(card)
+    assert "not directly comparable" in paper_note(card)
     for other in (card | {"paper": None}, card | {"simulated": True}):  # nothing compares with simulated patients
         assert results_points(other)["model"].tolist() == ["BioBGT", "ridge"] * 2
         assert results_table(other)["Model"].tolist() == ["BioBGT", "ridge"]

@@ -57,7 +57,7 @@ def _show_tables(view: View, model: InstalledModel, found: CohortResults) -> Non
     st.caption(
         plain(
             f"{counted(len(found.labels), 'subject')} with a known group. In brackets: 95 % bootstrap interval over "
-            f"people.{left_out} The card's results are of subjects left out of training; if these subjects were among "
-            f"those that the model was trained on, this cohort's results are too good. {NOT_A_DIAGNOSIS}"
+            f"people.{left_out} The card reports held-out subjects. If yours were used in training, their results are "
+            f"too optimistic. {NOT_A_DIAGNOSIS}"
         )
     )
