@@ -6,6 +6,7 @@ tell, or how far above chance.
 
 import math
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from biobgt.cohort import Cohort
@@ -19,6 +20,7 @@ from biobgt.training.robustness_views import motion_words, nested_words, noise_t
 from biobgt.wording import code_span, counted, plain_markdown
 
 CALIBRATED = 0.05
+CHANCE = 0.5  # the AUC of guessing
 LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
 ALIKE = 0.01  # AUCs that differ by less are alike, where no interval of their difference is known
 NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
@@ -29,6 +31,36 @@ ON_READOUTS = (
 )
 NEXT_TO_NOTHING = 0.001  # a probability that moves by less is printed the same in any table
 FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
+
+
+class Worth(Enum):
+    """What a model's numbers are worth to a new subject."""
+
+    SIMULATED = "its patients are simulated"
+    TOO_FEW = "too few subjects to tell"
+    CHANCE = "at or near chance"
+    LITTLE = "little above chance"
+    BETTER = "better than chance"
+
+
+def model_worth(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Worth:
+    """What a model is worth, from its out-of-fold AUC; the parameters are those of :func:`headline`."""
+    if simulated:
+        return Worth.SIMULATED
+    if min(sizes.values()) < FEWEST_A_GROUP:
+        return Worth.TOO_FEW
+    auc = results["BioBGT"]["auc"]
+    if auc["value"] is None or auc["low"] is None or auc["low"] <= CHANCE:
+        return Worth.CHANCE
+    return Worth.LITTLE if auc["value"] < LITTLE else Worth.BETTER
+
+
+def is_doubtful(card: Mapping[str, Any]) -> bool:
+    """Whether a card's numbers call for a warning; not those of a network, whose readouts have cards of their own."""
+    if "results" not in card:
+        return False
+    worth = model_worth(card["results"], card["data"]["subjects"], simulated=card["simulated"])
+    return worth is not Worth.BETTER
 
 
 def headline(
@@ -57,21 +89,20 @@ def headline(
     )
     told = " / ".join(sizes)
     beside = _beside_best(results, paired or {})
-    if simulated:
+    worth = model_worth(results, sizes, simulated=simulated)
+    if worth is Worth.SIMULATED:
         return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
-    if min(sizes.values()) < FEWEST_A_GROUP:
+    if worth is Worth.TOO_FEW:
         numbers = ", ".join(f"{n} {group}" for group, n in sizes.items())
         return f"Too few subjects to tell what this model is worth ({numbers}): {measured}; {beside}."
-    if auc["low"] <= 0.5:
+    if worth is Worth.CHANCE:
         return f"At or near chance: this model does not tell {told} apart in new subjects ({measured})."
-    if auc["value"] < LITTLE:
+    if worth is Worth.LITTLE:
         return f"Hardly tells {told} apart, though better than chance: {measured}; {beside}."
     return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
 
 
-def _beside_best(
-    results: Mapping[str, Mapping[str, Any]], paired: Mapping[str, Mapping[str, float | None]]
-) -> str:
+def _beside_best(results: Mapping[str, Mapping[str, Any]], paired: Mapping[str, Mapping[str, float | None]]) -> str:
     """Say how the best baseline does on the same folds, and which kind of model it is."""
     others = {model: float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT"}
     title = max(others, key=others.__getitem__)

@@ -13,7 +13,7 @@ from biobgt.model.baselines import BASELINES
 from biobgt.model.group_results import load_groups
 from biobgt.model.pretrained import load_card
 from biobgt.spreadsheets import read_csv
-from biobgt.training.card_words import headline, limits, paired_words, readme
+from biobgt.training.card_words import headline, is_doubtful, limits, paired_words, readme
 from biobgt.training.group_tests import write_tests
 
 
@@ -56,6 +56,32 @@ def test_the_first_line_says_what_it_is_worth(
     assert f"AUC {auc:.2f}" in said
     few = headline(measured, {"NC": 300, "ASD": 19}, simulated=simulated)
     assert few.startswith("Simulated" if simulated else "Too few subjects to tell what this model is worth (300 NC, 19")
+
+
+@pytest.mark.parametrize(
+    ("auc", "low", "fewest", "simulated", "doubtful"),
+    [
+        (0.70, 0.66, 20, False, False),
+        (0.65, 0.51, 20, False, False),
+        (0.64, 0.60, 20, False, True),
+        (0.70, 0.50, 20, False, True),
+        (0.70, None, 20, False, True),
+        (0.70, 0.66, 19, False, True),
+        (0.70, 0.66, 20, True, True),
+    ],
+)
+def test_a_card_is_doubted_for_its_numbers_whatever_its_words(
+    auc: float, low: float | None, fewest: int, simulated: bool, doubtful: bool
+) -> None:
+    card = {
+        "headline": "Tells NC / ASD apart" if doubtful else "At or near chance",
+        "results": {"BioBGT": {"auc": {"value": auc, "low": low, "high": 0.9}}},
+        "data": {"subjects": {"NC": 300, "ASD": fewest}},
+        "simulated": simulated,
+    }
+    assert is_doubtful(card) == doubtful
+    network = {"headline": "One network for 3 cohorts", "data": card["data"], "simulated": simulated}
+    assert not is_doubtful(network)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from biobgt.model.installed import InstalledModel
+from biobgt.training.card_words import is_doubtful
 from biobgt.wording import counted, listed
 from session.page_options import PageOptions
 from session.view import View
@@ -24,8 +25,8 @@ def no_models() -> None:
 
 def show_headline(card: Mapping[str, Any]) -> None:
     """Say first what a model is worth."""
-    doubtful = not card["headline"].startswith("Tells ")  # simulated, at chance, or too few subjects
-    st.info(f"**{plain(card['headline'])}**", icon=":material/warning:" if doubtful else ":material/fact_check:")
+    icon = ":material/warning:" if is_doubtful(card) else ":material/fact_check:"
+    st.info(f"**{plain(card['headline'])}**", icon=icon)
 
 
 def pick_readout(view: View, network: InstalledModel) -> InstalledModel | None:
