@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+
 # Covariates by their names in tables and on the command line, in words.
 COVARIATES: Mapping[str, str] = {
     "mean_abs_fc": "overall connectivity",

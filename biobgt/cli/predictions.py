@@ -28,13 +28,12 @@ from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import InputError
 from biobgt.output import file_names
 from biobgt.spreadsheets import write_csv
-from biobgt.wording import counted
+from biobgt.wording import NOT_A_DIAGNOSIS, counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     from biobgt.model.ensemble import Ensemble, SubjectExplanation
 
 ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]
-RESEARCH = "Research use only, not a diagnostic device."
 
 
 @reads_cohort
@@ -77,7 +76,7 @@ def predict(
     warned = int((table["warning"] != "").sum()) - refused
     if warned:
         print_line(f"With a warning: {counted(warned, 'subject')}; the column 'warning' says why.")
-    print_line(f"{RESEARCH} Written to {out}")
+    print_line(f"{NOT_A_DIAGNOSIS} Written to {out}")
 
 
 @reads_cohort
@@ -106,7 +105,7 @@ def attention(cohort: Cohort, model: ModelOption, out: OutOption, device: Device
         write_model(card, folder / "model.json")
     print_line(card["headline"])
     print_simulated(used)
-    print_line(f"Attention of {counted(len(used), 'subject')} written to {out}. {RESEARCH}")
+    print_line(f"Attention of {counted(len(used), 'subject')} written to {out}. {NOT_A_DIAGNOSIS}")
 
 
 @dataclass

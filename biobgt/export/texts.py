@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from biobgt.cohort import Cohort
 from biobgt.export.requests import PANELS, CohortRef, FigureRequest
 from biobgt.model.installed import installed_model
-from biobgt.wording import plain_markdown
+from biobgt.wording import NOT_A_DIAGNOSIS, plain_markdown
 
 if TYPE_CHECKING:
     from biobgt.export.bundle import FigureFiles
@@ -49,7 +49,7 @@ def readme_text(missing: Mapping[CohortRef, str]) -> str:
 - `requests/` and `make_figures.sh` make the same figures and numbers again: run `sh make_figures.sh` where `biobgt` is
   installed; they go to the folder `remade/`
 {needed}
-Research use only, not a diagnostic device.
+{NOT_A_DIAGNOSIS}
 """
 
 

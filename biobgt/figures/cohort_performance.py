@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, NoOptions, registered
-from biobgt.figures.model_figure import NOT_A_DIAGNOSIS, AskedModelOptions, asked_model, subject_words
+from biobgt.figures.model_figure import AskedModelOptions, asked_model, subject_words
 from biobgt.figures.modules import MODULE_COLOURS
 from biobgt.figures.performance import OBSERVED, ObservedShares, Reliability, RocCurves
 from biobgt.measured import MeasuredCohort
-from biobgt.wording import counted, listed
+from biobgt.wording import NOT_A_DIAGNOSIS, counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from biobgt.measured import Measured
     from biobgt.model.group_spread import GroupSpread
 
-NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 ONE_MEMBER = "the one ensemble member that was not trained on that subject"
 GROUP_COLOURS: Mapping[str, str] = {
     "NC": "#0072B2",

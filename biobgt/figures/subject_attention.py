@@ -9,7 +9,7 @@ from biobgt.figures.attention_words import BEYOND, connectivity_words
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import whose
 from biobgt.figures.maps_beside import MapsBeside, Matrix, beside_group
-from biobgt.figures.model_figure import NOT_A_DIAGNOSIS, AskedModelOptions, asked_model, known_group, subject_words
+from biobgt.figures.model_figure import AskedModelOptions, asked_model, known_group, subject_words
 from biobgt.model.attention_views import (
     BesideConnectivity,
     beside_connectivity,
@@ -19,7 +19,7 @@ from biobgt.model.attention_views import (
     select_attention,
 )
 from biobgt.options import option
-from biobgt.wording import signed
+from biobgt.wording import NOT_A_DIAGNOSIS, signed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,6 @@ from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import LEGEND, Trace, layout, note_at_top, vertical_line
 from biobgt.figures.model_figure import (
-    NOT_A_DIAGNOSIS,
     ONE_MEMBER,
     AskedModelOptions,
     asked_model,
@@ -22,6 +21,7 @@ from biobgt.figures.model_figure import (
     subject_words,
 )
 from biobgt.options import option
+from biobgt.wording import NOT_A_DIAGNOSIS
 
 if TYPE_CHECKING:
     import pandas as pd

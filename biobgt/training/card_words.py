@@ -17,7 +17,7 @@ from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
 from biobgt.training.metrics import METRICS
 from biobgt.training.robustness_views import motion_words, nested_words, noise_table, noise_words
-from biobgt.wording import code_span, counted, plain_markdown
+from biobgt.wording import NOT_A_DIAGNOSIS, code_span, counted, plain_markdown
 
 CALIBRATED = 0.05
 CHANCE = 0.5  # the AUC of guessing
@@ -134,7 +134,7 @@ def limits(
     calibration : mapping of str to float or None
         The calibration error, ``value``, and what chance alone would make it, ``by_chance``.
     """
-    found = ["Research use only, not a diagnostic device.", *STORIES[cohort.name].limits]
+    found = [NOT_A_DIAGNOSIS, *STORIES[cohort.name].limits]
     if preset.start_contrast:
         found.append(_sharpness(preset.start_contrast, attention))
     error, by_chance = calibration["value"], calibration["by_chance"]

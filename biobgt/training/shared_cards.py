@@ -38,6 +38,7 @@ from biobgt.training.readouts import with_readout
 from biobgt.training.shared_words import shared_headline
 from biobgt.training.splits import Split
 from biobgt.training.training_cohorts import folds_words
+from biobgt.wording import NOT_A_DIAGNOSIS
 
 PERMUTATIONS = 5000
 
@@ -253,7 +254,7 @@ def _shared_card(
 def _limits(cohorts: Sequence[str]) -> list[str]:
     """What must be known before groups of different cohorts are compared; the limits of each are on its own card."""
     said = [
-        "Research use only, not a diagnostic device.",
+        NOT_A_DIAGNOSIS,
         "Groups of different cohorts differ in scanner, preprocessing, age and motion as well as in diagnosis: compare "
         "a disorder with its own controls only, and see first how far the controls of the cohorts differ.",
         "The simulated progression is made of ABIDE's controls. Its controls are some of the very same scans, so that "

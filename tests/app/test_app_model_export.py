@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from biobgt import ConnectomeSettings
 from biobgt.export import FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.figures.model_figure import NOT_A_DIAGNOSIS
+from biobgt.wording import NOT_A_DIAGNOSIS
 from session.keys import EXPORT_LIST
 
 pytestmark = pytest.mark.usefixtures("models")

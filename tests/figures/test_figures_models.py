@@ -18,7 +18,6 @@ from biobgt.figures.attention_words import comparison_sentence
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
-from biobgt.figures.model_figure import NOT_A_DIAGNOSIS
 from biobgt.figures.model_results import ResultsBeside
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.performance import Reliability, RocCurves
@@ -27,6 +26,7 @@ from biobgt.figures.subject_probability import SubjectProbability, SubjectProbab
 from biobgt.measured import MeasuredCohort
 from biobgt.model.attention_views import BesideConnectivity, BlockTests
 from biobgt.model.installed import installed_model
+from biobgt.wording import NOT_A_DIAGNOSIS
 
 STYLE = PaperStyle(dpi=100)
 BESIDE = {"NC": BesideConnectivity(0.9, 1.68, 4.46), "AD": BesideConnectivity(-0.004, 1.0, float("nan"))}

@@ -16,12 +16,12 @@ from biobgt.figures.attention_systems import AttentionSystems
 from biobgt.figures.figure import NoOptions
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
-from biobgt.figures.model_figure import NOT_A_DIAGNOSIS
 from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionOptions
 from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.systems_attention import load_systems_attention
 from biobgt.spreadsheets import written
+from biobgt.wording import NOT_A_DIAGNOSIS
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View, measured_model
 from views.shared.option_widgets import ask, ask_for

@@ -6,6 +6,7 @@ import biobgt
 from biobgt.cohort import GROUP_TITLES
 from biobgt.model.installed import installed_models
 from biobgt.people import counted_people
+from biobgt.wording import NOT_A_DIAGNOSIS
 from session.view import View, current_view
 from views.home.first_screen import show_first_screen
 from views.page_map import PAGES
@@ -77,7 +78,7 @@ def _show_citation(view: View) -> None:
     st.code(PAPER, language="latex", wrap_lines=True)
     if view.atlas.citation:
         st.caption(plain(f"Atlas: {view.atlas.title}. {view.atlas.citation}"))
-    st.caption("Research use only, not a diagnostic device.")
+    st.caption(NOT_A_DIAGNOSIS)
 
 
 show_page()

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard
-from biobgt.figures.model_figure import NOT_A_DIAGNOSIS, AskedModelOptions
+from biobgt.figures.model_figure import AskedModelOptions
 from biobgt.kept_results import Key, Kind
 from biobgt.model.installed import InstalledModel
 from biobgt.training.cohort_results import FEWEST, CohortResults, cohort_results
-from biobgt.wording import counted
+from biobgt.wording import NOT_A_DIAGNOSIS, counted
 from session.view import View
 from views.shared.widgets import heading, plain, show
 

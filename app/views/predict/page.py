@@ -4,12 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import InputError
-from biobgt.figures.model_figure import NOT_A_DIAGNOSIS
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.spreadsheets import write_csv, written
 from biobgt.training.card_views import calibration_words, members_words, observed_share
-from biobgt.wording import counted
+from biobgt.wording import NOT_A_DIAGNOSIS, counted
 from session.cohorts import OWN
 from session.long_work import work_through
 from session.view import View, current_view

@@ -8,6 +8,7 @@ import streamlit as st
 from biobgt import Cohort, ConnectomeSettings
 from biobgt.graph import LEVELS, ThresholdRule
 from biobgt.model.installed import fitting_model, installed_models
+from biobgt.wording import NOT_A_DIAGNOSIS
 from session.address import Link, link_of, read_link, write_address
 from session.choices import IN_EVERY_LINK, choose, follow_cohort, for_widget, session_choices
 from session.cohorts import cohort_titles, load
@@ -54,7 +55,7 @@ def show_sidebar() -> View:
         model = _pick_model(loaded.cohort)
         view = View(loaded, subject, _pick_settings(loaded.cohort), session_choices(), model)
         offer_glossary()
-        st.caption("Research use only, not a diagnostic device.")
+        st.caption(NOT_A_DIAGNOSIS)
     st.session_state[VIEW] = view
     _share(view)
     return view
