@@ -1,4 +1,8 @@
-"""What figures of two groups' modules share: which groups, their comparison, and its words."""
+"""What figures of two groups' modules share: which groups, their comparison, and its words.
+
+The page *Compare* shows :func:`difference_numbers` and :func:`difference_caption` above its figures; exported figures
+have the same in the methods of :func:`group_words`.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,6 +11,7 @@ from biobgt.errors import InputError
 from biobgt.figures.modules import module_words
 from biobgt.groups.comparison_options import TwoGroups
 from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.people import counted_people
 
 if TYPE_CHECKING:
     from biobgt.measured import Measured
@@ -35,16 +40,64 @@ def group_words(measured: "Measured", options: TwoGroupOptions, found: "ModuleDi
     found : ModuleDifference
         The modules of the two groups.
     """
-    from biobgt.groups.design import confounding_notes
-    from biobgt.modules.difference import UNADJUSTED
-
     first, second = options.groups
     sentence = (
         f"The modules of {first} and {second} are the consensus over each group's subjects (Lancichinetti and "
         "Fortunato 2012). The mean adjusted mutual information (AMI; Vinh et al. 2010) of two subjects is "
-        f"{found.within:.3f} within a group and {found.between:.3f} between groups; that difference has a permutation "
-        f"p of {found.p:.3g} ({found.n_permutations:,} shuffles, seed {found.seed}; Alexander-Bloch et al. 2012). "
-        f"Several recordings of one person count as one subject. "
-        + " ".join((UNADJUSTED, *confounding_notes(measured.cohort, options.groups)))
+        f"{found.within:.3f} within a group and {found.between:.3f} between groups; the permutation p of that "
+        f"difference is {_p_words(found)} ({_permutations(found)}; Alexander-Bloch et al. 2012). Several recordings of "
+        f"one person count as one subject. {_not_ruled_out(measured, options)}"
     )
     return module_words(measured, options, sentence, cited=("lancichinetti2012", "vinh2010", "alexanderbloch2012"))
+
+
+def difference_numbers(found: "ModuleDifference") -> dict[str, str]:
+    """How far two groups' modules agree, and the p of their difference, as text by what each number is."""
+    agreement = found.agreement
+    return {
+        "AMI": f"{agreement.ami:.2f}",
+        "ARI": f"{agreement.ari:.2f}",
+        "VI (bits)": f"{agreement.vi:.2f}",
+        "Regions that change": f"{len(found.changed)} of {agreement.n_compared}",
+        "Permutation p": _p_words(found),
+    }
+
+
+def difference_caption(measured: "Measured", options: TwoGroupOptions, found: "ModuleDifference") -> str:
+    """What was compared and tested, in whom, and what may explain a difference.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : TwoGroupOptions
+    found : ModuleDifference
+        The modules of the two groups.
+    """
+    first, second = options.groups
+    whom = "Simulated subjects: consensus modules" if measured.cohort.simulated else "Consensus modules"
+    n_people, n_recordings = sum(found.n_subjects), sum(len(measured.cohort.group(name)) for name in options.groups)
+    several = (
+        f" There are {counted_people(n_people, n_recordings)}; permutations keep a person's recordings together."
+        if n_people < n_recordings
+        else ""
+    )
+    return (
+        f"{whom} of {first} and of {second}. The test asks whether subjects are more alike within their group (mean "
+        f"AMI {found.within:.3f}) than between groups ({found.between:.3f}), against {_permutations(found)}. "
+        f"{_not_ruled_out(measured, options)}{several}"
+    )
+
+
+def _p_words(found: "ModuleDifference") -> str:
+    return "not defined" if found.p != found.p else f"{found.p:.3g}"
+
+
+def _permutations(found: "ModuleDifference") -> str:
+    return f"{found.n_permutations:,} permutations of the groups, seed {found.seed}"
+
+
+def _not_ruled_out(measured: "Measured", options: TwoGroupOptions) -> str:
+    from biobgt.groups.design import confounding_notes
+    from biobgt.modules.difference import UNADJUSTED
+
+    return " ".join((UNADJUSTED, *confounding_notes(measured.cohort, options.groups)))

@@ -1,5 +1,7 @@
 """Figures of modules: the numbers they are given are the numbers they hold, under the names and colours of modules."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,16 +10,18 @@ from biobgt.errors import InputError
 from biobgt.figures import module_colours
 from biobgt.figures.module_chance import ChanceOptions, ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
-from biobgt.figures.module_groups import TwoGroupOptions
+from biobgt.figures.module_groups import TwoGroupOptions, difference_caption, difference_numbers, group_words
 from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.modules import MODULE_COLOURS
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.role_map import RoleMap
+from biobgt.measured import MeasuredCohort
 from biobgt.modules import ModularityTest, compare_modules
-from biobgt.modules.difference import ModuleDifference
+from biobgt.modules.difference import UNADJUSTED, ModuleDifference
 from biobgt.modules.label_agreement import ModuleAgreement
 from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.simulate import demo_cohort
 
 STYLE = PaperStyle(dpi=100)
 BLUE, ORANGE, GREEN = MODULE_COLOURS[:3]
@@ -188,6 +192,47 @@ def test_flow_captions_name_the_numbers():
     assert "simulated subjects of NC (left) and AD (right)" in between
     assert "3 of 4 regions change module" in between
     assert "not adjusted for motion, age, sex or site" in between
+
+
+def two_groups_compared(p: float) -> ModuleDifference:
+    labels = np.array([1, 1, 2, 2])
+    agreement = compare_modules(labels, [1, 1, 2, 2])
+    return ModuleDifference(labels, labels, agreement, (0, 3), 0.5, 0.25, p, (3, 2), 1000, 7)
+
+
+def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
+    cohort = demo_cohort("ad", n_per_group=3).select(lambda one: one.id != "sim-AD-003")
+    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), TwoGroupOptions(first="NC", second="AD")
+    found = two_groups_compared(0.0312)
+    assert difference_numbers(found) == {
+        "AMI": "1.00",
+        "ARI": "1.00",
+        "VI (bits)": "0.00",
+        "Regions that change": "2 of 4",
+        "Permutation p": "0.0312",
+    }
+    caption = difference_caption(measured, options, found)
+    methods = " ".join(group_words(measured, options, found)["methods"])
+    assert caption.startswith("Simulated subjects: consensus modules of NC and of AD. ")
+    assert "within their group (mean AMI 0.500) than between groups (0.250)" in caption
+    for said in ("1,000 permutations of the groups, seed 7", UNADJUSTED):
+        assert said in caption
+        assert said in methods
+    assert "the permutation p of that difference is 0.0312 (1,000" in methods
+    assert "recordings" not in caption
+    undefined = two_groups_compared(np.nan)
+    assert difference_numbers(undefined)["Permutation p"] == "not defined"
+    assert "difference is not defined (1,000" in " ".join(group_words(measured, options, undefined)["methods"])
+
+
+def test_recordings_of_two_groups_are_counted_as_people():
+    cohort = demo_cohort("ad", n_per_group=3)
+    names = {"sim-AD-001": "sub-9_ses-1", "sim-AD-002": "sub-9_ses-2"}
+    cohort = replace(cohort, subjects=tuple(replace(one, id=names.get(one.id, one.id)) for one in cohort))
+    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), TwoGroupOptions(first="NC", second="AD")
+    assert difference_caption(measured, options, two_groups_compared(0.5)).endswith(
+        " There are 6 recordings of 5 people; permutations keep a person's recordings together."
+    )
 
 
 def test_modularity_lies_beside_the_null():

@@ -5,11 +5,10 @@ import streamlit as st
 
 from biobgt.figures.module_brains import GroupBrainOptions, GroupModuleBrain
 from biobgt.figures.module_flow import GroupModuleFlow
-from biobgt.figures.module_groups import TwoGroupOptions
+from biobgt.figures.module_groups import TwoGroupOptions, difference_caption, difference_numbers
 from biobgt.figures.modules import networks_of
-from biobgt.groups.design import confounding_notes
 from biobgt.kept_results import MODULE_LABELS
-from biobgt.modules.difference import UNADJUSTED, ModuleDifference
+from biobgt.modules.difference import ModuleDifference
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.spreadsheets import written
 from biobgt.wording import counted
@@ -49,7 +48,7 @@ def _find_modules(view: View, options: TwoGroupOptions) -> bool:
 
 def _show_difference(view: View, options: TwoGroupOptions) -> None:
     flow = GroupModuleFlow.of(view.measured, options)
-    _show_numbers(view, options, flow.difference)
+    _show_numbers(view, flow)
     ask(PageOptions, "group_brain", cohort=view.cohort)
     with st.container(horizontal=True):
         for group, key in zip(options.groups, ("brain_first", "brain_second"), strict=True):
@@ -59,37 +58,11 @@ def _show_difference(view: View, options: TwoGroupOptions) -> None:
     _show_changed(view, options, flow.difference)
 
 
-def _show_numbers(view: View, options: TwoGroupOptions, found: ModuleDifference) -> None:
-    agreement, groups = found.agreement, options.groups
+def _show_numbers(view: View, flow: GroupModuleFlow) -> None:
     with st.container(horizontal=True):
-        for title, value in (
-            ("AMI", f"{agreement.ami:.2f}"),
-            ("ARI", f"{agreement.ari:.2f}"),
-            ("VI (bits)", f"{agreement.vi:.2f}"),
-            ("Regions that change", f"{len(found.changed)} of {agreement.n_compared}"),
-            ("Permutation p", "not defined" if found.p != found.p else f"{found.p:.3g}"),
-        ):
+        for title, value in difference_numbers(flow.difference).items():
             st.metric(title, value, width="content", border=True)
-    whom = "Simulated subjects: consensus modules" if view.cohort.simulated else "Consensus modules"
-    st.caption(
-        plain(
-            f"{whom} of {groups[0]} and of {groups[1]}. The test asks whether "
-            f"subjects are more alike within their group (mean AMI {found.within:.3f}) than between groups "
-            f"({found.between:.3f}), against {found.n_permutations:,} permutations of the groups (seed {found.seed}). "
-            f"{' '.join((UNADJUSTED, *confounding_notes(view.cohort, groups)))}{_recordings(view, groups, found)}"
-        )
-    )
-
-
-def _recordings(view: View, groups: tuple[str, str], found: ModuleDifference) -> str:
-    """Say how many people there are where somebody has several recordings."""
-    n_recordings = sum(len(view.cohort.group(group)) for group in groups)
-    n_people = sum(found.n_subjects)
-    if n_recordings == n_people:
-        return ""
-    return (
-        f" There are {n_recordings} recordings of {n_people} people; permutations keep a person's recordings together."
-    )
+    st.caption(plain(difference_caption(view.measured, flow.options, flow.difference)))
 
 
 def _show_brain(view: View, group: str, key: str) -> None:
