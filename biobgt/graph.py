@@ -99,7 +99,11 @@ class ConnectomeSettings(Options):
         link="threshold",
     )
     level: float = option(
-        0.3, title="Level", help="Weight, or share of pairs, of the threshold.", low=0.0, link="level"
+        LEVELS["absolute"].default,
+        title="Level",
+        help="Weight, or share of pairs, of the threshold.",
+        low=0.0,
+        link="level",
     )
     backbone: bool = option(
         False,

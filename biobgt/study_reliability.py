@@ -12,6 +12,7 @@ import pandas as pd
 from biobgt.assets import asset
 from biobgt.atlas import Atlas
 from biobgt.graph import ConnectomeSettings
+from biobgt.hubs.hub_options import DEFAULT_GAMMA
 from biobgt.hubs.measures import HUB_MEASURES, NE
 
 STUDY_ATLAS, STUDY_ATLAS_TITLE = "cc200", "CC200"
@@ -47,7 +48,7 @@ def reliability_table() -> pd.DataFrame:
 
 
 def study_reliability(
-    settings: ConnectomeSettings, atlas: Atlas, *, gamma: float = 0.5, perturbation: str = "control"
+    settings: ConnectomeSettings, atlas: Atlas, *, gamma: float = DEFAULT_GAMMA, perturbation: str = "control"
 ) -> StudyReliability:
     """Find how reliable hub measures are on graphs that were made as these are.
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from biobgt.errors import InputError
 from biobgt.groups.comparison import GroupComparison, compare_groups
+from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.modules.blocks import ModuleLabels, module_blocks, module_contrast
 from biobgt.quality import OVERALL_CONNECTIVITY
 
@@ -45,7 +46,7 @@ def compare_attention(
     overall_connectivity: ArrayLike | None,
     between: tuple[str, str] = ("NC", "ASD"),
     covariates: pd.DataFrame | None = None,
-    permutations: int = 5000,
+    permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> AttentionComparison:
     """Compare two groups' attention, or connectivity, between functional modules.

@@ -18,6 +18,7 @@ from biobgt.cohort import Cohort
 from biobgt.connectome import subject_connectivity
 from biobgt.errors import InputError
 from biobgt.groups.comparison import GroupComparison, compare_groups
+from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.modules import module_blocks
 from biobgt.modules.module_measures import MODULE_MEASURES, ModuleMeasure
@@ -163,7 +164,7 @@ def compare_features(
     between: tuple[str, str],
     *,
     covariates: pd.DataFrame | None = None,
-    permutations: int = 5000,
+    permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> GroupComparison:
     """Compare two groups of a cohort in every feature; see :func:`biobgt.groups.compare_groups`.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biobgt.errors import InputError
 from biobgt.groups.compared_people import compared_people
+from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.groups.design import Design, check_design, design_notes
 from biobgt.groups.permutation import GroupEffect, group_effect
 from biobgt.people import average_by_person
@@ -69,7 +70,7 @@ def compare_groups(
     between: tuple[str, str] = ("NC", "ASD"),
     covariates: pd.DataFrame | None = None,
     features: Sequence[str] | None = None,
-    permutations: int = 5000,
+    permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> GroupComparison:
     """Compare two groups in every feature with a linear model and permutations (Freedman & Lane).

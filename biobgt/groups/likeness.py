@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.groups.comparison_options import PERMUTATIONS
 
 _BLOCK = 4_000_000  # numbers held at once: 32 MB
 _TIE = 1e-10
@@ -68,7 +69,7 @@ class Likeness:
 
 
 def difference_likeness(
-    cohorts: Sequence[CohortDifferences], *, permutations: int = 5000, seed: int = 0
+    cohorts: Sequence[CohortDifferences], *, permutations: int = PERMUTATIONS, seed: int = 0
 ) -> tuple[Likeness, ...]:
     """Correlate every two differences from controls, within a cohort and between cohorts.
 

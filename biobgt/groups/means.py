@@ -11,7 +11,7 @@ from biobgt.atlas import Atlas
 from biobgt.cohort import GROUP_TITLES
 from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
+from biobgt.graph import LEVELS, ConnectomeSettings
 from biobgt.model.attention_views import functional_labels
 from biobgt.modules import find_modules
 from biobgt.modules.module_options import ModuleOptions
@@ -71,7 +71,9 @@ def group_means(
     return means
 
 
-def louvain_labels(connectivity: NDArray[np.float32], atlas: Atlas, *, level: float = 0.3, seed: int = 0) -> list[str]:
+def louvain_labels(
+    connectivity: NDArray[np.float32], atlas: Atlas, *, level: float = LEVELS["absolute"].default, seed: int = 0
+) -> list[str]:
     """Louvain modules of a group's mean connectivity, named by the networks in them.
 
     Parameters

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.ranks import ranks
 
 AGREEMENT_MEASURES: Mapping[str, str] = {
@@ -20,7 +21,7 @@ AGREEMENT_MEASURES: Mapping[str, str] = {
 
 
 def rank_agreement(
-    values: NDArray[np.float64], reference: NDArray[np.float64], *, top: float = 0.1
+    values: NDArray[np.float64], reference: NDArray[np.float64], *, top: float = DEFAULT_SHARE
 ) -> dict[str, NDArray[np.float64]]:
     """Compare hub measures with a reference.
 

@@ -17,6 +17,7 @@ GAMMAS: tuple[float, ...] = (
     *(1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0),
     *(10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0),
 )
+DEFAULT_SHARE = 0.1
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25)
 NULL_GRAPHS = 39  # with fewer a two-sided p cannot reach 0.05
 
@@ -58,7 +59,7 @@ class HubOptions(EntanglementOptions):
         link="hub_rule",
     )
     share: float = option(
-        0.1,
+        DEFAULT_SHARE,
         title="Share of regions",
         help="Share of the regions that are hubs, if hubs are the top share.",
         steps=SHARES,

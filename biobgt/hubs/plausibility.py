@@ -21,6 +21,7 @@ from biobgt.hubs.agreement import rank_agreement
 from biobgt.hubs.centrality import fc_strength
 from biobgt.hubs.efficiency import node_efficiency
 from biobgt.hubs.entropy import check_gammas
+from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.perturbed_graphs import perturbed_graphs
 from biobgt.hubs.plausibility_summary import compare_with_nulls, summarise_plausibility
@@ -59,7 +60,7 @@ def plausibility(
     perturbations: Sequence[Perturbation] = BOTH_PERTURBATIONS,
     settings: ConnectomeSettings | None = None,
     connectivity: NDArray[np.float64] | None = None,
-    top: float = 0.1,
+    top: float = DEFAULT_SHARE,
     n_nulls: int = 0,
     n_boot: int = 2000,
     seed: int = 0,
@@ -118,7 +119,7 @@ def subject_plausibility(
     levels: Sequence[float] = LEVELS,
     perturbations: Sequence[Perturbation] = BOTH_PERTURBATIONS,
     settings: ConnectomeSettings | None = None,
-    top: float = 0.1,
+    top: float = DEFAULT_SHARE,
     n_nulls: int = 0,
     seed: int = 0,
 ) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.hubs.agreement import number_of_hubs
+from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.nulls import check_seed
 from biobgt.ranks import ranks
 
@@ -65,7 +66,7 @@ def split_half_reliability(
     second: Values,
     *,
     batches: Sequence[object] | None = None,
-    top: float = 0.1,
+    top: float = DEFAULT_SHARE,
     n_boot: int = 2000,
     seed: int = 0,
 ) -> SplitHalf:

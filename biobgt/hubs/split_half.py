@@ -18,6 +18,7 @@ from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.agreement import rank_agreement
+from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.reliability import spearman_brown
@@ -118,7 +119,7 @@ def hub_values(hubs: SubjectHubs, gamma: float) -> Mapping[str, Values]:
 
 
 def compare_halves(
-    first: SubjectHubs, second: SubjectHubs, gamma: float, *, measures: Sequence[str], top: float = 0.1
+    first: SubjectHubs, second: SubjectHubs, gamma: float, *, measures: Sequence[str], top: float = DEFAULT_SHARE
 ) -> pd.DataFrame:
     """Compare every hub measure between the halves of one recording.
 

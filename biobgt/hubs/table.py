@@ -16,7 +16,7 @@ from biobgt.errors import InputError
 from biobgt.graph import BrainGraph
 from biobgt.hubs.agreement import number_of_hubs
 from biobgt.hubs.cost import STEPS_ABOVE
-from biobgt.hubs.hub_options import DEFAULT_GAMMA, GAMMAS, HubOptions, HubRule
+from biobgt.hubs.hub_options import DEFAULT_GAMMA, DEFAULT_SHARE, GAMMAS, HubOptions, HubRule
 from biobgt.hubs.measures import HUB_MEASURES, MeasuresWithoutGamma, Values, measures_over_gamma
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.perturbed_graphs import PerturbedGraphs, perturbed_graphs
@@ -142,7 +142,7 @@ def hub_table(
     absolute_gamma: float | None = None,
     perturbation: Perturbation = "control",
     rule: HubRule = "top",
-    share: float = 0.1,
+    share: float = DEFAULT_SHARE,
 ) -> pd.DataFrame:
     """Measure, rank and mark the hubs of one graph.
 

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
+from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.groups.covariates import coded, covariates_of, design_matrix, overall_connectivity
 from biobgt.groups.design import LEAST_DEGREES
 from biobgt.groups.likeness import CohortDifferences, as_card, difference_likeness
@@ -39,8 +40,6 @@ from biobgt.training.shared_words import shared_headline
 from biobgt.training.splits import Split
 from biobgt.training.training_cohorts import folds_words
 from biobgt.wording import NOT_A_DIAGNOSIS
-
-PERMUTATIONS = 5000
 
 
 def write_shared_model(
