@@ -191,6 +191,9 @@ def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
     assert any("has no coordinates" in as_shown(info.value) for info in page.info)
     assert page.toggle(key="group_behind").disabled
     assert not [control for control in page.segmented_control if control.key == "curve_regions"]
+    page.switch_page("views/modules/page.py").run()
+    assert_no_error(page)
+    assert any("add an atlas table with coordinates" in as_shown(info.value) for info in page.info)
 
 
 def test_own_groups_curves_stay_in_their_session_and_are_few(open_page, rng, count_curves, monkeypatch):

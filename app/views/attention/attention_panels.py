@@ -24,6 +24,7 @@ from biobgt.spreadsheets import written
 from biobgt.wording import NOT_A_DIAGNOSIS
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View, measured_model
+from views.shared.no_coordinates import NO_PLACES
 from views.shared.option_widgets import ask, ask_for
 from views.shared.widgets import heading, input_errors_shown, plain, show
 
@@ -123,7 +124,7 @@ def show_received(view: View, model: InstalledModel) -> None:
     """Show on a brain which regions are looked at."""
     heading("Attention received, in the brain", simulated=model.simulated)
     if model.atlas.coordinates is None:
-        st.info("The coordinates of this atlas are not known, so its regions cannot be drawn on a brain.")
+        st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(AttentionReceivedOptions, "group", cohort=model.cohort)

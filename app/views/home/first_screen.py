@@ -13,6 +13,7 @@ from biobgt.hubs import cost
 from biobgt.model.installed import InstalledModel
 from session.view import View, measured_model
 from views.page_map import PAGES
+from views.shared.no_coordinates import HOW_TO_GET_PLACES, NO_PLACES
 from views.shared.tour import start_tour
 from views.shared.widgets import input_errors_shown, plain, simulated_badge
 
@@ -51,7 +52,7 @@ def show_first_screen(view: View) -> None:
 
 def _show_modules(view: View) -> None:
     if view.atlas.coordinates is None:
-        _lead_to("modules", "This atlas has no coordinates, so its regions cannot be drawn in the brain.")
+        _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
     figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions))
     _show_card(figure, "modules", "The brain in the colours of its Louvain modules; drag to turn it.")

@@ -1,11 +1,10 @@
 """Hubs in the brain, on the page of hubs: in 3-D, in the glass brain, and five measures side by side."""
 
-import streamlit as st
-
 from biobgt.figures.hub_brains import FiveBrains, HubBrain, HubBrainOptions
 from biobgt.hubs.hub_options import EntanglementOptions
 from session.page_options import FIVE, GLASS, PageOptions, brain_kind
 from session.view import View
+from views.shared.no_coordinates import show_no_places
 from views.shared.option_widgets import ask
 from views.shared.widgets import heading, show
 
@@ -14,11 +13,7 @@ def show_brain(view: View) -> None:
     """Show the regions at their places, sized by NE and coloured by its rank, or by five measures."""
     heading("Hubs in the brain", simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
-        st.info(
-            "This atlas has no coordinates, so its regions cannot be drawn in the brain. On the page Subjects, choose "
-            "a bundled atlas or add an atlas table with coordinates.",
-            icon=":material/info:",
-        )
+        show_no_places()
         return
     ask(PageOptions, "hub_brain", cohort=view.cohort)
     shown = view.options(PageOptions).hub_brain

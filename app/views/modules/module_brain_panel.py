@@ -6,18 +6,19 @@ from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
 from biobgt.figures.surface import NODES
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View
+from views.shared.no_coordinates import NO_PLACES as NO_PLACES  # for the page that compares groups
+from views.shared.no_coordinates import show_no_places
 from views.shared.option_widgets import ask
 from views.shared.widgets import heading, show
 
 GLASS_MM = 140.0
-NO_PLACES = "The coordinates of this atlas are not known, so its regions cannot be drawn on a brain."
 
 
 def show_brain(view: View) -> None:
     """Show the subject's modules in the brain, with the strongest connections within modules."""
     heading("In the brain", simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
-        st.info(NO_PLACES)
+        show_no_places()
         return
     shown = view.options(PageOptions).module_brain
     glass, brain = shown == GLASS, brain_kind(shown)
