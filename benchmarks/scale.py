@@ -1,7 +1,7 @@
 """Two processes against one, on the tables of a whole cohort."""
 
 from benchmarks.timing import Ratio, print_ratios, timed
-from biobgt.analysis import analyse_hubs, analyse_modules
+from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.simulate import demo_cohort
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from planted_cohort import planted_cohort, small
 
-from biobgt.analysis import analyse_hubs, analyse_modules
 from biobgt.cohort import Cohort
+from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.connectome import cohort_graphs, subject_connectivity
 from biobgt.figures import HubCurves, order_regions
 from biobgt.figures.group_behind import GroupBehind

@@ -11,10 +11,10 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from biobgt.analysis import CohortModules, analyse_modules
 from biobgt.atlas import LABELLINGS
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
+from biobgt.cohort_tables import CohortModules, analyse_modules
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups import group_means
 from biobgt.groups.cohort_features import CohortFeatures, compare_features
@@ -58,7 +58,7 @@ def group_comparison(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
     Parameters
     ----------
     summary : DataFrame
-        Of :class:`biobgt.analysis.CohortModules`: one row per subject, in the order of the cohort.
+        Of :class:`biobgt.cohort_tables.CohortModules`: one row per subject, in the order of the cohort.
     cohort : Cohort
         With motion, age, sex and site of everybody.
     """

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import typer
 
-from biobgt.analysis import analyse_hubs, analyse_modules
 from biobgt.cli.arguments import (
     OutOption,
     reads_cohort,
@@ -22,6 +21,7 @@ from biobgt.cli.arguments import (
 from biobgt.cli.results import print_settings, results_folder, write_reading, write_settings, write_table
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
+from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups.cohort_features import (
     CohortFeatures,

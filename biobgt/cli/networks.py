@@ -4,7 +4,6 @@ from typing import Any
 
 import pandas as pd
 
-from biobgt.analysis import analyse_hubs, analyse_modules
 from biobgt.cli.arguments import (
     OutOption,
     reads_cohort,
@@ -21,6 +20,7 @@ from biobgt.cli.results import (
 )
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
+from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.modules.module_measures import measure_columns

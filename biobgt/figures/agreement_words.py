@@ -95,7 +95,7 @@ def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
     Parameters
     ----------
     agreement : DataFrame
-        Of :func:`biobgt.analysis.analyse_hubs`.
+        Of :func:`biobgt.cohort_tables.analyse_hubs`.
     n_nulls : int
         Null graphs of each subject.
     """

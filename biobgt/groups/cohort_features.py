@@ -98,7 +98,7 @@ def module_segregation(cohort: Cohort, summary: pd.DataFrame) -> CohortFeatures:
 
     Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan
     et al. 2014), this of the subject's own modules and of each labelling. A subject brought as a matrix that holds no
-    correlations has no segregation. The ``summary`` is that of :class:`biobgt.analysis.CohortModules`.
+    correlations has no segregation. The ``summary`` is that of :class:`biobgt.cohort_tables.CohortModules`.
     """
     summary = summary.set_index("subject").loc[list(cohort.ids)]
     columns: dict[str, NDArray[np.float64]] = {}

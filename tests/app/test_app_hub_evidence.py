@@ -5,7 +5,7 @@ import pytest
 from page_contents import as_shown, assert_no_error, captions
 
 from biobgt import ConnectomeSettings
-from biobgt.analysis import analyse_hubs
+from biobgt.cohort_tables import analyse_hubs
 from biobgt.connectome import brain_graph
 from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls

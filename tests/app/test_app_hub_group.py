@@ -8,7 +8,7 @@ from page_contents import array, as_shown, assert_no_error, captions, figure
 from streamlit.testing.v1 import AppTest
 
 from biobgt import ConnectomeSettings, InputError, measured_hubs
-from biobgt.analysis import analyse_hubs
+from biobgt.cohort_tables import analyse_hubs
 from biobgt.figures import random_regions
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.hubs import group_curves

@@ -8,7 +8,7 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, captions, figure
 
 from biobgt import ConnectomeSettings, load_atlas, measured_hubs
-from biobgt.analysis import analyse_hubs
+from biobgt.cohort_tables import analyse_hubs
 from biobgt.hubs import table
 from biobgt.hubs.hub_options import GAMMAS, HubAnalysisOptions
 from biobgt.simulate import demo_cohort

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.analysis import analyse_hubs
 from biobgt.cli.subjects import demo
+from biobgt.cohort_tables import analyse_hubs
 from biobgt.connectome import brain_graph, fisher_z, subject_connectivity
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups import compare_groups

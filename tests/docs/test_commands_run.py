@@ -17,7 +17,7 @@ import pytest
 from described_files import ROOT, DescribedFile, described_files, undescribed
 from typed_commands import Typed
 
-from biobgt.analysis import analyse_hubs
+from biobgt.cohort_tables import analyse_hubs
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.project import save_project

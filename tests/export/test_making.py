@@ -9,7 +9,7 @@ import pytest
 from export_requests import DEMO, SUBJECT, request_of
 
 from biobgt import Cohort, ConnectomeSettings, InputError, Subject, load_atlas
-from biobgt.analysis import analyse_hubs, analyse_modules
+from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.connectome import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.making import make_figure

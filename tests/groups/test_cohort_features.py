@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.analysis import analyse_modules
 from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Subject
+from biobgt.cohort_tables import analyse_modules
 from biobgt.errors import InputError
 from biobgt.groups.cohort_features import (
     CohortFeatures,

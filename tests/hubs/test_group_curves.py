@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biobgt import ConnectomeSettings, InputError
-from biobgt.analysis import analyse_hubs
+from biobgt.cohort_tables import analyse_hubs
 from biobgt.connectome import cohort_graphs, subject_connectivity
 from biobgt.figures import CurveScale as DrawnScale
 from biobgt.hubs.group_curves import CurveScale, SubjectCurves, group_curves, measure_curves

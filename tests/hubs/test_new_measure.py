@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from biobgt import ConnectomeSettings, InputError, hubs
-from biobgt.analysis import analyse_hubs
 from biobgt.cited_work import Reference
 from biobgt.cli.main import app
+from biobgt.cohort_tables import analyse_hubs
 from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.analysis import analyse_modules
+from biobgt.cohort_tables import analyse_modules
 from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.groups.cohort_features import module_segregation
 from biobgt.modules import (

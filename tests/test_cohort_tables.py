@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biobgt.analysis import analyse_hubs, analyse_modules
+from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings

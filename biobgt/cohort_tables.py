@@ -1,7 +1,8 @@
-"""Hubs and modules of every subject of a cohort, in parallel, with what they say of groups.
+"""Tables of the hubs and modules of every subject of a cohort, made in parallel, and of its groups.
 
-The command line and the app both come here, so that a table made in the browser can be made again in a script. Each
-subject is one job for :mod:`biobgt.scale`; groups are put together from the subjects' results.
+The command line and the studies come here. The app looks at one subject at a time instead (:mod:`biobgt.measured`),
+with the same measures. Each subject is one job for :mod:`biobgt.scale`; groups are put together from the subjects'
+results.
 """
 
 from collections.abc import Callable, Mapping
