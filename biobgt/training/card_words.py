@@ -44,7 +44,17 @@ class Worth(Enum):
 
 
 def model_worth(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Worth:
-    """What a model is worth, from its out-of-fold AUC; the parameters are those of :func:`headline`."""
+    """Return what a model is worth, from its out-of-fold AUC.
+
+    Parameters
+    ----------
+    results : mapping
+        Metrics with their intervals, by model.
+    sizes : mapping of str to int
+        Subjects per group.
+    simulated : bool
+        Whether the patients are simulated.
+    """
     if simulated:
         return Worth.SIMULATED
     if min(sizes.values()) < FEWEST_A_GROUP:
