@@ -1,10 +1,10 @@
 """What is measured of the hubs of one subject, each result once."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from biobgt.hubs.cost import STEPS_ABOVE
-from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubOptions
+from biobgt.hubs.hub_options import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.kept_results import (
     HALF_HUBS,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # SciPy's statistics take a second, and not every page and co
     import pandas as pd
     from numpy.typing import NDArray
 
-    from biobgt.hubs.beyond_strength import GraphAgreement
+    from biobgt.hubs.beyond_strength import AgainstNulls, GraphAgreement
     from biobgt.hubs.group_curves import SubjectCurves
     from biobgt.hubs.rank_correlation import RankCorrelation
     from biobgt.hubs.region_story import RegionStory
@@ -46,6 +46,12 @@ class MeasuredHubs(MeasuredGraph):
         """The table of :func:`biobgt.hubs.hub_table`, of some measures or of all; not to be changed."""
         how = options.part(HubOptions)
         return self.keep(HUB_TABLE, (how, measures), lambda: self.hubs(how.perturbation).table(how, measures))
+
+    def strongest_hub(self, options: HubOptions) -> int:
+        """The region with the highest node entanglement, counted from 0."""
+        from biobgt.hubs.measures import NE
+
+        return int(self.hub_table(options, (NE,))[f"{NE}_rank"].to_numpy().argmin())
 
     def hub_correlation(self, options: EntanglementOptions, measure: str) -> "RankCorrelation":
         """Spearman's ρ of node entanglement with another measure, over the regions with signal."""
@@ -153,6 +159,27 @@ class MeasuredHubs(MeasuredGraph):
             ),
         )
 
+    def nulls_left(self, perturbation: Perturbation, seeds: Sequence[int] = NULL_SEEDS) -> list[int]:
+        """The seeds of the null graphs whose agreement is not measured yet."""
+        return [seed for seed in seeds if not self.has(NULL_AGREEMENT, (perturbation, seed))]
+
+    def agreement_against_nulls(
+        self, options: EntanglementOptions, seeds: Sequence[int] = NULL_SEEDS
+    ) -> "dict[str, AgainstNulls]":
+        """The subject's agreement at one γ beside that of null graphs, by what is compared.
+
+        Parameters
+        ----------
+        options : EntanglementOptions
+            γ is one of the grid.
+        seeds : sequence of int
+            One of each null graph.
+        """
+        from biobgt.hubs.beyond_strength import set_against_nulls
+
+        nulls = [self.null_agreement(options.perturbation, seed) for seed in seeds]
+        return set_against_nulls(self.own_agreement(options.perturbation), nulls, options.gamma)
+
     def half_hubs(self, perturbation: Perturbation, number: int) -> "SubjectHubs":
         """Hubs of the first half of the recording (0) or of the second (1)."""
         from biobgt.hubs.split_half import measure_half
@@ -162,3 +189,17 @@ class MeasuredHubs(MeasuredGraph):
             (perturbation, number),
             lambda: measure_half(self.subject, self.atlas, self.settings, number, perturbation=perturbation),
         )
+
+    def halves_left(self, perturbation: Perturbation) -> list[int]:
+        """The halves of the recording whose hubs are not measured yet."""
+        from biobgt.hubs.split_half import HALVES
+
+        return [number for number in HALVES if not self.has(HALF_HUBS, (perturbation, number))]
+
+    def halves_compared(self, options: HubOptions) -> "pd.DataFrame":
+        """How alike the halves of the recording are; see :func:`biobgt.hubs.split_half.compare_halves`."""
+        from biobgt.hubs.measures import HUB_MEASURES
+        from biobgt.hubs.split_half import HALVES, compare_halves
+
+        first, second = (self.half_hubs(options.perturbation, number) for number in HALVES)
+        return compare_halves(first, second, options.gamma, measures=list(HUB_MEASURES), top=options.share)

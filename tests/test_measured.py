@@ -10,11 +10,12 @@ from biobgt import ConnectomeSettings, InputError
 from biobgt import kept_results as kept
 from biobgt.connectome import TangentSpace, brain_graph, subject_connectivity
 from biobgt.hubs import hub_table, measure_hubs
-from biobgt.hubs.beyond_strength import graph_agreement, null_agreement
+from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls
 from biobgt.hubs.group_curves import measure_curves
 from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.region_story import region_story
-from biobgt.hubs.split_half import half_hubs
+from biobgt.hubs.split_half import compare_halves, half_hubs
 from biobgt.hubs.sweep import hub_correlation, subject_sweep
 from biobgt.kept_results import NoStore
 from biobgt.measured import MeasuredCohort
@@ -200,6 +201,29 @@ def test_agreement_and_halves_are_the_direct_ones(cohort, measured, graph, hubs)
     for number, half in enumerate(halves):
         found = measured.half_hubs("remove", number)
         np.testing.assert_array_equal(found.entanglement(2.0), half.entanglement(2.0))
+
+
+def test_evidence_is_measured_step_by_step_and_put_together(cohort, graph, hubs):
+    one = MeasuredCohort(cohort).of(cohort.ids[0])
+    assert one.nulls_left("remove") == list(range(39))
+    nulls = [one.null_agreement("remove", seed) for seed in (1, 4)]
+    assert one.nulls_left("remove", (0, 1, 2)) == [0, 2]
+    assert one.nulls_left("control", (1,)) == [1]
+    own = graph_agreement(graph, GAMMAS, has_signal=hubs.has_signal, perturbation="remove")
+    found = one.agreement_against_nulls(OPTIONS, (1, 4))
+    assert found["partial"].n_nulls == 2
+    assert vars(found["partial"]) == pytest.approx(vars(set_against_nulls(own, nulls, 2.0)["partial"]))
+    assert one.halves_left("remove") == [0, 1]
+    one.half_hubs("remove", 1)
+    assert (one.halves_left("remove"), one.halves_left("control")) == ([0], [0, 1])
+    halves = half_hubs(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), perturbation="remove")
+    expected = compare_halves(*halves, 2.0, measures=list(HUB_MEASURES), top=0.2)
+    pd.testing.assert_frame_equal(one.halves_compared(OPTIONS), expected)
+    assert one.halves_left("remove") == []
+
+
+def test_the_strongest_hub_has_the_highest_entanglement(measured, hubs):
+    assert measured.strongest_hub(OPTIONS) == hubs.entanglement(2.0).argmax()
 
 
 def test_the_cohort_is_nobody(cohort):

@@ -68,7 +68,7 @@ def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
     """The story of the region that is named, or of the one with the highest NE where none is."""
     region = region_number(measured.atlas, options.region)
     if region is None:
-        region = int(measured.hub_table(options, (NE,))[f"{NE}_rank"].to_numpy().argmin())
+        region = measured.strongest_hub(options)
     gammas = options.gammas if isinstance(options, EntropyOptions) else GAMMAS
     return measured.region_story(options, region, gammas)
 

@@ -20,6 +20,7 @@ GAMMAS: tuple[float, ...] = (
 DEFAULT_SHARE = 0.1
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25)
 NULL_GRAPHS = 39  # with fewer a two-sided p cannot reach 0.05
+NULL_SEEDS = range(NULL_GRAPHS)  # of the null graphs of one subject
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from biobgt.hubs.table import SubjectHubs, measure_hubs
 Values = NDArray[np.float64]
 # The shortest recording of the 899 ABIDE subjects on whom reliability was measured.
 LEAST_TIMEPOINTS = 78
+HALVES = (0, 1)  # the first and the second in time
 
 
 def why_not_split(subject: Subject, settings: ConnectomeSettings | None = None) -> str | None:
@@ -79,7 +80,7 @@ def half_hubs(
         Of the graphs, as for the whole recording.
     perturbation : {"control", "remove"}
     """
-    first, second = (measure_half(subject, atlas, settings, number, perturbation=perturbation) for number in (0, 1))
+    first, second = (measure_half(subject, atlas, settings, number, perturbation=perturbation) for number in HALVES)
     return first, second
 
 

@@ -8,19 +8,13 @@ import streamlit as st
 from biobgt.figures.agreement_words import comparison_rows, given_sentence, verdict_caption, verdict_sentence
 from biobgt.figures.hub_words import little_strength_reason
 from biobgt.figures.reliability_words import own_reliability_sentence, reliability_caption, reliability_rows
-from biobgt.hubs.beyond_strength import set_against_nulls
-from biobgt.hubs.hub_options import NULL_GRAPHS, EntanglementOptions, HubOptions
-from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.hubs.split_half import compare_halves, why_not_split
-from biobgt.kept_results import HALF_HUBS, NULL_AGREEMENT
+from biobgt.hubs.hub_options import NULL_SEEDS, EntanglementOptions, HubOptions
+from biobgt.hubs.split_half import HALVES, why_not_split
 from biobgt.spreadsheets import written
 from biobgt.study_reliability import StudyReliability, study_reliability
 from session.long_work import work_through
 from session.view import View
 from views.shared.widgets import heading, input_errors_shown, plain
-
-SEED = 0
-HALVES = (0, 1)
 
 
 def show_little_strength(view: View) -> None:
@@ -40,20 +34,18 @@ def show_verdict(view: View) -> None:
     with input_errors_shown():
         own = measured.own_agreement(options.perturbation)
         st.markdown(plain(given_sentence(own.at(options.gamma))))
-        seeds = range(SEED, SEED + NULL_GRAPHS)
-        left = [seed for seed in seeds if not measured.has(NULL_AGREEMENT, (options.perturbation, seed))]
+        left = measured.nulls_left(options.perturbation, NULL_SEEDS)
         whole = work_through(
             left,
             partial(measured.null_agreement, options.perturbation),
             key="agreement_nulls",
-            start=f"Compare with {NULL_GRAPHS} null graphs",
+            start=f"Compare with {len(NULL_SEEDS)} null graphs",
             doing="Null graph",
-            done_before=NULL_GRAPHS - len(left),
+            done_before=len(NULL_SEEDS) - len(left),
         )
         if not whole:
             return
-        nulls = [measured.null_agreement(options.perturbation, seed) for seed in seeds]
-        found = set_against_nulls(own, nulls, options.gamma)
+        found = measured.agreement_against_nulls(options, NULL_SEEDS)
         st.markdown(f"**{plain(verdict_sentence(found))}**")
         st.dataframe(
             written(pd.DataFrame(comparison_rows(found))),
@@ -67,7 +59,7 @@ def show_verdict(view: View) -> None:
             found,
             gamma=options.gamma,
             perturbation=options.perturbation,
-            seed=SEED,
+            seed=NULL_SEEDS[0],
             simulated=subject.simulated,
         )
         st.caption(plain(caption))
@@ -108,7 +100,7 @@ def _own_halves(view: View) -> pd.DataFrame | None:
         st.caption(plain(reason))
         return None
     measured, options = view.measured, view.options(HubOptions)
-    left = [number for number in HALVES if not measured.has(HALF_HUBS, (options.perturbation, number))]
+    left = measured.halves_left(options.perturbation)
     whole = work_through(
         left,
         partial(measured.half_hubs, options.perturbation),
@@ -117,7 +109,4 @@ def _own_halves(view: View) -> pd.DataFrame | None:
         doing="Half",
         done_before=len(HALVES) - len(left),
     )
-    if not whole:
-        return None
-    first, second = (measured.half_hubs(options.perturbation, number) for number in HALVES)
-    return compare_halves(first, second, options.gamma, measures=list(HUB_MEASURES), top=options.share)
+    return measured.halves_compared(options) if whole else None

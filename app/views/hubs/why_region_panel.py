@@ -7,7 +7,7 @@ from biobgt.figures.region_surroundings import RegionSurroundings, SurroundingsO
 from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra, story_of
 from biobgt.figures.why_words import story_sentences
 from biobgt.hubs.hub_options import HubOptions
-from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.region_story import RegionStory
 from biobgt.spreadsheets import written
 from session.keys import REGION
@@ -69,8 +69,7 @@ def show_why(view: View, region: str) -> None:
 
 
 def _strongest(view: View) -> str:
-    table = view.measured.hub_table(view.options(HubOptions), (NE,))
-    return view.atlas.regions[int(table[f"{NE}_rank"].to_numpy().argmin())]
+    return view.atlas.regions[view.measured.strongest_hub(view.options(HubOptions))]
 
 
 def _show_standings(story: RegionStory) -> None:
