@@ -4,7 +4,7 @@ They are over subjects, never of one: means, spreads and intervals. ``assets/REA
 them, and ``docs/plausibility.md`` says what they mean.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,8 +16,10 @@ from biobgt.cohort import Subject
 from biobgt.connectome import is_correlation
 from biobgt.graph import ConnectomeSettings
 from biobgt.modules.module_options import ModuleOptions
+from biobgt.study_reliability import STUDY_ATLAS, STUDY_ATLAS_TITLE
+from biobgt.wording import listed
 
-STUDY_ATLAS, STUDY_REGIONS = "cc200", 200
+STUDY_REGIONS = 200  # of the study's atlas
 _PREPROCESSED = (
     "Their series are band-passed, with the global signal removed: subjects preprocessed differently may lie outside "
     "their range."
@@ -81,6 +83,14 @@ def abide_plausibility(group: str = "all") -> pd.DataFrame:
     return table[table["group"] == group].drop(columns="group").reset_index(drop=True)
 
 
+@cache
+def abide_groups() -> Mapping[str, int]:
+    """How many subjects of each group the ABIDE study has, controls first."""
+    table = _table("abide_plausibility")
+    sizes = table[table["group"] != "all"].groupby("group", sort=False)["n_subjects"].max()
+    return {str(group): int(n) for group, n in sizes.items()}
+
+
 def abide_modules() -> pd.DataFrame:
     """Louvain modules of NC and ASD: mean and SD of each measure, and their difference with covariates held."""
     return _table("abide_modules").copy()
@@ -122,8 +132,8 @@ def _sweep_at(level: float, perturbation: str) -> StudySweep:
     n_subjects, fewest = int(rows["n_subjects"].max()), int(rows["n_subjects"].min())
     fewer = f" At some γ, ρ is defined in only {fewest} of them." if fewest < n_subjects else ""
     note = (
-        f"In the background, mean ± 1 SD of {n_subjects} real ABIDE subjects (CC200, Pearson correlation, positive "
-        f"connections of at least {level:g}, {perturbation}, |ΔS|).{fewer} {_PREPROCESSED}"
+        f"In the background, mean ± 1 SD of {n_subjects} real ABIDE subjects ({STUDY_ATLAS_TITLE}, Pearson "
+        f"correlation, positive connections of at least {level:g}, {perturbation}, |ΔS|).{fewer} {_PREPROCESSED}"
     )
     return StudySweep(rows[["gamma", "reference", "mean", "sd"]].reset_index(drop=True), note)
 
@@ -191,8 +201,9 @@ def study_modules(
             with_defaults=True,
         )
     table = abide_modules()
+    sizes = listed([f"{n} {group}" for group, n in abide_groups().items()])
     note = (
-        "Real groups: mean ± SD of 462 NC and 437 ASD subjects of ABIDE on CC200, graphs made the same way. "
+        f"Real groups: mean ± SD of {sizes} subjects of ABIDE on {STUDY_ATLAS_TITLE}, graphs made the same way. "
         f"{_PREPROCESSED}"
     )
     return StudyModules(table[table["graphs"] == graphs].reset_index(drop=True), note)

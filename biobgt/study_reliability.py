@@ -4,6 +4,7 @@ The study (``assets/studies/reliability.py``) measured both halves of every reco
 graph. For any other it says nothing, and nothing is shown.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -16,6 +17,7 @@ from biobgt.hubs.hub_options import DEFAULT_GAMMA
 from biobgt.hubs.measures import HUB_MEASURES, NE
 
 STUDY_ATLAS, STUDY_ATLAS_TITLE = "cc200", "CC200"
+ABIDE, CNI_2019 = "ABIDE", "CNI-2019"  # the cohorts of the study
 STUDY_SETTINGS = ConnectomeSettings()
 
 
@@ -45,6 +47,13 @@ class StudyReliability:
 def reliability_table() -> pd.DataFrame:
     """The study's table: one row per cohort and measure; see ``docs/plausibility.md`` for its columns."""
     return pd.read_csv(asset("studies", "reliability.csv"))
+
+
+@cache
+def study_people() -> Mapping[str, int]:
+    """How many people of each real cohort were measured, by its name."""
+    people = reliability_table().groupby("cohort", sort=False)["n_people"].max()
+    return {str(cohort): int(n) for cohort, n in people.items()}
 
 
 def study_reliability(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from biobgt.figures.attention_words import adjusted_for
 from biobgt.model.baselines import kinds_of_baselines
+from biobgt.study_reliability import ABIDE, study_people
 from biobgt.wording import COVARIATES
 from session.export_list import listed
 
@@ -53,8 +54,8 @@ PAGES = {
             ":material/hub:",
             "Which regions are hubs by node entanglement, node efficiency and FC strength, and at which diffusion "
             "times these agree.",
-            "They are compared with 899 real subjects. For a whole cohort, in a terminal: `biobgt hubs PATH --out "
-            "DIR`.",
+            f"They are compared with {study_people()[ABIDE]} real subjects. For a whole cohort, in a terminal: "
+            "`biobgt hubs PATH --out DIR`.",
         ),
         PageEntry(
             "modules",

@@ -98,8 +98,11 @@ def little_strength_reason(mean_connectivity: float) -> str:
     """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
     if not (sentence := little_strength_sentence(mean_connectivity)):
         return ""
+    from biobgt.study_reliability import ABIDE, CNI_2019, study_people
+
+    regressed, others = (f"all {study_people()[cohort]} {cohort} subjects" for cohort in (ABIDE, CNI_2019))
     return (
         f"{sentence} FC strength is the mean over all connections of a region, in which positive and negative "
-        f"connections then cancel out. This note appears below {LITTLE_MEAN_CONNECTIVITY:g}: all 899 ABIDE subjects, "
-        "with global-signal regression, are below it, and all 240 CNI-2019 subjects, without, are above."
+        f"connections then cancel out. This note appears below {LITTLE_MEAN_CONNECTIVITY:g}: {regressed}, with "
+        f"global-signal regression, are below it, and {others}, without, are above."
     )

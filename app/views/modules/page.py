@@ -8,7 +8,7 @@ from biobgt.atlas import LABELLINGS
 from biobgt.modules.module_measures import ModuleMeasure, measure_columns
 from biobgt.modules.module_options import ModuleOptions, NamedModuleOptions
 from biobgt.spreadsheets import written
-from biobgt.studies import study_modules
+from biobgt.studies import abide_groups, study_modules
 from session.choices import choose
 from session.view import View, current_view
 from views.modules.chance_panel import show_chance
@@ -62,7 +62,7 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
     table = pd.DataFrame({"Measure": names, subject: [_shown(own.get(name)) for name in shown]})
     if study.measures is not None:
         known = study.measures.set_index("measure")
-        for group in ("NC", "ASD"):
+        for group in abide_groups():
             table[f"ABIDE {group}, real"] = [
                 _spread(known, group, name, measure) for name, (measure, _) in shown.items()
             ]
