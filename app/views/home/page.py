@@ -6,6 +6,7 @@ import biobgt
 from biobgt.cohort import GROUP_TITLES
 from biobgt.model.installed import installed_models
 from biobgt.people import counted_people
+from biobgt.references import REFERENCES
 from biobgt.wording import NOT_A_DIAGNOSIS
 from session.view import View, current_view
 from views.home.first_screen import show_first_screen
@@ -13,13 +14,7 @@ from views.page_map import PAGES
 from views.shared.model_notes import show_headline
 from views.shared.widgets import plain
 
-PAPER = """@inproceedings{peng2025biobgt,
-  title     = {Biologically Plausible Brain Graph Transformer},
-  author    = {Peng, Ciyuan and Huang, Yuelong and Dong, Qichao and Yu, Shuo and
-               Xia, Feng and Zhang, Chengqi and Jin, Yaochu},
-  booktitle = {International Conference on Learning Representations},
-  year      = {2025}
-}"""
+PAPER = "peng2025"  # whose method this implements
 
 
 def show_page() -> None:
@@ -75,7 +70,7 @@ def _show_citation(view: View) -> None:
         f"Cite the paper whose method this implements, and BioBGT Explorer {biobgt.__version__} itself "
         "(`CITATION.cff` in the project)."
     )
-    st.code(PAPER, language="latex", wrap_lines=True)
+    st.code(REFERENCES[PAPER].bibtex().rstrip(), language="latex", wrap_lines=True)
     if view.atlas.citation:
         st.caption(plain(f"Atlas: {view.atlas.title}. {view.atlas.citation}"))
     st.caption(NOT_A_DIAGNOSIS)
