@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.figures.colours import PALE_GREY
 from biobgt.figures.modules import MODULE_COLOURS
 from biobgt.wording import counted
 
@@ -20,7 +21,6 @@ Edges = Sequence[tuple[int, int, float]]
 
 NO_GROUP = "no module"
 NO_VALUE = "no value"
-GREY = "#9AA5AB"
 SYMBOLS = ("circle", "diamond", "square", "cross")
 # Of the first rank and of the last: about as far from a white page as from a black one, so that what the eye finds
 # first on both is the one with colour; blue-grey and orange are safe for the colour-blind.
@@ -111,7 +111,7 @@ def node_groups(
     """
     if groups is None:
         known = np.ones(n_regions, dtype=bool) if values is None else np.isfinite(values)
-        parts = [("regions", known, MODULE_COLOURS[0]), (NO_VALUE, ~known, GREY)]
+        parts = [("regions", known, MODULE_COLOURS[0]), (NO_VALUE, ~known, PALE_GREY)]
         return [
             NodeGroup(name, tuple(np.flatnonzero(chosen).tolist()), colour, SYMBOLS[0])
             for name, chosen, colour in parts
@@ -128,7 +128,7 @@ def node_groups(
         n_alike = sum(group.colour == colour for group in found)
         found.append(NodeGroup(name, members, colour, SYMBOLS[n_alike % len(SYMBOLS)]))
     alone = tuple(k for k, group in enumerate(groups) if group is None)
-    return [*found, NodeGroup(NO_GROUP, alone, GREY, SYMBOLS[0])] if alone else found
+    return [*found, NodeGroup(NO_GROUP, alone, PALE_GREY, SYMBOLS[0])] if alone else found
 
 
 def placed_regions(coordinates: Values) -> NDArray[np.bool_]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
-    GREY,
     LAST_COLOUR,
     NO_GROUP,
     NO_VALUE,
@@ -22,6 +21,7 @@ from biobgt.figures.brain_nodes import (
     colour_scale,
     rank_ticks,
 )
+from biobgt.figures.colours import LINE_GREY, PALE_GREY
 from biobgt.figures.frame import Trace, bar_above
 from biobgt.figures.surface import HEMISPHERES, hemisphere_mesh
 
@@ -102,7 +102,7 @@ def value_colours(
     bar = bar_above(escape(quantity, quote=False), BRAIN_HEIGHT)
     ticks: dict[str, object] = {"tickvals": rank_ticks(len(values))} if ranked else {}
     shades: dict[str, object] = {"color": values[list(group.members)], "colorscale": scale, "cmin": low, "cmax": high}
-    return shades | {"colorbar": bar | {"outlinewidth": 1, "outlinecolor": GREY} | ticks}
+    return shades | {"colorbar": bar | {"outlinewidth": 1, "outlinecolor": PALE_GREY} | ticks}
 
 
 def node_trace(
@@ -168,7 +168,7 @@ def edge_traces(coordinates: Values, edges: Edges) -> list[Trace]:
                 "showlegend": not traces,
                 "hoverinfo": "skip",
                 "connectgaps": False,
-                "line": {"color": "#7A868C", "width": _EDGE_WIDTHS[step], "dash": "dash" if negative else "solid"},
+                "line": {"color": LINE_GREY, "width": _EDGE_WIDTHS[step], "dash": "dash" if negative else "solid"},
             }
         )
     return traces
@@ -183,7 +183,7 @@ def side_names() -> Trace:
         "z": [-62, 0],
         "mode": "text",
         "text": ["left", "front"],
-        "textfont": {"color": "#7A868C", "size": 12},
+        "textfont": {"color": LINE_GREY, "size": 12},
         "name": "sides",
         "hoverinfo": "skip",
         "showlegend": False,

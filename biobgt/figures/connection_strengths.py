@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.figures.colours import BLUE
 from biobgt.figures.connectivity_heatmap import colour_limit
 from biobgt.figures.figure import Figure, NoOptions, registered
 from biobgt.figures.frame import layout, whose
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 
-_KEPT_COLOUR, _DROPPED_COLOUR = "#0072B2", "#B8BDC4"
+_KEPT_COLOUR, _DROPPED_COLOUR = BLUE, "#B8BDC4"
 _BINS_PER_SIDE = 25
 
 

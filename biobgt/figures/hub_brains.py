@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, brain_caption
-from biobgt.figures.brain_nodes import GREY, left_out_words
+from biobgt.figures.brain_nodes import left_out_words
+from biobgt.figures.colours import PALE_GREY
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
@@ -171,7 +172,7 @@ class HubBrain(Figure):
             sizes=-self.values if measure.low_in_hubs else self.values,
             values=self.ranks,
             groups=None if painted else groups,
-            group_colours={none: GAP_COLOUR, other: GREY, hub: HUB_COLOUR},
+            group_colours={none: GAP_COLOUR, other: PALE_GREY, hub: HUB_COLOUR},
             ranked=painted,
             quantity=f"rank by {measure.short}",
             named=self.named,

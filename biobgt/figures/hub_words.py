@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from biobgt.figures.colours import LINE_GREY, PURPLE, VERMILION
 from biobgt.figures.frame import whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from biobgt.measured import Measured
 
 # Colours of what is marked, whatever the measure; Okabe and Ito's, and never the only way to tell two things apart.
-HUB_COLOUR = "#D55E00"
-CHOSEN_COLOUR = "#CC79A7"
-GROUP_COLOUR = "#7A868C"
+HUB_COLOUR = VERMILION
+CHOSEN_COLOUR = PURPLE
+GROUP_COLOUR = LINE_GREY
 _PERTURBED: Mapping[str, str] = {
     "control": "replaces the region's closed neighbourhood by a clique of the same total weight",
     "remove": "removes the region's connections",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from biobgt.cohort import kind_of_group
 from biobgt.errors import InputError
+from biobgt.figures.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
 from biobgt.figures.figure import Figure
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names, readout_names
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 
 ONE_MEMBER = "the one ensemble member that was not trained on that subject"
 GROUP_COLOURS: Mapping[str, str] = {
-    "NC": "#0072B2",
-    "ASD": "#D55E00",
-    "ADHD": "#E69F00",
-    "MCI": "#CC79A7",
-    "AD": "#882255",
+    "NC": BLUE,
+    "ASD": VERMILION,
+    "ADHD": ORANGE,
+    "MCI": PURPLE,
+    "AD": WINE,
 }
-OTHER_COLOUR = "#7A868C"
-OWN_MODEL, OWN_COLOUR = "BioBGT", "#0072B2"  # beside other models
+OTHER_COLOUR = LINE_GREY
+OWN_MODEL, OWN_COLOUR = "BioBGT", BLUE  # beside other models
 CHANCE_LINE = {"color": OTHER_COLOUR, "dash": "dot", "width": 1.5}
 _TEST = (
     "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). Overall "

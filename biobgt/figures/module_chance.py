@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from biobgt.errors import InputError
+from biobgt.figures.colours import PALE_GREY, VERMILION
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, note_at_top, vertical_line, whose
 from biobgt.figures.modules import module_words
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from biobgt.modules.segregation import ModularityTest
 
 NULL_GRAPHS = 100
-_NULL, _OWN = "#9AA5AB", "#D55E00"
+_NULL, _OWN = PALE_GREY, VERMILION
 _AXES = (MODULE_MEASURES[Q].short, "Null graphs")
 _MOST_BARS = 20
 

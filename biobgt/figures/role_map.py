@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from biobgt.figures.brain_nodes import SYMBOLS
+from biobgt.figures.colours import LINE_GREY
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import horizontal_line, layout, note_at_right, whose
 from biobgt.figures.modules import MODULE_COLOURS, module_colours, module_words, named_modules
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from biobgt.figures.paper.style import PaperStyle
     from biobgt.measured import Measured
 
-HUB_LINE = "#7A868C"
+HUB_LINE = LINE_GREY
 HUBS_ABOVE = "hubs above"
 
 

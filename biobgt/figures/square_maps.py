@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from biobgt.figures.colours import PALE_GREY
 from biobgt.figures.frame import Axes, axis_suffix, block_brackets, block_lines, block_ticks, side_by_side_axes
 from biobgt.figures.modules import MODULE_COLOURS, label_rows
 from biobgt.figures.region_order import UNLABELLED, RegionOrder
 
 PANEL_GAP = 0.03
-_UNNAMED_COLOUR = "#9AA5AB"
+_UNNAMED_COLOUR = PALE_GREY
 _NAME_SHARE = {1: 1 / 19, 2: 1 / 10}  # of a panel's height on a narrow page, for a name
 
 

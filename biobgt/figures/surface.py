@@ -18,7 +18,6 @@ from biobgt.atlas import BUNDLED
 from biobgt.errors import InputError
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
-    GREY,
     LAST_COLOUR,
     NO_VALUE,
     Values,
@@ -27,6 +26,7 @@ from biobgt.figures.brain_nodes import (
     n_placed,
     rank_ticks,
 )
+from biobgt.figures.colours import PALE_GREY
 from biobgt.figures.frame import Trace, bar_above
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.options import option
@@ -217,7 +217,10 @@ def _plain(colour: str, chosen: NDArray[np.bool_]) -> dict[str, Any]:
 def _scale(shown: "BrainDrawing", shades: Values) -> dict[str, Any]:
     named, low, high = colour_scale(shades, shown.limits)
     colours = [[0, FIRST_COLOUR], [1, LAST_COLOUR]] if shown.ranked else named
-    bar = bar_above(escape(shown.quantity, quote=False), PAINTED_HEIGHT) | {"outlinewidth": 1, "outlinecolor": GREY}
+    bar = bar_above(escape(shown.quantity, quote=False), PAINTED_HEIGHT) | {
+        "outlinewidth": 1,
+        "outlinecolor": PALE_GREY,
+    }
     bar |= {"tickvals": rank_ticks(len(shades))} if shown.ranked else {}
     return {"colorscale": colours, "cmin": low, "cmax": high, "colorbar": bar}
 

@@ -13,7 +13,6 @@ from biobgt.figures import brain_caption
 from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
-    GREY,
     LAST_COLOUR,
     colour_scale,
     left_out_words,
@@ -24,6 +23,7 @@ from biobgt.figures.brain_nodes import (
 )
 from biobgt.figures.brain_traces import cortex_mesh
 from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.colours import PALE_GREY
 from biobgt.figures.modules import MODULE_COLOURS
 from biobgt.figures.paper.style import PaperStyle
 from biobgt.measured import MeasuredCohort
@@ -69,7 +69,7 @@ def test_values_are_colours_with_a_named_bar():
         "<b>D</b><br>NE (bits): 4",
     ]
     missing = named(figure)["no value"]
-    assert missing.marker.color == GREY
+    assert missing.marker.color == PALE_GREY
     np.testing.assert_array_equal(places(missing), PLACES[[2]])
     assert figure.layout.title.text == "T · simulated"
 
@@ -116,7 +116,7 @@ def test_groups_have_a_trace_a_colour_and_a_legend_entry_each():
     np.testing.assert_array_equal(places(drawn["Module 2"]), PLACES[[1, 3]])
     assert drawn["Module 2"].marker.color == MODULE_COLOURS[0]
     assert drawn["Module 10"].marker.color == MODULE_COLOURS[1]
-    assert drawn["no module"].marker.color == GREY
+    assert drawn["no module"].marker.color == PALE_GREY
     assert drawn["Module 10"].text[0] == "<b>A</b><br>Module 10<br>NE: 1"
 
 

@@ -1,0 +1,9 @@
+"""The hues that figures draw with, by name; what each stands for is said where it is used."""
+
+# Of Okabe and Ito, safe for the colour-blind.
+BLUE, SKY, GREEN, YELLOW = "#0072B2", "#56B4E9", "#009E73", "#F0E442"
+ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
+# Of Tol, that go with them.
+WINE, INDIGO = "#882255", "#332288"
+# For lines, and for what belongs to no group.
+LINE_GREY, PALE_GREY = "#7A868C", "#9AA5AB"
