@@ -125,7 +125,9 @@ class AttentionSpread(ModelFigure):
             **layout(self.title, self.simulated, height=420),
             "xaxis": {
                 "tickvals": list(range(len(names))),
-                "ticktext": names,
+                "ticktext": [name.replace(" (", "<br>(") for name in names],
+                "ticklabeloverflow": "allow",  # plotly would leave out a slanted name that reaches the edge
+                "automargin": True,
                 "range": [-0.6, len(names) - 0.4],
                 "zeroline": False,
                 "showgrid": False,

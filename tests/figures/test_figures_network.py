@@ -49,6 +49,13 @@ def test_the_caption_says_whether_a_few_people_make_the_mean(spread: AttentionSp
     assert "−1.00 (NC (ABIDE))" in spread.caption
 
 
+def test_every_group_is_named_below_its_box_on_a_narrow_page(spread: AttentionSpread) -> None:
+    """Plotly leaves out a name that reaches the edge of the figure, unless told not to."""
+    axis = spread.plotly().layout.xaxis
+    assert axis.ticktext == ("NC<br>(ABIDE)", "ASD")
+    assert axis.ticklabeloverflow == "allow" and axis.automargin
+
+
 def test_people_are_drawn_on_paper_where_they_are_on_the_screen(spread: AttentionSpread) -> None:
     screen = [trace for trace in spread.plotly().data if trace.type == "scatter"]
     drawn = [np.asarray(dots.get_offsets()) for dots in spread.matplotlib(STYLE).axes[0].collections]
