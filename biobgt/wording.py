@@ -13,6 +13,7 @@ COVARIATES: Mapping[str, str] = {
     "sex": "sex",
     "site": "site",
 }
+USUAL_COVARIATES = tuple(COVARIATES)[1:]  # known of people and recordings; the first is made of connectivity itself
 
 # What begins emphasis, code, a tag, an entity or a link; a plain "<", "_" or "[" within a sentence is none of them.
 _MARKUP = re.compile(r"[\\`*~]|<(?=[a-zA-Z/!?])|&(?=[#\w]+;)|(?<!\w)_|_(?!\w)|(?<=\])[(\[:]|(?<=!)\[")
@@ -38,12 +39,13 @@ def signed(value: float, decimals: int = 2) -> str:
     return "not defined" if value != value else f"{round(value, decimals) or 0.0:.{decimals}f}".replace("-", "−")
 
 
-def listed(names: Sequence[str]) -> str:
-    """Put names in a sentence: ``age``, ``age and sex``, ``motion, age and sex``."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Put names in a sentence: ``age``, ``age and sex``, ``motion, age and sex``; the last joined by another word."""
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-UNADJUSTED_DIFFERENCE = "A difference may be one of motion, age, sex or site."
+ANY_USUAL_COVARIATE = listed([COVARIATES[name] for name in USUAL_COVARIATES], "or")
+UNADJUSTED_DIFFERENCE = f"A difference may be one of {ANY_USUAL_COVARIATE}."
 
 
 def not_ruled_out(absent: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from biobgt.figures.attention_words import adjusted_for
 from biobgt.model.baselines import kinds_of_baselines
 from biobgt.study_reliability import ABIDE, study_people
-from biobgt.wording import COVARIATES
+from biobgt.wording import COVARIATES, USUAL_COVARIATES
 from session.export_list import listed
 
 
@@ -69,8 +69,8 @@ PAGES = {
             "compare",
             "Compare",
             ":material/compare_arrows:",
-            "Whether two groups of your cohort differ in connectivity, segregation, hubs or modules, adjusted for "
-            "motion, age, sex and site.",
+            "Whether two groups of your cohort differ in connectivity, segregation, hubs or modules, "
+            f"{adjusted_for(', '.join(USUAL_COVARIATES))}.",
             "What covariates cost, and what cannot be compared, is said before anything is computed. In a terminal: "
             "`biobgt compare PATH --groups NC ASD --of hubs --out DIR`.",
         ),

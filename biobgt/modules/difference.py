@@ -23,8 +23,9 @@ from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_labels
 from biobgt.nulls import check_seed
 from biobgt.people import FEWEST_COMPARED
+from biobgt.wording import ANY_USUAL_COVARIATE
 
-UNADJUSTED = "The test is not adjusted for motion, age, sex or site, so a difference may be one of those."
+UNADJUSTED = f"The test is not adjusted for {ANY_USUAL_COVARIATE}, so a difference may be one of those."
 
 
 @dataclass(frozen=True, eq=False)
