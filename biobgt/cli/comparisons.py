@@ -22,6 +22,7 @@ from biobgt.cli.results import print_settings, results_folder, write_reading, wr
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.cohort_tables import analyse_hubs, analyse_modules
+from biobgt.false_discoveries import FDR, passes
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups.cohort_features import (
     CohortFeatures,
@@ -106,7 +107,8 @@ def _compare_measure(
     shown = shown[["feature", *(f"mean_{group}" for group in groups), "d", "d_low", "d_high", "p", "q"]]
     title = features.measured[0].upper() + features.measured[1:]
     print_table(shown, title=f"{title}: {groups[1]} against {groups[0]} ({sizes})")
-    print_line(f"Of {len(rows)} features, {int((rows['q'] < 0.05).sum())} differ at a false discovery rate of 5 %.")
+    n_differ = int(passes(rows["q"]).sum())
+    print_line(f"Of {len(rows)} features, {n_differ} differ at a false discovery rate of {100 * FDR:g} %.")
     print_line(
         f"Adjusted for: {', '.join(found.covariates) or 'none'}. {found.design.degrees} residual degrees of freedom, "
         f"{found.permutations:,} permutations, seed {found.seed}."

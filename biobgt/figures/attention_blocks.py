@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.false_discoveries import FDR, passes
 from biobgt.figures.attention_difference import DIVERGING
 from biobgt.figures.attention_options import TwoGroupsOptions
 from biobgt.figures.attention_words import adjusted_for, comparison_sentence
@@ -16,7 +17,7 @@ from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, in_panel, layout, stacked_axes
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.figures.region_order import order_regions
-from biobgt.model.attention_views import FDR, WITHOUT_CONNECTIVITY, BlockTests, block_tests
+from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, BlockTests, block_tests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,7 +187,7 @@ def block_texts(d: Matrix, q: Matrix) -> list[list[str]]:
         if not np.isfinite(effect):
             return ""
         rounded = round(effect, 2) or 0.0  # a small negative effect is no minus zero
-        return f"{rounded:.2f}".replace("-", "−") + (f" {MARK}" if rate <= FDR else "")
+        return f"{rounded:.2f}".replace("-", "−") + (f" {MARK}" if passes(rate) else "")
 
     return [[text(*pair) for pair in zip(*rows, strict=True)] for rows in zip(d.tolist(), q.tolist(), strict=True)]
 

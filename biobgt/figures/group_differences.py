@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.false_discoveries import FDR, passes
 from biobgt.figures.attention_words import adjusted_for
 from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, place_words
 from biobgt.figures.figure import Figure, registered
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 
-FDR = 0.05  # false discovery rate at which a difference is marked
 Effect = Literal["d", "t"]
 _EFFECTS = {"d": "effect size d", "t": "statistic t of the difference"}
 MOST_DRAWN = 25  # features; more cannot be told apart
@@ -90,7 +90,7 @@ class GroupDifferenceFigure(Figure, ABC):
     @property
     def differs(self) -> NDArray[np.bool_]:
         """Which features differ at a false discovery rate of 5 %, shape (n_features,)."""
-        return np.asarray((self.table["q"] < FDR).to_numpy())
+        return passes(self.table["q"])
 
     @property
     def numbers(self) -> "pd.DataFrame":
@@ -181,7 +181,7 @@ class GroupDifferences(GroupDifferenceFigure):
             "shapes": [vertical_line(0, {"color": GROUP_COLOUR, "dash": "dot", "width": 1})],
             "annotations": [_beside(row, f"q {q:.2g}") for row, q in enumerate(drawn["q"])],
         }
-        differs = (drawn["q"] < FDR).to_numpy()
+        differs = passes(drawn["q"])
         marks = [_points(drawn, rows, chosen, passed=passed) for chosen, passed in ((differs, True), (~differs, False))]
         return go.Figure([mark for mark in marks if mark is not None], frame)
 
@@ -321,7 +321,7 @@ def _points(drawn: "pd.DataFrame", rows: NDArray[np.int_], chosen: NDArray[np.bo
         "x": d,
         "y": rows[chosen],
         "mode": "markers",
-        "name": f"q {'<' if passed else '≥'} {FDR:g}",
+        "name": f"q {'≤' if passed else '>'} {FDR:g}",
         "marker": {"color": colour, "size": 9, "symbol": "diamond" if passed else "circle-open"},
         "error_x": error_bars(own["d_low"].to_numpy(float), d, own["d_high"].to_numpy(float), colour),
         "text": [

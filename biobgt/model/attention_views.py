@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import PAPER_MODULES, Atlas
 from biobgt.errors import InputError
+from biobgt.false_discoveries import FDR as FDR
+from biobgt.false_discoveries import passes
 from biobgt.modules.blocks import module_contrast
 from biobgt.quality import OVERALL_CONNECTIVITY
 
 Matrix = NDArray[np.float64]
 AnyMatrix = NDArray[np.floating]
-FDR = 0.05
 WITHOUT_CONNECTIVITY = "_without_connectivity"  # ends the columns of tests not adjusted for overall connectivity
 
 
@@ -53,18 +54,18 @@ class BlockTests:
     @property
     def marked(self) -> pd.DataFrame:
         """The blocks whose false discovery rate is at most 5 %, adjusted for the covariates."""
-        return self.blocks[self.blocks["q"] <= FDR]
+        return self.blocks[passes(self.blocks["q"])]
 
     @property
     def n_marked_without_connectivity(self) -> int | None:
         """How many blocks would pass if overall connectivity were not adjusted for; None where that is not known."""
         column = f"q{WITHOUT_CONNECTIVITY}"
-        return int((self.blocks[column] <= FDR).sum()) if column in self.blocks else None
+        return int(passes(self.blocks[column]).sum()) if column in self.blocks else None
 
     @property
     def n_marked_unadjusted(self) -> int:
         """How many blocks would pass without covariates."""
-        return int((self.blocks["q_unadjusted"] <= FDR).sum())
+        return int(passes(self.blocks["q_unadjusted"]).sum())
 
 
 def select_attention(attention: NDArray[np.float32], *, layer: int | None = None, head: int | None = None) -> Matrix:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from biobgt.false_discoveries import FDR, passes
 from biobgt.training.card_words import table_lines
 from biobgt.training.hub_header import hub_header
 from biobgt.wording import COVARIATES, code_span, counted, listed, plain_markdown, signed
@@ -68,9 +69,9 @@ def _family_words(found: Sequence[Mapping[str, Any]]) -> str:
     if not known:
         return "No pair could be tested."
     rates = false_discovery_control(known)
-    passed = int((rates <= 0.05).sum())
+    passed = int(passes(rates).sum())
     many = f"{passed} of {counted(len(known), 'pair')}" if passed else f"None of {counted(len(known), 'pair')}"
-    return f"{many} at a false discovery rate of 5 % over all pairs; the lowest rate is {rates.min():.2f}."
+    return f"{many} at a false discovery rate of {100 * FDR:g} % over all pairs; the lowest rate is {rates.min():.2f}."
 
 
 def shared_readme(card: Mapping[str, Any]) -> str:

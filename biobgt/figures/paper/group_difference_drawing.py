@@ -3,7 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from biobgt.figures.group_differences import EFFECT, FDR, GroupDifferences
+from biobgt.false_discoveries import FDR, passes
+from biobgt.figures.group_differences import EFFECT, GroupDifferences
 from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR
 from biobgt.figures.paper.paper_frame import (
     POINTS_PER_MM,
@@ -24,15 +25,15 @@ _ROW_MM = 3.4
 def draw_group_differences(shown: GroupDifferences, style: PaperStyle) -> Figure:
     """Draw effect sizes with intervals, the clearest first, and their false discovery rates beside them."""
     drawn = shown.drawn
-    differs = (drawn["q"] < FDR).to_numpy()
+    differs = passes(drawn["q"])
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style)
         axes = figure.add_subplot()
         axes.axvline(0, color=GROUP_COLOUR, linestyle=":", linewidth=0.8)
         for chosen, colour, marker, label in (
-            (differs, style.colour(HUB_COLOUR), "D", f"q < {FDR:g}"),
-            (~differs, GROUP_COLOUR, "o", f"q ≥ {FDR:g}"),
+            (differs, style.colour(HUB_COLOUR), "D", f"q ≤ {FDR:g}"),
+            (~differs, GROUP_COLOUR, "o", f"q > {FDR:g}"),
         ):
             if not chosen.any():
                 continue
