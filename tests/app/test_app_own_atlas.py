@@ -62,7 +62,7 @@ def test_bundled_atlas_of_the_same_size_is_offered(open_page, rng) -> None:
         "Schaefer 200, 7-network order",
         "Schaefer 200, 17-network order",
         "My own atlas table",
-        "Not known: regions are numbered",
+        "Another atlas, or not known: regions are numbered",
     ]
     box.set_value("cc200").run()
     press(page, "Change the atlas")

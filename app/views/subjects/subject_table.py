@@ -23,10 +23,11 @@ from session.uploads import Upload, read_uploaded_atlas
 from views.page_map import PAGES
 from views.shared.atlas_question import ask_to_confirm_atlas
 from views.shared.widgets import input_errors_shown, plain
+from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_TITLE, ask_for_atlas_table
 
 TICK, ID, GROUP = "ticked", "subject", "group"
 NO_GROUP = "no group"
-OWN_TABLE, NUMBERED = "own table", "numbered"
+NUMBERED = "numbered"
 TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
 NAMED_SUBJECTS = 5  # by a remark; of more the number is given
 
@@ -129,13 +130,7 @@ def show_atlas(cohort: Cohort) -> None:
         st.caption(plain(f"{cohort.atlas.title}: decided by {cohort.atlas_decided_by}."))
     if not cohort.atlas_is_sure:
         ask_to_confirm_atlas(cohort, key="confirm_atlas")
-    table: Upload | None = None
-    if chosen == OWN_TABLE:
-        table = st.file_uploader(
-            "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file",
-            type=["csv", "tsv", "node"],
-            key=f"own_atlas_table{edition}",
-        )
+    table = ask_for_atlas_table(f"own_atlas_table{edition}") if chosen == OWN_TABLE else None
     if changing:
         with input_errors_shown():
             if chosen == OWN_TABLE and table is None:
@@ -219,7 +214,7 @@ def _atlas_choices(atlas: Atlas) -> Mapping[str, str]:
         for name, about in BUNDLED.items()
         if about.n_regions == atlas.n_regions and load_atlas(name) is not atlas
     }
-    return {"": atlas.title, **bundled, OWN_TABLE: "My own atlas table", NUMBERED: "Not known: regions are numbered"}
+    return {"": atlas.title, **bundled, OWN_TABLE: OWN_TABLE_TITLE, NUMBERED: UNKNOWN_TITLE}
 
 
 def _find_atlas(chosen: str, table: Upload | None, n_regions: int) -> Atlas:

@@ -14,9 +14,10 @@ from session.cohorts import own_cohort
 from session.keys import ADDING, BATCH, UPLOADERS
 from session.uploads import Upload, UploadedFiles, earlier_subjects
 from views.subjects.autosave_panel import show_keeping
+from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_TITLE, ask_for_atlas_table
 from views.subjects.reading_panel import answers_about
 
-RECOGNISE, OWN_TABLE = "recognise", "own table"
+RECOGNISE = "recognise"
 
 
 def ask_for_files() -> UploadedFiles | None:
@@ -74,19 +75,14 @@ def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
     atlas = st.selectbox("Atlas", choices, format_func=_atlas_title, key=f"atlas{uploads}")
     if atlas != OWN_TABLE:
         return None if atlas == RECOGNISE else atlas, None
-    table: Upload | None = st.file_uploader(
-        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file",
-        type=["csv", "tsv", "node"],
-        key=f"table{uploads}",
-    )
-    return None, table
+    return None, ask_for_atlas_table(f"table{uploads}")
 
 
 def _atlas_title(name: str) -> str:
     if name in BUNDLED:
         return f"{BUNDLED[name].title}, {BUNDLED[name].n_regions} regions"
-    others = {RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: "My own atlas table"}
-    return others.get(name, "Another atlas, or not known: regions are numbered")
+    others = {RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: OWN_TABLE_TITLE}
+    return others.get(name, UNKNOWN_TITLE)
 
 
 def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
