@@ -23,6 +23,7 @@ from .performance import Reliability, RocCurves
 from .region_order import RegionOrder, only_regions, order_by_value, order_regions, random_regions
 from .role_map import RoleMap
 from .series_carpet import SeriesCarpet
+from .small_worldness import SmallWorldness
 from .subject_attention import SubjectAttention
 from .subject_probability import SubjectProbability
 
@@ -55,6 +56,7 @@ __all__ = [
     "RocCurves",
     "RoleMap",
     "SeriesCarpet",
+    "SmallWorldness",
     "SubjectAttention",
     "SubjectProbability",
     "brain_caption",

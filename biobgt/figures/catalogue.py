@@ -28,6 +28,7 @@ import biobgt.figures.performance
 import biobgt.figures.region_surroundings
 import biobgt.figures.role_map
 import biobgt.figures.series_carpet
+import biobgt.figures.small_worldness
 import biobgt.figures.subject_attention
 import biobgt.figures.subject_probability
 import biobgt.figures.why_region  # noqa: F401  # each registers its figures

@@ -196,7 +196,14 @@ def test_chance_is_tested_on_request(open_modules, graph, modules, counted, monk
     world = small_world(graph, n_nulls=2, seed=1)
     metrics = {metric.label: metric.value for metric in page.metric}
     assert metrics["Small-world σ"] == f"{world.sigma:.2f}"
-    assert metrics["Small-world ω"] == f"{world.omega:.2f}"
+    assert metrics["Small-world ω"] == f"{world.omega:.2f}".replace("-", "−")
+    clustering, length = figure(page, "small_worldness")["data"]
+    np.testing.assert_allclose(
+        array(clustering["y"]), [world.clustering, world.random_clustering, world.lattice_clustering]
+    )
+    np.testing.assert_allclose(array(length["y"]), [world.path_length, world.random_path_length])
+    assert "Means over 2 null graphs of each kind, seed 1" in captions(page)
+    assert [button.key for button in page.button if button.key == "small_worldness_export"]
     page.run()
     assert (counted["modularity_test"], counted["small_world"]) == (4, 2)
 

@@ -21,6 +21,7 @@ SMALL = gallery.Shown(
         "gamma_sweep": {"gammas": (0.1, 1.0)},
         "resolution_sweep": {"resolutions": (0.8, 1.0), "runs": 2},
         "modularity_against_chance": {"null_graphs": 2},
+        "small_worldness": {"null_graphs": 1},
         "group_module_brain": {"runs": 2},
         "group_module_flow": {"runs": 2},
     },

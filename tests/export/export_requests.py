@@ -10,6 +10,7 @@ OPTIONS = {
     "gamma_sweep": {"gammas": (0.1, 1.0)},
     "resolution_sweep": {"resolutions": (0.8, 1.0), "runs": 2},
     "modularity_against_chance": {"null_graphs": 2},
+    "small_worldness": {"null_graphs": 2},
     "group_module_brain": {"first": "NC", "second": "AD"},
     "group_module_flow": {"first": "NC", "second": "AD"},
     "group_differences": {"first": "NC", "second": "AD", "permutations": 20},

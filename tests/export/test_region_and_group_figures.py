@@ -14,7 +14,7 @@ from biobgt.export.making import make_figure
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.region_story import region_story
 from biobgt.hubs.table import measure_hubs
-from biobgt.modules import find_modules, modularity_test
+from biobgt.modules import find_modules, modularity_test, small_world
 from biobgt.modules.difference import module_difference
 from biobgt.modules.module_options import ModuleOptions
 
@@ -96,6 +96,28 @@ def test_chance_is_the_test_taken_at_once(measured, graph):
     assert f"p = {expected.p:.3g}" in made.caption
     assert "3 null graphs" in made.methods[-1]
     assert {"guimera2004", "maslov2002", "rubinov2011"} <= set(made.citations)
+
+
+def test_small_worldness_is_the_one_measured_at_once(measured, graph):
+    made = make_figure(measured, request_of("small_worldness", null_graphs=2, seed=5))
+    expected = small_world(graph, n_nulls=2, seed=5)
+    values = made.numbers.set_index(["measure", "graph"])["value"]
+    assert values.to_dict() == pytest.approx(
+        {
+            ("clustering C", "this subject"): expected.clustering,
+            ("clustering C", "random graphs"): expected.random_clustering,
+            ("clustering C", "lattices"): expected.lattice_clustering,
+            ("path length L", "this subject"): expected.path_length,
+            ("path length L", "random graphs"): expected.random_path_length,
+            ("small-world σ", "this subject"): expected.sigma,
+            ("small-world ω", "this subject"): expected.omega,
+        }
+    )
+    assert f"is {expected.sigma:.2f}; it is above 1 in a small world" in made.caption
+    assert "2 random graphs" in made.methods[-1]
+    assert "from seed 5 on" in made.methods[-1]
+    assert "Louvain" not in " ".join(made.methods), "modules have no part in it"
+    assert {"humphries2008", "telesford2011", "onnela2005"} <= set(made.citations)
 
 
 def test_each_groups_modules_are_drawn_with_matching_numbers(measured):

@@ -1,5 +1,7 @@
 """Why this region, and modularity against chance, in the paper: the screen's numbers, and no text cut or covered."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hub_figures import entropies_of, spectra_of, surroundings_of
@@ -9,9 +11,9 @@ from paper_texts import texts_inside_and_apart
 from test_paper_layout import LONG
 
 from biobgt import InputError
-from biobgt.figures import ModularityAgainstChance, paper
+from biobgt.figures import ModularityAgainstChance, SmallWorldness, paper
 from biobgt.figures.region_surroundings import MOST_DRAWN
-from biobgt.modules import ModularityTest
+from biobgt.modules import ModularityTest, SmallWorld
 
 STYLE = paper.PaperStyle(dpi=100)
 NAMES = ("Middle", "A", "B", "C")
@@ -140,6 +142,28 @@ def test_what_cannot_be_drawn_is_refused():
         surroundings_of(names, np.ones((17, 17))).matplotlib(low)
 
 
+WORLD = SmallWorld(0.4, 2.5, 1.6, -0.1, 0.2, 2.0, 0.5, 88, 2, True, 5, 7)
+
+
+def test_small_world_has_a_bar_for_each_kind_of_graph_and_says_what_is_not_defined():
+    shown = SmallWorldness(found=WORLD, subject="s")
+    screen, drawn = shown.plotly(), shown.matplotlib(STYLE)
+    for trace, axes in zip(screen.data, drawn.axes, strict=True):
+        assert [bar.get_height() for bars in axes.containers for bar in bars] == list(trace.y)
+        assert [text.get_text() for text in axes.texts] == list(trace.text)
+        colours = [to_hex(bar.get_facecolor()) for bars in axes.containers for bar in bars]
+        assert colours == [colour.lower() for colour in trace.marker.color]
+    assert list(screen.data[0].x) == ["this subject", "random graphs", "lattices"]
+    assert shown.indices == {"Small-world σ": "1.60", "Small-world ω": "−0.10"}
+    assert shown.caption.endswith(
+        "5 null graphs of each kind, seed 7. 2 regions outside the largest component left out."
+    )
+    nothing = SmallWorldness(found=replace(WORLD, sigma=np.nan, random_clustering=np.nan, n_nulls=1, n_left_out=0))
+    assert nothing.indices["Small-world σ"] == "not defined"
+    assert [text.get_text() for text in nothing.matplotlib(STYLE).axes[0].texts] == ["0.400", "not defined", "0.500"]
+    assert nothing.caption.endswith("1 null graph of each kind, seed 7.")
+
+
 MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
 CASES = {
     "surroundings": lambda s: surroundings_of(
@@ -153,6 +177,7 @@ CASES = {
         GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, title=LONG, simulated=True
     ).matplotlib(s),
     "chance": lambda s: ModularityAgainstChance(test=chance(), title=LONG, simulated=True).matplotlib(s),
+    "small world": lambda s: SmallWorldness(found=WORLD, title=LONG, simulated=True).matplotlib(s),
 }
 
 

@@ -2,22 +2,16 @@
 
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from biobgt import InputError
 from biobgt.figures.module_chance import NULL_GRAPHS, ChanceOptions, ModularityAgainstChance
+from biobgt.figures.small_worldness import SMALL_WORLD_GRAPHS, SmallWorldness, SmallWorldOptions
 from biobgt.kept_results import NULL_MODULARITY, NULL_SMALL_WORLD
-from biobgt.modules import SmallWorld
 from biobgt.modules.module_options import ModuleOptions
-from biobgt.modules.small_world import pool_small_worlds
-from biobgt.spreadsheets import written
-from biobgt.wording import counted
 from session.long_work import work_through
 from session.view import View
 from views.shared.widgets import heading, input_errors_shown, plain, show
-
-SMALL_WORLD_GRAPHS = 5
 
 
 def show_chance(view: View) -> None:
@@ -56,9 +50,8 @@ def _test_modularity(view: View) -> None:
 
 
 def _measure_small_world(view: View) -> None:
-    measured, options = view.measured, view.options(ModuleOptions)
-    seeds = range(options.seed, options.seed + SMALL_WORLD_GRAPHS)
-    left = [seed for seed in seeds if not measured.has(NULL_SMALL_WORLD, (options.signed, seed))]
+    measured, options = view.measured, view.options(SmallWorldOptions, null_graphs=SMALL_WORLD_GRAPHS)
+    left = [seed for seed in options.null_seeds if not measured.has(NULL_SMALL_WORLD, (options.signed, seed))]
     whole = work_through(
         left,
         partial(measured.null_small_world, options),
@@ -68,35 +61,8 @@ def _measure_small_world(view: View) -> None:
         done_before=SMALL_WORLD_GRAPHS - len(left),
     )
     if whole:
-        found = pool_small_worlds([measured.null_small_world(options, seed) for seed in seeds])
-        _show_small_world(view, options, found)
-
-
-def _show_small_world(view: View, options: ModuleOptions, found: SmallWorld) -> None:
-    rows = [
-        ("Clustering C", *(f"{c:.3f}" for c in (found.clustering, found.random_clustering, found.lattice_clustering))),
-        ("Path length L", f"{found.path_length:.3f}", f"{found.random_path_length:.3f}", "not used"),
-    ]
-    with st.container(horizontal=True):
-        for title, value in (("Small-world σ", found.sigma), ("Small-world ω", found.omega)):
-            st.metric(title, "not defined" if value != value else f"{value:.2f}", width="content", border=True)
-        columns = ["Measure", view.subject.id, "Random graphs", "Lattices"]
-        st.dataframe(
-            written(pd.DataFrame(rows, columns=columns)),
-            hide_index=True,
-            key="small_world_table",
-            width="content",
-            alt="Clustering and path length beside those of null graphs",
-        )
-    whom = "Simulated subject" if view.subject.simulated else "Subject"
-    left_out = (
-        f" {counted(found.n_left_out, 'region')} outside the largest component left out." if found.n_left_out else ""
-    )
-    st.caption(
-        plain(
-            f"{whom} {view.subject.id}: σ = (C/C random) / (L/L random), above 1 in a small world (Humphries and "
-            f"Gurney 2008); ω = L random/L − C/C lattice, near 0 in a small world, −1 in a lattice and 1 in a random "
-            f"graph (Telesford et al. 2011). Means over {found.n_nulls} null graphs of each kind, seed "
-            f"{options.seed}.{left_out}"
-        )
-    )
+        figure = SmallWorldness.of(measured, options)
+        with st.container(horizontal=True):
+            for title, value in figure.indices.items():
+                st.metric(title, value, width="content", border=True)
+        show(view, figure)
