@@ -7,10 +7,12 @@ rebinding), could else read what is loaded. Nothing here opens a connection or k
 
 import hashlib
 import hmac
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -22,6 +24,7 @@ USERS_VARIABLE = "BIOBGT_USERS"
 SHORTEST_PASSWORD = 12
 LONGEST_PAUSE_S = 60.0
 _REMEMBERED_ADDRESSES = 10_000
+_ESTABLISHED = "01"  # as Linux numbers the states of connections
 
 
 def host_names(configured: Collection[str]) -> tuple[str, ...]:
@@ -78,30 +81,44 @@ def refusal(host: str | None, origin: str | None, names: Collection[str]) -> str
     return None
 
 
-def account_of_connection(client_port: int, server_port: int, *, tables: Path = Path("/proc/net")) -> int | None:
+def account_of_connection(
+    client: tuple[str, int], server: tuple[str, int], *, tables: Path = Path("/proc/net")
+) -> int | None:
     """The account of this machine whose program holds the other end of a connection, or None where it is not known.
+
+    Both ends are compared whole: many loopback addresses can hold the same port at once.
 
     Parameters
     ----------
-    client_port, server_port : int
-        The two ends.
+    client, server : (str, int)
+        Address and port of the two ends.
     tables : Path
         Where Linux lists its connections; other systems have no such list, and nothing is known.
     """
+    ends = [(_plain_address(ip_address(address)), port) for address, port in (client, server)]
     for name in ("tcp", "tcp6"):
         try:
             lines = (tables / name).read_text().splitlines()[1:]
         except OSError:
             continue
         for line in lines:
-            _, local, remote, *_, account, _, _ = line.split()[:10]
-            if _port(local) == client_port and _port(remote) == server_port:
+            _, local, remote, state, *_, account, _, _ = line.split()[:10]
+            if state == _ESTABLISHED and [_end(local), _end(remote)] == ends:  # else it has no owner, and says 0
                 return int(account)
     return None
 
 
-def _port(end: str) -> int:
-    return int(end.rpartition(":")[2], 16)
+def _end(listed: str) -> tuple[IPv4Address | IPv6Address, int]:
+    """Address and port as Linux lists them: words of four bytes in the machine's order, in hexadecimal."""
+    address, _, port = listed.rpartition(":")
+    words = [int(address[i : i + 8], 16) for i in range(0, len(address), 8)]
+    return _plain_address(ip_address(b"".join(word.to_bytes(4, sys.byteorder) for word in words))), int(port, 16)
+
+
+def _plain_address(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """An IPv4 address that is written as IPv6, as IPv4."""
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return address if mapped is None else mapped
 
 
 def shared_password(environment: Mapping[str, str]) -> str | None:

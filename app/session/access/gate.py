@@ -77,7 +77,10 @@ def _foreign_account(scope: Scope, headers: dict[str, str]) -> str | None:
         return None
     if "x-forwarded-for" in headers:
         return "BioBGT Explorer is behind a proxy: start it with biobgt app --public --host NAME."
-    account = account_of_connection(scope["client"][1], scope["server"][1])
+    try:
+        account = account_of_connection(tuple(scope["client"][:2]), tuple(scope["server"][:2]))
+    except ValueError:  # an end without an address, such as a socket file
+        return None
     if account in (None, os.getuid(), _ROOT):
         return None
     return "This BioBGT Explorer was started by another account on this machine. Start your own."
