@@ -175,14 +175,18 @@ def edge_traces(coordinates: Values, edges: Edges) -> list[Trace]:
 
 
 def side_names() -> Trace:
-    """The words left and front, where those are."""
+    """The words left and front, below those sides: before the brain, a narrow page would cut the second off.
+
+    A third point without a word is before the brain. All that is drawn decides how large a millimetre is, and a narrow
+    page has no room for a larger brain.
+    """
     return {
         "type": "scatter3d",
-        "x": [-62, 0],
-        "y": [-18, 82],
-        "z": [-62, 0],
+        "x": [-62, 0, 0],
+        "y": [-18, 60, 82],
+        "z": [-62, -50, 0],
         "mode": "text",
-        "text": ["left", "front"],
+        "text": ["left", "front", ""],
         "textfont": {"color": LINE_GREY, "size": 12},
         "name": "sides",
         "hoverinfo": "skip",

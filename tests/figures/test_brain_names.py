@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biobgt import load_atlas
-from biobgt.figures.brain_names import name_offsets, region_names
-from biobgt.figures.brain_traces import cortex_mesh
+from biobgt.figures.brain_names import _on_screen, name_offsets, region_names
+from biobgt.figures.brain_traces import BRAIN_HEIGHT, cortex_mesh, side_names
 
 LETTER, LINE, NODE, WIDTH = 6.0, 14.0, 8.0, 484.0  # px; a letter of the page's font, and what a page 800 px wide draws
 
@@ -52,3 +52,14 @@ def test_names_point_at_their_regions_and_regions_without_a_place_have_none(key)
     found = region_names(atlas.coordinates, atlas.regions, named, around=cortex_mesh()[0], height=500)
     assert [one["text"] for one in found] == [atlas.regions[i] for i in placed]
     assert [(one["x"], one["y"], one["z"]) for one in found] == [tuple(atlas.coordinates[i]) for i in placed]
+
+
+def test_left_and_front_are_read_whole_on_a_narrow_page() -> None:
+    words = side_names()
+    places = np.column_stack([words[axis] for axis in "xyz"]).astype(float)
+    around = np.vstack([cortex_mesh()[0], places])
+    seen = dict(zip(words["text"], _on_screen(places, around, BRAIN_HEIGHT - 48), strict=True))
+    for text in ("left", "front"):
+        across, down = seen[text]
+        assert abs(across) + LETTER * len(text) / 2 < WIDTH / 2
+        assert abs(down) + LINE / 2 < (BRAIN_HEIGHT - 48) / 2

@@ -53,7 +53,8 @@ def test_every_group_is_named_below_its_box_on_a_narrow_page(spread: AttentionSp
     """Plotly leaves out a name that reaches the edge of the figure, unless told not to."""
     axis = spread.plotly().layout.xaxis
     assert axis.ticktext == ("NC<br>(ABIDE)", "ASD")
-    assert axis.ticklabeloverflow == "allow" and axis.automargin
+    assert axis.ticklabeloverflow == "allow"
+    assert axis.automargin
 
 
 def test_people_are_drawn_on_paper_where_they_are_on_the_screen(spread: AttentionSpread) -> None:
