@@ -17,7 +17,7 @@ Trace = dict[str, Any]
 Axes = dict[str, dict[str, Any]]
 Values = NDArray[np.float64]
 
-TOOLBAR = 26  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
+TOOLBAR = 34  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
 BAR_BOTTOM = 104  # px below the toolbar, of a colour bar under the title with its numbers
 # A click picks a point; the others do not fade, because all of them still count.
 UNSELECTED = {"marker": {"opacity": 0.75}}
@@ -25,7 +25,7 @@ LEGEND = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"
 # Where a second line of legend above the plot would lie on something.
 LEGEND_BELOW = {**LEGEND, "y": -0.2, "yanchor": "top"}
 GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
-_BAR_TOP = 42
+_BAR_TOP = 50
 _SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
 

@@ -135,7 +135,7 @@ def test_title_starts_below_the_toolbar_and_ends_above_the_plot() -> None:
     for figure in (heatmap_of(title="T").plotly(), distribution_of(MATRIX, MATRIX > 0).plotly()):
         title = figure.layout.title
         assert (title.y, title.yanchor, title.yref) == (1, "top", "container")
-        assert title.pad.t >= 26, "plotly's buttons end there"
+        assert title.pad.t >= 34, "plotly's buttons end at 28, and letters begin 5 above"
         assert figure.layout.margin.t >= title.pad.t + 1.5 * title.font.size
 
 
