@@ -226,7 +226,8 @@ class HubCurves(Figure):
         ticks = block_ticks(self.order, names.tolist())
         if not self.order.blocks:
             ticks["title"] = {"text": f"{len(names)} regions {self.order_title}"}
-        axes[f"xaxis{axis_suffix(len(titles) - 1)}"] |= {"automargin": True, **ticks}
+        # Names of networks that do not fit stand upright: slanted ones lie below the network beside theirs.
+        axes[f"xaxis{axis_suffix(len(titles) - 1)}"] |= {"automargin": True, "autotickangles": [0, -90], **ticks}
         return axes
 
     def _curve(self, measure: str) -> Trace:

@@ -56,6 +56,7 @@ def test_modules_are_named_and_parted():
     assert list(figure.data[0].x) == ["A", "C", "&lt;b&gt;B&lt;/b&gt;", "D"]
     assert list(figure.layout.xaxis.ticktext) == ["Vis", "MC", "unlabelled"]
     assert [line.x0 for line in figure.layout.shapes] == [1.5, 2.5]
+    assert figure.layout.xaxis.autotickangles == (0, -90), "slanted names lie below the module beside theirs"
 
 
 def test_some_regions_keep_their_order_and_blocks():
