@@ -99,7 +99,9 @@ class Limits:
         self.check("regions", min(shape), what)
         self.check("timepoints", max(shape), what)
 
-    def check_growth(self, packed: int, unpacked: int, what: str) -> None:
+    def check_growth(
+        self, packed: int, unpacked: int, what: str, *, advice: str = "Save it without compression"
+    ) -> None:
         """Refuse what is mostly air: compressed data that would grow as no measured data do.
 
         Parameters
@@ -108,6 +110,8 @@ class Limits:
             Bytes before and after.
         what : str
             The subject of the sentence, such as "The archive".
+        advice : str
+            What to do, as the first half of a sentence.
         """
         if unpacked <= _ALWAYS_UNPACKED:
             return
@@ -115,8 +119,8 @@ class Limits:
         if ratio > self.ratio:
             raise InputError(
                 f"{what} would grow from {_amount(packed, 'bytes')} to {_amount(unpacked, 'bytes')}, {ratio:,} times "
-                f"its size, as no measured data do; at most {self.ratio} times are unpacked. Save it without "
-                f"compression, or {how_to_raise('ratio', ratio)}."
+                f"its size, as no measured data do; at most {self.ratio} times are unpacked. "
+                f"{advice}, or {how_to_raise('ratio', ratio)}."
             )
 
 

@@ -21,6 +21,7 @@ from biobgt.readers.variables import Declared, check_variable, choose_variable, 
 _STRUCTURES = frozenset({"struct", "cell", "object", "function", "opaque"})
 _KINDS = {"double": "f", "single": "f", "sparse": "f", "logical": "u", "char": "U"}
 _KINDS |= {f"int{bits}": "i" for bits in (8, 16, 32, 64)} | {f"uint{bits}": "u" for bits in (8, 16, 32, 64)}
+_UNPACKED, _WRITTEN_OUT = "Save it without compression", "Save it as a full matrix (in MATLAB: full), uncompressed"
 _COPIES = 3  # the bytes as packed, as unpacked, and the array
 
 
@@ -50,8 +51,8 @@ def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[s
         }
         name = choose_variable(declared, options["variable"], limits)
         n_bytes = 8 * int(np.prod(declared[name].shape, dtype=object))
-        if declared[name].type_name != "sparse":
-            limits.check_growth(path.stat().st_size, n_bytes, f"The variable '{name[:80]}'")
+        advice = _WRITTEN_OUT if declared[name].type_name == "sparse" else _UNPACKED
+        limits.check_growth(path.stat().st_size, n_bytes, f"The variable '{name[:80]}'", advice=advice)
         allow_memory(_COPIES * n_bytes, limits)
         file.seek(0)
         array = _dense(scipy.io.loadmat(file, mat_dtype=False, variable_names=[name])[name], name)

@@ -143,6 +143,17 @@ def test_sparse_indices_outside_the_matrix_are_refused(tmp_path, of, to):
         read_file(tmp_path / "x.mat", OPTIONS)
 
 
+def test_a_small_sparse_matrix_that_would_be_large_written_out_is_one_refused_file(tmp_path, bold):
+    """A few hundred bytes, which would be almost a gigabyte."""
+    np.savetxt(tmp_path / "good.csv", bold(60, 12), delimiter=",")
+    air = scipy.sparse.csc_matrix(([1.0, 2.0], ([0, 1], [0, 1])), shape=(100_000, 1_200))
+    scipy.io.savemat(tmp_path / "x.mat", {"w": air}, do_compression=True)
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(12))
+    assert cohort.ids == ("good",)
+    assert "'w' would grow from" in cohort.refused[0].reason
+    assert "Save it as a full matrix" in cohort.refused[0].reason
+
+
 def test_a_sparse_matrix_that_would_fill_the_memory_is_refused(tmp_path):
     scipy.io.savemat(tmp_path / "x.mat", {"w": scipy.sparse.csc_matrix((200_000, 200_000))})
     with pytest.raises(InputError, match="40,000,000,000 values"):
