@@ -53,6 +53,7 @@ class BoundedZip(zipfile.ZipFile):
 def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipfile.ZipFile]:
     """Open a zip archive, unless it lists more files, or would unpack to more, than is read."""
     if isinstance(source, str | Path):
+        _check_is_file(Path(source))
         with Path(source).open("rb") as file, open_archive(file, limits) as archive:
             yield archive
         return
@@ -60,6 +61,12 @@ def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipf
     with BoundedZip(source) as archive:
         _check_unpacked_size(archive, limits)
         yield archive
+
+
+def _check_is_file(path: Path) -> None:
+    """Refuse what would be waited for without end, or read without end, once it is opened."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"'{path.name}' is a folder, a pipe or a device and no file. Name the archive itself.")
 
 
 @dataclass

@@ -77,6 +77,8 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
             continue
         if path.is_symlink() and (refusal := _check_link(path, printable(found.name), folder)):
             refused.append(refusal)
+        elif not path.is_file():  # to open a pipe is to wait for whoever writes to it, without end
+            refused.append(Refusal(printable(found.name), "It is a pipe, a socket or a device and no file. Remove it."))
         elif suffix_of(path) == ".zip":
             archives.append(found)
         elif _PHENOTYPES.fullmatch(path.name) or _may_be_phenotypes(path):

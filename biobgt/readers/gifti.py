@@ -98,7 +98,8 @@ def _bundled_labels(files: Sequence[Path], key: str) -> dict[str, Any]:
 def _labels_beside(path: Path, root: Path | None) -> Path:
     """The label file that lies with the data: in the file's folder, or the nearest one above it."""
     for folder in folders_above(path, root):
-        found = sorted(file for file in folder.glob(f"*{LABEL_SUFFIX}") if not file.is_symlink())
+        there = folder.glob(f"*{LABEL_SUFFIX}")
+        found = sorted(file for file in there if file.is_file() and not file.is_symlink())
         parcellations = {_pair(file): file for file in found}
         if len(parcellations) > 1:
             raise InputError(

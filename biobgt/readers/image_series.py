@@ -172,6 +172,8 @@ def _load_confounds(path: Path, strategy: str | None, root: Path) -> tuple[Any, 
     for sidecar in path.parent.glob("*confounds*"):
         if sidecar.is_symlink() and not _leads_into(sidecar, root):
             raise InputError(f"The confounds '{sidecar.name}' are a link that leads out of the folder. Copy the file.")
+        if not sidecar.is_file():
+            raise InputError(f"The confounds '{sidecar.name}' are no file. Remove what has this name.")
     try:
         confounds, kept = load_confounds_strategy(str(path), denoise_strategy=strategy)
         n_volumes, n_confounds = len(confounds) if kept is None else len(kept), confounds.shape[1]

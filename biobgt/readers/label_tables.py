@@ -54,7 +54,8 @@ def folders_above(path: Path, root: Path | None) -> list[Path]:
 
 
 def _tables_in(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*dseg.tsv") if is_label_table(path) and not path.is_symlink())
+    tables = (path for path in folder.glob("*dseg.tsv") if is_label_table(path))
+    return sorted(path for path in tables if path.is_file() and not path.is_symlink())
 
 
 def _fits(own: re.Match[str] | None, table: Path) -> bool:
