@@ -75,14 +75,18 @@ def test_one_bad_subject_stops_nobody_and_a_simulated_model_is_marked(page, own,
     page.button(key="predict_all_start").click().run()
     table = page.dataframe[-1].value.set_index("Subject")
     assert tuple(table.index) == own.ids
-    assert SENTENCE in table["Warning"].iloc[0]
+    assert table["Flag"].tolist() == ["no prediction", "warning", "warning"]
+    in_full = page.table[-1].value
+    assert in_full["Flag"].tolist()[0] == "No prediction"
+    assert SENTENCE in as_shown(in_full["What it says"].iloc[0])
+    assert set(in_full["Flag"].iloc[1:]) == {"Warning"}
     assert np.isnan(table["P AD"].iloc[0])
     expected = load_pretrained(MODEL, "cpu").predict(own)
     np.testing.assert_allclose(table["P AD"].iloc[1:], expected["p_AD"].iloc[1:], atol=6e-4)
     assert "predict_all_start" not in {button.key for button in page.button}, "the bad subject is not tried again"
     said = captions(page)
     assert f"Predicted by model {MODEL}, trained on simulated patients: 2 of 3 subjects, 2 with a warning." in said
-    assert "Without a prediction: 1 subject; the table says why." in said
+    assert "Without a prediction: 1 subject; the table below says why." in said
     assert [as_shown(element.value) for element in page.subheader] == [
         f"Model {MODEL}",
         "in z, by a model of simulated patients",
@@ -106,7 +110,8 @@ def test_known_groups_are_set_beside_the_card_and_the_subject_is_not_stale(own, 
     assert_no_error(session)
     assert len(session.metric) == 3, "the subject above was among them"
     assert "predict_subject" not in {button.key for button in session.button}
-    metrics, confusion = session.table
+    in_full, metrics, confusion = session.table
+    assert set(in_full.value["Flag"]) == {"Warning"}
     assert list(metrics.value.columns) == ["Metric", "This cohort", "The model's card"]
     assert confusion.value.to_numpy().astype(int).sum(axis=1).tolist() == [5, 5, 5]
     curves = [trace["name"] for trace in figure(session, "cohort_roc")["data"]]

@@ -1,5 +1,6 @@
 """Predict: what a trained model says of the subjects, how sure that is, and where a subject lies among others."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -16,7 +17,10 @@ from views.predict.cohort_results_panel import show_cohort_results
 from views.shared.atlas_question import ask_to_confirm_atlas
 from views.shared.model_notes import controls_words, no_models, pick_readout, show_headline
 from views.shared.option_widgets import ask
+from views.shared.remarks import show_remarks
 from views.shared.widgets import explained, heading, input_errors_shown, plain, show
+
+NO_PREDICTION = "no prediction"
 
 
 def show_page() -> None:
@@ -123,29 +127,32 @@ def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
     """The predictions so far, to read and to take along."""
     groups = {subject.id: subject.group or "" for subject in view.cohort}
     table.insert(1, "group", [groups[subject] for subject in table["subject"]])
-    refused = int((table["prediction"] == "").sum())
-    unlike = int((table["warning"] != "").sum()) - refused
-    columns = {"subject": "Subject", "group": "Group", "prediction": "Most probable", "warning": "Warning"}
+    shown, remarks = _flagged(table)
+    refused = int((remarks["refused"] != "").sum())
+    unlike = int((remarks["warning"] != "").sum())
+    columns = {"subject": "Subject", "group": "Group", "prediction": "Most probable", "warning": "Flag"}
     columns |= {f"p_{group}": f"P {group}" for group in model.group_names}
     shares = {
         title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
     }
     st.dataframe(
-        written(table.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
+        written(shown.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
         hide_index=True,
+        placeholder="–",
         column_config=shares,
         key="predictions",
         alt="Predicted probabilities of the cohort's subjects",
     )
     whose = "simulated subjects" if view.cohort.simulated else "subjects"
     by = f"model {model.name}, trained on simulated patients" if model.simulated else f"model {model.name}"
-    without = f" Without a prediction: {counted(refused, 'subject')}; the table says why." if refused else ""
+    left_out = f" Without a prediction: {counted(refused, 'subject')}; the table below says why." if refused else ""
     st.caption(
         plain(
             f"Predicted by {by}: {len(table) - refused} of {len(view.cohort)} {whose}, {unlike} with a warning."
-            f"{without} {NOT_A_DIAGNOSIS}"
+            f"{left_out} {NOT_A_DIAGNOSIS}"
         )
     )
+    show_remarks(remarks, {"refused": NO_PREDICTION.capitalize(), "warning": "Warning"})
     st.download_button(
         "Download as CSV",
         write_csv(table.assign(model=model.name, note=_note(view, model)), index=False),
@@ -154,6 +161,14 @@ def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
         icon=":material/download:",
         key="download_predictions",
     )
+
+
+def _flagged(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table with a word in place of each warning, and its sentences: why there is no prediction, and warnings."""
+    without, said = table["prediction"] == "", table["warning"]
+    flags = np.where(without, NO_PREDICTION, np.where(said != "", "warning", ""))
+    shown = table.assign(prediction=table["prediction"].mask(without, None), warning=flags)
+    return shown, table.assign(refused=said.where(without, ""), warning=said.mask(without, ""))
 
 
 def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:

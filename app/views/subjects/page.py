@@ -7,13 +7,14 @@ from biobgt.wording import counted
 from session.cohorts import OWN, own_cohort
 from session.view import View, current_view
 from views.shared.connectome_panels import show_connectivity, show_series
+from views.shared.remarks import show_remarks
 from views.shared.widgets import explained, heading, input_errors_shown, plain
 from views.subjects.fetch_panel import show_fetching
 from views.subjects.missing_panel import show_missing
 from views.subjects.project_panel import show_project
 from views.subjects.reading_panel import read_once, show_attempt
 from views.subjects.recordings_panel import show_recordings
-from views.subjects.subject_table import show_atlas, show_reading, show_remarks, show_subject_table
+from views.subjects.subject_table import show_atlas, show_reading, show_subject_table
 from views.subjects.upload_panel import ask_for_files, brought_files
 
 
@@ -69,7 +70,7 @@ def _show_cohort(view: View) -> None:
         },
         alt="Quality of each subject: length, silent and copied regions, mean connectivity, and any flag",
     )
-    show_remarks(table)
+    show_remarks(table, {"warnings": "Warning", "notes": "Note"})
 
 
 def _show_subject(view: View) -> None:

@@ -1,7 +1,6 @@
 """The user's own subjects: what was read, a table where groups are set and subjects removed, the choice of atlas.
 
-Nothing changes before a button is pressed: the page would else be drawn anew after every cell. What is said of files
-and of subjects stands in tables whose lines break, because a sentence that is cut off loses its advice.
+Nothing changes before a button is pressed: the page would else be drawn anew after every cell.
 """
 
 from collections.abc import Mapping
@@ -22,14 +21,13 @@ from session.keys import EDITION
 from session.uploads import Upload, read_uploaded_atlas
 from views.page_map import PAGES
 from views.shared.atlas_question import ask_to_confirm_atlas
+from views.shared.remarks import MOST_ROWS, TABLE_HEIGHT, show_sentences
 from views.shared.widgets import input_errors_shown, plain
 from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_TITLE, ask_for_atlas_table
 
 TICK, ID, GROUP = "ticked", "subject", "group"
 NO_GROUP = "no group"
 NUMBERED = "numbered"
-TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
-NAMED_SUBJECTS = 5  # by a remark; of more the number is given
 
 
 def show_reading(cohort: Cohort) -> None:
@@ -47,7 +45,7 @@ def show_reading(cohort: Cohort) -> None:
     if cohort.refused:
         st.warning(f"Refused: {len(cohort.refused)}. All other files were read.", icon=":material/block:")
         rows = [{"File": refusal.file, "Why it was refused": refusal.reason} for refusal in cohort.refused]
-        _show_sentences(rows, alt="Files that were refused, and why")
+        show_sentences(rows, alt="Files that were refused, and why")
     _show_unmatched("Subjects without a row in the phenotype table", cohort.unmatched_subjects)
     _show_unmatched("Rows of the phenotype table without a subject", cohort.unmatched_rows)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -55,16 +53,6 @@ def show_reading(cohort: Cohort) -> None:
             page = PAGES[name]
             st.page_link(page.script, label=f"See their {name}", icon=page.icon, width="content")
         st.button("Forget these subjects", icon=":material/delete:", on_click=_forget)
-
-
-def show_remarks(quality: pd.DataFrame) -> None:
-    """Show each warning and each note of the quality table once, in full, with the subjects it is about."""
-    rows = []
-    for column, level in (("warnings", "Warning"), ("notes", "Note")):
-        for remark, subjects in quality[quality[column] != ""].groupby(column, sort=False)["subject"]:
-            rows.append({"Flag": level, "What it says": str(remark), "Subjects": _named(subjects.tolist())})
-    if rows:
-        _show_sentences(rows, alt="Warnings and notes in full, and the subjects they are about")
 
 
 def show_subject_table(cohort: Cohort) -> None:
@@ -145,17 +133,6 @@ def _groups(cohort: Cohort) -> str:
     alone = sum(subject.group is None for subject in cohort)
     sizes = [f"{size} {group}" for group, size in cohort.group_sizes.items()]
     return ", ".join([*sizes, f"{alone} without a group"] if alone else sizes) if sizes else "no groups"
-
-
-def _show_sentences(rows: list[dict[str, str]], *, alt: str) -> None:
-    """A table whose lines break. It takes its cells for Markdown, and they hold names that came from files."""
-    cells = pd.DataFrame([{title: plain(text) for title, text in row.items()} for row in rows])
-    st.table(cells, hide_index=True, height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "content", alt=alt)
-
-
-def _named(subjects: list[str]) -> str:
-    more = len(subjects) - NAMED_SUBJECTS
-    return counted(len(subjects), "subject") if more > 0 else ", ".join(subjects)
 
 
 def _show_unmatched(what: str, ids: tuple[str, ...]) -> None:
