@@ -44,13 +44,21 @@ def label_table_beside(path: Path, root: Path | None) -> LabelTable | None:
 
 
 def folders_above(path: Path, root: Path | None) -> list[Path]:
-    """The folders in which a file's labels may lie, the nearest first; ``root`` is the one that the user named."""
+    """The folders in which a file's labels may lie, the nearest first; ``root`` is the one that the user named.
+
+    A link among them that leads out of ``root`` is not followed.
+    """
     if root is None:
         return [path.parent]
     above = [folder for folder in path.parents if folder == root or root in folder.parents]
-    shared = root / "atlases"
-    within = sorted(folder for folder in shared.iterdir() if folder.is_dir()) if shared.is_dir() else []
-    return [*above, shared, *within]
+    shared, named = root / "atlases", root.resolve()
+    if not _is_folder_within(shared, named):
+        return above
+    return [*above, shared, *sorted(folder for folder in shared.iterdir() if _is_folder_within(folder, named))]
+
+
+def _is_folder_within(folder: Path, named: Path) -> bool:
+    return folder.is_dir() and folder.resolve().is_relative_to(named)
 
 
 def _tables_in(folder: Path) -> list[Path]:

@@ -9,8 +9,12 @@ import pytest
 from biobgt import ImageOptions, InputError, read_cohort
 from biobgt.atlas import numbered_atlas
 from biobgt.readers.images import read_image
+from biobgt.readers.label_tables import folders_above, label_table_beside
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+
+
+REGIONS = "index\tlabel\n1\tleft\n2\tright\n3\tmiddle\n"
 
 
 def save_table(path, rng):
@@ -47,3 +51,29 @@ def test_confounds_that_are_a_pipe_are_refused(tmp_path, rng):
     options = ImageOptions(labels=tmp_path / "labels.nii", confounds="simple")
     with pytest.raises(InputError, match=r"confounds_timeseries\.tsv' are no file"):
         read_image(tmp_path / name, options=options)
+
+
+@pytest.mark.parametrize("place", ["atlases", "atlases/deeper"])
+def test_labels_behind_a_link_out_of_the_folder_are_not_read(tmp_path, rng, place):
+    folder, outside = tmp_path / "study", tmp_path / "outside"
+    (folder / place).parent.mkdir(parents=True)
+    outside.mkdir()
+    (outside / "x_dseg.tsv").write_text(REGIONS)
+    (outside / "x_hemi-L.label.gii").touch()
+    save_table(folder / "sub-01.csv", rng)
+    (folder / place).symlink_to(outside, target_is_directory=True)
+    assert label_table_beside(folder / "sub-01.csv", folder) is None
+    assert all(above.resolve() != outside for above in folders_above(folder / "sub-01.csv", folder))
+    (folder / place).unlink()
+    outside.rename(folder / place)
+    table = label_table_beside(folder / "sub-01.csv", folder)
+    assert table is not None
+    assert table.names == ("left", "right", "middle")
+
+
+def test_labels_behind_a_link_within_the_folder_are_read(tmp_path, rng):
+    save_table(tmp_path / "sub-01.csv", rng)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "x_dseg.tsv").write_text(REGIONS)
+    (tmp_path / "atlases").symlink_to("shared", target_is_directory=True)
+    assert label_table_beside(tmp_path / "sub-01.csv", tmp_path) is not None
