@@ -89,7 +89,11 @@ def _exact(identifier: str) -> str | None:
 def _person(identifier: str) -> str | None:
     """The id without ``sub-``, session and run."""
     bare = re.sub(r"^sub-", "", identifier, flags=re.IGNORECASE)
-    return re.sub(r"_(?:ses|session|run|rest)[-_].*$", "", bare, flags=re.IGNORECASE).lower()
+    return _RECORDING.sub("", bare).lower()
+
+
+# To the very end, over ends of lines too: a search that could fail there would begin anew at every "_ses-".
+_RECORDING = re.compile(r"_(?:ses|session|run|rest)[-_].*", re.IGNORECASE | re.DOTALL)
 
 
 def _without_zeros(identifier: str) -> str | None:

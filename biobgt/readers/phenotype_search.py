@@ -54,12 +54,12 @@ def column_of_subjects(path: Path, subjects: Collection[str]) -> str | None:
     named = set(map(str, table.columns))
     if named & set(ID_COLUMNS):
         return None
-    persons = {same_person(name) for name in subjects}
+    persons, most = {same_person(name) for name in subjects}, current_limits().id_characters
     for column in table.columns:
         values = [str(value) for value in table[column] if is_known(value)]
         if all(value.isdigit() for value in values) and not named & PHENOTYPE_COLUMNS:
             continue
-        shared = persons & {same_person(value) for value in values}
+        shared = persons & {same_person(value) for value in values if len(value) <= most}
         if len(set(values)) == len(values) and len(shared) >= min(2, len(persons)):
             return str(column)
     return None

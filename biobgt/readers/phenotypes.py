@@ -117,6 +117,8 @@ def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
         )
     notes = [] if id_column is None else [f"Subject ids in '{path.name}' are those of its column '{id_column}'."]
     ids = raw[id_columns].map(_as_text)
+    longest = int(ids.map(len).to_numpy().max())
+    current_limits().check("id_characters", longest, f"The phenotype table '{path.name}'")
     alternatives = [tuple(dict.fromkeys(name for name in row if name not in _NO_ID)) for row in ids.to_numpy()]
     named = pd.Series([names[0] if names else None for names in alternatives], index=raw.index, dtype=object)
     table = _decode_releases(raw, notes).rename(columns={k: v for k, v in _RENAMED.items() if v not in raw.columns})
