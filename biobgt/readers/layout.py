@@ -136,7 +136,11 @@ def is_number(cell: str, decimal: str) -> bool:
     return bool(_NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell))
 
 
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
+# Digits are matched in one way only: a long word that begins as a number takes no longer than its length.
+_NUMBER = re.compile(
+    r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?",
+    re.IGNORECASE,
+)
 
 
 def _is_header(rows: list[NumberedLine], separator: str, decimal: str) -> bool:
