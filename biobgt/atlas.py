@@ -315,11 +315,11 @@ def recognise_atlas(n_regions: int, *, own: Iterable[Atlas] = ()) -> Atlas | Non
 def atlas_question(question: str, fitting: Iterable[Atlas]) -> ChoiceNeeded:
     """Ask which of some atlases it is, or none of them, and say what follows from each answer."""
     known = {
-        atlas.name: f"{atlas.title}: regions get its names, their places in the brain and functional labels, and "
-        "models of this atlas can be applied"
+        atlas.name: "regions get its names, their places in the brain and functional labels, and models of this atlas "
+        "can be applied"
         for atlas in fitting
     }
-    other = "another atlas, or not known: regions go by number, nothing is drawn on a brain, and no model applies"
+    other = "regions go by number, nothing is drawn on a brain, and no model applies"
     return ChoiceNeeded(question, option="atlas", choices={**known, UNKNOWN_ATLAS: other})
 
 

@@ -184,6 +184,7 @@ def check_places(names: tuple[str, ...], atlas: Atlas) -> None:
             )
 
 
+_WHICH_FOR_ALL = "Which one is it? The answer is for all files: add those of another atlas on their own."
 _NO_BRAIN = (
     "Regions go by name or number and cannot be drawn on a brain. Add their atlas as a table with x, y, z and label."
 )
@@ -267,7 +268,8 @@ def _agreed(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]], n_regions
     choices = _choices(own, n_regions)
     if len(said) > 1:
         titles = [f"{'another one' if name is None else load_atlas(name).title} (by {by})" for name, by in said.items()]
-        raise atlas_question(f"The files name more than one atlas of {n_regions} regions: {listed(titles)}.", choices)
+        named = f"The files name more than one atlas of {n_regions} regions: {listed(titles)}."
+        raise atlas_question(f"{named} {_WHICH_FOR_ALL}", choices)
     if () not in told:
         return load_atlas(name) if (name := next(iter(said))) is not None else None
     try:
@@ -276,10 +278,13 @@ def _agreed(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]], n_regions
         file = _name_of_open(own, told)
         which = f"The file {file!r} does not say" if file else "The data do not say"
         raise atlas_question(
-            f"{asked.question} {which} which it is, neither by the names of all regions nor by a known layout.", choices
+            f"{asked.question} {which} which it is, neither by the names of all regions nor by a known layout. Which "
+            "one is it?",
+            choices,
         ) from None
     if by_count is not None and set(said) - {by_count.name}:
-        raise atlas_question(f"Some files name another atlas of {n_regions} regions.", [by_count])
+        named = f"The number of regions is that of {by_count.title}, and some files name another atlas of that size."
+        raise atlas_question(f"{named} {_WHICH_FOR_ALL}", [by_count])
     return by_count
 
 

@@ -38,6 +38,8 @@ def test_200_nameless_columns_are_never_taken_for_cc200(tmp_path, rng):
     assert asked.option == "atlas"
     assert asked.choices == ("cc200", "schaefer200", "schaefer200_17", "unknown")
     assert "The file 's1.csv' does not say which it is" in asked.question
+    assert asked.question.endswith("Which one is it?")
+    assert asked.consequences["cc200"].startswith("regions get its names"), "the button has the atlas's title before it"
     cohort = read_cohort(tmp_path, atlas="schaefer200", options=SERIES)
     assert (cohort.atlas.name, cohort.atlas_decided_by) == ("schaefer200", "the user")
     assert "no model applies" in asked.consequences["unknown"]
