@@ -30,6 +30,7 @@ ZIP_ERRORS = (
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x06"
 _END_BYTES = 22
 _LONGEST_COMMENT = 2**16
+_LOCAL_HEADER_BYTES = 30  # before each file, without its name
 _BYTES_PER_MEMBER = 512  # in the archive's list: 46, and the name
 _MOST_NAME = 255
 _LZMA = "packed by LZMA, which can take any amount of memory. Pack it by the usual method (deflate)."
@@ -133,7 +134,22 @@ def _check_unpacked_size(archive: zipfile.ZipFile, limits: Limits) -> None:
     limits.check("members", len(entries), "The archive")
     size = sum(entry.file_size for entry in entries)
     limits.check("archive_bytes", size, "The archive")
-    limits.check_growth(sum(entry.compress_size for entry in entries), size, "The archive")
+    _check_overlap(archive)
+    packed = min(sum(entry.compress_size for entry in entries), archive.start_dir)  # all lie before the list
+    limits.check_growth(packed, size, "The archive")
+
+
+def _check_overlap(archive: zipfile.ZipFile) -> None:
+    """Refuse files that share bytes: the same few, listed a thousand times, would seem to explain any size."""
+    entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
+    ends = [entry.header_offset + _LOCAL_HEADER_BYTES + entry.compress_size for entry in entries]
+    begins = [*(entry.header_offset for entry in entries[1:]), archive.start_dir]
+    for entry, end, begin in zip(entries, ends, begins, strict=False):
+        if end > begin:
+            raise InputError(
+                f"The archive is damaged, or made to do harm: '{entry.filename[:_MOST_NAME]}' in it overlaps what "
+                "comes after it. Zip the files again."
+            )
 
 
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, limits: Limits) -> Refusal | None:

@@ -2,6 +2,7 @@
 
 import io
 import stat
+import struct
 import zipfile
 
 import numpy as np
@@ -134,3 +135,35 @@ def test_lzma_is_refused_before_it_takes_what_it_asks_for(tmp_path, table):
         archive.writestr("a.npy", stream.getvalue())
     with pytest.raises(InputError, match="packed by LZMA"):
         read_cohort(tmp_path / "y.npz")
+
+
+def listed_again(path, times):
+    """List an archive's only file several times more, under other names, with the same bytes."""
+    data = path.read_bytes()
+    end = data.rindex(b"PK\x05\x06")
+    n_listed, start = struct.unpack_from("<LL", data, end + 12)
+    one = data[start : start + n_listed]
+    listed = one + b"".join(one.replace(b"sub-00", b"sub-%02d" % (i + 1)) for i in range(times))
+    record = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, times + 1, times + 1, len(listed), start, 0)
+    path.write_bytes(data[:start] + listed + record)
+
+
+def test_files_that_share_their_bytes_are_refused(tmp_path, table):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "good.csv").write_text(table)
+    evil = archive(tmp_path, {"sub-00.csv": table}).rename(folder / "evil.zip")
+    listed_again(evil, 20)
+    with zipfile.ZipFile(evil) as file:
+        assert len(file.namelist()) == 21
+    cohort = read_cohort(folder, atlas="aal90")
+    assert cohort.ids == ("good",)
+    assert [refusal.file for refusal in cohort.refused] == ["evil.zip"]
+    assert "overlaps what comes after it" in cohort.refused[0].reason
+
+
+def test_an_archive_behind_other_bytes_is_read(tmp_path, table):
+    """As self-extracting archives are; the list's word on places is off by the length of these bytes."""
+    path = archive(tmp_path, {"sub-01.csv": table, "sub-02.csv": table, "empty/": b""})
+    path.write_bytes(b"#!/bin/sh\n" + path.read_bytes())
+    assert read_cohort(path, atlas="aal90").ids == ("sub-01", "sub-02")

@@ -164,10 +164,18 @@ def test_archives_of_very_many_files_are_refused_by_their_list_alone(tmp_path):
         open_project(io.BytesIO(entries(60_000, "arrays/x.npy")))
 
 
-def test_sixty_thousand_duplicates_in_a_project_are_counted_once(monkeypatch):
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_very_many_duplicates_in_a_project_get_a_sentence(monkeypatch):
     monkeypatch.setenv("BIOBGT_MAX_MEMBERS", "100000")
-    with pytest.raises(InputError, match="not a BioBGT project"):
+    with pytest.raises(InputError, match="overlaps what comes after it"):
         open_project(io.BytesIO(entries(60_000, "arrays/x.npy")))
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("project.json", '{"format": "biobgt project", "version": 1, "arrays": {"arrays/x.npy": {}}}')
+        for _ in range(5_000):
+            archive.writestr("arrays/x.npy", b"")
+    with pytest.raises(InputError, match=r"'arrays/x\.npy' is missing, twice there, or does not belong"):
+        open_project(stream)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
