@@ -11,7 +11,6 @@ import re
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,8 +61,8 @@ def switch(folder: Path, *, on: bool) -> None:
     if on:
         (folder / _OFF).unlink(missing_ok=True)
         return
-    for copy in copies(folder):
-        forget_copy(folder, copy.key)
+    for path in (*folder.glob(f"*{PROJECT_SUFFIX}"), *folder.glob(f"*{_ABOUT_SUFFIX}")):
+        forget_copy(folder, path.stem)
     _make(folder)
     _write(folder / _OFF, b"")
 
@@ -95,10 +94,10 @@ def save_copy(
             save_project(cohort, settings, view, stream)
             stream.flush()
             os.fsync(stream.fileno())
+        _write_about(folder, key, cohort, settings, view)  # first: a copy of which nothing is said would be deleted
         unfinished.replace(folder / f"{key}{PROJECT_SUFFIX}")
     finally:
         unfinished.unlink(missing_ok=True)
-    save_settings(folder, key, cohort, settings, view)
     for copy in copies(folder)[KEPT_COPIES:]:
         forget_copy(folder, copy.key)
 
@@ -106,7 +105,7 @@ def save_copy(
 def save_settings(
     folder: Path, key: str, cohort: Cohort, settings: ConnectomeSettings, view: Mapping[str, ViewValue]
 ) -> None:
-    """Write the settings beside a copy whose subjects are the same as before.
+    """Write the settings beside a copy whose subjects are the same as before; one that is gone is written anew.
 
     Parameters
     ----------
@@ -120,26 +119,39 @@ def save_settings(
     view : mapping of str to str, int, float or bool
         Further choices, as in a project file.
     """
-    about = {"name": cohort.name, "subjects": len(cohort), "settings": settings.as_dict(), "view": dict(view)}
-    _write(folder / f"{key}{_ABOUT_SUFFIX}", json.dumps(about).encode())
+    if not (folder / f"{key}{PROJECT_SUFFIX}").exists():  # another page opened it, and has its own now
+        save_copy(folder, key, cohort, settings, view)
+        return
+    _write_about(folder, key, cohort, settings, view)
 
 
 def copies(folder: Path) -> list[Copy]:
     """List the copies, the newest first; those beyond their time are deleted, and so is what was never finished."""
     found = []
-    now = time.time()
     for path in folder.glob(f"*{PROJECT_SUFFIX}"):
-        about, age = _about(folder, path.stem), now - path.stat().st_mtime
-        if about is None or age > KEPT_DAYS * _DAY_S:
+        if path.name.startswith(_UNFINISHED):
+            continue
+        about, age = _about(folder, path.stem), _age_s(path)
+        if about is None or age is None or age > KEPT_DAYS * _DAY_S:
             forget_copy(folder, path.stem)
         else:
-            with suppress(OSError):
-                age = now - (folder / f"{path.stem}{_ABOUT_SUFFIX}").stat().st_mtime
-            found.append(Copy(path.stem, about["name"], about["subjects"], age))
+            used = _age_s(folder / f"{path.stem}{_ABOUT_SUFFIX}")
+            found.append(Copy(path.stem, about["name"], about["subjects"], age if used is None else used))
     for path in folder.glob(f"{_UNFINISHED}*"):
-        if now - path.stat().st_mtime > _DAY_S:
+        if (_age_s(path) or 0) > _DAY_S:
+            path.unlink(missing_ok=True)
+    for path in folder.glob(f"*{_ABOUT_SUFFIX}"):
+        if not path.with_suffix(PROJECT_SUFFIX).exists() and (_age_s(path) or 0) > _DAY_S:
             path.unlink(missing_ok=True)
     return sorted(found, key=lambda copy: copy.age_s)
+
+
+def _age_s(path: Path) -> float | None:
+    """Seconds since a file was written; None where it is gone, as another page may have deleted it."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return None
 
 
 def open_copy(folder: Path, key: str) -> Project:
@@ -163,6 +175,13 @@ def forget_copy(folder: Path, key: str) -> None:
     if _KEY.fullmatch(key):
         for suffix in (PROJECT_SUFFIX, _ABOUT_SUFFIX):
             (folder / f"{key}{suffix}").unlink(missing_ok=True)
+
+
+def _write_about(
+    folder: Path, key: str, cohort: Cohort, settings: ConnectomeSettings, view: Mapping[str, ViewValue]
+) -> None:
+    about = {"name": cohort.name, "subjects": len(cohort), "settings": settings.as_dict(), "view": dict(view)}
+    _write(folder / f"{key}{_ABOUT_SUFFIX}", json.dumps(about).encode())
 
 
 def _about(folder: Path, key: str) -> dict[str, Any] | None:

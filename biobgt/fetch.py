@@ -25,7 +25,7 @@ _ABIDE, _PHENOTYPES = "ABIDE_pcp", "Phenotypic_V1_0b_preprocessed1.csv"  # nilea
 _SERIES = partial(series_fault, n_regions=BUNDLED["cc200"].n_regions)
 _TABLE = partial(table_fault, column="FILE_ID")
 Progress = Callable[[int, int], None]
-Pipeline = Literal["cpac", "css", "dparsf", "niak"]
+Pipeline = Literal["cpac", "ccs", "dparsf", "niak"]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _fetch(folder: Path, options: FetchOptions, **which: Any) -> Any:
     try:
         return fetch_abide_pcp(
             data_dir=str(folder),
-            pipeline=options.pipeline,
+            pipeline=options.pipeline,  # nilearn's signature has "css", ABIDE's folder is "ccs"
             band_pass_filtering=options.band_pass_filtering,
             global_signal_regression=options.global_signal_regression,
             quality_checked=options.quality_checked,

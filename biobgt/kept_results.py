@@ -5,6 +5,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Protocol
 
 from biobgt.graph import ConnectomeSettings
@@ -90,6 +91,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._kept: dict[Kind, dict[Key, Any]] = {}
+        self._changing = Lock()  # sessions share the stores of demo cohorts and of models
 
     def get(self, key: Key) -> Any | None:
         """A result, or None where it is not kept; in one step, because another session may drop it meanwhile."""
@@ -97,14 +99,16 @@ class MemoryStore:
 
     def put(self, key: Key, result: Any) -> None:
         """Keep a result in place of the oldest of its kind."""
-        kept = self._kept.setdefault(key.kind, {})
-        while len(kept) >= key.kind.most:
-            kept.pop(next(iter(kept)), None)
-        kept[key] = result
+        with self._changing:
+            kept = self._kept.setdefault(key.kind, {})
+            while len(kept) >= key.kind.most:
+                del kept[next(iter(kept))]
+            kept[key] = result
 
     def kept(self, kind: Kind) -> list[Key]:
         """What is kept of a kind, the oldest first."""
-        return list(self._kept.get(kind, {}))
+        with self._changing:
+            return list(self._kept.get(kind, {}))
 
 
 class NoStore:

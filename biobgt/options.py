@@ -62,6 +62,8 @@ class Option:
         Whether a page shows few choices side by side even where they depend on the cohort.
     of_numbers : bool
         Whether a tuple that is empty by default holds numbers.
+    fewest : int
+        How many values a tuple needs.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Option:
     flag: str = ""
     in_a_row: bool = False
     of_numbers: bool = False
+    fewest: int = 0
 
     def text(self, value: Plain) -> str:
         """A value as people read it."""
@@ -113,6 +116,11 @@ class Option:
         """Refuse what the option cannot be, in a sentence."""
         if not _has_type(value, self.default, of_numbers=self.of_numbers or _of_numbers(self.default)):
             raise InputError(f"The option '{self.name}' cannot be {value!r}; a valid value is {self.default!r}.")
+        if isinstance(value, tuple) and len(value) < self.fewest:
+            like = written(self.default)
+            raise InputError(
+                f"The option '{self.name}' needs at least {self.fewest}; write it like {self.name}={like}."
+            )
         if self.choices is not None:
             for one in value if isinstance(value, tuple) else (value,):
                 if one not in self.choices:

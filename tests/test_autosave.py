@@ -40,6 +40,37 @@ def test_settings_change_without_writing_the_subjects_again(tmp_path: Path, coho
     assert (project.settings.level, project.view) == (0.5, {"subject": "s2"})
 
 
+def test_a_copy_that_another_page_took_over_is_written_anew(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    autosave.forget_copy(tmp_path, KEY)
+    autosave.save_settings(tmp_path, KEY, cohort, SETTINGS, {"subject": "s2"})
+    assert autosave.open_copy(tmp_path, KEY).view == {"subject": "s2"}
+    assert len(autosave.copies(tmp_path)) == 1
+
+
+def test_nothing_is_left_of_copies_once_switched_off(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {"subject": "s1"})
+    (tmp_path / f"{KEY}.biobgt").unlink()
+    autosave.switch(tmp_path, on=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["off"]
+
+
+def test_copies_are_listed_while_another_page_writes_and_deletes(
+    tmp_path: Path, cohort: Cohort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    (tmp_path / f".unfinished-{KEY[::-1]}.biobgt").write_bytes(b"half of it")
+    listed = Path.glob
+
+    def found_and_then_gone(folder: Path, pattern: str) -> list[Path]:
+        found = list(listed(folder, pattern))
+        return [*found, folder / "fedcba9876543210.biobgt"] if pattern == "*.biobgt" else found
+
+    monkeypatch.setattr(Path, "glob", found_and_then_gone)
+    assert [copy.key for copy in autosave.copies(tmp_path)] == [KEY]
+    assert (tmp_path / f".unfinished-{KEY[::-1]}.biobgt").exists()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="other systems keep rights otherwise")
 def test_only_its_owner_reads_a_copy(tmp_path: Path, cohort: Cohort) -> None:
     folder = tmp_path / "share" / "autosave"

@@ -10,7 +10,7 @@ from biobgt.figures.hub_curve_options import HubCurvesOptions
 from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.module_options import ModuleOptions
-from biobgt.options import LARGEST_SEED, Options, option, written
+from biobgt.options import LARGEST_SEED, Option, Options, option, written
 from biobgt.registry import Registry
 from biobgt.simulate import demo_cohort
 
@@ -91,6 +91,13 @@ def test_what_an_option_cannot_be_is_refused_with_a_sentence(given, sentence):
     with pytest.raises(InputError) as refused:
         Baking(**given)
     assert str(refused.value) == sentence
+
+
+def test_a_tuple_that_needs_values_is_refused_without_any():
+    one = Option("times", (1.0, 2.0), "Times", fewest=1)
+    one.check((3.0,))
+    with pytest.raises(InputError, match="The option 'times' needs at least 1; write it like times=1,2."):
+        one.check(())
 
 
 def test_a_whole_number_will_do_where_a_number_is_asked_for():

@@ -92,7 +92,7 @@ def is_offered(one: Option, value: Plain, cohort: Cohort) -> bool:
     """Whether a page offers a value for a cohort; of several names, each of them, once."""
     offered = one.offered(cohort)
     if isinstance(value, tuple):
-        return len(set(value)) == len(value) and all(part in offered for part in value)
+        return len(value) >= one.fewest and len(set(value)) == len(value) and all(part in offered for part in value)
     return not offered or value in offered
 
 

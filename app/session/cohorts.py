@@ -15,6 +15,7 @@ from session.keys import (
     BATCH,
     EDITION,
     EXPORT_FILES,
+    EXPORT_GRAPHS,
     EXPORT_LIST,
     EXPORT_MEASURED,
     EXPORT_PANELS,
@@ -62,6 +63,7 @@ def keep_own_cohort(cohort: Cohort) -> None:
     """Keep the subjects that the user added, and show it from the next run on."""
     st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
     st.session_state[NEXT_COHORT] = OWN
+    _forget_exported()  # the same recordings may come with other phenotypes
     _next_edition()
 
 
@@ -95,5 +97,5 @@ def forget_own_cohort() -> None:
 
 
 def _forget_exported() -> None:
-    for key in (EXPORT_FILES, EXPORT_PREVIEWS, EXPORT_MEASURED, EXPORT_PANELS):
+    for key in (EXPORT_FILES, EXPORT_PREVIEWS, EXPORT_MEASURED, EXPORT_PANELS, EXPORT_GRAPHS):
         st.session_state.pop(key, None)

@@ -1,8 +1,10 @@
 """Whether node entanglement agrees with another hub measure in one subject, over γ."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
+from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import GAMMA_TICKS, LEGEND_BELOW, Trace, layout, spread_band, whose
 from biobgt.figures.hub_words import CHOSEN_COLOUR, hub_words, strength_remark
@@ -29,8 +31,16 @@ class GammaSweepOptions(EntanglementOptions):
         title="Measures",
         help="Measures that NE is compared with; those that depend on γ themselves are left out.",
         choices=HUB_MEASURES,
+        fewest=1,
     )
-    gammas: tuple[float, ...] = option(GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0)
+    gammas: tuple[float, ...] = option(
+        GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0, fewest=1
+    )
+
+
+def steady_over_gamma(measures: Sequence[str]) -> tuple[str, ...]:
+    """Those measures that do not depend on γ themselves, with which NE is compared over γ."""
+    return tuple(key for key in measures if HUB_MEASURES[key].needs != "entropy change")
 
 
 @registered
@@ -69,7 +79,12 @@ class GammaSweep(Figure):
         from biobgt.studies import study_sweep
 
         subject = measured.subject
-        measures = tuple(key for key in options.measures if HUB_MEASURES[key].needs != "entropy change")
+        measures = steady_over_gamma(options.measures)
+        if not measures:
+            raise InputError(
+                "Agreement over γ compares NE with measures that do not depend on γ, and none of those named is one. "
+                f"Name another, such as {COMPARED[1]}."
+            )
         study = study_sweep(measured.settings, measured.atlas, perturbation=options.perturbation, subject=subject)
         words = hub_words(measured, options, (NE, *measures))
         if study.agreement is not None:

@@ -170,8 +170,9 @@ class ModuleFlow(Flow):
         found, labelling = self.agreement, self.options.labelling
         return (
             f"{whose(self.subject, self.simulated)}: the {counted(found.n_compared, 'region')} that have a module and "
-            f"a label, from Louvain modules to {LABELLINGS.get(labelling, labelling)}. A network has the colour of "
-            f"the module with which it shares most regions, one to one; grey ones have none. "
+            f"a label, from Louvain modules to {LABELLINGS.get(labelling, labelling)}. Modules "
+            f"and networks are paired one to one so that all pairs together share most regions, and a pair has one "
+            f"colour; a pair need not be a network's largest share, and networks without a pair are grey. "
             f"{counted(found.n_unlabelled, 'region')} without a label and {found.n_unassigned} in no module are left "
             f"out. AMI = {found.ami:.2f}."
         )

@@ -31,7 +31,7 @@ class ResolutionSweepOptions(ModuleOptions):
     """At which resolutions modules are sought."""
 
     resolutions: tuple[float, ...] = option(
-        RESOLUTIONS, title="Resolutions", help="Resolutions at which modules are found.", above=0.0
+        RESOLUTIONS, title="Resolutions", help="Resolutions at which modules are found.", above=0.0, fewest=1
     )
 
 

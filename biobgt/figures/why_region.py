@@ -61,7 +61,9 @@ class RegionOptions(HubOptions):
 class EntropyOptions(RegionOptions):
     """Over which diffusion times its entropies are shown."""
 
-    gammas: tuple[float, ...] = option(GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0)
+    gammas: tuple[float, ...] = option(
+        GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0, fewest=1
+    )
 
 
 def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":

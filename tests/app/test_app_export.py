@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +22,7 @@ from biobgt.figures.subject_probability import SubjectProbability, SubjectProbab
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
 from biobgt.simulate import demo_cohort
-from session import keys
+from session import cohorts, keys
 from session.cohorts import OWN
 from session.export_list import figure_request
 from session.view import LoadedCohort, View
@@ -265,6 +266,16 @@ def test_own_subjects_that_are_gone_are_left_out_and_forgotten(open_page, rng):
     assert "no longer loaded, or were changed" in page.warning[0].value
     assert {request for request, _ in page.session_state[keys.EXPORT_PREVIEWS]} == {requests[1]}
     assert own not in page.session_state[keys.EXPORT_MEASURED]
+
+
+def test_nothing_made_of_earlier_subjects_is_kept_when_others_come_or_they_are_forgotten(rng, monkeypatch):
+    made = (keys.EXPORT_FILES, keys.EXPORT_PREVIEWS, keys.EXPORT_MEASURED, keys.EXPORT_PANELS, keys.EXPORT_GRAPHS)
+    cohort = Cohort("Mine", (Subject("s0", series=rng.standard_normal((60, 90))),), load_atlas("aal90"))
+    for change in (partial(cohorts.keep_own_cohort, cohort), cohorts.forget_own_cohort):
+        state = dict.fromkeys(made, "of earlier subjects")
+        monkeypatch.setattr(cohorts.st, "session_state", state)
+        change()
+        assert not state.keys() & set(made)
 
 
 def test_lists_of_two_sessions_are_apart(open_page):

@@ -309,3 +309,10 @@ def test_many_regions_are_asked_about_before_anything_is_computed(open_page, cou
     assert not [button for button in page.button if button.key == "measure_hubs"]
     page.selectbox(key="subject").select_index(1).run()
     assert len(count_measurings) == 2, "one answer holds for the cohort"
+
+
+def test_page_of_ne_alone_compares_it_with_nothing(open_page):
+    page = open_page("hubs", cohort="ad", measures="node_entanglement")
+    assert_no_error(page)
+    assert figure(page, "hub_curves")["data"]
+    assert not any("diffusion times does NE agree" in as_shown(heading.value) for heading in page.subheader)

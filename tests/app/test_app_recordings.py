@@ -47,7 +47,21 @@ def test_runs_are_averaged_on_request_and_asked_again_on_request(page):
 
 def test_the_first_or_a_named_run_is_kept_on_request(page):
     page.selectbox(key="kept_run").select("run-2").run()
+    page = press(page, "Keep only this one")
     assert_no_error(page)
     assert cohort_of(page).ids == ("sub-01_run-2",)
     page = press(press(page, "Ask me again"), "Keep each person's first")
     assert cohort_of(page).ids == ("sub-01_run-1", "sub-02_run-1")
+
+
+def test_a_session_with_two_runs_is_kept_once_and_the_rest_is_asked_again(open_page):
+    page = open_page("subjects")
+    names = ("sub-01_ses-1_run-1", "sub-01_ses-1_run-2", "sub-01_ses-2_run-1", "sub-02_ses-1_run-1")
+    page.file_uploader(key="files0").set_value([series_file(name, i) for i, name in enumerate(names)])
+    page.run()
+    page.selectbox(key="kept_run").select("ses-1").run()
+    page = press(page, "Keep only this one")
+    assert_no_error(page)
+    assert cohort_of(page).ids == ("sub-01_ses-1_run-1", "sub-01_ses-1_run-2", "sub-02_ses-1_run-1")
+    assert asked(page)
+    assert len(set(cohort_of(page).notes)) == len(cohort_of(page).notes)

@@ -14,9 +14,11 @@ from views.shared.widgets import heading, plain, show
 
 
 def show_controls(view: View, model: InstalledModel) -> None:
-    """Show how far the controls of the first two cohorts differ: what no diagnosis can explain."""
-    first, second = (groups[0] for groups in list(model.readouts.values())[:2])
-    heading("Do the controls of different cohorts differ?", simulated=False, terms=("fdr",))
+    """Show how far the controls of two cohorts differ, real ones if there are two: what no diagnosis can explain."""
+    controls = [groups[0] for groups in model.readouts.values()]
+    real = [group for group in controls if not model.simulates([group])]
+    first, second = (real if len(real) > 1 else controls)[:2]
+    heading("Do the controls of different cohorts differ?", simulated=model.simulates([first, second]), terms=("fdr",))
     st.markdown(
         plain(
             "Nobody here has a diagnosis, so what differs is the scanner, the preprocessing, the age or the motion of "
@@ -30,11 +32,11 @@ def show_controls(view: View, model: InstalledModel) -> None:
 
 def show_disorder(view: View, model: InstalledModel) -> None:
     """Show a disorder beside the controls of its own cohort."""
-    heading("Each disorder beside its own controls", simulated=False)
+    disorder = view.options(PageOptions).disorder
+    heading("Each disorder beside its own controls", simulated=model.simulates([disorder]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(PageOptions, "disorder", cohort=model.cohort)
         ask_unit(model)
-    disorder = view.options(PageOptions).disorder
     groups = {"first": model.controls_of(disorder), "second": disorder}
     show_two_groups(view, model, view.options(AttentionDifferenceOptions, **groups, **part_of(view, model)))
 

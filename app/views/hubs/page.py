@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from biobgt.figures.gamma_sweep import steady_over_gamma
 from biobgt.figures.hub_curve_options import HubCurvesOptions
 from biobgt.hubs import cost
 from biobgt.hubs.hub_options import HubOptions
@@ -41,7 +42,8 @@ def show_page() -> None:
         show_little_strength(view)
         show_curves(view, region=region, on_pick=on_pick)
         show_hint(region)
-        show_scatters(view, others, region=region, on_pick=on_pick)
+        if others:
+            show_scatters(view, others, region=region, on_pick=on_pick)
         over_gamma = st.container()
         in_detail = st.container()
         show_reliability(view)
@@ -51,7 +53,8 @@ def show_page() -> None:
             whole = measure_rest(view)
             if whole:
                 show_verdict(view)
-                show_sweep(view, others)
+                if over := steady_over_gamma(others):
+                    show_sweep(view, over)
         if whole:
             with in_detail:
                 show_why(view, region)

@@ -41,7 +41,7 @@ def keep_copy(view: View) -> None:
         key = st.session_state.pop(COPY_KEY, None)
         st.session_state.pop(COPY_SAVED, None)
         if key is not None:
-            autosave.forget_copy(folder, key)
+            _forget(key)
         return
     if view.loaded.key == OWN or COPY_SAVED not in st.session_state:
         _save(view, (st.session_state.get(EDITION, 0), {**view.settings.as_dict(), **saved_view(view)}))
@@ -71,7 +71,11 @@ def offer_copies() -> None:
     """Offer what an earlier session had, while nothing was loaded in this one."""
     if not copies_are_kept() or own_cohort() is not None or COPY_DISMISSED in st.session_state:
         return
-    found = autosave.copies(autosave.autosave_folder())
+    try:
+        found = autosave.copies(autosave.autosave_folder())
+    except OSError as error:
+        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
+        return
     if not found:
         return
     with st.container(border=True):
@@ -85,8 +89,8 @@ def offer_copies() -> None:
                     "Forget",
                     key=f"forget_copy_{copy.key}",
                     icon=":material/delete:",
-                    on_click=autosave.forget_copy,
-                    args=(autosave.autosave_folder(), copy.key),
+                    on_click=_forget,
+                    args=(copy.key,),
                 )
             if opened:
                 with input_errors_shown():
@@ -105,6 +109,13 @@ def _open(key: str) -> None:
     st.rerun()
 
 
+def _forget(key: str) -> None:
+    try:
+        autosave.forget_copy(autosave.autosave_folder(), key)
+    except OSError as error:
+        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
+
+
 def _dismiss() -> None:
     st.session_state[COPY_DISMISSED] = True
 
@@ -116,8 +127,8 @@ def show_keeping() -> None:
     if COPY_PROBLEM in st.session_state:
         st.warning(
             plain(
-                f"The copy of your subjects could not be written ({st.session_state[COPY_PROBLEM]}). Save a project to "
-                "keep them."
+                f"The copy of your subjects could not be written or deleted ({st.session_state[COPY_PROBLEM]}). Save a "
+                "project to keep them."
             ),
             icon=":material/save:",
         )

@@ -19,7 +19,7 @@ from views.shared.widgets import plain
 
 _MOST = 1112  # all of ABIDE
 _FEW = 20
-_PIPELINE_TITLES = {"cpac": "C-PAC", "css": "CCS", "dparsf": "DPARSF", "niak": "NIAK"}
+_PIPELINE_TITLES = {"cpac": "C-PAC", "ccs": "CCS", "dparsf": "DPARSF", "niak": "NIAK"}
 
 
 def show_fetching() -> None:

@@ -86,7 +86,7 @@ def show_attempt() -> None:
     attempt: Attempt | None = st.session_state.get(ATTEMPT)
     if attempt is not None and attempt.stopped:
         st.info("Reading was stopped. No subjects were added.", icon=":material/stop:")
-        again = partial(st.session_state.pop, ATTEMPT)
+        again = partial(st.session_state.pop, ATTEMPT, None)
         st.button("Read the files", key="reading_start", icon=":material/play_arrow:", on_click=again)
     if attempt is not None and attempt.problem is not None:
         st.error(plain(attempt.problem), icon=":material/error:")
@@ -96,7 +96,7 @@ def show_attempt() -> None:
     if answers:
         said = "; ".join(f"{option}: {_choice_title(choice)}" for option, choice in answers.items())
         st.caption(plain(f"Your answers: {said}."))
-        st.button("Ask me again", on_click=lambda: st.session_state.pop(ANSWERS))
+        st.button("Ask me again", on_click=partial(st.session_state.pop, ANSWERS, None))
 
 
 def _ask(question: ChoiceNeeded) -> None:

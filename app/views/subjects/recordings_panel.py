@@ -24,12 +24,13 @@ def show_recordings(cohort: Cohort) -> None:
         averaging = st.button("Average each person's recordings", key="average_recordings", icon=":material/merge:")
         first = st.button("Keep each person's first", key="first_recordings", icon=":material/looks_one:")
         run = st.selectbox(
-            "Keep only", _runs(cohort), index=None, placeholder="a session or a run", key="kept_run", width=220
+            "Session or run", _runs(cohort), index=None, placeholder="choose one", key="kept_run", width=220
         )
+        keeping = st.button("Keep only this one", key="keep_run", icon=":material/filter_1:", disabled=run is None)
     st.caption(plain(f"Averaged: {RECORDING_RULES['averaged']}. First: {RECORDING_RULES['earliest']}."))
     if averaging or first:
         _choose(cohort, "recordings", "averaged" if averaging else "earliest")
-    elif run is not None:
+    elif keeping and run is not None:
         _choose(cohort, "run", run)
 
 
