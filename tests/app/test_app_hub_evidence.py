@@ -1,5 +1,7 @@
 """The page of hubs says what its measures are worth: agreement beyond strength and degree, and their reliability."""
 
+import json
+
 import numpy as np
 import pytest
 from page_contents import as_shown, assert_no_error, captions
@@ -93,3 +95,13 @@ def test_own_halves_are_those_of_the_command_line(open_page):
     np.testing.assert_allclose(shown["This subject"], expected["whole"])
     np.testing.assert_allclose(shown["Its hubs"], expected["overlap"])
     assert f"the reliability of this recording is {expected['whole'][0]:.2f} for NE" in words(page)
+
+
+def test_the_hub_table_has_measures_before_networks_and_spells_the_papers_out(open_page):
+    page = open_page("hubs", cohort="ad", subject=SUBJECT)
+    columns = list(table(page, "node_entanglement").columns)
+    assert columns[:2] == ["region", "node_entanglement"]
+    assert columns.index("paper") > columns.index("fc_strength_hub")
+    configured = json.loads(page.dataframe[-1].proto.columns)
+    assert "CC: cognition control" in configured["paper"]["help"]
+    assert configured["yeo7"]["help"] == "Yeo's 7 networks"

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from biobgt.atlas import LABELLINGS
+from biobgt.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.figures.gamma_sweep import GammaSweep, GammaSweepOptions
 from biobgt.figures.hub_scatter import HubScatter, HubScatterOptions
 from biobgt.figures.hub_words import table_caption
@@ -46,9 +46,9 @@ def show_table(view: View, measures: tuple[str, ...]) -> None:
     columns = [f"{measure}{what}" for measure in measures for what in ("", "_rank", "_hub")]
     n_hubs = {HUB_MEASURES[measure].short: int(table[f"{measure}_hub"].sum()) for measure in measures}
     caption = table_caption(subject.id, n_hubs, options, simulated=subject.simulated)
-    shown = table.sort_values(f"{NE}_rank", kind="stable")[["region", *view.atlas.labels, *columns]]
+    shown = table.sort_values(f"{NE}_rank", kind="stable")[["region", *columns, *view.atlas.labels]]
     labels = {
-        name: st.column_config.TextColumn(name.capitalize(), width=_width(names), help=LABELLINGS.get(name))
+        name: st.column_config.TextColumn(name.capitalize(), width=_width(names), help=_label_help(name, names))
         for name, names in view.atlas.labels.items()
     }
     st.dataframe(
@@ -64,6 +64,14 @@ def show_table(view: View, measures: tuple[str, ...]) -> None:
         alt="Hub measures of each region: value, rank, and whether it is a hub",
     )
     st.caption(plain(caption))
+
+
+def _label_help(labelling: str, names: Iterable[str | None]) -> str | None:
+    """What a labelling is, and which networks its abbreviations are."""
+    title = LABELLINGS.get(labelling)
+    found = set(names)
+    spelt = "; ".join(f"{short}: {name}" for short, name in PAPER_MODULES.items() if short in found)
+    return f"{title}. {spelt}" if title and spelt else title
 
 
 def _width(names: Iterable[str | None]) -> int:
