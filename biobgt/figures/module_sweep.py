@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Self
 
 from biobgt.atlas import LABELLINGS
+from biobgt.figures.colours import BLUE, GREEN, INDIGO, LINE_GREY, ORANGE, PURPLE, SKY, VERMILION, WINE
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import in_panel, layout, stacked_axes, vertical_line, whose
 from biobgt.figures.modules import module_words
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from biobgt.figures.paper.style import PaperStyle
     from biobgt.measured import Measured
 
-MARK_COLOUR = "#7A868C"
-_COUNT, _QUALITY, _STABLE = "#0072B2", "#D55E00", "#009E73"
-_LABELLINGS = ("#CC79A7", "#56B4E9", "#E69F00", "#332288", "#882255")
+MARK_COLOUR = LINE_GREY
+_COUNT, _QUALITY, _STABLE = BLUE, VERMILION, GREEN
+_LABELLINGS = (PURPLE, SKY, ORANGE, INDIGO, WINE)
 
 
 @dataclass(frozen=True)
