@@ -18,7 +18,7 @@ from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, name
 from biobgt.modules.module_measures import AMI, MODULE_MEASURES
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.references import named_labelling
-from biobgt.wording import counted
+from biobgt.wording import ANY_USUAL_COVARIATE, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,7 +234,7 @@ class GroupModuleFlow(Flow):
             f"Consensus modules of the {whom} of {first} (left) and {second} (right), numbered and coloured alike "
             f"where they share the most regions. {len(self.difference.changed)} of "
             f"{counted(self.agreement.n_compared, 'region')} change module; AMI = {self.agreement.ami:.2f}. "
-            "The comparison is not adjusted for motion, age, sex or site."
+            f"The comparison is not adjusted for {ANY_USUAL_COVARIATE}."
         )
 
 
