@@ -27,9 +27,7 @@ ZIP_ERRORS = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error),
     *(NotImplementedError, UnicodeError, RuntimeError, OSError),
 )
-_END, _END_64 = b"PK\x05\x06", b"PK\x06\x06"
-_END_BYTES = 22
-_LONGEST_COMMENT = 2**16
+_LISTED_BYTES = 5  # its place in the record at an archive's end
 _LOCAL_HEADER_BYTES = 30  # before each file, without its name
 _BYTES_PER_MEMBER = 512  # in the archive's list: 46, and the name
 _MOST_NAME = 255
@@ -112,20 +110,13 @@ def unpacked(path: Path, so_far: UnpackedSoFar) -> Iterator[tuple[Path, list[Ref
 def _listed_bytes(file: BinaryIO) -> int:
     """Return how long an archive's list of files is, by its own word; 0 where it is no archive.
 
-    Python reads the list as a whole: two gigabytes of it would be twenty million entries in memory.
+    Python reads the list as a whole: two gigabytes of it would be twenty million entries in memory. Its own function
+    finds the record that says so: an archive can have several, and one that Python does not take must not be believed.
     """
     n_bytes = file.seek(0, os.SEEK_END)
-    file.seek(max(0, n_bytes - _LONGEST_COMMENT - _END_BYTES - 76))
-    tail = file.read()
+    record = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     file.seek(0)
-    sizes = [0]
-    where = tail.rfind(_END)
-    if 0 <= where <= len(tail) - _END_BYTES:
-        sizes.append(struct.unpack_from("<L", tail, where + 12)[0] % 0xFFFFFFFF)
-    where = tail.rfind(_END_64)
-    if 0 <= where <= len(tail) - 56:
-        sizes.append(struct.unpack_from("<Q", tail, where + 40)[0])
-    return min(n_bytes, max(sizes))
+    return 0 if record is None else min(n_bytes, int(record[_LISTED_BYTES]))
 
 
 def _check_unpacked_size(archive: zipfile.ZipFile, limits: Limits) -> None:

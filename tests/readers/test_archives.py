@@ -167,3 +167,33 @@ def test_an_archive_behind_other_bytes_is_read(tmp_path, table):
     path = archive(tmp_path, {"sub-01.csv": table, "sub-02.csv": table, "empty/": b""})
     path.write_bytes(b"#!/bin/sh\n" + path.read_bytes())
     assert read_cohort(path, atlas="aal90").ids == ("sub-01", "sub-02")
+
+
+def end_records(n_files, listed, start, comment=b""):
+    """The records at the end of an archive with a 64-bit one among them."""
+    long = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, n_files, n_files, len(listed), start)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, start + len(listed), 1)
+    most = 2**16 - 1, 2**16 - 1, 2**32 - 1, 2**32 - 1
+    return long + locator + struct.pack("<4s2H2H2LH", b"PK\x05\x06", 0, 0, *most, len(comment)) + comment
+
+
+@pytest.mark.parametrize("comment", [b"", b"PK\x06\x06" + bytes(60), b"PK\x06\x07" + bytes(60)])
+def test_a_false_record_does_not_hide_how_long_the_list_is(tmp_path, table, monkeypatch, comment):
+    path = archive(tmp_path, {f"sub-{i:02}.csv": table for i in range(12)})
+    data = path.read_bytes()
+    n_listed, start = struct.unpack_from("<LL", data, data.rindex(b"PK\x05\x06") + 12)
+    listed = data[start : start + n_listed]
+    path.write_bytes(data[:start] + listed + end_records(12, listed, start, comment))
+    assert len(read_cohort(path, atlas="aal90")) == 12
+    monkeypatch.setenv("BIOBGT_MAX_MEMBERS", "1")
+    with pytest.raises(InputError, match=f"The archive has {n_listed / 512:.0f} files"):  # not 12: it was not read
+        read_cohort(path, atlas="aal90")
+
+
+def test_a_list_of_unknown_length_is_refused(tmp_path, table):
+    path = archive(tmp_path, {"sub-00.csv": table})
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<LL", data, data.rindex(b"PK\x05\x06") + 12, 2**32 - 1, 2**32 - 1)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="not a complete zip archive"):
+        read_cohort(path)
