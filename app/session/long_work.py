@@ -44,11 +44,11 @@ def work_through(
     """
     if not steps:
         return True
-    place = st.empty()
+    place, total = st.empty(), done_before + len(steps)
     with place.container():
         if not st.session_state.get(_wanted(key), automatic):
             st.button(
-                f"{start}: continue after {done_before}" if done_before else start,
+                f"{start}: {len(steps)} of {total} left" if done_before else start,
                 key=f"{key}_start",
                 icon=":material/play_arrow:",
                 on_click=_want,
@@ -56,7 +56,6 @@ def work_through(
             )
             return False
         bar = bar_with_stop(key, partial(_want, key, False))
-        total = done_before + len(steps)
         for number, step in enumerate(steps, start=done_before):
             bar.progress(number / total, text=f"{doing} {number + 1} of {total}")
             do(step)

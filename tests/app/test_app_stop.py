@@ -84,7 +84,7 @@ def stop(page, key: str, done: list[object], *, after: int, total: int):
     assert_no_error(page)
     assert len(done) == after
     start = page.button(key=f"{key}_start")
-    assert start.label.endswith(f"continue after {after}")
+    assert start.label.endswith(f": {total - after} of {total} left")
     page.run()  # nor does it start by itself when something else is clicked
     assert len(done) == after
     start.click().run()

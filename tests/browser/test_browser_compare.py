@@ -54,7 +54,7 @@ def test_modules_can_be_stopped_and_stand_side_by_side(open_app: Open) -> None:
     page.get_by_role("button", name=re.compile("Find the modules of 40 subjects")).click()
     expect(page.get_by_text(re.compile("Subject [2-9] of 40"))).to_be_visible()
     page.locator(".st-key-groups_stop").get_by_role("button").click()
-    expect(page.get_by_role("button", name=re.compile(r"continue after \d+"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(r"\d+ of 40 left"))).to_be_visible()
     expect(page.locator(".st-key-groups_stop")).to_have_count(0)
     page = open_app("compare?cohort=ad&compared=modules&runs=5")
     page.get_by_role("button", name=re.compile("Find the modules of 40 subjects")).click()

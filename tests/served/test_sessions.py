@@ -136,7 +136,7 @@ def test_long_work_of_a_page_that_was_closed_stops(tmp_path: Path) -> None:
         wait_until_idle(server)
         with visit(server) as later:
             later.look("predict")
-            assert "continue after" in later.text()  # not all 40
+            assert "of 40 left" in later.text()  # not all 40
 
 
 def wait_until_idle(server: Server) -> None:
