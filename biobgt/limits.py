@@ -55,7 +55,8 @@ class Limits:
     nesting: int = _limit(32, "levels of folders or groups", "Depth of folders in an archive, of groups in HDF5.")
     objects: int = _limit(10_000, "objects", "Groups and datasets of an HDF5 file, variables of a MATLAB file.")
     folder_files: int = _limit(1_000_000, "files", "Files that are looked at in a folder.")
-    seconds: int = _limit(120, "seconds", "Time for a MATLAB, HDF5 or CIFTI file or a workbook.")
+    seconds: int = _limit(120, "seconds", "Time for a MATLAB, HDF5 or CIFTI file.")
+    workbook_seconds: int = _limit(20, "seconds", "Time for a workbook.")
     image_seconds: int = _limit(1_800, "seconds", "Time for the series of one image.")
     reader_bytes: int = _limit(2**30, "bytes", "Working memory of a reading process, beside the array that it reads.")
 

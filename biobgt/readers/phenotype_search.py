@@ -5,6 +5,7 @@ age, site); or where a column's values are the names of the subjects at hand. Re
 header there are numbers, in columns named after regions.
 """
 
+import zipfile
 from collections.abc import Collection
 from pathlib import Path
 
@@ -31,8 +32,14 @@ _LARGEST_BYTES = 2**24  # a table of people is smaller
 
 
 def holds_phenotypes(path: Path) -> bool:
-    """Tell a phenotype table by its header and the beginning of its columns."""
-    table = _beginning(path)
+    """Tell a phenotype table by its header and the beginning of its columns.
+
+    A workbook that is refused counts as one: whoever reads it tells the user why.
+    """
+    try:
+        table = _beginning(path)
+    except InputError:
+        return True
     if table is None:
         return False
     named = set(map(str, table.columns))
@@ -49,7 +56,13 @@ def column_of_subjects(path: Path, subjects: Collection[str]) -> str | None:
 
     Numbers are names only in a table that has a column of phenotypes: any other table may number its rows.
     """
-    if not subjects or path.stat().st_size > _LARGEST_BYTES or (table := _beginning(path, whole=True)) is None:
+    if not subjects or path.stat().st_size > _LARGEST_BYTES:
+        return None
+    try:
+        table = _beginning(path, whole=True)
+    except InputError:  # a workbook that is refused where it is read
+        return None
+    if table is None:
         return None
     named = set(map(str, table.columns))
     if named & set(ID_COLUMNS):
@@ -66,26 +79,35 @@ def column_of_subjects(path: Path, subjects: Collection[str]) -> str | None:
 
 
 def _beginning(path: Path, *, whole: bool = False) -> pd.DataFrame | None:
-    """Read the first rows of a table with names over its columns; None where it is no such table."""
+    """Read the first rows of a table with names over its columns; None where it is no such table.
+
+    A workbook is read as a whole, and raises what it is refused for: too large, too slow, damaged.
+    """
     if path.suffix.lower() not in TABLE_SUFFIXES or not path.is_file():  # opening a pipe would wait for ever
         return None
-    try:
-        if path.suffix.lower() == ".xlsx":
-            table = read_table(path)
-        else:
-            with path.open("rb") as file:
-                data = file.read(_SNIFFED_BYTES)
-            text = decode(data if len(data) < _SNIFFED_BYTES else data[: data.rfind(b"\n")])
-            if not _may_be_of_people(text):
-                return None
-            table = read_table_of_words(read_words(path, current_limits(), "The table") if whole else text, "The table")
-    except (InputError, OSError):
+    if path.suffix.lower() == ".xlsx":
+        table = read_table(path) if zipfile.is_zipfile(path) else None
+    else:
+        table = _beginning_of_text(path, whole=whole)
+    if table is None:
         return None
     names = [str(column).strip().lower() for column in table.columns]
     unnamed = sum(is_number(name, ".") for name in names)
     if len(names) < 2 or table.empty or unnamed > len(names) / 2 or len(set(names)) < len(names):
         return None
     return table.set_axis(names, axis=1)
+
+
+def _beginning_of_text(path: Path, *, whole: bool) -> pd.DataFrame | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_SNIFFED_BYTES)
+        text = decode(data if len(data) < _SNIFFED_BYTES else data[: data.rfind(b"\n")])
+        if not _may_be_of_people(text):
+            return None
+        return read_table_of_words(read_words(path, current_limits(), "The table") if whole else text, "The table")
+    except (InputError, OSError):
+        return None
 
 
 def _may_be_of_people(text: str) -> bool:

@@ -4,16 +4,20 @@ openpyxl reads the sheet as a stream. Runs in a reading process (:mod:`biobgt.re
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 
+from biobgt.errors import InputError
 from biobgt.limits import Limits
 from biobgt.readers.foreign import library
 
 Row = list[Any]
+
+_EXCEL_ROWS = 1_048_576  # the last row that a sheet of Excel's has
+_WHAT = "The workbook's first sheet"
 
 
 def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, list[Row]], None]:
@@ -35,22 +39,32 @@ def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[s
         workbook = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
         sheet = workbook.worksheets[0]
         sheet.reset_dimensions()  # the sheet's own word on its size may be anything
-        rows: list[Row] = []
-        n_cells = n_characters = 0
-        for row in sheet.iter_rows(values_only=True):
-            cells = [_plain(value) for value in row]
-            while cells and cells[-1] is None:
-                cells.pop()
-            if not cells:
-                continue
-            n_cells += len(cells)
-            n_characters += sum(len(cell) for cell in cells if isinstance(cell, str))
-            limits.check("table_columns", len(cells), "The workbook's first sheet")
-            limits.check("table_cells", n_cells, "The workbook's first sheet")
-            limits.check("table_bytes", n_characters, "The workbook's first sheet")
-            rows.append(cells)
-            limits.check("table_rows", len(rows) - 1, "The workbook's first sheet")
+        rows = _rows_within(sheet.iter_rows(values_only=True), limits)
     return {"rows": rows}, None
+
+
+def _rows_within(sheet_rows: Iterable[tuple[Any, ...]], limits: Limits) -> list[Row]:
+    """Keep the rows that hold anything; every cell counts, also those that openpyxl fills in before a far one."""
+    rows: list[Row] = []
+    n_cells = n_characters = 0
+    for number, row in enumerate(sheet_rows, start=1):
+        if number > _EXCEL_ROWS:
+            raise InputError(
+                f"{_WHAT} has rows beyond {_EXCEL_ROWS:,}, the last one of Excel. Save it again, or as CSV."
+            )
+        n_cells += len(row)
+        limits.check("table_cells", n_cells, _WHAT)
+        cells = [_plain(value) for value in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        if not cells:
+            continue
+        n_characters += sum(len(cell) for cell in cells if isinstance(cell, str))
+        limits.check("table_columns", len(cells), _WHAT)
+        limits.check("table_bytes", n_characters, _WHAT)
+        rows.append(cells)
+        limits.check("table_rows", len(rows) - 1, _WHAT)
+    return rows
 
 
 def _plain(value: Any) -> Any:

@@ -31,7 +31,7 @@ def read_workbook(path: Path) -> pd.DataFrame:
         raise
     except ZIP_ERRORS:
         raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
-    cells = read_isolated("biobgt.readers.workbook_cells", path, {}).answer["rows"]
+    cells = read_isolated("biobgt.readers.workbook_cells", path, {}, limit="workbook_seconds").answer["rows"]
     rows: list[list[Any]] = [[_value_of(cell) for cell in row] for row in cells]
     if not rows:
         return pd.DataFrame()
