@@ -181,11 +181,9 @@ class ReliabilityBesideCard(CohortPerformance):
     @property
     def caption(self) -> str:
         """Whose the points are."""
-        event = self.drawn.event
         return (
-            f"{self.opening}: of the subjects given a probability of {event}, the share that was {event}, "
-            f"{self.of_whom}, with 95 % Wilson intervals. The dotted line is a probability that is right as often as "
-            f"it claims. {self.closing}"
+            f"{self.opening}: {self.drawn.what}, {self.of_whom}, with 95 % Wilson intervals. The dotted line is a "
+            f"probability that is right as often as it claims. {self.closing}"
         )
 
 

@@ -230,15 +230,23 @@ class Reliability(ModelFigure):
         return f"Claimed probability of {self.event}", f"Observed share of {self.event}"
 
     @property
+    def what(self) -> str:
+        """What is observed against what is claimed, for captions."""
+        from biobgt.training.card_views import MOST_PROBABLE
+
+        if self.event == MOST_PROBABLE:
+            return "how often the most probable group was the true one, against its probability"
+        return f"how often subjects were {self.event}, against the claimed probability of {self.event}"
+
+    @property
     def caption(self) -> str:
         """What the curve shows, and of whose probabilities."""
         error = self.error
         off = "" if error is None else f" Mean distance from the dotted line {100 * error:.1f} percentage points."
         return (
-            f"{self.of_model}: of the subjects given a probability of {self.event}, the share that was {self.event}, "
-            f"in {len(self.curve)} bins of {int(self.curve['n'].sum()):,} subjects, with 95 % Wilson intervals.{off} "
-            f"Probabilities are out of fold, each from {ONE_MEMBER}. New subjects get the mean log-odds of all members "
-            "instead, so for them this curve holds only approximately."
+            f"{self.of_model}: {self.what}, in {len(self.curve)} bins of {int(self.curve['n'].sum()):,} subjects, with "
+            f"95 % Wilson intervals.{off} Probabilities are out of fold, each from {ONE_MEMBER}. New subjects get the "
+            "mean log-odds of all members instead, so for them this curve holds only approximately."
         )
 
     def plotly(self) -> "go.Figure":

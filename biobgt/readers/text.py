@@ -53,7 +53,7 @@ def decode(data: bytes) -> str:
         raise InputError("The file is empty.")
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), None)
     if encoding is None and b"\x00" in data[:4096]:
-        raise InputError("The file is not text, or it is UTF-16 without its mark. Save it as CSV in UTF-8.")
+        raise InputError("The file is not text, or it is UTF-16 without a byte-order mark. Save it as CSV in UTF-8.")
     try:
         return data.decode(encoding or "utf-8")
     except UnicodeDecodeError:

@@ -252,7 +252,10 @@ def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> No
 
 def test_captions_say_whose_probabilities_they_are() -> None:
     one = "the one ensemble member that was not trained on that subject"
+    several = Reliability(curve=RELIABILITY, event="the most probable group").caption
+    assert "how often the most probable group was the true one, against its probability, in" in several
     said = Reliability(curve=RELIABILITY, event="AD", error=0.04).caption
+    assert "how often subjects were AD, against the claimed probability of AD, in" in said
     assert one in said
     assert "mean log-odds of all members instead" in said
     assert "17 subjects" in said

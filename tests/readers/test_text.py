@@ -204,7 +204,7 @@ def test_missing_regions_are_nan(tmp_path):
         ("1.5,x,3\n4,5,6\n", "Line 1, column 2 holds 'x'"),
         ("a,b\n1,2,3,4\n", "2 names and line 2 has 4 values"),
         ("one\ntwo\n", "no column of numbers"),
-        ("1,2\n3,4\n".encode("utf-16-le"), "UTF-16 without its mark"),
+        ("1,2\n3,4\n".encode("utf-16-le"), "UTF-16 without a byte-order mark"),
         ("A,B,C\n1,2,1_000\n", "holds '1_000'"),
         ("A,B\n1,\uff12\n", "where a number belongs"),
         (b"\xff\xfe1\x00,", "damaged"),
