@@ -51,6 +51,9 @@ class Limits:
     cohort_archive_bytes: int = _limit(16 * 2**30, "bytes once unpacked", "All archives of a cohort, unpacked.")
     header_bytes: int = _limit(2**24, "bytes", "The XML in the header of a CIFTI file.")
     document_bytes: int = _limit(2**26, "bytes", "The JSON document of a project.")
+    document_values: int = _limit(
+        3_000_000, "values", "Values of a project's JSON document, its marks {, [ and comma counted."
+    )
     ratio: int = _limit(50, "times its packed size once unpacked", "How much compressed data above 64 MB may grow.")
     nesting: int = _limit(32, "levels of folders or groups", "Depth of folders in an archive, of groups in HDF5.")
     objects: int = _limit(10_000, "objects", "Groups and datasets of an HDF5 file, variables of a MATLAB file.")
@@ -99,6 +102,10 @@ class Limits:
         self.check_array(shape, what)
         self.check("regions", min(shape), what)
         self.check("timepoints", max(shape), what)
+
+    def check_document(self, content: bytes, what: str) -> None:
+        """Refuse JSON of more values than are read before it is parsed: each takes about a hundred bytes of memory."""
+        self.check("document_values", sum(content.count(mark) for mark in (b"{", b"[", b",")), what)
 
     def check_growth(
         self, packed: int, unpacked: int, what: str, *, advice: str = "Save it without compression"

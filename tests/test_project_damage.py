@@ -201,3 +201,23 @@ def test_no_cut_and_no_flipped_byte_goes_unnoticed_or_crashes(cohort) -> None:
             assert_same(project.cohort, cohort)
             assert (project.settings, project.view) == (SETTINGS, VIEW)
     assert refused >= 100
+
+
+def test_a_document_that_is_mostly_air_is_refused_before_it_is_unpacked(cohort, monkeypatch) -> None:
+    """Two megabytes of empty lists pack to a few kB, and would take a hundred times that in memory."""
+    air = rewritten(saved(cohort), change=lambda document: document.update(x=[[]] * 500_000))
+    with pytest.raises(InputError, match="would grow more than 50 times as it is unpacked"):
+        opened(air)
+    monkeypatch.setenv("BIOBGT_MAX_RATIO", "10000")
+    assert_same(opened(air).cohort, cohort)
+
+
+def test_a_document_of_too_many_values_is_refused_before_it_is_parsed(cohort, monkeypatch) -> None:
+    content = rewritten(saved(cohort), change=lambda document: document.update(x=[{}] * 1_000))
+    monkeypatch.setenv("BIOBGT_MAX_DOCUMENT_VALUES", "2000")
+    with pytest.raises(
+        InputError, match=r"The project's project\.json has 2,\d+ values; at most 2,000 values are read"
+    ):
+        opened(content)
+    monkeypatch.delenv("BIOBGT_MAX_DOCUMENT_VALUES")
+    assert_same(opened(content).cohort, cohort)

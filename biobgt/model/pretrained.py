@@ -69,9 +69,8 @@ def load_card(name: str | Path) -> dict[str, Any]:
     from biobgt.model.presets import Preset
 
     file = model_folder(name) / CARD
-    current_limits().check("document_bytes", file.stat().st_size, f"The card of model '{name}'")
     try:
-        card = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+        card = json.loads(_card_text(file, f"The card of model '{name}'"), parse_constant=_refuse_constant)
         schema = json.loads(asset(SCHEMA).read_text(encoding="utf-8"))
         jsonschema.Draft202012Validator(schema).validate(card)  # jsonschema.validate would check the schema each time
     except (OSError, ValueError, RecursionError) as error:  # no text, no JSON, or none that a card can be
@@ -87,6 +86,14 @@ def load_card(name: str | Path) -> dict[str, Any]:
     if "readouts" in card and sorted(parts) != sorted(card["groups"]):
         raise InputError(f"The card of model '{name}' is not valid at readouts: its groups are not those of the card.")
     return dict(card)
+
+
+def _card_text(file: Path, what: str) -> str:
+    limits = current_limits()
+    limits.check("document_bytes", file.stat().st_size, what)
+    content = file.read_bytes()
+    limits.check_document(content, what)
+    return content.decode("utf-8")
 
 
 def check_readout(name: str | Path, card: Mapping[str, Any]) -> None:

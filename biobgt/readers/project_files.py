@@ -35,6 +35,7 @@ VERSION = 1
 DOCUMENT = "project.json"
 _ARRAY_NAME = re.compile(r"arrays/[0-9a-z_]{1,40}\.npy")
 _ENCRYPTED = 0x1
+_ALWAYS_UNPACKED = 2**20  # bytes of a document
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +120,9 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
     entry = archive.getinfo(DOCUMENT)
     if entry.flag_bits & _ENCRYPTED:
         raise InputError("The project file is protected by a password. Save it without one.")
-    current_limits().check("document_bytes", entry.file_size, f"The project's {DOCUMENT}")
+    content = _unpacked_document(archive, entry)
     try:
-        document = json.loads(archive.read(entry).decode(), parse_constant=_refuse_constant)
+        document = json.loads(content.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise InputError(f"The project file is damaged: its {DOCUMENT} cannot be read as JSON.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -133,6 +134,20 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
             f"{VERSION}). Update BioBGT Explorer to open it."
         )
     return document
+
+
+def _unpacked_document(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Unpack the JSON document, unless it is mostly air or has more values than are read."""
+    limits, what = current_limits(), f"The project's {DOCUMENT}"
+    limits.check("document_bytes", entry.file_size, what)
+    if entry.file_size > max(_ALWAYS_UNPACKED, limits.ratio * entry.compress_size):
+        raise InputError(
+            f"{what} would grow more than {limits.ratio} times as it is unpacked, as no saved project does; the file "
+            "is damaged, or made to do harm. Take another copy of it."
+        )
+    content = archive.read(entry)
+    limits.check_document(content, what)
+    return content
 
 
 def _check_entries(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> None:

@@ -47,8 +47,8 @@ CHOSEN_ON = (
 )
 SHARED_FOLDS = (
     "Encoder and attention are shared by all cohorts of the network and were trained on all, the readout and its "
-    "temperature on this cohort alone; the folds are of all cohorts together, so that nobody who stands in two of them "
-    "is parted."
+    "temperature on this cohort alone; the folds are of all cohorts together, so that someone in two cohorts is "
+    "always in the same fold."
 )
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 

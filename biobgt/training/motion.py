@@ -14,7 +14,9 @@ from biobgt.cohort import Cohort
 from biobgt.training.splits import Split
 
 COLUMN = "mean_fd"
-SIMULATED = "The patients are simulated from controls by lot, so that motion can tell nothing about the groups."
+SIMULATED = (
+    "The patients are simulated from controls drawn at random, so that motion can tell nothing about the groups."
+)
 UNKNOWN = "Mean framewise displacement is not known for this cohort, so that what motion alone gives is not known."
 
 

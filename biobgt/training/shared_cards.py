@@ -242,8 +242,8 @@ def _shared_card(
         "members": len(first["temperatures"]),
         "n_parameters": sum(parameter.numel() for parameter in member.parameters()),
         "protocol": f"{folds_words(len(first['temperatures']), joined.parts[0])}, was over all cohorts together, so "
-        "that nobody who stands in two of them is parted. Encoder and attention were trained on all cohorts, each "
-        "readout and its temperature on its own cohort alone.",
+        "that someone in two cohorts is always in the same fold. Encoder and attention were trained on all cohorts, "
+        "each readout and its temperature on its own cohort alone.",
         "attention": {group: attention[group] for group in data.groups},
         "limits": _limits(tuple(cards)),
         "files": {TESTS: sha256(folder / TESTS)},
