@@ -43,8 +43,10 @@ class Limits:
     table_columns: int = _limit(2_000, "columns", "Columns of a phenotype or atlas table.")
     table_cells: int = _limit(2_000_000, "cells", "Cells of a phenotype or atlas table.")
     workbook_elements: int = _limit(
-        1_500_000, "XML elements", "Elements of a workbook's parts: about two per cell, and seven seconds per million."
+        400_000, "XML elements", "Elements of a workbook's parts: two to four per cell, and eight seconds per million."
     )
+    workbook_styles: int = _limit(70_000, "XML elements of styles", "Elements of a workbook's styles, a slow part.")
+    workbook_sheets: int = _limit(100, "sheets", "Sheets of a workbook, of which the first one is read.")
     members: int = _limit(20_000, "files", "Files in an archive.")
     archive_bytes: int = _limit(8 * 2**30, "bytes once unpacked", "An archive's files together, unpacked.")
     cohort_members: int = _limit(100_000, "files in archives", "Files in all archives of a cohort together.")

@@ -35,6 +35,7 @@ from biobgt.readers.subject_files import (
     to_subject,
     to_subjects,
 )
+from biobgt.readers.workbooks import each_workbook_once
 from biobgt.recordings import apply_recording_rule
 from biobgt.wording import counted
 
@@ -98,7 +99,7 @@ def read_cohort(
     if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
         project = _read_project(paths, chosen, phenotypes, name)
         return apply_recording_rule(project, options.recordings, run=options.run)
-    with ExitStack() as stack:
+    with ExitStack() as stack, each_workbook_once():
         found = look_up(paths, options, stack)
         ask_between_recordings(found.data)
         table = read_found_phenotypes(phenotypes, found)

@@ -1,5 +1,7 @@
 """Workbooks of a few kilobytes that would keep the server busy for minutes: refused with a sentence, the rest loads."""
 
+import io
+import re
 import zipfile
 
 import numpy as np
@@ -83,3 +85,95 @@ def test_a_file_that_is_only_named_as_a_workbook_is_left_aside_as_before(tmp_pat
     cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
     assert cohort.refused == ()
     assert any("1 × .xlsx" in note for note in cohort.notes)
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "sentence"),
+    [
+        (
+            "xl/workbook.xml",
+            f'<workbook xmlns="{MAIN}"><sheets>' + '<sheet name="S" sheetId="1"/>' * 20_000 + "</sheets></workbook>",
+            r"'people\.xlsx' has 20,000 sheets; at most 100 .*BIOBGT_MAX_WORKBOOK_SHEETS",
+        ),
+        (
+            "xl/workbook.xml",
+            f'<x:workbook xmlns:x="{MAIN}"><x:sheets>' + "<x:sheet/>" * 101 + "</x:sheets></x:workbook>",
+            "has 101 sheets",
+        ),
+        (
+            "xl/styles.xml",
+            f'<styleSheet xmlns="{MAIN}"><cellXfs>' + "<xf/>" * 80_000 + "</cellXfs></styleSheet>",
+            r"has 80,002 XML elements of styles; at most 70,000 .*BIOBGT_MAX_WORKBOOK_STYLES",
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET % (("<row>" + "<c/>" * 1_900 + "</row>") * 760),
+            r"has 1,44\d,\d\d\d XML elements; at most 400,000 .*BIOBGT_MAX_WORKBOOK_ELEMENTS",
+        ),
+    ],
+    ids=["sheets", "sheets with a prefix", "styles", "cells"],
+)
+def test_a_workbook_that_takes_openpyxl_minutes_is_refused_before_it_is_read(
+    tmp_path, monkeypatch, part, content, sentence
+):
+    subject(tmp_path)
+    with_part(tmp_path / "people.xlsx", part, content)
+    read = []
+    monkeypatch.setattr(workbooks, "read_isolated", lambda *asked, **how: read.append(asked))
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert cohort.ids == ("s1",)
+    assert re.search(sentence, cohort.refused[0].reason)
+    assert not read
+
+
+def test_sheets_are_counted_across_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbooks, "_PIECE", 5)
+    part = io.BytesIO(b'<sheets><sheet name="a"/><sheetData/><x:sheet/><sheet></sheet></sheets>')
+    assert workbooks._count_elements(part, "p.xlsx") == (5, 3)
+
+
+def test_a_table_as_large_as_documented_is_read(tmp_path):
+    words = [f"word {i}" for i in range(49)]
+    rows = [["subject", *(f"c{i}" for i in range(99))]]
+    rows += [[f"s{i}", *words, *(float(j) + i / 7 for j in range(50))] for i in range(1_000)]
+    workbook(tmp_path / "p.xlsx", rows)
+    assert read_phenotypes(tmp_path / "p.xlsx").table.shape == (1_000, 100)
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_cohort_reads_a_workbook_once(tmp_path, monkeypatch, refused):
+    subject(tmp_path)
+    workbook(tmp_path / "people.xlsx")
+    original, read = workbooks.read_isolated, []
+
+    def counted(*asked, **how):
+        read.append(asked)
+        if refused:
+            raise InputError("It is damaged.")
+        return original(*asked, **how)
+
+    monkeypatch.setattr(workbooks, "read_isolated", counted)
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert len(read) == 1
+    assert [one.reason for one in cohort.refused] == (["It is damaged."] if refused else [])
+    assert cohort["s1"].group == (None if refused else "AD")
+    read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert len(read) == 2  # nothing of a person is kept for the next cohort
+
+
+def test_a_workbook_that_changes_is_read_again(tmp_path):
+    with workbooks.each_workbook_once():
+        workbook(tmp_path / "p.xlsx")
+        first = read_phenotypes(tmp_path / "p.xlsx").table
+        workbook(tmp_path / "p.xlsx", [*ROWS, ["s2", "NC"]])
+        assert (len(first), len(read_phenotypes(tmp_path / "p.xlsx").table)) == (1, 2)
+
+
+def test_tables_are_kept_up_to_the_size_of_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("BIOBGT_MAX_TABLE_CELLS", "5")
+    for name in ("a.xlsx", "b.xlsx", "c.xlsx"):
+        workbook(tmp_path / name)
+    kept = workbooks._Kept()
+    for name in ("a.xlsx", "b.xlsx", "c.xlsx"):
+        kept.read(tmp_path / name)
+    assert [path.name for path, _, _ in kept.outcomes] == ["a.xlsx", "b.xlsx"]
