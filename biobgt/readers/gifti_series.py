@@ -6,6 +6,7 @@ numbers that the file's size does not explain. Runs in a reading process (:mod:`
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ _SURFACES = frozenset({"NIFTI_INTENT_POINTSET", "NIFTI_INTENT_TRIANGLE"})
 _NO_REGION = re.compile(
     r"(?:[LR]_|[lr]h[._])?(?:\?+|unknown|medial[_ .]?wall|corpuscallosum|background.*)", re.IGNORECASE
 )
+_MOST_LEFT_OUT = 100  # of their names are told
 _SIDES = {"L": "CortexLeft", "R": "CortexRight"}
 
 
@@ -67,7 +69,7 @@ def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[s
         )
     used = {"regions": _said_labels(options)}
     if left_out := sorted({name for part in parcels for name in part.left_out}):
-        used["labels that are no region"] = ", ".join(left_out)
+        used["labels that are no region"] = ", ".join(name[:80] for name in left_out[:_MOST_LEFT_OUT])
     return {"names": _all_names(parcels), "used": used}, np.concatenate(means, axis=1)
 
 
@@ -87,7 +89,7 @@ def _all_names(parcels: list[Parcels]) -> list[str]:
 def _parcels(options: Mapping[str, Any], place: int, limits: Limits) -> Parcels:
     if "labels" not in options:
         numbers = np.array(options["numbers"][place], dtype=np.int64)
-        return _as_parcels(numbers, dict(enumerate(options["names"], start=1)), "The bundled labels")
+        return _as_parcels(numbers, dict(enumerate(options["names"], start=1)), "The bundled labels", limits)
     label, side = Path(options["labels"][place]), options["files"][place]["side"]
     parser = _Parser(label, limits)
     image = parser.read()
@@ -98,10 +100,10 @@ def _parcels(options: Mapping[str, Any], place: int, limits: Limits) -> Parcels:
     if not np.array_equal(values, np.round(values)):
         raise InputError(f"'{label.name}' holds values that are no whole numbers, so they are no labels.")
     table = {int(item.key): str(item.label or "") for item in image.labeltable.labels}
-    return _as_parcels(values.astype(np.int64), table, f"'{label.name}'")
+    return _as_parcels(values.astype(np.int64), table, f"'{label.name}'", limits)
 
 
-def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str) -> Parcels:
+def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str, limits: Limits) -> Parcels:
     """Take the labels that vertices carry, in the order of their numbers; 0 and the medial wall are no regions."""
     carried = [int(key) for key in np.unique(numbers) if key > 0]
     unnamed = next((key for key in carried if not table.get(key)), None)
@@ -110,14 +112,16 @@ def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str)
     regions = [key for key in carried if not _NO_REGION.fullmatch(table[key])]
     if not regions:
         raise InputError(f"{what}: no vertex carries the label of a region.")
+    limits.check("regions", len(regions), what)
     names = tuple(table[key] for key in regions)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    twice, count = Counter(names).most_common(1)[0]
+    if count > 1:
         raise InputError(f"{what}: the name '{twice[:80]}' stands twice in the label table; names must differ.")
-    places = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
-    places[regions] = np.arange(len(regions))
-    left_out = tuple(table[key] for key in carried if key not in set(regions))
-    return Parcels(names, np.where(numbers > 0, places[np.maximum(numbers, 0)], -1), left_out)
+    places = np.minimum(np.searchsorted(regions, numbers), len(regions) - 1)  # a label may be any number
+    own = np.where(np.asarray(regions)[places] == numbers, places, -1)
+    kept = set(regions)
+    left_out = tuple(table[key] for key in carried if key not in kept)
+    return Parcels(names, own, left_out)
 
 
 def _means(path: Path, side: str | None, parcels: Parcels, limits: Limits) -> NDArray[np.float64]:

@@ -232,3 +232,26 @@ def test_a_surface_and_a_cut_file_are_sentences(one_file, tmp_path):
     path.write_bytes(whole[:-300])
     with pytest.raises(InputError, match="cannot be read as a GIfTI file"):
         read_cohort(path, atlas="unknown")
+
+
+def test_a_table_of_very_many_labels_is_refused_before_its_names_are_compared(tmp_path, rng):
+    keys = np.arange(1, 2_001, dtype=np.int32)
+    names = {key: f"r{min(key, 1_999)}" for key in keys.tolist()}
+    path = save_series(rng.standard_normal((3, 2_000)), tmp_path / "s.func.gii")
+    options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
+    with pytest.raises(InputError, match=r"'s\.label\.gii' has 2,000 regions; at most 1,200 regions are read"):
+        gifti_series.read(path, options, Limits())
+    with pytest.raises(InputError, match="the name 'r1999' stands twice"):
+        gifti_series.read(path, options, Limits(regions=2_000))
+
+
+def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
+    """FreeSurfer numbers labels by their colours; a table up to the largest one here would take 16 GB."""
+    keys = np.array([0, 5, 5, 2**31 - 1, -3, 70_000], dtype=np.int32)
+    path = save_series(values := rng.standard_normal((4, 6)), tmp_path / "s.func.gii")
+    names = {5: "a", 2**31 - 1: "b", 70_000: "unknown"}
+    options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
+    answer, means_of = gifti_series.read(path, options, Limits())
+    assert answer["names"] == ["a", "b"]
+    assert answer["used"]["labels that are no region"] == "unknown"
+    np.testing.assert_allclose(means_of, np.column_stack([values[:, 1:3].mean(axis=1), values[:, 3]]), atol=1e-6)
