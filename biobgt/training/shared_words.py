@@ -5,6 +5,7 @@ from typing import Any
 
 from biobgt.false_discoveries import FDR, passes
 from biobgt.training.card_words import table_lines
+from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
 from biobgt.wording import COVARIATES, code_span, counted, listed, plain_markdown, signed
 
@@ -50,11 +51,16 @@ def likeness_words(card: Mapping[str, Any]) -> str:
     found = card.get("likeness", ())
     if not found:
         return ""
-    adjusted = "; ".join(f"{cohort}: {_covariates(names)}" for cohort, names in found[0]["covariates"].items())
+    covariates = found[0]["covariates"].items()
+    adjusted = "; ".join(f"{_cohort_name(cohort)}: {_covariates(names)}" for cohort, names in covariates)
     return (
         f"{_LIKENESS} {found[0]['blocks']} blocks, {found[0]['permutations']:,} permutations. Adjusted for, by cohort: "
         f"{adjusted}. {_family_words(found)}"
     )
+
+
+def _cohort_name(cohort: str) -> str:
+    return STORIES[cohort].short if cohort in STORIES else cohort
 
 
 def _covariates(names: str) -> str:

@@ -21,6 +21,7 @@ from biobgt.training.data import LabelledGraphs, label_graphs
 from biobgt.training.folds import train_members
 from biobgt.training.joined_cohorts import JoinedCohorts, join_training_cohorts
 from biobgt.training.shared_cards import write_shared_model
+from biobgt.training.shared_words import likeness_words
 from biobgt.training.splits import Split
 from biobgt.training.training_cohorts import protocol_splits
 
@@ -135,6 +136,7 @@ def test_likeness_is_on_the_card(folder: Path) -> None:
     assert -1 <= one["r"] <= 1
     assert 0 < one["p"] <= 1
     assert abs(one["expected"]) < 0.15  # different people: nothing is expected by chance
+    assert "Adjusted for, by cohort: ABIDE: " in likeness_words(load_card(folder))
 
 
 def test_spread_is_that_of_people_and_sorted(
