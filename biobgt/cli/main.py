@@ -8,7 +8,7 @@ import typer
 
 from biobgt import __version__
 from biobgt.cli.lazy import commands
-from biobgt.cli.screen import err, print_line
+from biobgt.cli.screen import err, harmless, print_line
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.signals import STOPPED, Stopped, end_cleanly_on_signals
 
@@ -63,7 +63,7 @@ def main() -> None:
     except (InputError, OSError) as error:
         if debug:
             raise
-        err.print(_sentence(error), markup=False, highlight=False, soft_wrap=True)
+        err.print(harmless(_sentence(error)), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
     except SystemExit as end:
         if end.code in STOPPED:

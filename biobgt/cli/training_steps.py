@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biobgt.cli.results import write_reading
-from biobgt.cli.screen import err, print_line, progress_bar
+from biobgt.cli.screen import err, harmless, print_line, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.output import make_folder
 from biobgt.people import counted_people
@@ -145,4 +145,4 @@ def use_threads(threads: int | None) -> None:
 
 def tell(sentence: str) -> None:
     """Say how far the work is, on the screen and not among the results."""
-    err.print(sentence, markup=False, highlight=False)
+    err.print(harmless(sentence), markup=False, highlight=False)

@@ -2,7 +2,9 @@
 
 import re
 import shlex
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from ended_jobs import Run
 from biobgt.cli import screen
 from biobgt.cli.lazy import first_paragraph
 from biobgt.cli.main import JOBS, app
+from biobgt.cli.training_steps import tell
 
 WIDE = pd.DataFrame({"feature": ["a", "b"], **{f"column {i}": [i + 0.5, None] for i in range(12)}})
 
@@ -83,3 +86,33 @@ def test_an_unknown_command_is_refused_with_a_sentence(run: Run) -> None:
     ended = run("hub")
     assert ended.code == 2
     assert "No such command 'hub'" in ended.err
+
+
+EVIL = "b\x1b]0;PWNED\x1b\\\x07\x9b31m\u202ecod"
+
+
+def test_names_that_are_commands_to_a_terminal_are_printed_as_escapes(capsys: pytest.CaptureFixture[str]) -> None:
+    screen.print_table(pd.DataFrame({"file": [EVIL], EVIL: [1.0]}), title=EVIL)
+    screen.print_line(EVIL)
+    screen.print_notice(EVIL)
+    tell(EVIL)
+    shown = "".join(capsys.readouterr())
+    assert not set(shown) & set("\x1b\x07\x9b\u202e")
+    assert shown.count(r"b\x1b]0;PWNED\x1b\\x07\x9b31m\u202ecod") >= 4
+    assert screen.harmless("Zürich, 脑\tone\n") == "Zürich, 脑\tone\n"
+
+
+def test_a_refused_file_with_such_a_name_is_told_without_commands(run: Run, simulated: Path, tmp_path: Path) -> None:
+    shutil.copy(simulated / "sim-NC-001.tsv", tmp_path / "good.tsv")
+    try:
+        (tmp_path / "b\x1b]0;PWNED\x1b.mat").touch()
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    ended = run("info", tmp_path)
+    assert ended.code == 0
+    assert "PWNED" in ended.out
+    (tmp_path / "good.tsv").unlink()
+    alone = run("info", tmp_path)
+    assert alone.code == 2
+    assert "PWNED" in alone.err
+    assert "\x1b" not in ended.out + ended.err + alone.out + alone.err
