@@ -6,22 +6,26 @@ where it lies in memory, and never written to the disk.
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
+from biobgt.cohort import Refusal
 from biobgt.cohort_edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
 from biobgt.project import Project, open_project
 from biobgt.readers import read_atlas, readable_suffixes
+from biobgt.readers.file_names import printable
 from biobgt.readers.gifti import LABEL_SUFFIX
 
 _ANSWERS_OF_THEIR_OWN = ("atlas", "phenotypes")  # arguments of the reader, not among its options
 # Sidecars of images, tables that the reader may take for phenotypes, and labels of vertices.
 _BESIDE_THE_DATA = (".json", ".xlsx", LABEL_SUFFIX)
-_MAX_NAME = 150
+_MAX_NAME, _MAX_NAME_BYTES = 150, 200  # systems allow 255 bytes, of which a number may take some
 _DEEPEST = 12  # folders above a file that are kept; with names of that length a path stays within what systems allow
 
 
@@ -143,14 +147,16 @@ def read_uploaded(uploaded: UploadedFiles, *, name: str, progress: Callable[[int
             option: choice for option, choice in uploaded.answers.items() if option not in _ANSWERS_OF_THEIR_OWN
         }
         options = ReadOptions(**answers, image=replace(uploaded.image, labels=labels or uploaded.image.labels))
-        return read_cohort(
-            _write_all(uploaded.files, folder / "your files"),
+        paths, not_stored = _write_all(uploaded.files, folder / "your files")
+        cohort = read_cohort(
+            paths,
             atlas=table or atlas,
             phenotypes=phenotypes,
             options=options,
             name=name,
             progress=progress,
         )
+        return replace(cohort, refused=(*cohort.refused, *not_stored)) if not_stored else cohort
 
 
 def read_uploaded_atlas(table: Upload) -> Atlas:
@@ -185,17 +191,38 @@ def safe_path(name: str) -> Path | None:
 
 def _safe_part(part: str) -> str:
     cleaned = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", part).strip()
-    return cleaned[-_MAX_NAME:].lstrip(". ") or "file"
+    return _last_bytes(cleaned[-_MAX_NAME:]).lstrip(". ") or "file"
 
 
-def _write_all(uploads: Sequence[Upload], folder: Path) -> list[Path]:
+def _last_bytes(name: str) -> str:
+    """Cut a name of many bytes, as Chinese ones are, at its beginning: its extension stays."""
+    content = name.encode("utf-8", "surrogatepass")
+    return name if len(content) <= _MAX_NAME_BYTES else content[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
+
+
+def _write_all(uploads: Sequence[Upload], folder: Path) -> tuple[list[Path], list[Refusal]]:
     """Write files to a folder, which is read as one; loose archives and what cannot be read are named one by one.
 
-    Not every file of a folder that was uploaded as one can be read: the reader counts the others.
+    Not every file of a folder that was uploaded as one can be read: the reader counts the others. What cannot be
+    stored is refused, unless it is everything there is.
     """
     folder.mkdir()
-    places = [(upload, safe_path(upload.name)) for upload in uploads]
-    written = [_write_at(upload, folder / place) for upload, place in places if place is not None]
+    written, refused, taken = [], [], Counter[Path]()
+    for upload in uploads:
+        place = safe_path(upload.name)
+        if place is None:
+            continue
+        try:
+            written.append(_write_at(upload, folder / place, taken))
+        except InputError as error:
+            refused.append(Refusal(printable(place.as_posix()), str(error)))
+    if refused and not written:
+        raise InputError(refused[0].reason)
+    return _with_loose_ones_aside(written, folder), refused
+
+
+def _with_loose_ones_aside(written: Sequence[Path], folder: Path) -> list[Path]:
+    """The folder, and beside it the files in it that are not read as part of a folder."""
     in_folder = (*readable_suffixes(), *_BESIDE_THE_DATA)
     alone = [path for path in written if path.parent == folder and not path.name.lower().endswith(in_folder)]
     for i, path in enumerate(alone):
@@ -207,23 +234,42 @@ def _write_all(uploads: Sequence[Upload], folder: Path) -> list[Path]:
 
 
 def _write(upload: Upload, folder: Path) -> Path:
-    return _write_at(upload, folder / safe_name(upload.name))
+    return _write_at(upload, folder / safe_name(upload.name), Counter())
 
 
-def _write_at(upload: Upload, place: Path) -> Path:
-    """Write one file; a second of the same name gets a number, so that neither is lost."""
-    stem, dot, extensions = place.name.partition(".")
-    path, number = place, 1
+def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:
+    """Write one file; a second of the same name gets a number, so that neither is lost.
+
+    ``taken`` is the last number of each name, from which the next one is looked for.
+    """
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        while path.exists():
-            number += 1
-            path = place.with_name(f"{stem} ({number}){dot}{extensions}")
-        path.write_bytes(upload.getbuffer())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"'{place.name}' could not be stored for reading ({reason}).") from None
+        path = _free_place(place, taken)
+        with _whole_or_not_there(path):
+            path.write_bytes(upload.getbuffer())
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "its name is none that a file can have"
+        raise InputError(f"'{printable(place.name)}' could not be stored for reading ({reason}).") from None
     return path
+
+
+@contextmanager
+def _whole_or_not_there(path: Path) -> Iterator[None]:
+    """Remove a file that could not be written to its end: half a recording would be read as one."""
+    try:
+        yield
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _free_place(place: Path, taken: Counter[Path]) -> Path:
+    stem, dot, extensions = place.name.partition(".")
+    while True:
+        taken[place] += 1
+        path = place if taken[place] == 1 else place.with_name(f"{stem} ({taken[place]}){dot}{extensions}")
+        if not path.exists():
+            return path
 
 
 def _write_if(upload: Upload | None, folder: Path) -> Path | None:

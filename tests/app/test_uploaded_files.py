@@ -1,5 +1,6 @@
 """Uploaded files on the disk: where they lie while they are read, under which names, and that nothing stays."""
 
+import errno
 import io
 import tempfile
 import zipfile
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biobgt import ChoiceNeeded, InputError
-from session.uploads import UploadedFiles, read_uploaded, safe_name, safe_path
+from session.uploads import UploadedFiles, _write_all, read_uploaded, safe_name, safe_path
 
 
 def test_zip_and_own_atlas(rng) -> None:
@@ -57,6 +58,7 @@ def test_nothing_stays_on_the_disk(files, tmp_path, monkeypatch) -> None:
         ("", "file"),
         ("a\x00b\n.csv", "a_b_.csv"),
         ("x" * 400 + ".nii.gz", "x" * 143 + ".nii.gz"),
+        ("脑" * 90 + ".csv", "脑" * 65 + ".csv"),
     ],
 )
 def test_safe_name(name, safe) -> None:
@@ -96,6 +98,48 @@ def test_safe_path_stays_in_its_folder(name) -> None:
     assert place is None or folder in (folder / place).resolve().parents
 
 
-def test_file_in_the_place_of_a_folder_is_a_sentence(abide) -> None:
-    with pytest.raises(InputError, match=r"'x\.1D' could not be stored"):
-        read_uploaded(UploadedFiles([Uploaded("a", b"1"), Uploaded("a/x.1D", abide[0].content)]), name="Your files")
+def test_a_file_that_cannot_be_stored_is_refused_and_the_rest_is_read(abide) -> None:
+    in_place_of_a_folder = [Uploaded("a.1D", abide[0].content), Uploaded("a.1D/x.1D", abide[1].content)]
+    half_a_letter = Uploaded("\ud800.1D", abide[1].content)
+    cohort = read_uploaded(UploadedFiles([*in_place_of_a_folder, half_a_letter], atlas="cc200"), name="Your files")
+    assert cohort.ids == ("a",)
+    assert [refusal.file for refusal in cohort.refused] == ["a.1D/x.1D", "\\ud800.1D"]
+    assert "'x.1D' could not be stored for reading" in cohort.refused[0].reason
+    with pytest.raises(InputError, match=r"could not be stored for reading \(its name is none that a file can have\)"):
+        read_uploaded(UploadedFiles([half_a_letter]), name="Your files")
+
+
+def test_a_file_that_was_stored_in_part_is_not_read(abide, monkeypatch) -> None:
+    """As on a disk that fills up."""
+    whole = Path.write_bytes
+
+    def write_bytes(path: Path, content: memoryview) -> int:
+        if path.name != "second.1D":
+            return whole(path, content)
+        whole(path, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
+    files = [Uploaded("first.1D", abide[0].content), Uploaded("second.1D", abide[1].content)]
+    cohort = read_uploaded(UploadedFiles(files, atlas="cc200"), name="Your files")
+    assert cohort.ids == ("first",)
+    assert cohort.refused[0].reason == "'second.1D' could not be stored for reading (No space left on device)."
+
+
+def test_a_name_of_many_bytes_is_cut_and_read(abide) -> None:
+    long = Uploaded("脑" * 90 + ".1D", abide[1].content)
+    cohort = read_uploaded(UploadedFiles([Uploaded("a.1D", abide[0].content), long], atlas="cc200"), name="Your files")
+    assert cohort.ids == ("a", "脑" * 65)
+    assert cohort.refused == ()
+
+
+def test_many_files_of_one_name_are_each_looked_for_once(tmp_path, monkeypatch) -> None:
+    """From the last number on, not from the first again."""
+    looked_for = []
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: looked_for.append(path) or exists(path))
+    paths, refused = _write_all([Uploaded("a.x", b"%d" % i) for i in range(50)], tmp_path / "files")
+    assert [path.read_bytes() for path in paths] == [b"%d" % i for i in range(50)]
+    assert [path.name for path in paths[:3]] == ["a.x", "a (2).x", "a (3).x"]
+    assert refused == []
+    assert len(looked_for) == 50
