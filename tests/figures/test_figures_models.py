@@ -363,3 +363,9 @@ def test_attention_of_other_networks_is_told_with_how_well_it_follows_modules() 
     other = MeasuredCohort(installed_model("cni-adhd-cc200").cohort).of(None)
     with pytest.raises(InputError, match="subjects of model abide-cc200 only"):
         AttentionSystems.of(other, AttentionOrderOptions())
+
+
+def test_uniform_attention_has_a_tick_on_paper() -> None:
+    for limits, ticks in (((0.5, 3.0), [1, 1.6, 2.4]), ((2.0, 4.0), [2, 2.5, 3, 3.5, 4])):
+        *_, bar = maps_of(limits=limits).matplotlib(STYLE).axes
+        np.testing.assert_allclose([tick for tick in bar.get_xticks() if limits[0] <= tick <= limits[1]], ticks)

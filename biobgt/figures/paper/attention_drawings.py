@@ -28,6 +28,7 @@ from biobgt.figures.paper.style import PaperStyle, drawing
 from biobgt.figures.region_order import RegionOrder
 
 _LARGEST_MATRIX_MM, _STACKED_MATRIX_MM = 110.0, 60.0
+UNIFORM = 1.0  # attention in which every region gets the same
 _TITLE_LETTERS = 40  # of what was adjusted for, above a panel
 _BESIDE_MM = 130.0  # from this width on, two panels of blocks stand side by side with room for their numbers
 
@@ -48,7 +49,7 @@ def draw_maps_beside(shown: MapsBeside, style: PaperStyle) -> Figure:
             picture = axes.imshow(drawn, cmap=SEQUENTIAL.lower(), vmin=low, vmax=high, interpolation="nearest")
             _frame(axes, order)
             axes.set_title(name)
-        add_colour_bar(figure, picture, panels, QUANTITY, length_mm=_bar_mm(style))  # type: ignore[arg-type]
+        add_colour_bar(figure, picture, panels, QUANTITY, length_mm=_bar_mm(style), marked=UNIFORM)  # type: ignore[arg-type]
         first = list(grid[:, 0])
         for axes in first:
             reserve_names(axes, order, along="y", otherwise=f"{len(order.order)} regions in atlas order")

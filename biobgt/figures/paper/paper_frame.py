@@ -232,7 +232,15 @@ def add_legend(
     )
 
 
-def add_colour_bar(figure: Figure, shades: ScalarMappable, axes: Axes, quantity: str, *, length_mm: float) -> None:
+def add_colour_bar(
+    figure: Figure,
+    shades: ScalarMappable,
+    axes: Axes,
+    quantity: str,
+    *,
+    length_mm: float,
+    marked: float | None = None,
+) -> None:
     """Put a colour bar below the axes, as on the screen.
 
     Parameters
@@ -246,11 +254,24 @@ def add_colour_bar(figure: Figure, shades: ScalarMappable, axes: Axes, quantity:
         What the values are.
     length_mm : float
         In mm.
+    marked : float, optional
+        A value that has a tick wherever the scale reaches it, because the quantity is read against it.
     """
     share = min(0.8, length_mm / (figure.get_figwidth() * MM_PER_INCH))
     bar = figure.colorbar(
         shades, ax=axes, location="bottom", fraction=0.04, pad=0.02, aspect=length_mm / _BAR_MM, shrink=share
     )
-    bar.locator = MaxNLocator(4)
+    low, high = shades.get_clim()
+    if marked is None or low is None or high is None or not low <= marked <= high:
+        bar.locator = MaxNLocator(4)
+    else:
+        bar.set_ticks(_ticks_around(marked, low, high))
     bar.set_label(quantity)
     bar.outline.set_linewidth(0.5)
+
+
+def _ticks_around(marked: float, low: float, high: float) -> list[float]:
+    """Round values from low to high, with the marked one in place of those too near to it to be read beside it."""
+    usual = MaxNLocator(4).tick_values(low, high)
+    apart = 0.6 * (usual[1] - usual[0])
+    return sorted([marked, *(float(one) for one in usual if low <= one <= high and abs(one - marked) >= apart)])
