@@ -126,9 +126,12 @@ def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
     try:
         with safe_open(file, framework="np") as stored:
             weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(n_members(card))]
-        return np.stack(weights).astype(np.float32)
-    except (OSError, SafetensorError, ValueError):
+        stacked = np.stack(weights).astype(np.float32)
+    except (OSError, SafetensorError, ValueError, TypeError):  # the last for a type that numpy does not have
         raise InputError(f"The weights of model '{name}' are missing or damaged.") from None
+    if not np.isfinite(stacked).all():
+        raise _not_finite(name)
+    return stacked
 
 
 def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
@@ -155,6 +158,8 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     try:
         _check_shapes(name, file, card, preset)  # before members of a size that the weights do not have are built
         tensors = load_file(file)
+        if not all(bool(value.isfinite().all()) for value in tensors.values()):
+            raise _not_finite(name)
         members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(n_members(card)))
     except (SafetensorError, RuntimeError):
         raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
@@ -171,6 +176,13 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         device=chosen,
         atlas_fingerprint=card.get("atlas_fingerprint", ""),
         readouts={one["cohort"]: tuple(one["groups"]) for one in card.get("readouts", ())},
+    )
+
+
+def _not_finite(name: str | Path) -> InputError:
+    return InputError(
+        f"The weights of model '{name}' hold values that are no finite numbers, so it can predict nothing. Take "
+        "another copy of its folder, or train it again."
     )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import torch
 from planted_cohort import ATLAS, planted_cohort, small
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 import biobgt.model.ensemble
 from biobgt.atlas import numbered_atlas
@@ -24,6 +24,7 @@ from biobgt.errors import InputError
 from biobgt.model import load_card, load_groups, load_pretrained
 from biobgt.model.batch import GraphBatch
 from biobgt.model.ensemble import ensemble_tensors
+from biobgt.model.pretrained import load_region_weights
 from biobgt.model.transformer import BioBGT
 from biobgt.output import sha256
 
@@ -149,6 +150,34 @@ def test_a_damaged_file_with_the_right_hash(folder: Path) -> None:
     _change(folder, sha256=sha256(folder / "model.safetensors"))
     with pytest.raises(InputError, match="do not fit its card"):
         load_pretrained(folder)
+
+
+def _change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    """Change weights, and have the card say their hash."""
+    file = folder / "model.safetensors"
+    tensors = {key: value.clone() for key, value in load_file(file).items()}
+    change(tensors)
+    save_file(tensors, file)
+    card = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps(card | {"sha256": sha256(file)}))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("load", [load_pretrained, load_region_weights])
+def test_weights_that_are_no_finite_numbers_are_refused(
+    folder: Path, load: Callable[[Path], Any], value: float
+) -> None:
+    assert load(folder) is not None
+    _change_weights(folder, lambda tensors: tensors["member1.region_weight"].view(-1)[:1].fill_(value))
+    with pytest.raises(InputError, match="hold values that are no finite numbers"):
+        load(folder)
+
+
+def test_weights_of_a_type_that_numpy_does_not_have_are_a_sentence(folder: Path) -> None:
+    name = "member0.region_weight"
+    _change_weights(folder, lambda tensors: tensors.update({name: tensors[name].to(torch.bfloat16)}))
+    with pytest.raises(InputError, match="missing or damaged"):
+        load_region_weights(folder)
 
 
 @pytest.mark.parametrize(
