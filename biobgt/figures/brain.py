@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from biobgt.figures.paper.style import PaperStyle
 
 # In which brain regions are drawn, as captions say it.
+IN_NONE = "; grey regions are in none"
 CORTEX, GLASS_BRAIN = "the fsaverage5 cortex", "nilearn's glass brain, seen from four sides"
 PAINTED: Mapping[str, str] = {
     "inflated": "painted on the inflated fsaverage5 cortex",
@@ -194,6 +195,7 @@ def brain_caption(
     quantity: str = "",
     size: str = "",
     n_groups: int | None = None,
+    some_in_none: bool = False,
     n_edges: int = 0,
     where: str = CORTEX,
     brain: BrainKind = "nodes",
@@ -209,6 +211,8 @@ def brain_caption(
         What the colours and the sizes of the nodes stand for; empty for nothing.
     n_groups : int, optional
         Number of modules, where the colours stand for those.
+    some_in_none : bool
+        Whether a region is in no module.
     n_edges : int
         Number of connections that are drawn.
     where : str
@@ -219,7 +223,7 @@ def brain_caption(
     """
     colour = f"the colour is {quantity}" if quantity else "all have one colour"
     if n_groups is not None:
-        colour = f"the colour is the module, of {n_groups}; grey regions are in none"
+        colour = f"the colour is the module, of {n_groups}{IN_NONE if some_in_none else ''}"
     if brain != "nodes":
         return (
             f"{whose(subject, simulated)}: {counted(n_regions, 'region')} {place_words(brain, where)}; {colour}. "

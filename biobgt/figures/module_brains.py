@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
-from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, brain_caption, place_words
+from biobgt.figures.brain import CORTEX, GLASS_BRAIN, IN_NONE, BrainDrawing, brain_caption, place_words
 from biobgt.figures.brain_nodes import Edges
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.graph_words import coordinates_of
@@ -192,6 +192,7 @@ class ModuleBrain(BrainOfModules):
             self.subject,
             n_drawn(self.coordinates, self.surface_labels),
             n_groups=len(self.names),
+            some_in_none=0 in self.modules,
             n_edges=len(self.drawing.connections),
             where=where,
             brain=self.brain,
@@ -241,7 +242,7 @@ class GroupModuleBrain(BrainOfModules):
         drawn = counted(n_drawn(self.coordinates, self.surface_labels), "region")
         return (
             f"{shown}: {counted(len(self.names), 'module')} that its {whom} agree on, as {drawn} "
-            f"{place_words(self.brain, where)}; grey regions are in none."
+            f"{place_words(self.brain, where)}{IN_NONE if 0 in self.modules else ''}."
             f"{not_drawn_words(self.coordinates, self.surface_labels)}"
             f" Modules are numbered and coloured as those of {second if shown == first else first} with which they "
             "share the most regions."

@@ -18,7 +18,7 @@ from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, name
 from biobgt.modules.module_measures import AMI, MODULE_MEASURES
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.references import named_labelling
-from biobgt.wording import ANY_USUAL_COVARIATE, counted
+from biobgt.wording import ANY_USUAL_COVARIATE, counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,9 +173,15 @@ class ModuleFlow(Flow):
             f"a label, from Louvain modules to {LABELLINGS.get(labelling, labelling)}. Modules "
             f"and networks are paired one to one so that all pairs together share most regions, and a pair has one "
             f"colour; a pair need not be a network's largest share, and networks without a pair are grey. "
-            f"{counted(found.n_unlabelled, 'region')} without a label and {found.n_unassigned} in no module are left "
-            f"out. AMI = {found.ami:.2f}."
+            f"{self._left_out}AMI = {found.ami:.2f}."
         )
+
+    @property
+    def _left_out(self) -> str:
+        """Which regions are not compared, as a sentence; nothing where all are."""
+        missing = {"without a label": self.agreement.n_unlabelled, "in no module": self.agreement.n_unassigned}
+        said = [f"{counted(n, 'region')} {why}" for why, n in missing.items() if n]
+        return f"Left out: {listed(said)}. " if said else ""
 
 
 @registered

@@ -204,7 +204,8 @@ def test_captions_say_what_colours_and_sizes_are():
         "and the size is NE. 1 connection drawn, thicker where stronger."
     )
     assert "inside nilearn's glass brain, seen from four sides; all" in brain_caption("S1", 2, where=GLASS_BRAIN)
-    assert "the module, of 5; grey regions are in none." in brain_caption("S1", 200, n_groups=5)
+    assert "the module, of 5." in brain_caption("S1", 200, n_groups=5)
+    assert "the module, of 5; grey regions are in none." in brain_caption("S1", 200, n_groups=5, some_in_none=True)
 
 
 UNPLACED = np.vstack([PLACES[:3], [np.nan] * 3])

@@ -184,7 +184,9 @@ def test_flow_captions_name_the_numbers():
     caption = ModuleFlow(subject="s", options=NamedModuleOptions(labelling="L"), **about).caption
     assert "from Louvain modules to L." in caption
     assert "the 4 regions that have a module and a label" in caption
-    assert "1 region without a label and 1 in no module are left out. AMI = 1.00." in caption
+    assert "Left out: 1 region without a label and 1 region in no module. AMI = 1.00." in caption
+    whole = {**about, "agreement": compare_modules([1, 1, 2, 2], ["a", "a", "b", "b"])}
+    assert "Left out" not in ModuleFlow(subject="s", options=NamedModuleOptions(labelling="L"), **whole).caption
     labels = np.ones(6, dtype=int)
     difference = ModuleDifference(labels, labels, agreement, (0, 1, 2), 0.5, 0.4, 0.1, (3, 3), 10, 0)
     groups = {"options": TwoGroupOptions(first="NC", second="AD"), "sides": ("NC", "AD"), "regions": list("abcdef")}
