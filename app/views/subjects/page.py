@@ -49,8 +49,8 @@ def _show_cohort(view: View) -> None:
     flagged = int((table["warnings"] != "").sum())
     st.caption(
         plain(
-            f"{view.cohort.name}: {len(table)} subjects, {flagged} with a warning. Subjects with warnings are not "
-            "excluded."
+            f"{view.cohort.name}: {counted(len(table), 'subject')}, {flagged} with a warning. Subjects with warnings "
+            "are not excluded."
         )
     )
     flags = [
