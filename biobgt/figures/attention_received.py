@@ -15,6 +15,7 @@ from biobgt.figures.model_figure import ModelFigure, groups_of, known_group, mod
 from biobgt.figures.surface import BrainKind, brain_option, not_drawn_words, surface_labels_of
 from biobgt.model.attention_views import attention_received, select_attention, strongest_regions
 from biobgt.options import option
+from biobgt.references import in_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +86,7 @@ class AttentionReceived(ModelFigure):
         words = model_words(model)
         return cls(
             **whose_model(model, (group,)),
-            methods=words["methods"],
+            methods=(*words["methods"], f"Regions were drawn with nilearn{in_brackets(('abraham2014',))}."),
             citations=(*words["citations"], "abraham2014"),
             options=options,
             title=f"Attention received, {group}, {model.name}",

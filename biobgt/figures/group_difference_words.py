@@ -49,8 +49,8 @@ def _measure_words(measured: "Measured", options: ComparisonOptions) -> dict[str
         named, keys = named_labelling(options.labelling or next(iter(atlas.labels)))
         sentence = (
             f"Functional connectivity between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
-            "was estimated as Pearson's correlation with nilearn, Fisher-transformed and averaged within and between "
-            f"{named}."
+            f"was estimated as Pearson's correlation with nilearn{in_brackets(('abraham2014',))}, Fisher-transformed "
+            f"and averaged within and between {named}."
         )
         return {"methods": (sentence,), "citations": (*atlas.cites, "abraham2014", *keys)}
     compared = [measure for measure in MODULE_MEASURES.values() if measure.compared]

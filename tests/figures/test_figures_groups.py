@@ -80,6 +80,7 @@ def test_networks_and_segregation_are_drawn_too(measured, of, n_features):
     shown = GroupDifferences.of(measured, options)
     assert len(shown.numbers) == n_features
     assert "adjusted for no covariate" in shown.caption
+    assert "with nilearn (Abraham et al. 2014" in " ".join(shown.methods)
     assert shown.matplotlib(STYLE).axes
 
 
