@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+TRAINED_ON = "the model was trained on this very scan, so that its probability is no evidence"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 
 # Covariates by their names in tables and on the command line, in words.
@@ -37,6 +38,15 @@ def counted(number: int, noun: str) -> str:
 def signed(value: float, decimals: int = 2) -> str:
     """Write a number with a true minus sign, and none before zero; ``not defined`` for NaN."""
     return "not defined" if value != value else f"{round(value, decimals) or 0.0:.{decimals}f}".replace("-", "−")
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """Write a share in percent for a sentence, with the space that units have.
+
+    >>> percent(0.05), percent(1 / 3, 1)
+    ('5 %', '33.3 %')
+    """
+    return f"{share:.{decimals}%}".replace("%", " %")
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

@@ -96,7 +96,7 @@ def test_what_an_option_cannot_be_is_refused_with_a_sentence(given, sentence):
 def test_a_tuple_that_needs_values_is_refused_without_any():
     one = Option("times", (1.0, 2.0), "Times", fewest=1)
     one.check((3.0,))
-    with pytest.raises(InputError, match="The option 'times' needs at least 1; write it like times=1,2."):
+    with pytest.raises(InputError, match=r"The option 'times' needs at least 1; write it like times=1,2\."):
         one.check(())
 
 
@@ -171,8 +171,8 @@ def test_a_page_offers_what_an_option_may_be():
 
 
 def test_which_regions_are_hubs_in_words():
-    assert HubOptions().hubs_are == "the top 10% of regions"
-    assert HubOptions(share=0.05).hubs_are == "the top 5% of regions"
+    assert HubOptions().hubs_are == "the top 10 % of regions"
+    assert HubOptions(share=0.05).hubs_are == "the top 5 % of regions"
     assert HubOptions(rule="sd").hubs_are == "regions above the mean + 1 SD"
     with pytest.raises(InputError, match=r"share of regions that are hubs is 1\.5; it must be above 0 and up to 1"):
         HubOptions(share=1.5)

@@ -17,6 +17,7 @@ from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names, readout_names
 from biobgt.options import Options, option
 from biobgt.references import in_brackets, named_labelling
+from biobgt.wording import TRAINED_ON
 
 if TYPE_CHECKING:
     from biobgt.cohort import Cohort
@@ -162,8 +163,20 @@ def compared_words(model: InstalledModel, *, blocks: bool = True) -> dict[str, A
     }
 
 
-def subject_words(model: InstalledModel) -> dict[str, Any]:
-    """Methods and citations of what a model says of a subject it was not trained on."""
+def subject_words(model: InstalledModel, warning: str = "") -> dict[str, Any]:
+    """Methods and citations of what a model says of a subject, for whom the mean of all members is taken.
+
+    Parameters
+    ----------
+    model : InstalledModel
+    warning : str
+        What the model's prediction is given with; whether it was trained on the subject is said there.
+    """
     asked = "For a subject that it was not trained on, the model gives the mean over all ensemble members."
+    if TRAINED_ON in warning:
+        asked = (
+            "The subject is one of those that the model was trained on: what the mean over all ensemble members says "
+            "of it is no evidence of what the model says of new subjects."
+        )
     words = model_words(model)
     return {**words, "methods": (*words["methods"], asked)}

@@ -43,10 +43,11 @@ def reliability_rows(study: StudyReliability, own: pd.DataFrame | None) -> pd.Da
     return pd.DataFrame(columns)
 
 
-def reliability_caption(study: StudyReliability) -> str:
-    """Say what the columns of the table are, and on whom they were measured."""
+def reliability_caption(study: StudyReliability, *, own: bool) -> str:
+    """Say what the columns of the table are, and on whom they were measured; ``own`` is the column of the subject."""
+    columns = "Columns named after a cohort, and This subject" if own else "Columns named after a cohort"
     meaning = (
-        "Columns named after a cohort, and This subject: reliability, how closely the ranks of regions would agree "
+        f"{columns}: reliability, how closely the ranks of regions would agree "
         "with those of another recording of the same length "
         "(Spearman's ρ between the two halves, corrected for length by Spearman and Brown's formula); 1 is perfect. "
         "ICC: how well the value of a region tells people apart, by ICC(2,1) between the halves with the same "

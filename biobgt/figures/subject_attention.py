@@ -51,6 +51,8 @@ class SubjectAttention(MapsBeside):
         Of the two, over all pairs of regions.
     beside : mapping of str to BesideConnectivity
         Each map beside connectivity.
+    warning : str
+        Why what the model says of the subject should not be believed; empty for no reason.
     subject_simulated, model_simulated : bool
     """
 
@@ -65,6 +67,7 @@ class SubjectAttention(MapsBeside):
     maps: Mapping[str, Matrix]
     correlation: float
     beside: Mapping[str, BesideConnectivity]
+    warning: str = ""
     subject_simulated: bool = False
     model_simulated: bool = False
 
@@ -77,8 +80,9 @@ class SubjectAttention(MapsBeside):
         order = options.regions(measured, model)
         own = select_attention(measured.explanation(model).attention[0], **options.selected)
         mean = select_attention(model.groups.attention[group], **options.selected)
+        warning = "" if model.readouts else str(measured.prediction(model)["warning"])  # a network predicts by readouts
         return cls(
-            **subject_words(model),
+            **subject_words(model, warning),
             options=options,
             title=f"Attention of {subject.id}",
             simulated=subject.simulated or model.simulated,
@@ -93,6 +97,7 @@ class SubjectAttention(MapsBeside):
                 subject.id: beside_connectivity(own, measured.pearson(), order.labels),
                 f"mean of {group}": beside_group(model, group, mean, order),
             },
+            warning=warning,
             subject_simulated=subject.simulated,
             model_simulated=model.simulated,
         )
@@ -111,10 +116,11 @@ class SubjectAttention(MapsBeside):
     def caption(self) -> str:
         """How the subject's attention compares with the group's mean, and both with connectivity."""
         trained = " (trained on simulated patients)" if self.model_simulated else ""
+        caution = f"Caution: {self.warning}. " if self.warning else ""
         return (
             f"{whose(self.subject, self.subject_simulated)}: attention by model {self.options.model}{trained}, "
             f"{self.options.words}, as the mean of all ensemble members, beside the mean of {self.group}, each of whom "
             f"was seen by the one member not trained on them. On one colour scale: {BEYOND}. Over all pairs of regions "
             f"the two correlate with r = {signed(self.correlation)}. {connectivity_words(self.beside)} "
-            f"{NOT_A_DIAGNOSIS}"
+            f"{caution}{NOT_A_DIAGNOSIS}"
         )

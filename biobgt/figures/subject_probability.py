@@ -103,7 +103,7 @@ class SubjectProbability(Figure):
         if not said["prediction"]:
             raise InputError(said["warning"])
         return cls(
-            **subject_words(model),
+            **subject_words(model, said["warning"]),
             options=options,
             title=f"{subject.id} among the subjects of {model.name}",
             simulated=subject.simulated or model.simulated,

@@ -26,7 +26,6 @@ from biobgt.people import FEWEST_COMPARED
 from biobgt.wording import counted
 
 # Two-sided p of 0.05 needs 40 ways of sharing subjects out over two groups.
-_FEWEST_WAYS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,11 +194,20 @@ def compare_features(
         permutations=permutations,
         seed=seed,
     )
-    ways = math.comb(sum(found.n_subjects.values()), found.n_subjects[between[0]])
-    if ways >= _FEWEST_WAYS:
+    ways = _ways_to_share_out(found.n_subjects[between[0]], found.n_subjects[between[1]])
+    if ways >= permutations or found.covariates:
         return found
-    few = f"So few subjects can be shared out over two groups in only {ways} ways: p cannot be small here."
+    few = (
+        f"So few subjects can be shared out over two groups in only {ways:,} ways, so that p cannot fall much below "
+        f"{1 / ways:.2g}, however large a difference is."
+    )
     return replace(found, notes=(*found.notes, few))
+
+
+def _ways_to_share_out(first: int, second: int) -> int:
+    """In how many ways people can form the two groups; of equal groups the exchanged ones count once."""
+    ways = math.comb(first + second, first)
+    return ways // 2 if first == second else ways
 
 
 def comparison_rows(found: GroupComparison, *, simulated: bool) -> pd.DataFrame:

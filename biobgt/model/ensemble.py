@@ -24,9 +24,9 @@ from biobgt.model.inputs import FeatureStore, prepare
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import AttentionMap, BioBGT
 from biobgt.quality import quality_flags
+from biobgt.wording import TRAINED_ON
 
 CPU = torch.device("cpu")
-TRAINED_ON = "the model was trained on this very scan, so that its probability is no evidence"
 OF_SIMULATED = "model trained on simulated patients"
 AT_ONCE = 16  # subjects whose graphs and attention are in memory together
 

@@ -17,6 +17,7 @@ from biobgt.errors import InputError
 from biobgt.model import pretrained
 from biobgt.model.group_results import GroupResults, load_groups, load_spread
 from biobgt.model.pretrained import CARD, load_card, load_pretrained, load_region_weights, model_folder
+from biobgt.wording import listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,9 +141,14 @@ class InstalledModel:
             return "" if cohort.atlas_is_sure else unsure_atlas(cohort)
         return (
             f"Model {self.name} was trained on {self.atlas.title} with {n_regions} regions; cohort '{cohort.name}' is "
-            f"on {atlas.title} with {atlas.n_regions}. Choose a model of that atlas in the sidebar; if only the "
-            "atlas's name is wrong, set it on the page of subjects."
+            f"on {atlas.title} with {atlas.n_regions}. {_advice(atlas)} If only the atlas's name is wrong, set it on "
+            "the page of subjects."
         )
+
+
+def _advice(atlas: Atlas) -> str:
+    others = [name for name, model in installed_models().items() if model.card["atlas"] == atlas.name]
+    return f"Choose {listed(others, last='or')} instead." if others else "No installed model is of that atlas."
 
 
 def unsure_atlas(cohort: Cohort) -> str:

@@ -121,8 +121,8 @@ def members_words(card: Mapping[str, Any]) -> str:
     """Say what members are, and whose probabilities are whose."""
     return (
         f"The model is an ensemble of {counted(len(card['temperatures']), 'member')}, each trained with another part "
-        "of the subjects left out. Results for a subject are from the one member that was not trained on that "
-        f"subject. {nested_words(card)}"
+        "of the subjects left out. Reported results are out of fold: each subject was predicted by the one member that "
+        f"was not trained on that subject. {nested_words(card)}"
     )
 
 

@@ -6,12 +6,12 @@ tell, or how far above chance.
 
 import math
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from typing import Any
 
 from biobgt.cohort import Cohort
 from biobgt.model.baselines import kinds_of_baselines
 from biobgt.model.presets import Preset
+from biobgt.model.worth import Worth, model_worth
 from biobgt.people import counted_people
 from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
@@ -20,8 +20,6 @@ from biobgt.training.robustness_views import motion_words, nested_words, noise_t
 from biobgt.wording import NOT_A_DIAGNOSIS, code_span, counted, plain_markdown
 
 CALIBRATED = 0.05
-CHANCE = 0.5  # the AUC of guessing
-LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
 ALIKE = 0.01  # AUCs that differ by less are alike, where no interval of their difference is known
 NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
 NOT_MEASURED = "What node entanglement (NE) and attention do to this model's predictions was not measured."
@@ -30,47 +28,6 @@ ON_READOUTS = (
     "Models shows."
 )
 NEXT_TO_NOTHING = 0.001  # a probability that moves by less is printed the same in any table
-FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
-
-
-class Worth(Enum):
-    """What a model's numbers are worth to a new subject."""
-
-    SIMULATED = "its patients are simulated"
-    TOO_FEW = "too few subjects to tell"
-    CHANCE = "at or near chance"
-    LITTLE = "little above chance"
-    BETTER = "better than chance"
-
-
-def model_worth(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Worth:
-    """Return what a model is worth, from its out-of-fold AUC.
-
-    Parameters
-    ----------
-    results : mapping
-        Metrics with their intervals, by model.
-    sizes : mapping of str to int
-        Subjects per group.
-    simulated : bool
-        Whether the patients are simulated.
-    """
-    if simulated:
-        return Worth.SIMULATED
-    if min(sizes.values()) < FEWEST_A_GROUP:
-        return Worth.TOO_FEW
-    auc = results["BioBGT"]["auc"]
-    if auc["value"] is None or auc["low"] is None or auc["low"] <= CHANCE:
-        return Worth.CHANCE
-    return Worth.LITTLE if auc["value"] < LITTLE else Worth.BETTER
-
-
-def is_doubtful(card: Mapping[str, Any]) -> bool:
-    """Whether a card's numbers call for a warning; not those of a network, whose readouts have cards of their own."""
-    if "results" not in card:
-        return False
-    worth = model_worth(card["results"], card["data"]["subjects"], simulated=card["simulated"])
-    return worth is not Worth.BETTER
 
 
 def headline(

@@ -207,11 +207,11 @@ def test_signed_graph_is_refused_with_the_librarys_sentence(open_page):
     assert len(page.get("plotly_chart")) == len(FIGURES)
 
 
-def test_graph_without_connections_is_said_to_have_no_agreement(open_page):
+def test_graph_without_connections_is_said_to_have_no_hubs(open_page):
     page = open_page("hubs", cohort="ad", level="1")
-    assert_no_error(page)
-    assert "Spearman's ρ is not defined" in captions(page)
-    assert "nan" not in captions(page)
+    assert not page.exception
+    assert not page.get("plotly_chart")
+    assert "has no edge with these settings, so it has no hubs" in as_shown(page.warning[0].value)
 
 
 def test_fc_strength_is_of_the_correlations_whatever_the_estimator(open_page, cohort):
@@ -245,13 +245,13 @@ def test_page_without_measures_says_so(open_page):
 
 def test_share_of_hubs_reaches_figures_captions_and_the_link(open_page, cohort):
     page = open_page("hubs", cohort="ad", curve_order="atlas")
-    assert "9 in all: the top 10% of regions" in captions(page)
+    assert "9 in all: the top 10 % of regions" in captions(page)
     page.select_slider(key="hub_share").set_value(0.2).run()
     assert_no_error(page)
     table = hubs_of(cohort, "sim-NC-001", share=0.2)[0]
     expected = list(table.loc[table["node_entanglement_hub"], "region"])
     assert list(traces(page, "hub_curves")["hubs by NE"]["x"]) == expected
-    assert "18 in all: the top 20% of regions" in captions(page)
+    assert "18 in all: the top 20 % of regions" in captions(page)
     assert page.query_params["hub_share"] in ("0.2", ["0.2"])
 
 

@@ -12,8 +12,9 @@ from biobgt.cohort import Cohort
 from biobgt.model.baselines import BASELINES
 from biobgt.model.group_results import load_groups
 from biobgt.model.pretrained import load_card
+from biobgt.model.worth import is_doubtful
 from biobgt.spreadsheets import read_csv
-from biobgt.training.card_words import headline, is_doubtful, limits, paired_words, readme
+from biobgt.training.card_words import headline, limits, paired_words, readme
 from biobgt.training.group_tests import write_tests
 
 

@@ -122,7 +122,8 @@ def show_systems(view: View) -> None:
 
 def show_received(view: View, model: InstalledModel) -> None:
     """Show on a brain which regions are looked at."""
-    heading("Attention received, in the brain", simulated=model.simulated)
+    group = view.options(AttentionReceivedOptions, **part_of(view, model)).group
+    heading("Attention received, in the brain", simulated=model.simulates([group] if group else model.group_names))
     if model.atlas.coordinates is None:
         st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return
@@ -157,5 +158,7 @@ def show_own(view: View, model: InstalledModel) -> None:
             **part_of(view, model),
         )
         figure = SubjectAttention.of(view.measured, options)
+        if figure.warning:
+            st.warning(plain(f"Caution: {figure.warning}."), icon=":material/warning:")
         with st.container(width=PAGE_WIDTH):
             show(view, figure, key="own_attention_map")

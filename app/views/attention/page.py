@@ -111,6 +111,8 @@ def _show_rows(view: View, chosen: InstalledModel) -> None:
         )
     for model in models:
         heading(model.name, simulated=model.simulated)
+        if model.readouts and model.simulated:
+            st.caption("Simulated are the groups whose names say so; all others are real.")
         show_headline(model.card)
         st.markdown(plain(parts_words(model.card)))
         with input_errors_shown():

@@ -73,7 +73,7 @@ def hub_reliability(view: View) -> StudyReliability:
 
 def show_reliability(view: View) -> None:
     """Show how reliable each measure is, in the study where that applies and in this subject if asked."""
-    heading("How reliable are these measures?", simulated=view.subject.simulated)
+    heading("How reliable are these measures?")
     study = hub_reliability(view)
     own = _own_halves(view)
     if own is not None:
@@ -91,7 +91,7 @@ def show_reliability(view: View) -> None:
         width="content",
         alt="Reliability of each hub measure",
     )
-    st.caption(plain(reliability_caption(study)))
+    st.caption(plain(reliability_caption(study, own=own is not None)))
 
 
 def _own_halves(view: View) -> pd.DataFrame | None:

@@ -33,6 +33,8 @@ def show_page() -> None:
     _ask_how(view)
     if not _wants_hubs(view):
         return
+    if not _has_edges(view):
+        return
     with input_errors_shown():
         measures = view.options(HubCurvesOptions).measures
         others = tuple(measure for measure in measures if measure != NE)
@@ -58,6 +60,22 @@ def show_page() -> None:
         if whole:
             with in_detail:
                 show_why(view, region)
+
+
+def _has_edges(view: View) -> bool:
+    """Whether the subject's graph has an edge; without any there is no hub, and the page says so."""
+    with input_errors_shown():
+        if view.measured.graph().n_edges:
+            return True
+        st.warning(
+            plain(
+                f"The brain graph of {view.subject.id} has no edge with these settings, so it has no hubs: no two "
+                "regions are connected strongly enough. Lower the threshold in the sidebar, or look at the quality "
+                "flags on the page Subjects."
+            ),
+            icon=":material/warning:",
+        )
+    return False
 
 
 def _ask_how(view: View) -> None:

@@ -57,7 +57,12 @@ def show_page() -> None:
         return
     _show_all()
     if view.model == FITTING:
-        st.caption("Below is the card of the model that fits the cohort; choose another in the sidebar.")
+        which = (
+            f"No model fits this cohort's atlas, {view.atlas.title}. Below is the card of {model.name}"
+            if view.chosen_model is None
+            else "Below is the card of the model that fits the cohort"
+        )
+        st.caption(plain(f"{which}; choose another in the sidebar."))
     st.divider()
     if model.readouts:
         _show_network(view, model)
@@ -100,11 +105,17 @@ def _show_all() -> None:
         {
             "Model": list(models),
             "How well it does": [card["headline"] for card in cards],
-            "Groups": [", ".join(f"{n:,} {group}" for group, n in card["data"]["subjects"].items()) for card in cards],
-            "Atlas": [card["atlas"] for card in cards],
+            "Groups": [_groups_words(card) for card in cards],
+            "Atlas": [model.atlas.title for model in models.values()],
         }
     )
     _show_table(table, alt="All models: how well each does, its groups and its atlas")
+
+
+def _groups_words(card: Mapping[str, Any]) -> str:
+    """How many subjects each group has; a network marks its simulated groups by their names."""
+    groups = ", ".join(f"{n:,} {group}" for group, n in card["data"]["subjects"].items())
+    return f"{groups} (simulated)" if card["simulated"] and "readouts" not in card else groups
 
 
 def _show_table(table: pd.DataFrame, *, alt: str) -> None:

@@ -9,7 +9,7 @@ from biobgt.figures.subject_probability import SubjectProbability, SubjectProbab
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.spreadsheets import write_csv, written
 from biobgt.training.card_views import calibration_words, members_words, observed_share
-from biobgt.wording import NOT_A_DIAGNOSIS, counted
+from biobgt.wording import NOT_A_DIAGNOSIS, TRAINED_ON, counted, listed
 from session.cohorts import OWN
 from session.long_work import work_through
 from session.view import View, current_view
@@ -33,11 +33,11 @@ def show_page() -> None:
         return
     model = view.chosen_model
     if model is None:
-        atlases = sorted({model.card["atlas"] for model in installed_models().values()})
+        atlases = sorted({model.atlas.title for model in installed_models().values()})
         st.info(
             plain(
                 f"No trained model is on this cohort's atlas, {view.atlas.title} with {view.atlas.n_regions} regions. "
-                f"Choose a cohort on one of these atlases: {', '.join(atlases)}."
+                f"There are models on {listed(atlases)}."
             ),
             icon=":material/info:",
         )
@@ -79,7 +79,7 @@ def _show_subject(view: View, model: InstalledModel) -> None:
         raise InputError(said["warning"])
     if said["warning"]:
         st.warning(
-            plain(f"Caution: {said['warning']}. The probabilities below may be meaningless."),
+            plain(f"Caution: {said['warning']}. Do not rely on the probabilities below."),
             icon=":material/warning:",
         )
     with st.container(horizontal=True):
@@ -97,8 +97,9 @@ def _show_place(view: View, model: InstalledModel) -> None:
         ask(SubjectProbabilityOptions, "group", cohort=model.cohort)
     figure = SubjectProbability.of(view.measured, view.options(SubjectProbabilityOptions, **fixed))
     groups = model.groups
-    said = observed_share(groups.labels, groups.probabilities, model.group_names, figure.value, figure.group)
-    st.markdown(plain(f"{said} {calibration_words(model.card)}"))
+    if TRAINED_ON not in figure.warning:  # how often such probabilities are right is known of new subjects only
+        said = observed_share(groups.labels, groups.probabilities, model.group_names, figure.value, figure.group)
+        st.markdown(plain(f"{said} {calibration_words(model.card)}"))
     show(view, figure, key="place")
 
 

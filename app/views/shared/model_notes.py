@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from biobgt.model.installed import InstalledModel
-from biobgt.training.card_words import is_doubtful
+from biobgt.model.worth import is_doubtful
 from biobgt.wording import counted, listed
 from session.page_options import PageOptions
 from session.view import View

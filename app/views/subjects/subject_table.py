@@ -17,6 +17,7 @@ from biobgt.missing_regions import DRAWN_AS_GAPS
 from biobgt.spreadsheets import as_written, meant, written
 from biobgt.wording import counted
 from session.cohorts import change_own_cohort, empty_uploaders, forget_own_cohort
+from session.export_list import listed
 from session.keys import EDITION
 from session.uploads import Upload, read_uploaded_atlas
 from views.page_map import PAGES
@@ -52,7 +53,9 @@ def show_reading(cohort: Cohort) -> None:
         for name in ("hubs", "modules", "attention"):
             page = PAGES[name]
             st.page_link(page.script, label=f"See their {name}", icon=page.icon, width="content")
-        st.button("Forget these subjects", icon=":material/delete:", on_click=_forget)
+        with st.popover("Forget …", icon=":material/delete:"):
+            st.markdown(plain(_forgetting(len(cohort))))
+            st.button("Forget these subjects", icon=":material/delete:", on_click=_forget)
 
 
 def show_subject_table(cohort: Cohort) -> None:
@@ -139,6 +142,16 @@ def _show_unmatched(what: str, ids: tuple[str, ...]) -> None:
     if ids:
         with st.expander(f"{what}: {len(ids)}"):
             st.text(", ".join(ids))
+
+
+def _forgetting(n_subjects: int) -> str:
+    """Say what is lost."""
+    figures = sum(request.cohort.own for request in listed())
+    exported = f", and {counted(figures, 'figure')} of theirs on the page Export" if figures else ""
+    return (
+        f"This removes {counted(n_subjects, 'subject')}, the groups and answers that you gave, and the copy kept on "
+        f"this machine{exported}. It cannot be undone; save a project first to keep them."
+    )
 
 
 def _forget() -> None:
