@@ -5,6 +5,7 @@ What an image's header declares is held against the file's size before a voxel i
 """
 
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from biobgt.readers.nifti_extensions import check_extensions
 
 _COPIES = 6  # as stored, scaled, smoothed, resampled, masked, and the one that is being made
 _LARGEST_LABEL = 2**31
+_ROUNDING_MM = 2.0  # nilearn takes the voxel whose whole millimetres are the sphere's, too
 
 
 def read(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[np.float64]]:
@@ -92,7 +94,8 @@ def _check_size(image: Any, path: Path, limits: Limits) -> None:
     n_bytes = _n_voxels(image) * dtype.itemsize
     n_file = path.stat().st_size
     if path.name.lower().endswith(".gz"):
-        limits.check_growth(n_file, n_bytes, what)
+        computed = 0 if image.ndim < 4 else 4 * _n_voxels(image)  # a series of bytes becomes one of single precision
+        limits.check_growth(n_file, max(n_bytes, computed), what)
     elif n_bytes > n_file:
         raise InputError(
             f"{what} cannot be read as a NIfTI image: its header declares {n_bytes:,} bytes and the file has "
@@ -136,21 +139,58 @@ def _series_of_spheres(
         raise InputError(
             "An image needs regions: give a label image, or an atlas with MNI coordinates to put spheres around."
         )
-    from nilearn.maskers import NiftiSpheresMasker
-
     seeds = [tuple(map(float, xyz)) for xyz in options["coordinates"]]
+    _check_reached(image, np.array(seeds), options["radius_mm"])
+    from nilearn.maskers import NiftiSpheresMasker  # seconds, which an image that is refused does not need
+
     masker = NiftiSpheresMasker(seeds=seeds, radius=options["radius_mm"], allow_overlap=True, reports=False, **cleaning)
     return _run(masker, image, fit)
 
 
+def _check_reached(image: Any, seeds: NDArray[np.float64], radius_mm: float) -> None:
+    """Refuse an image that does not reach all spheres, which nilearn finds out after minutes.
+
+    Parameters
+    ----------
+    image : nibabel image
+    seeds : ndarray, shape (n_regions, 3)
+        Centres of the spheres in mm.
+    radius_mm : float
+    """
+    ends = [(0, n - 1) for n in image.shape[:3]]
+    corners = np.array(list(product(*ends))) @ image.affine[:3, :3].T + image.affine[:3, 3]
+    voxel_mm = np.abs(image.affine[:3, :3]).sum(axis=1)
+    margin = radius_mm + voxel_mm + _ROUNDING_MM
+    outside = ((seeds < corners.min(axis=0) - margin) | (seeds > corners.max(axis=0) + margin)).any(axis=1)
+    if outside.any():
+        raise InputError(
+            f"The regions could not be extracted: {outside.sum()} of {len(seeds)} spheres are empty, as they lie "
+            "outside the image. Give an image in MNI space that covers the whole brain, or a label image of its own "
+            "space."
+        )
+
+
 def _run(masker: Any, image: Any, fit: dict[str, Any]) -> NDArray[np.float64]:
     try:
+        _check_not_empty(image)
         return np.asarray(masker.fit_transform(image, **fit), dtype=np.float64)
-    except MemoryError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # nilearn, scipy and nibabel on headers and voxels that make no sense
         reason = (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
         raise DamagedFile(f"The regions could not be extracted: {reason}") from None
+
+
+def _check_not_empty(image: Any) -> None:
+    """Refuse an image without a brain in it, which would take as long as any other."""
+    for volume in (0, -1):
+        values = np.asarray(image.dataobj[..., volume])
+        if values.min() != values.max():
+            return
+    raise InputError(
+        "The image is empty: all voxels of its first volume have one value, and all of its last. Give the preprocessed "
+        "image."
+    )
 
 
 def _header_tr(image: Any) -> float | None:

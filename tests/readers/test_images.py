@@ -1,15 +1,19 @@
 """4-D images to series, with label images, atlas coordinates and fMRIPrep confounds."""
 
 import shutil
+from dataclasses import asdict
 from importlib.resources import files
 
 import nibabel
 import numpy as np
 import pandas as pd
 import pytest
+from nilearn.maskers import NiftiSpheresMasker
 
 from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.atlas import BUNDLED, Atlas
+from biobgt.limits import Limits
+from biobgt.readers import image_series
 from biobgt.readers.images import read_image
 
 AFFINE = np.diag([4.0, 4.0, 4.0, 1.0])
@@ -204,3 +208,53 @@ def test_a_bundled_label_image_by_the_name_of_its_atlas(tmp_path, rng):
     np.testing.assert_allclose(cohort["sub-01"].series, np.outer(signal, np.arange(1, 101)), rtol=1e-4)
     with pytest.raises(InputError, match="No label image of Glasser 360"):
         read_cohort(path, options=ReadOptions(image=ImageOptions(labels="glasser360")))
+
+
+def save_image(path, data, affine=AFFINE):
+    nibabel.save(nibabel.Nifti1Image(data, affine), path)
+    return path
+
+
+@pytest.mark.parametrize("value", [0, 7])
+def test_an_image_of_one_value_is_refused(tmp_path, image_path, value):
+    empty = save_image(tmp_path / "empty.nii.gz", np.full((*SHAPE, 12), value, np.int16))
+    with pytest.raises(InputError, match="The image is empty: all voxels of its first volume have one value"):
+        read_image(empty, options=ImageOptions(labels=tmp_path / "labels.nii.gz"))
+
+
+def test_an_image_whose_first_volume_is_empty_is_read(tmp_path, image_path, signals):
+    data = np.asarray(nibabel.load(image_path).dataobj).copy()
+    data[..., 0] = 0
+    path = save_image(tmp_path / "first.nii.gz", data)
+    values = read_image(path, options=ImageOptions(labels=tmp_path / "labels.nii.gz")).values
+    np.testing.assert_allclose(values[1:], signals[1:], atol=1e-2)
+
+
+def test_a_small_image_of_bytes_that_would_be_large_in_single_precision_is_refused(tmp_path, image_path):
+    air = save_image(tmp_path / "air.nii.gz", np.zeros((128, 128, 64, 18), np.uint8))
+    with pytest.raises(InputError, match=r"'air\.nii\.gz' would grow from .* to 72 MB"):
+        read_image(air, options=ImageOptions(labels=tmp_path / "labels.nii.gz"))
+
+
+@pytest.mark.parametrize("beyond_mm", [-6, -1, 3, 5.5])
+def test_spheres_at_the_border_are_empty_when_nilearn_says_so(tmp_path, rng, beyond_mm):
+    """What is refused beforehand is never more than what nilearn would have refused."""
+    path = save_image(tmp_path / "x.nii", rng.standard_normal((8, 8, 8, 9)).astype(np.float32))
+    last = nibabel.affines.apply_affine(AFFINE, (7, 4, 4))
+    seeds = last + np.array([[-8, 0, 0], [beyond_mm, 0, 0]])
+    atlas = Atlas(name="mine", title="Mine", regions=("a", "b"), coordinates=seeds)
+    expected = NiftiSpheresMasker(list(map(tuple, seeds)), radius=4.0, allow_overlap=True, standardize=None)
+    if beyond_mm > 4:
+        with pytest.raises(InputError, match="spheres are empty"):
+            read_image(path, atlas=atlas, options=ImageOptions(radius_mm=4))
+        return
+    values = read_image(path, atlas=atlas, options=ImageOptions(radius_mm=4)).values
+    np.testing.assert_allclose(values, expected.fit_transform(str(path)), atol=1e-6)
+
+
+def test_an_image_that_reaches_no_sphere_is_refused_before_nilearn_sees_it(tmp_path, rng, monkeypatch):
+    path = save_image(tmp_path / "x.nii", rng.standard_normal((8, 8, 8, 9)).astype(np.float32))
+    monkeypatch.setattr(image_series, "_run", None)
+    options = {**asdict(ImageOptions()), "coordinates": [[500, 0, 0], [-30, -40, -30]], "root": str(tmp_path)}
+    with pytest.raises(InputError, match="1 of 2 spheres are empty, as they lie outside the image"):
+        image_series.read(path, options, Limits())
