@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.ranks import ranks
+from biobgt.wording import percent
 
 Matrix = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def doubt_words(cohort: Cohort, witness: AtlasWitness) -> str:
     return (
         f"{DOUBT} if these were the regions of {cohort.atlas.title}, connectivity would fall with distance "
         f"and mirrored regions would be strongly connected. Here the rank correlation with distance is "
-        f"{-witness.fall:.2f}, and mirrored regions rank at {witness.mirror:.0%} (chance is 50 %)."
+        f"{-witness.fall:.2f}, and mirrored regions rank at {percent(witness.mirror)} (chance is 50 %)."
     )
 
 

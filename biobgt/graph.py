@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from biobgt.atlas import Atlas
 from biobgt.errors import InputError
 from biobgt.options import Options, option
+from biobgt.wording import percent
 
 Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
@@ -125,7 +126,7 @@ class ConnectomeSettings(Options):
         """Say it in words, for captions and methods."""
         kept = {
             "absolute": f"connections of at least {self.level:g}",
-            "proportional": f"the strongest {self.level:.1%} of pairs",
+            "proportional": f"the strongest {percent(self.level, 1)} of pairs",
             "none": "all connections",
         }[self.threshold]
         signs = {"positive": "positive only", "absolute": "absolute values", "signed": "both signs"}[self.sign]

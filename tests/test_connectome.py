@@ -238,7 +238,7 @@ def test_bad_settings_get_a_sentence(settings):
 def test_settings_in_words():
     assert ConnectomeSettings().describe() == "Pearson correlation; positive only; connections of at least 0.3"
     words = ConnectomeSettings(threshold="proportional", level=0.15, backbone=True).describe()
-    assert "the strongest 15.0% of pairs, with the maximum spanning tree" in words
+    assert "the strongest 15.0 % of pairs, with the maximum spanning tree" in words
 
 
 def test_one_time_point_and_single_subject_tangent(series):

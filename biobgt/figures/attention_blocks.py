@@ -18,6 +18,7 @@ from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, in_pa
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.figures.region_order import order_regions
 from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, BlockTests, block_tests
+from biobgt.wording import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +120,7 @@ class AttentionBlocks(ModelFigure):
         return (
             f"{self.of_model}: difference of {second} and {first} in mean attention from one functional module (row) "
             f"to another (column), in standard deviations (d; positive is more in {second}). An asterisk marks a "
-            f"false discovery rate of at most {FDR:.0%}. {comparison_sentence(self.tests)} A block that is "
+            f"false discovery rate of at most {percent(FDR)}. {comparison_sentence(self.tests)} A block that is "
             "marked only with fewer adjustments may differ because of the others: attention follows connectivity and "
             "differs where connectivity is stronger overall. Where a disorder itself weakens overall connectivity, the "
             "adjustment hides this, too."

@@ -26,7 +26,7 @@ from biobgt.figures.region_order import RegionOrder, matrix_numbers
 from biobgt.figures.square_maps import block_shapes, square_axes
 from biobgt.model.attention_views import BlockTests, block_tests, difference_limit, map_correlation
 from biobgt.options import option
-from biobgt.wording import signed
+from biobgt.wording import percent, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,8 +159,8 @@ class AttentionDifference(ModelFigure):
             scale = f"±{self.limit:.1f} standard errors"
             unit = (
                 " Each pair of regions is divided by the standard error of its difference, over people and not "
-                f"adjusted: {beyond:.0%} of the pairs lie beyond ±{_TWO_SIDED:g}, where 5 % would by chance alone if "
-                "pairs were independent, which they are not."
+                f"adjusted: {percent(beyond)} of the pairs lie beyond ±{_TWO_SIDED:g}, where 5 % would by chance alone "
+                "if pairs were independent, which they are not."
             )
         else:
             unit = ""

@@ -13,6 +13,7 @@ from biobgt.kept_results import MODEL_MODULES, Key
 from biobgt.model.group_spread import TRIMMED
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.options import Options, option
+from biobgt.wording import percent
 
 if TYPE_CHECKING:
     from biobgt.cohort import Cohort
@@ -103,7 +104,7 @@ class AverageOptions(Options):
     @property
     def average_words(self) -> str:
         """The average in words."""
-        trimmed = f"mean (without the lowest and highest {TRIMMED:.0%} of people)"
+        trimmed = f"mean (without the lowest and highest {percent(TRIMMED)} of people)"
         return {MEAN: "mean", MEDIAN: "median", TRIMMED_MEAN: trimmed}[self.average]
 
 

@@ -21,7 +21,7 @@ from biobgt.figures.model_figure import (
     whose_model,
 )
 from biobgt.model.group_spread import people_summary
-from biobgt.wording import listed, signed
+from biobgt.wording import listed, percent, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ class AttentionSpread(ModelFigure):
         """How mean and median compare, how few people it takes, and how the contrast goes with overall connectivity."""
         found = {group: people_summary(people) for group, people in self.people.items()}
         averages = listed([f"{one.mean:.2f} and {one.median:.2f} ({group})" for group, one in found.items()])
-        top = listed([f"{one.top_share:.0%} ({group})" for group, one in found.items()])
+        top = listed([f"{percent(one.top_share)} ({group})" for group, one in found.items()])
         strength = listed([f"{signed(one.with_strength)} ({group})" for group, one in found.items()])
         return (
             f"{self.of_model}: mean attention within over between each person's own Louvain modules, mean over layers "

@@ -12,6 +12,7 @@ from biobgt.figures.figure import Figure, NoOptions, registered
 from biobgt.figures.frame import layout, whose
 from biobgt.figures.gaps import with_gaps
 from biobgt.figures.graph_words import QUANTITIES, graph_citations, graph_methods
+from biobgt.wording import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +142,7 @@ class ConnectivityDistribution(Figure):
         return (
             f"{whose(self.subject, self.simulated)}: connectivity over {len(kept):,} pairs of regions. Pearson mean "
             f"{self.mean:.2f}, mean |r| {self.mean_strength:.2f}. The graph keeps {kept.sum():,} of the pairs "
-            f"({kept.mean():.1%}), drawn in blue."
+            f"({percent(kept.mean(), 1)}), drawn in blue."
         )
 
     def plotly(self) -> "go.Figure":

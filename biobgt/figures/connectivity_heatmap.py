@@ -28,6 +28,7 @@ from biobgt.figures.graph_words import (
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
 from biobgt.graph import ESTIMATORS, BrainGraph
 from biobgt.options import Options, option
+from biobgt.wording import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,8 +168,8 @@ class ConnectivityHeatmap(Figure):
             )
         rules = "" if graph.settings is None else graph.settings.describe()
         return (
-            f"{opening}: brain graph of {n_regions} regions with {graph.n_edges:,} connections ({graph.density:.1%} of "
-            f"pairs). {rules[:1].upper()}{rules[1:]}.{self.gaps}"
+            f"{opening}: brain graph of {n_regions} regions with {graph.n_edges:,} connections "
+            f"({percent(graph.density, 1)} of pairs). {rules[:1].upper()}{rules[1:]}.{self.gaps}"
         )
 
     def plotly(self) -> "go.Figure":

@@ -8,6 +8,7 @@ from biobgt.errors import InputError
 from biobgt.figures.region_order import RegionOrder, order_regions
 from biobgt.graph import ESTIMATORS
 from biobgt.references import Citation, in_brackets
+from biobgt.wording import percent
 
 if TYPE_CHECKING:
     from biobgt.atlas import Atlas
@@ -50,7 +51,7 @@ def graph_methods(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[str, 
     """Say how brain graphs were made, one sentence per decision."""
     kept = {
         "absolute": f"Connections weaker than {settings.level:g} were set to zero.",
-        "proportional": f"The strongest {settings.level:.1%} of all pairs of regions were kept as connections.",
+        "proportional": f"The strongest {percent(settings.level, 1)} of all pairs of regions were kept as connections.",
         "none": "No threshold was applied to the connections.",
     }[settings.threshold]
     tree = "The maximum spanning tree was kept whatever the threshold, so that no region was cut off needlessly."

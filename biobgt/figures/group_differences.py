@@ -22,7 +22,7 @@ from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_
 from biobgt.groups.comparison_options import HUBS, MODULES, Compared, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.options import option
-from biobgt.wording import UNADJUSTED_DIFFERENCE, counted, not_ruled_out
+from biobgt.wording import UNADJUSTED_DIFFERENCE, counted, not_ruled_out, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ class GroupDifferenceFigure(Figure, ABC):
             f"{self.measured[0].upper()}{self.measured[1:]}, {second} against {first} ({people}: {sizes}), "
             f"{adjusted_for(', '.join(self.found.covariates))}, with {self.found.design.degrees} residual degrees of "
             f"freedom. Of {counted(n_tested, 'feature')}, {n_differ or 'none'} "
-            f"{'differs' if n_differ == 1 else 'differ'} at a false discovery rate of {FDR:.0%} "
+            f"{'differs' if n_differ == 1 else 'differ'} at a false discovery rate of {percent(FDR)} "
             f"({self.found.permutations:,} permutations, seed {self.found.seed})."
         )
 
@@ -208,7 +208,7 @@ class DifferenceBrainOptions(ComparisonOptions):
     only_different: bool = option(
         False,
         title="Only regions that differ",
-        help=f"Leave the regions grey that do not differ at a false discovery rate of {FDR:.0%}.",
+        help=f"Leave the regions grey that do not differ at a false discovery rate of {percent(FDR)}.",
         link="only_different",
     )
     brain: BrainKind = brain_option()

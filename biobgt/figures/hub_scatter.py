@@ -93,7 +93,7 @@ class HubScatter(Figure):
         found = self.correlation
         if found.rho != found.rho:  # NaN
             return "ρ is not defined"
-        return f"ρ = {signed(found.rho)}, 95% interval {signed(found.low)} to {signed(found.high)}"
+        return f"ρ = {signed(found.rho)}, 95 % interval {signed(found.low)} to {signed(found.high)}"
 
     @property
     def picked(self) -> int | None:
@@ -119,7 +119,7 @@ class HubScatter(Figure):
         if found.rho != found.rho:
             return f"{opening}Spearman's ρ is not defined: NE or {short} is the same in all regions with signal."
         return (
-            f"{opening}Spearman's ρ = {signed(found.rho)}, 95% bootstrap interval {signed(found.low)} to "
+            f"{opening}Spearman's ρ = {signed(found.rho)}, 95 % bootstrap interval {signed(found.low)} to "
             f"{signed(found.high)}, over the {found.n_regions} regions with signal of this subject: it says nothing "
             f"about other subjects, and neighbouring regions are not independent.{self.remark}"
         )

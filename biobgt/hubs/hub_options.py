@@ -77,7 +77,7 @@ class HubOptions(EntanglementOptions):
     @property
     def hubs_are(self) -> str:
         """Which regions are hubs, in words."""
-        top = f"the top {100 * self.share:g}% of regions"
+        top = f"the top {100 * self.share:g} % of regions"
         return top if self.rule == "top" else "regions above the mean + 1 SD"
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from biobgt.autocorrelation import effective_timepoints
 from biobgt.cohort import Subject
 from biobgt.quality import mean_connectivity
+from biobgt.wording import percent
 
 Range = tuple[float, float]
 _OUTSIDE = (0.005, 0.995)  # one in a hundred training subjects lies outside a range
@@ -102,8 +103,8 @@ class Familiarity:
         if self.independent_share is not None and _outside(effective / n, self.independent_share):
             kind = "white noise" if effective / n > self.independent_share[1] else "a slower signal or a filter"
             said.append(
-                f"{effective / n:.0%} of its time points are independent, of training subjects' "
-                f"{_words(self.independent_share, '.0%')}, which points to {kind}"
+                f"{percent(effective / n)} of its time points are independent, of training subjects' "
+                f"{percent(self.independent_share[0])} to {percent(self.independent_share[1])}, which points to {kind}"
             )
         return said
 

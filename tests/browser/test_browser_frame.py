@@ -163,7 +163,7 @@ def test_settings_are_kept_around_the_pages(open_app: Open) -> None:
         if name == "Subjects":
             wait_until_drawn(page)
             expect(title(page)).to_contain_text("sim-ASD-005")
-            expect(page.get_by_text("(10.0%), drawn in blue")).to_be_visible()
+            expect(page.get_by_text("(10.0 %), drawn in blue")).to_be_visible()
         else:
             expect(page.get_by_text("Shown: sim-ASD-005")).to_be_visible()
         expect(page).to_have_url(re.compile("subject=sim-ASD-005.*threshold=proportional.*level=0.1"))

@@ -149,12 +149,12 @@ def test_distribution_reaches_values_beyond_the_limit() -> None:
 def test_captions_say_whose_what_and_how_many() -> None:
     graph = graph_from_connectivity(MATRIX, ConnectomeSettings(level=0.3), subject="s1", simulated=True)
     of_graph = heatmap_of(graph.weights, subject="s1", simulated=True, graph=graph).caption
-    assert of_graph.startswith("Simulated subject s1: brain graph of 3 regions with 1 connections (33.3%")
+    assert of_graph.startswith("Simulated subject s1: brain graph of 3 regions with 1 connections (33.3 %")
     assert "at least 0.3" in of_graph
     assert heatmap_of(subject="s1", estimator="partial").caption.startswith("Subject s1: functional connectivity")
     spread = distribution_of(MATRIX, graph.weights != 0, mean=0.13, mean_strength=0.27).caption
     assert "3 pairs" in spread
-    assert "Pearson mean 0.13, mean |r| 0.27. The graph keeps 1 of the pairs (33.3%)" in spread
+    assert "Pearson mean 0.13, mean |r| 0.27. The graph keeps 1 of the pairs (33.3 %)" in spread
     assert "7 time points of 3 regions" in carpet_of(np.zeros((7, 3))).caption
 
 

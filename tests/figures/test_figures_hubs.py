@@ -134,7 +134,7 @@ def test_scatter_has_a_point_a_region_and_tells_hubs():
     assert (list(hubs.x), list(hubs.y), list(hubs.text)) == ([0], [0.4], ["&lt;b&gt;B&lt;/b&gt;"])
     assert others.marker.symbol != hubs.marker.symbol
     assert figure.layout.title.text == "NE against FC strength"
-    assert figure.layout.title.subtitle.text == "ρ = 0.40, 95% interval 0.10 to 0.60"
+    assert figure.layout.title.subtitle.text == "ρ = 0.40, 95 % interval 0.10 to 0.60"
     legend = figure.layout.legend
     assert legend.y < 0, "a long name takes a second line, which must not lie on the correlation"
     assert legend.yanchor == "top"
@@ -165,8 +165,8 @@ def test_sweep_without_a_study_has_nothing_behind():
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ((0.716, 0.65, 0.781), "ρ = 0.72, 95% interval 0.65 to 0.78"),
-        ((-0.1, -0.3, 0.1), "ρ = −0.10, 95% interval −0.30 to 0.10"),
+        ((0.716, 0.65, 0.781), "ρ = 0.72, 95 % interval 0.65 to 0.78"),
+        ((-0.1, -0.3, 0.1), "ρ = −0.10, 95 % interval −0.30 to 0.10"),
         ((np.nan, np.nan, np.nan), "ρ is not defined"),
     ],
 )
@@ -179,7 +179,7 @@ def test_captions_name_the_numbers():
     assert curves.startswith("Simulated subject s: node entanglement (NE), node efficiency (NEff) and FC strength of 4")
     assert "of 4 regions, as ranks" in curves
     assert "γ = 0.5/mean(λ) when a region's neighbourhood becomes a clique of the same total weight" in curves
-    assert "hubs by NE, 1 in all: the top 20% of regions" in curves
+    assert "hubs by NE, 1 in all: the top 20 % of regions" in curves
     group = GroupBehind("NC", 12, 12, CURVES, CURVES)
     some = curves_of(
         REGIONS, order=RegionOrder((3, 0)), perturbation="remove", seed=7, group=group, subject="s"
@@ -195,7 +195,7 @@ def test_captions_name_the_numbers():
     assert "γ = 3/mean(λ), perturbation remove" in five
     scatter = scatter_of(REGIONS, 0.7, 0.6, 0.8, measure="node_efficiency", n_regions=198, gamma=3.0).caption
     assert "NE at γ = 3/mean(λ) against NEff, one point per region" in scatter
-    assert "0.70, 95% bootstrap interval 0.60 to 0.80, over the 198 regions with signal of this subject" in scatter
+    assert "0.70, 95 % bootstrap interval 0.60 to 0.80, over the 198 regions with signal of this subject" in scatter
     undefined = scatter_of(REGIONS, *[np.nan] * 3, gamma=3.0).caption
     assert "not defined" in undefined
     assert "nan" not in undefined

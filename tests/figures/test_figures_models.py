@@ -328,7 +328,7 @@ def test_attention_received_gives_its_range_and_claims_nothing() -> None:
         received=np.array([0.95, 1.0, 1.05]),
     )
     assert "in 3 NC, mean over layers and heads, on the fsaverage5 cortex;" in shown.caption
-    assert "0.95 to 1.05, which is 10% of the mean" in shown.caption
+    assert "0.95 to 1.05, which is 10 % of the mean" in shown.caption
     assert "No region was tested; the highest values are those of C, B, A." in shown.caption
     assert shown.paper_caption(PaperStyle()) == shown.caption.replace("the fsaverage5 cortex", "nilearn's glass brain")
 

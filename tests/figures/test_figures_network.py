@@ -45,7 +45,7 @@ def test_one_person_can_make_a_mean() -> None:
 
 def test_the_caption_says_whether_a_few_people_make_the_mean(spread: AttentionSpread) -> None:
     assert "2.10 and 2.10 (NC (ABIDE)) and 2.35 and 1.50 (ASD)" in spread.caption
-    assert "67% (ASD)" in spread.caption
+    assert "67 % (ASD)" in spread.caption
     assert "−1.00 (NC (ABIDE))" in spread.caption
 
 

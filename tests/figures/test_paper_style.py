@@ -55,7 +55,7 @@ def test_svg_keeps_text_as_text_and_its_size():
     root = ET.fromstring(saved(scatter(style, simulated=True), "svg", style))
     texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "NE against FC strength · simulated" in texts
-    assert "ρ = 0.40, 95% interval 0.10 to 0.60" in texts
+    assert "ρ = 0.40, 95 % interval 0.10 to 0.60" in texts
     assert REGIONS[3] in texts, "a dollar sign opens no formula"
     assert "FC strength" in texts
     assert root.attrib["width"].endswith("pt")

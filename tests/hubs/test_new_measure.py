@@ -195,7 +195,7 @@ def test_the_brain_shows_it(measured, expected):
     check_words(figure)
     np.testing.assert_allclose(figure.numbers["pagerank"], expected)
     assert figure.numbers["pagerank_rank"].iloc[expected.argmax()] == 1
-    assert "hubs by PageRank (the top 10% of regions)" in figure.caption
+    assert "hubs by PageRank (the top 10 % of regions)" in figure.caption
     assert not any("Node entanglement" in sentence for sentence in figure.methods)
 
 

@@ -48,7 +48,7 @@ def test_both_ends_of_a_range_count(subject: Subject, changes: dict[str, float],
         ({"strength": (0.0, 0.05)}, "is outside 0.000 to 0.050"),
         ({"timepoints": (60, 90)}, "50 time points, training subjects had 60 to 90"),
         ({"timepoints": (40, 90), "effective_timepoints": (10, 30)}, "independent time points, those of training"),
-        ({"timepoints": (40, 90), "independent_share": (0.2, 0.5)}, "20% to 50%, which points to white noise"),
+        ({"timepoints": (40, 90), "independent_share": (0.2, 0.5)}, "20 % to 50 %, which points to white noise"),
         ({"timepoints": (40, 90), "strength": (0.0, 0.4), "effective_timepoints": (10, 60)}, None),
     ],
 )
