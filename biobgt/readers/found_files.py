@@ -16,8 +16,9 @@ from biobgt.readers.gifti import is_surface_labels
 from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.hemispheres import file_of_other_side, side_of
 from biobgt.readers.label_tables import is_label_table
+from biobgt.readers.phenotype_joining import JoinedPhenotypes
 from biobgt.readers.phenotype_search import column_of_subjects, holds_phenotypes
-from biobgt.readers.phenotypes import Phenotypes, join_phenotypes, read_phenotypes
+from biobgt.readers.phenotypes import Phenotypes, read_phenotypes
 from biobgt.wording import counted
 
 
@@ -153,27 +154,30 @@ def read_found_phenotypes(named: str | Path | None, found: Found) -> Phenotypes 
     if named is not None:
         chosen = next((table for table in found.phenotypes if table.file.name == str(named)), None)
         return read_phenotypes(named) if chosen is None else chosen.read()
-    joined: Phenotypes | None = None
-    read: dict[str, Phenotypes] = {}
+    joined = JoinedPhenotypes()
+    contents: dict[str, str] = {}
     for item in found.phenotypes:
+        name = printable(item.file.name)
         try:
-            table = read[printable(item.file.name)] = item.read()
+            table = item.read()
+            joined.check_size(table)
         except InputError as error:
-            found.refused.append(Refusal(printable(item.file.name), str(error)))
+            found.refused.append(Refusal(name, str(error)))
             continue
+        contents[name] = _contents(table)
         try:
-            joined = table if joined is None else join_phenotypes([joined, table])
+            joined.add(table)
         except InputError as disagreement:
-            raise _which_table(str(disagreement), read) from None
-    return joined
+            raise _which_table(str(disagreement), contents) from None
+    return joined.result()
 
 
-def _which_table(disagreement: str, tables: Mapping[str, Phenotypes]) -> ChoiceNeeded:
+def _which_table(disagreement: str, contents: Mapping[str, str]) -> ChoiceNeeded:
     """Ask which of several tables that contradict one another is meant."""
     return ChoiceNeeded(
         f"More than one phenotype table lies with the data, and they contradict one another. {disagreement}",
         option="phenotypes",
-        choices={name: _contents(table) for name, table in tables.items()},
+        choices=contents,
     )
 
 

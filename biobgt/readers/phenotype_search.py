@@ -59,7 +59,9 @@ def column_of_subjects(path: Path, subjects: Collection[str]) -> str | None:
     if not subjects or path.stat().st_size > _LARGEST_BYTES:
         return None
     try:
-        table = _beginning(path, whole=True)
+        table = _beginning(path)
+        if table is None or not set(table.columns) & set(ID_COLUMNS):  # else the rest need not be read
+            table = _beginning(path, whole=True)
     except InputError:  # a workbook that is refused where it is read
         return None
     if table is None:

@@ -4,7 +4,7 @@ Reads ``.csv``, ``.tsv`` and ``.xlsx``, BIDS ``participants.tsv``, ABIDE's pheno
 Numeric codes are translated only where a release's own columns say which release it is, and a note says how.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -133,41 +133,9 @@ def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
     )
 
 
-def join_phenotypes(tables: Iterable[Phenotypes]) -> Phenotypes:
-    """Put tables together: rows of other subjects below, columns of the same subjects beside.
-
-    CNI-2019 has one table per subject; some studies keep groups and scores apart.
-    """
-    joined, *others = tables
-    for other in others:
-        joined = _merged(joined, other)
-    return joined
-
-
 def is_known(value: object) -> bool:
     """Tell a value from the ways in which tables say that there is none."""
     return str(value).strip().lower() not in _UNKNOWN
-
-
-def _merged(first: Phenotypes, second: Phenotypes) -> Phenotypes:
-    tables = [part.table.set_index("subject") for part in (first, second)]
-    shared = tables[0].index.intersection(tables[1].index)
-    for column in tables[0].columns.intersection(tables[1].columns):
-        for name in shared:
-            one, other = (table[column].loc[name] for table in tables)
-            if is_known(one) and is_known(other) and str(one) != str(other):
-                raise InputError(f"Two phenotype tables disagree on '{column}' of '{name}': {one} and {other}.")
-    names = {row[0]: row for part in (second, first) for row in _with_names(part)}
-    table = tables[0].combine_first(tables[1])
-    order = list(dict.fromkeys([*tables[0].index, *tables[1].index]))
-    table = table.loc[order].reset_index(names="subject")
-    return Phenotypes(
-        table, tuple(names[name][1:] for name in order), tuple(dict.fromkeys((*first.notes, *second.notes)))
-    )
-
-
-def _with_names(part: Phenotypes) -> list[tuple[str, ...]]:
-    return [(str(name), *names) for name, names in zip(part.table["subject"], part.alternatives, strict=True)]
 
 
 def _as_text(value: object) -> str:

@@ -2,12 +2,15 @@
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import pytest
 
 from biobgt import InputError, read_cohort
 from biobgt.atlas import numbered_atlas
-from biobgt.readers import read_phenotypes
+from biobgt.readers import phenotype_joining, phenotype_search, read_phenotypes
+from biobgt.readers.phenotype_joining import join_phenotypes
 from biobgt.readers.phenotype_matching import same_person
+from biobgt.readers.phenotypes import Phenotypes
 
 SESSIONS = "_ses-" * 200_000 + "\nx"  # a search that begins anew at each of them takes a quarter of an hour
 
@@ -36,8 +39,6 @@ def test_a_person_is_what_stands_before_the_session(identifier, person):
 
 def test_an_id_without_end_is_no_subject_of_a_column(tmp_path, monkeypatch):
     """No form of such an id is tried, and the ids beside it are found."""
-    from biobgt.readers import phenotype_search
-
     compared = []
 
     def compare(name):
@@ -61,3 +62,79 @@ def test_an_id_of_more_characters_than_a_subject_may_have_refuses_the_table(tmp_
         InputError, match=r"'p\.csv' has 201 characters in a subject's id.*BIOBGT_MAX_ID_CHARACTERS=201"
     ):
         read_phenotypes(tmp_path / "p.csv")
+
+
+def phenotypes(**columns) -> Phenotypes:
+    table = pd.DataFrame(columns)
+    return Phenotypes(table, tuple((name,) for name in table["subject"]))
+
+
+def test_every_shared_cell_is_compared_once(monkeypatch):
+    """Asking a frame for one cell after another takes a minute and a half for two tables of 43 kB."""
+    compared = []
+    monkeypatch.setattr(phenotype_joining, "_agree", lambda one, other: compared.append(one) or one == other)
+    names, scores = [f"s{i}" for i in range(1_000)], {f"c{i}": range(1_000) for i in range(400)}
+    one, other = phenotypes(subject=names, **scores), phenotypes(subject=names[::-1], **scores)
+    with pytest.raises(InputError, match="disagree on 'c0' of 's999': 999 and 0"):
+        join_phenotypes([one, other])
+    compared.clear()
+    joined = join_phenotypes([one, phenotypes(subject=names, **scores)])
+    assert joined.table.shape == (1_000, 401)
+    assert len(compared) == 400_000
+
+
+def test_many_small_tables_are_made_one_at_the_end(monkeypatch):
+    """A frame made anew for each of them takes a minute and a half for 600 tables."""
+    frames = []
+    original = phenotype_joining.Phenotypes
+    monkeypatch.setattr(phenotype_joining, "Phenotypes", lambda *parts: frames.append(parts) or original(*parts))
+    joined = join_phenotypes(phenotypes(subject=[f"p{i}"], group=["NC"], **{f"c{i}": [i]}) for i in range(600))
+    assert joined.table.shape == (600, 602)
+    assert joined.table["c599"].notna().sum() == 1
+    assert joined.table["subject"].tolist() == [f"p{i}" for i in range(600)]
+    assert len(frames) == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "allowed", "found"), [("ROWS", 3, "4 rows"), ("COLUMNS", 4, "5 columns"), ("CELLS", 12, "15 cells")]
+)
+def test_tables_that_are_too_large_together_are_refused_one_by_one(tmp_path, monkeypatch, limit, allowed, found):
+    subjects(tmp_path, "p0", "p1")
+    for i in range(6):
+        own = "score" if limit == "ROWS" else f"c{i}"
+        (tmp_path / f"t{i}_phenotypes.csv").write_text(f"subject,group,{own}\np{i},NC,1\n")
+    monkeypatch.setenv(f"BIOBGT_MAX_TABLE_{limit}", str(allowed))
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert cohort.ids == ("p0", "p1")
+    assert [subject.group for subject in cohort] == ["NC", "NC"]
+    first = cohort.refused[0].reason
+    assert f"The phenotype table, with those read before it, has {found}; at most {allowed}" in first
+    assert f"BIOBGT_MAX_TABLE_{limit}" in first
+    n_read = 3 if limit == "ROWS" else 2
+    assert [one.file for one in cohort.refused] == [f"t{i}_phenotypes.csv" for i in range(n_read, 6)]
+
+
+def test_tables_agree_on_a_number_however_they_keep_it():
+    whole = phenotypes(subject=["a"], age=[70])
+    with_gaps = phenotypes(subject=["a", "b"], age=[70.0, np.nan])
+    assert join_phenotypes([whole, with_gaps]).table["age"].tolist()[0] == 70
+    assert join_phenotypes([with_gaps, phenotypes(subject=["b"], age=[80])]).table["age"].tolist() == [70, 80]
+
+
+def test_joined_columns_keep_their_order_and_their_kinds():
+    one = phenotypes(subject=["b", "a"], zed=["1", "x"], age=[70, 80])
+    other = phenotypes(subject=["c", "b"], iq=[100, 110], age=[60, 70], alpha=[None, "q"])
+    table = join_phenotypes([one, other]).table
+    assert list(table.columns) == ["subject", "zed", "age", "iq", "alpha"]
+    assert table["subject"].tolist() == ["b", "a", "c"]
+    assert table["age"].tolist() == [70, 80, 60]
+    assert table["iq"].dropna().tolist() == [110, 100]
+    assert table["alpha"].dropna().tolist() == ["q"]
+
+
+def test_of_a_table_whose_ids_are_named_only_the_beginning_is_searched(tmp_path, monkeypatch):
+    whole = []
+    monkeypatch.setattr(phenotype_search, "read_words", lambda *asked: whole.append(asked))
+    (tmp_path / "p.csv").write_text("subject,group\ns1,NC\ns2,AD\n")
+    assert phenotype_search.column_of_subjects(tmp_path / "p.csv", ["s1", "s2"]) is None
+    assert not whole

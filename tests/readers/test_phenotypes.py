@@ -6,8 +6,9 @@ import pytest
 
 from biobgt.cohort import Subject
 from biobgt.errors import InputError
+from biobgt.readers.phenotype_joining import join_phenotypes
 from biobgt.readers.phenotype_matching import match_phenotypes
-from biobgt.readers.phenotypes import join_phenotypes, read_phenotypes
+from biobgt.readers.phenotypes import read_phenotypes
 
 
 def people(*names: str) -> list[Subject]:
