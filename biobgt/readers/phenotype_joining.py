@@ -78,8 +78,8 @@ class JoinedPhenotypes:
 
 
 def _agree(one: Any, other: Any) -> bool:
-    """Numbers agree however a table keeps them (a column with gaps has 70.0 for 70); what is unknown agrees with all."""
-    return one == other or str(one) == str(other) or not (is_known(one) and is_known(other))
+    """Numbers agree however a table keeps them: a column with gaps has 70.0 for 70. Unknown agrees with everything."""
+    return bool(one == other) or str(one) == str(other) or not (is_known(one) and is_known(other))
 
 
 def join_phenotypes(tables: Iterable[Phenotypes]) -> Phenotypes:
