@@ -7,7 +7,7 @@ import pandas as pd
 from biobgt.figures.frame import whose
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE
 from biobgt.study_reliability import StudyReliability
-from biobgt.wording import signed
+from biobgt.wording import percent, signed
 
 
 def measure_reliability(measure: str, study: StudyReliability) -> str:
@@ -52,7 +52,7 @@ def reliability_caption(study: StudyReliability, *, own: bool) -> str:
         "(Spearman's ρ between the two halves, corrected for length by Spearman and Brown's formula); 1 is perfect. "
         "ICC: how well the value of a region tells people apart, by ICC(2,1) between the halves with the same "
         "correction, median over regions; below 0.4 is usually called poor, from 0.6 good (Cicchetti 1994). Hubs: "
-        "the share of the hubs (top 10% of regions) of one half that are hubs in the other; by chance 10%."
+        "the share of the hubs (top 10 % of regions) of one half that are hubs in the other; by chance 10 %."
     )
     return f"{meaning} {study.note}"
 
@@ -71,7 +71,7 @@ def own_reliability_sentence(subject: str, own: pd.DataFrame, *, simulated: bool
     found = own.set_index("measure")[["whole", "overlap"]].to_dict("index")
     said = ", ".join(f"{signed(found[measure]['whole'])} for {HUB_MEASURES[measure].short}" for measure in COMPARED)
     share = found[NE]["overlap"]
-    again = "" if share != share else f" Of the hubs by NE in one half of it, {share:.0%} are hubs in the other."
+    again = "" if share != share else f" Of the hubs by NE in one half of it, {percent(share)} are hubs in the other."
     return (
         f"{whose(subject, simulated)}: the reliability of this recording is {said}.{again} What is not found again in "
         "the other half of the same recording is noise or a passing state, not a property of this person's brain."

@@ -21,7 +21,7 @@ from biobgt.figures.model_figure import (
     subject_words,
 )
 from biobgt.options import option
-from biobgt.wording import NOT_A_DIAGNOSIS
+from biobgt.wording import NOT_A_DIAGNOSIS, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +145,7 @@ class SubjectProbability(Figure):
         return (
             f"Model {self.options.model}{trained}: probability of {self.group} for subjects of {', '.join(groups)}, "
             f"out of fold, each from {ONE_MEMBER}. The more the curves overlap, the less a probability says. The line "
-            f"is {whom}, given {self.value:.0%} by the mean of all members' log-odds: "
+            f"is {whom}, given {percent(self.value)} by the mean of all members' log-odds: "
             f"{share_below(self.labels, self.values, groups, self.value)}{doubt} {NOT_A_DIAGNOSIS}"
         )
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from biobgt.model.baselines import baseline_titles
 from biobgt.training.metrics import CALIBRATION_BINS, reliability_curve, roc_points
 from biobgt.training.robustness_views import nested_words
-from biobgt.wording import counted
+from biobgt.wording import counted, percent
 
 PAPER = "Paper (BioBGT, its own cohort)"
 METRIC_TITLES: Mapping[str, str] = {
@@ -204,7 +204,7 @@ def observed_share(
     k = list(groups).index(group)
     curve = reliability_curve((labels == k).astype(np.int64), probabilities[:, k])
     rows = curve[(curve["low"] < claimed) & (claimed <= curve["high"])]
-    said = f"The model gives {group} a probability of {claimed:.0%}, from the mean log-odds of all members."
+    said = f"The model gives {group} a probability of {percent(claimed)}, from the mean log-odds of all members."
     if rows.empty:
         return (
             f"{said} No held-out subject got a similar probability, so nothing is known about how often such a "
@@ -212,9 +212,9 @@ def observed_share(
         )
     row = rows.iloc[0]
     return (
-        f"{said} Of {row['n']:.0f} held-out subjects to whom a single member gave {row['low']:.0%} "
-        f"to {row['high']:.0%}, {row['observed']:.0%} were {group} (95 % interval {row['observed_low']:.0%} to "
-        f"{row['observed_high']:.0%})."
+        f"{said} Of {row['n']:.0f} held-out subjects to whom a single member gave {percent(row['low'])} to "
+        f"{percent(row['high'])}, {percent(row['observed'])} were {group} (95 % interval "
+        f"{percent(row['observed_low'])} to {percent(row['observed_high'])})."
     )
 
 
@@ -259,7 +259,9 @@ def share_below(labels: NDArray[np.int64], values: NDArray[np.float64], groups: 
         The probability of a new subject.
     """
     parts = [
-        f"{(values[labels == k] < at).mean():.0%} of {group}" for k, group in enumerate(groups) if (labels == k).any()
+        f"{percent((values[labels == k] < at).mean())} of {group}"
+        for k, group in enumerate(groups)
+        if (labels == k).any()
     ]
     return f"{', '.join(parts)} lie below."
 

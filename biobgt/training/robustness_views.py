@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from biobgt.wording import counted
+from biobgt.wording import counted, percent
 
 NOT_MEASURED = "How the model answers to noise has not been measured."
 
@@ -41,8 +41,8 @@ def noise_table(card: Mapping[str, Any]) -> pd.DataFrame:
     for one in card.get("noise") or ():
         row = {"Noise added": noise_level(one["sd"])}
         row |= {f"Mean probability of {group}": _share(one["probability"][group]) for group in card["groups"]}
-        row |= {f"Called {group}": _share(one["called"][group], percent=True) for group in card["groups"]}
-        row |= {"With a warning": _share(one["warned"], percent=True), "Not predicted": str(one["refused"])}
+        row |= {f"Called {group}": _share(one["called"][group], in_percent=True) for group in card["groups"]}
+        row |= {"With a warning": _share(one["warned"], in_percent=True), "Not predicted": str(one["refused"])}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -61,13 +61,14 @@ def noise_words(card: Mapping[str, Any]) -> str:
     if equal is not None:
         said += (
             f", with noise as strong as the signal (SD 1) {_share(equal['probability'][last])}: "
-            f"{equal['to_patient']:.0%} of calls leave {card['groups'][0]} and {equal['to_control']:.0%} return to it"
+            f"{percent(equal['to_patient'])} of calls leave {card['groups'][0]} and "
+            f"{percent(equal['to_control'])} return to it"
         )
     pure = _at(answers, None)
     if pure is not None and pure["probability"][last] is not None:
         said += (
-            f". Noise alone gets {_share(pure['probability'][last])}, and {pure['warned']:.0%} of such subjects carry "
-            "a warning or are not predicted"
+            f". Noise alone gets {_share(pure['probability'][last])}, and {percent(pure['warned'])} of such subjects "
+            "carry a warning or are not predicted"
         )
     return f"{said}."
 
@@ -120,7 +121,7 @@ def _interval(measured: Mapping[str, float | None]) -> str:
     return f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def _share(value: float | None, *, percent: bool = False) -> str:
+def _share(value: float | None, *, in_percent: bool = False) -> str:
     if value is None:
         return "–"
-    return f"{value:.0%}" if percent else f"{value:.2f}"
+    return percent(value) if in_percent else f"{value:.2f}"

@@ -244,7 +244,7 @@ def test_small_effects_have_no_minus_zero() -> None:
 
 def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> None:
     said = probability_of(probabilities={"NC": 0.386, "AD": 0.614}, warning="short").caption
-    assert "subject s1, given 61% by the mean of all members' log-odds: 100% of NC, 50% of AD lie below. Its" in said
+    assert "subject s1, given 61 % by the mean of all members' log-odds: 100 % of NC, 50 % of AD lie below. Its" in said
     assert "may be meaningless: short." in said
     assert said.endswith(NOT_A_DIAGNOSIS)
     assert "may be meaningless" not in probability_of().caption

@@ -115,13 +115,13 @@ def test_probability_is_set_beside_what_became_of_others() -> None:
     p = np.array([0.62, 0.65, 0.68, 0.66, 0.1])
     labels = np.array([1, 1, 1, 0, 0])
     said = observed_share(labels, np.column_stack([1 - p, p]), ("NC", "ASD"), 0.64, "ASD")
-    assert "a probability of 64%, from the mean log-odds of all members" in said
-    assert "Of 4 held-out subjects to whom a single member gave 60% to 70%" in said
-    assert "75% were ASD" in said
-    assert "95 % interval 30% to 95%" in said  # Wilson, 3 of 4
+    assert "a probability of 64 %, from the mean log-odds of all members" in said
+    assert "Of 4 held-out subjects to whom a single member gave 60 % to 70 %" in said
+    assert "75 % were ASD" in said
+    assert "95 % interval 30 % to 95 %" in said  # Wilson, 3 of 4
     nobody = observed_share(labels, np.column_stack([1 - p, p]), ("NC", "ASD"), 0.95, "ASD")
     assert "No held-out subject got a similar probability" in nobody
-    assert share_below(labels, p, ("NC", "ASD"), 0.64) == "50% of NC, 33% of ASD lie below."
+    assert share_below(labels, p, ("NC", "ASD"), 0.64) == "50 % of NC, 33 % of ASD lie below."
 
 
 def test_three_groups_have_a_curve_each() -> None:
