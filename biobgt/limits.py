@@ -92,6 +92,24 @@ class Limits:
             f"If it is meant to be so large, {how_to_raise(limit, found)}."
         )
 
+    def check_lines(self, limit: str, found: int, what: str) -> None:
+        """Refuse text of far more lines than a table may have rows, before it is cut into lines.
+
+        Parameters
+        ----------
+        limit : str
+            The field of this class that says how many rows are read; blank lines and comments have room beside them.
+        found : int
+        what : str
+            The subject of the sentence, such as "The file".
+        """
+        allowed: int = _LINES_PER_ROW * getattr(self, limit)
+        if found > allowed:
+            raise InputError(
+                f"{what} has {found:,} lines; at most {allowed:,} are read. If it is meant to be so large, "
+                f"{how_to_raise(limit, found)}."
+            )
+
     def check_array(self, shape: Sequence[int], what: str) -> None:
         """Refuse an array of more values than are read; its shape may be a hostile file's word."""
         cells = 1
@@ -135,6 +153,7 @@ class Limits:
 
 
 _ALWAYS_UNPACKED = 2**26
+_LINES_PER_ROW = 4
 _DEFAULTS = Limits()
 _NOUNS = {item.name: item.metadata["noun"] for item in fields(Limits)}
 

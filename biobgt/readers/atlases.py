@@ -77,7 +77,9 @@ def _parse_table(text: str, path: Path) -> pd.DataFrame:
 
 def _parse_node_file(text: str, path: Path) -> pd.DataFrame:
     """Parse BrainNet Viewer's x y z colour size label, by white space; '#' opens a comment line, '-' is no label."""
-    rows = [line.split(None, 5) for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    current_limits().check("regions", len(lines), f"Atlas '{path.name}'")
+    rows = [line.split(None, 5) for line in lines]
     short = next((row for row in rows if len(row) < 3), None)
     if not rows or short is not None:
         raise InputError(

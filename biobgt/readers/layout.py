@@ -29,6 +29,7 @@ _COUNTING_NAME = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _SHORTEST_PROGRESSION = 5
+_LOOKED_AT = 20  # lines, the last ones, from which the separator is told
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def find_layout(text: str, *, header: Header | None = None) -> Layout:
         raise InputError("The file has comments and no rows of numbers.")
     limits = current_limits()
     _check_shape(rows, limits)
-    separator, decimal = find_separator([line for _, line in rows[-20:]])
+    separator, decimal = find_separator([line for _, line in rows[-_LOOKED_AT:]])
     names = None
     if header == "yes" or (header is None and _is_header(rows, separator, decimal)):
         names, rows = split_cells(rows[0][1], separator), rows[1:]
@@ -201,7 +202,7 @@ def _fit_header(names: list[str] | None, n_columns: int, *, trailing: bool, line
 
 def _check_shape(rows: list[NumberedLine], limits: Limits) -> None:
     """Refuse a table of more rows or columns than are read, before its cells are looked at."""
-    for _, line in (rows[0], rows[-1]):
+    for _, line in (rows[0], *rows[-_LOOKED_AT:]):
         n_columns = max(len(line.split()), *(line.count(mark) for mark in "\t;,"))
         limits.check("timepoints", n_columns - 1, "The table")  # but for row names, one axis is time
     limits.check("timepoints", len(rows) - 1, "The table")

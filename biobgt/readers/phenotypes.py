@@ -4,7 +4,7 @@ Reads ``.csv``, ``.tsv`` and ``.xlsx``, BIDS ``participants.tsv``, ABIDE's pheno
 Numeric codes are translated only where a release's own columns say which release it is, and a note says how.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from biobgt.errors import InputError
 from biobgt.limits import Limits, current_limits
 from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.layout import find_separator, split_cells
-from biobgt.readers.text import check_lines, decode
+from biobgt.readers.text import check_line_count, check_lines, decode
 from biobgt.readers.workbooks import read_workbook
 from biobgt.spreadsheets import meant
 
@@ -166,7 +166,9 @@ def read_words(path: Path, limits: Limits, what: str) -> str:
     data = path.read_bytes()
     try:
         check_lines(data, limits, "The file")
-        return decode(data)
+        text = decode(data)
+        check_line_count(text, "table_rows", limits, "The file")
+        return text
     except InputError as error:
         raise InputError(f"{what} cannot be read. {error}") from None
 
@@ -185,8 +187,7 @@ def read_table_of_words(text: str, what: str) -> pd.DataFrame:
     limits.check("table_rows", len(lines) - 1, what)
     limits.check("table_columns", n_columns, what)
     limits.check("table_cells", n_columns * len(lines), what)
-    rows = [split_cells(line, separator) for line in lines]
-    header, body = rows[0], rows[1:]
+    header, *body = _split_rows(lines, separator, limits, what)
     for number, row in enumerate(body, start=2):
         while len(row) > len(header) and row[-1] == "":
             row.pop()  # a separator at the end of the line
@@ -195,6 +196,17 @@ def read_table_of_words(text: str, what: str) -> pd.DataFrame:
         row += [""] * (len(header) - len(row))
     table = pd.DataFrame(body, columns=header, dtype=object)
     return table.set_axis(header, axis=1).apply(_numeric_where_possible)
+
+
+def _split_rows(lines: Sequence[str], separator: str, limits: Limits, what: str) -> list[list[str]]:
+    """Split lines into cells, which are counted on the way: a row may have more of them than the header."""
+    rows = []
+    n_cells = 0
+    for line in lines:
+        rows.append(split_cells(line, separator))
+        n_cells += len(rows[-1])
+        limits.check("table_cells", n_cells, what)
+    return rows
 
 
 def _numeric_where_possible(column: "pd.Series[str]") -> "pd.Series[Any]":

@@ -22,13 +22,18 @@ from biobgt.readers.reading import Reading
 _NOT_NUMBERS = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)]
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # all marks at which str.splitlines cuts
+
 
 def read_text(path: Path, *, header: Header | None = None) -> Reading:
     """Read one subject's table of numbers; ``header`` is the user's word on whether its first line is one."""
     data = path.read_bytes()
     check_lines(data, current_limits(), "The file")
-    layout = find_layout(decode(data), header=header)
+    text = decode(data)
     del data
+    check_line_count(text, "timepoints", current_limits(), "The file")
+    layout = find_layout(text, header=header)
+    del text
     values = _parse(layout)
     options: dict[str, str | float | bool] = {
         "separator": {"\t": "tab", " ": "space"}.get(layout.separator, layout.separator),
@@ -49,7 +54,7 @@ def read_text(path: Path, *, header: Header | None = None) -> Reading:
 
 def decode(data: bytes) -> str:
     """Decode text by its byte-order mark, or as UTF-8, or (old spreadsheets) as Latin-1."""
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError("The file is empty.")
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), None)
     if encoding is None and b"\x00" in data[:4096]:
@@ -67,6 +72,8 @@ def decode(data: bytes) -> str:
 def check_lines(data: bytes, limits: Limits, what: str) -> None:
     """Refuse text with a line longer than any table has, before it is split into cells.
 
+    It goes from line end to line end in the largest steps allowed, so that no list of lines is made.
+
     Parameters
     ----------
     data : bytes
@@ -74,11 +81,28 @@ def check_lines(data: bytes, limits: Limits, what: str) -> None:
     what : str
         The subject of a refusal's sentence.
     """
-    if len(data) <= limits.line_characters:
-        return
-    ends = data.count(b"\n") + data.count(b"\r")
-    longest = max(map(len, data.splitlines()), default=0) if ends else len(data)
-    limits.check("line_characters", longest, what)
+    longest, start = limits.line_characters, 0
+    while len(data) - start > longest:
+        end = max(data.rfind(mark, start, start + longest + 1) for mark in (b"\n", b"\r"))
+        if end < 0:
+            ends = [at for mark in (b"\n", b"\r") if (at := data.find(mark, start)) >= 0]
+            limits.check("line_characters", min(ends, default=len(data)) - start, what)
+        start = end + 1
+
+
+def check_line_count(text: str, limit: str, limits: Limits, what: str) -> None:
+    """Refuse text of far more lines than a table may have rows, before a list of them is made.
+
+    Parameters
+    ----------
+    text : str
+    limit : str
+        The field of :class:`~biobgt.limits.Limits` that says how many rows are read.
+    limits : Limits
+    what : str
+        The subject of a refusal's sentence.
+    """
+    limits.check_lines(limit, sum(map(text.count, _LINE_ENDS)) - text.count("\r\n"), what)
 
 
 def _parse(layout: Layout) -> NDArray[np.float64]:
