@@ -48,6 +48,7 @@ def show_page() -> None:
     own, network = view, network_shown()
     if network is not None and view.model == FITTING:  # all groups in one network are the page's question
         view = replace(view, model=network.name)
+        st.caption(plain(f"Groups are those of {network.name}, one network for all. The sidebar has other models."))
     model = view.model_shown
     if model is None:
         no_models()
@@ -114,10 +115,21 @@ def _show_rows(view: View, chosen: InstalledModel) -> None:
         if model.readouts and model.simulated:
             st.caption("Simulated are the groups whose names say so; all others are real.")
         show_headline(model.card)
-        st.markdown(plain(parts_words(model.card)))
+        _show_parts(model)
         with input_errors_shown():
             average = view.options(AverageOptions).average
             show_maps(view, model, limits, order=order, average=average, **part_of(view, model))
+
+
+def _show_parts(model: InstalledModel) -> None:
+    """What NE, attention and training on groups do to predictions; of a network, readout by readout."""
+    if not model.readouts:
+        st.markdown(plain(parts_words(model.card)))
+        return
+    with st.expander("How much do NE and attention contribute to predictions?"):
+        for cohort in model.readouts:
+            readout = model.readout(cohort)
+            st.markdown(f"**{plain(', '.join(readout.group_names))}:** {plain(parts_words(readout.card))}")
 
 
 show_page()
