@@ -17,7 +17,7 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.groups.covariates import coded, covariates_of, design_matrix
 from biobgt.people import people_in_order
-from biobgt.wording import COVARIATES, counted, listed
+from biobgt.wording import COVARIATES, counted, listed, percent
 
 # d overstates a true effect by 1 / J(degrees) − 1 (Hedges 1981): a twelfth at 10 residual degrees of freedom, a quarter
 # at 4, without limit at 1. Of effects that are nothing 1 % have |d| > 2 at 10, 10 % at 4 and 47 % at 1, while p of the
@@ -134,7 +134,7 @@ def design_notes(design: Design) -> tuple[str, ...]:
     if design.degrees < LEAST_DEGREES:
         notes.append(
             f"With {design.degrees} residual degrees of freedom the effect size d is overstated, by about "
-            f"{overstatement(design.degrees):.0%} on average."
+            f"{percent(overstatement(design.degrees))} on average."
         )
     return tuple(notes)
 
@@ -179,9 +179,9 @@ def _share_words(design: Design) -> str:
     strongest = max(design.explained_by, key=lambda name: design.explained_by[name])
     names = listed([COVARIATES.get(name, name) for name in design.covariates])
     if len(design.covariates) == 1:
-        return f"{names} explains {design.explained:.0%} of the group's variance"
-    alone = f"{COVARIATES.get(strongest, strongest)} alone {design.explained_by[strongest]:.0%}"
-    return f"{names} explain {design.explained:.0%} of the group's variance ({alone})"
+        return f"{names} explains {percent(design.explained)} of the group's variance"
+    alone = f"{COVARIATES.get(strongest, strongest)} alone {percent(design.explained_by[strongest])}"
+    return f"{names} explain {percent(design.explained)} of the group's variance ({alone})"
 
 
 def _confounded_completely(design: Design) -> list[str]:

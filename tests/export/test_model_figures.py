@@ -98,7 +98,7 @@ def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, 
         "and the test without it stands beside. False discovery rates are over all blocks (Benjamini and Hochberg 1995)"
         in " ".join(made.methods)
     )
-    assert "not adjusted for overall connectivity (mean |FC|), 10; unadjusted" in made.caption
+    assert "Without adjusting for overall connectivity (mean |FC|), 10 differ; unadjusted" in made.caption
 
 
 @pytest.mark.parametrize(("figure", "with_rates"), [("attention_difference", True), ("attention_contrast", False)])

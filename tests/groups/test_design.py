@@ -89,7 +89,7 @@ def test_sites_of_one_group_are_named_and_the_share_is_said(rng):
     found = _compare(rng, 40, pd.DataFrame({"site": sites}))
     assert any("2 sites with subjects of one group only (p, q): adjusted for site" in note for note in found.notes)
     assert found.design.explained == pytest.approx(0.5)
-    assert any("site explains 50% of the group's variance" in note for note in found.notes)
+    assert any("site explains 50 % of the group's variance" in note for note in found.notes)
     assert any("2.0 times" in note for note in found.notes)
 
 
@@ -118,7 +118,7 @@ def test_a_test_that_cannot_adjust_says_what_is_confounded():
     assert confounding_notes(_cohort("xyxyxyxyxyxy", groups), ("NC", "ASD")) == ()
     (partly, share) = confounding_notes(_cohort("xxxxppxxxxqq", groups), ("NC", "ASD"))
     assert partly == "2 sites with subjects of one group only (p, q)."
-    assert share.startswith("Group and covariates are partly confounded: site explains 33%")
+    assert share.startswith("Group and covariates are partly confounded: site explains 33 %")
     (completely,) = confounding_notes(_cohort("xxxxxxyyyyyy", groups), ("NC", "ASD"))
     assert completely.startswith("Group and site are confounded completely")
     other = replace(_cohort("xxxxxxyyyyyy", ["NC"] * 12), name="folder")
@@ -128,7 +128,7 @@ def test_a_test_that_cannot_adjust_says_what_is_confounded():
 def test_few_subjects_without_covariates_are_told_that_d_is_overstated(rng):
     few = compare_groups(rng.standard_normal((8, 1)), _groups(8), subjects=list("abcdefgh"), permutations=9)
     assert any(
-        "With 6 residual degrees of freedom the effect size d is overstated, by about 15%" in n for n in few.notes
+        "With 6 residual degrees of freedom the effect size d is overstated, by about 15 %" in n for n in few.notes
     )
     many = compare_groups(rng.standard_normal((40, 1)), _groups(40), subjects=[*map(str, range(40))], permutations=9)
     assert not any("overstated" in note for note in many.notes)
