@@ -83,10 +83,8 @@ def test_overall_connectivity_is_adjusted_for_and_the_test_without_it_stands_bes
     assert len(test.marked) < test.n_marked_without_connectivity
     said = AttentionBlocks(model="m", tests=test).caption
     assert "adjusted for overall connectivity and age: " in said
-    assert (
-        f"Without adjusting for overall connectivity (mean |FC|), {test.n_marked_without_connectivity} differ; unadjusted"
-        in said
-    )
+    without = test.n_marked_without_connectivity
+    assert f"Without adjusting for overall connectivity (mean |FC|), {without} differ; unadjusted" in said
     row = test.contrast.iloc[0]
     assert row["p_without_connectivity"] == rows.loc["age", "p"]
     contrast = AttentionContrast(
