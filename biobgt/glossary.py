@@ -128,8 +128,8 @@ GLOSSARY: Registry[Term] = Registry(
         "fdr",
         "FDR (q)",
         "False discovery rate: the expected share of false findings among all that are called significant.",
-        "A q below 0.05 means that, of all features with such a q or a lower one, about 5 % are expected to be false. "
-        "It is computed over all features of one comparison.",
+        "A q of 0.05 or less means that, of all features with such a q or a lower one, about 5 % are expected to be "
+        "false. It is computed over all features of one comparison.",
         ("benjamini1995",),
     ),
     Term(

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from biobgt.model.attention_views import FDR, BesideConnectivity, BlockTests
+from biobgt.false_discoveries import FDR
+from biobgt.model.attention_views import BesideConnectivity, BlockTests
 from biobgt.wording import COVARIATES, counted, listed, signed
 
 BEYOND = (

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import PAPER_MODULES, Atlas
 from biobgt.errors import InputError
-from biobgt.false_discoveries import FDR as FDR
 from biobgt.false_discoveries import passes
 from biobgt.modules.blocks import module_contrast
 from biobgt.quality import OVERALL_CONNECTIVITY

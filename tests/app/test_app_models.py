@@ -29,6 +29,7 @@ from biobgt.model.region_views import network_table
 from biobgt.simulate import demo_cohort
 from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
 from biobgt.training.cards import seal_card
+from biobgt.wording import percent
 from session.cohorts import OWN
 from session.view import LoadedCohort
 
@@ -176,7 +177,7 @@ def test_contrast_and_attention_received_are_the_folders(look_at, groups) -> Non
     nodes = next(trace for trace in figure(page, "received")["data"] if trace.get("name") == "regions")
     expected = attention_received(select_attention(groups.attention["NC"]))
     np.testing.assert_allclose(array(nodes["marker"]["color"]), expected, rtol=1e-5)
-    assert f"which is {np.ptp(expected) / expected.mean():.0%} of the mean" in captions(page)
+    assert f"which is {percent(np.ptp(expected) / expected.mean())} of the mean" in captions(page)
 
 
 def test_own_subject_stands_beside_its_group(open_page, groups) -> None:

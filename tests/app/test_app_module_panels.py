@@ -225,7 +225,7 @@ def test_own_subjects_on_an_unknown_atlas(open_page, cohort, counted):
     page.switch_page("views/modules/page.py").run()
     assert_no_error(page)
     notes = " ".join(as_shown(info.value) for info in page.info)
-    for sentence in ("cannot be drawn on a brain", "no functional labels"):
+    for sentence in ("cannot be drawn in the brain", "no functional labels"):
         assert sentence in notes
     assert figure(page, "modules")["layout"]["yaxis"]["ticktext"][0].endswith("Module 1")
     assert counted["measure_modules"] == 1

@@ -15,7 +15,7 @@ from biobgt.wording import counted
 from session.long_work import work_through
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View
-from views.modules.module_brain_panel import NO_PLACES
+from views.shared.no_coordinates import show_no_places
 from views.shared.option_widgets import ask
 from views.shared.widgets import heading, plain, show
 
@@ -67,7 +67,7 @@ def _show_numbers(view: View, flow: GroupModuleFlow) -> None:
 
 def _show_brain(view: View, group: str, key: str) -> None:
     if view.atlas.coordinates is None:
-        st.info(NO_PLACES)
+        show_no_places()
         return
     shown = view.options(PageOptions).group_brain
     glass = shown == GLASS

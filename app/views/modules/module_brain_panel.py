@@ -6,7 +6,6 @@ from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
 from biobgt.figures.surface import NODES
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View
-from views.shared.no_coordinates import NO_PLACES as NO_PLACES  # for the page that compares groups
 from views.shared.no_coordinates import show_no_places
 from views.shared.option_widgets import ask
 from views.shared.widgets import heading, show

@@ -1,6 +1,5 @@
 """Predict: what a trained model says of the subjects, how sure that is, and where a subject lies among others."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -167,7 +166,7 @@ def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
 def _flagged(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The table with a word in place of each warning, and its sentences: why there is no prediction, and warnings."""
     without, said = table["prediction"] == "", table["warning"]
-    flags = np.where(without, NO_PREDICTION, np.where(said != "", "warning", ""))
+    flags = said.where(said == "", "warning").mask(without, NO_PREDICTION)
     shown = table.assign(prediction=table["prediction"].mask(without, None), warning=flags)
     return shown, table.assign(refused=said.where(without, ""), warning=said.mask(without, ""))
 
