@@ -57,7 +57,7 @@ def assert_whole(page: Page) -> None:
     expect(page.get_by_test_id("stException")).to_have_count(0)
     for kind in ("Error", "Warning"):  # that FC strength has little left to compare with is a notice
         expect(page.get_by_test_id(f"stAlertContent{kind}")).to_have_count(0)
-    expect(badges(page.get_by_test_id("stMain"))).to_have_count(8)
+    expect(badges(page.get_by_test_id("stMain"))).to_have_count(7)
     assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
     assert clipped_texts(page) == []
 
