@@ -19,6 +19,7 @@ from biobgt.measured import MeasuredCohort
 from biobgt.model.group_results import load_groups
 from biobgt.model.pretrained import load_card, load_pretrained, pretrained_names
 from biobgt.references import REFERENCES, bibliography
+from biobgt.wording import percent
 
 MODEL = "adsim-aal90"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
@@ -166,7 +167,7 @@ def test_subjects_probability_is_the_ensembles_among_out_of_fold_ones(model, mea
         [((given >= low) & (given < low + 0.05)).mean() for low in np.arange(20) / 20], abs=1.01 / 154
     )
     assert shares["subjects"].sum() == 154
-    assert f"given {expected['p_MCI']:.0%}" in made.caption
+    assert f"given {percent(expected['p_MCI'])}" in made.caption
     assert made.caption.endswith(NOT_A_DIAGNOSIS)
     assert_words(made)
 
