@@ -291,3 +291,11 @@ def test_the_uploader_names_every_format_of_the_register(open_page) -> None:
     assert_no_error(page)
     (box,) = [box for box in page.file_uploader if box.key == "files0"]
     assert [part.strip() for part in box.help.split(",")] == [*readable_suffixes(), ".isl", ".zip"]
+
+
+def test_what_is_forgotten_is_said_first_and_no_copy_that_is_not_kept(open_page, abide) -> None:
+    page = open_page("subjects")
+    page.file_uploader(key="files0").set_value([(file.name, file.content, "") for file in abide])
+    page.run()
+    said = " ".join(as_shown(text.value) for text in page.markdown)
+    assert "This removes 3 subjects and the groups and answers that you gave. It cannot be undone" in said

@@ -31,6 +31,11 @@ def copies_are_kept() -> bool:
     return has_server() and not is_served_to_others()
 
 
+def is_copied() -> bool:
+    """Whether a copy of the subjects is kept now: there can be one, and the user wants it."""
+    return copies_are_kept() and autosave.is_on(autosave.autosave_folder())
+
+
 def keep_copy(view: View) -> None:
     """Bring the copy up to date with what is loaded; to be called in every run."""
     if not copies_are_kept():

@@ -16,6 +16,7 @@ from biobgt.cohort_edits import change_atlas, remove_subjects, set_groups
 from biobgt.missing_regions import DRAWN_AS_GAPS
 from biobgt.spreadsheets import as_written, meant, written
 from biobgt.wording import counted
+from biobgt.wording import listed as in_a_row
 from session.cohorts import change_own_cohort, empty_uploaders, forget_own_cohort
 from session.export_list import listed
 from session.keys import EDITION
@@ -24,6 +25,7 @@ from views.page_map import PAGES
 from views.shared.atlas_question import ask_to_confirm_atlas
 from views.shared.remarks import MOST_ROWS, TABLE_HEIGHT, show_sentences
 from views.shared.widgets import input_errors_shown, plain
+from views.subjects.autosave_panel import is_copied
 from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_TITLE, ask_for_atlas_table
 
 TICK, ID, GROUP = "ticked", "subject", "group"
@@ -147,11 +149,10 @@ def _show_unmatched(what: str, ids: tuple[str, ...]) -> None:
 def _forgetting(n_subjects: int) -> str:
     """Say what is lost."""
     figures = sum(request.cohort.own for request in listed())
-    exported = f", and {counted(figures, 'figure')} of theirs on the page Export" if figures else ""
-    return (
-        f"This removes {counted(n_subjects, 'subject')}, the groups and answers that you gave, and the copy kept on "
-        f"this machine{exported}. It cannot be undone; save a project first to keep them."
-    )
+    lost = [counted(n_subjects, "subject"), "the groups and answers that you gave"]
+    lost += ["the copy kept on this machine"] if is_copied() else []
+    lost += [f"{counted(figures, 'figure')} of theirs on the page Export"] if figures else []
+    return f"This removes {in_a_row(lost)}. It cannot be undone; save a project first to keep them."
 
 
 def _forget() -> None:
