@@ -4,7 +4,7 @@ Nothing is fetched unless asked for; files that are already in the folder, and a
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from biobgt.atlas import BUNDLED
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.fetched_files import FetchedFiles, series_fault, table_fault
+from biobgt.options import Options, option
 from biobgt.output import make_folder
 from biobgt.readers import read_cohort
 
@@ -26,18 +27,33 @@ _SERIES = partial(series_fault, n_regions=BUNDLED["cc200"].n_regions)
 _TABLE = partial(table_fault, column="FILE_ID")
 Progress = Callable[[int, int], None]
 Pipeline = Literal["cpac", "ccs", "dparsf", "niak"]
+PIPELINES: Mapping[Pipeline, str] = {"cpac": "C-PAC", "ccs": "CCS", "dparsf": "DPARSF", "niak": "NIAK"}
+ABIDE_SUBJECTS = 1112
 
 
 @dataclass(frozen=True)
-class FetchOptions:
+class FetchOptions(Options):
     """Which derivatives of ABIDE to fetch (names as in the Preprocessed Connectomes Project)."""
 
-    pipeline: Pipeline = "cpac"
-    band_pass_filtering: bool = True
-    global_signal_regression: bool = True
-    quality_checked: bool = True
-    n_subjects: int | None = None
-    mirror: str | None = None  # another address than nilearn's own
+    n_subjects: int | None = option(
+        None,
+        type_=int,
+        title="Subjects",
+        help="Fetch only the first N subjects of ABIDE's table, which lists one site after the other.",
+        low=1,
+        high=ABIDE_SUBJECTS,
+    )
+    pipeline: Pipeline = option("cpac", choices=PIPELINES, shown=PIPELINES, title="Preprocessing pipeline")
+    band_pass_filtering: bool = option(
+        True,
+        title="Band-passed series (0.01 to 0.1 Hz)",
+        flag="--band-pass/--no-band-pass",
+    )
+    global_signal_regression: bool = option(True, title="Global signal removed")
+    quality_checked: bool = option(True, title="Only subjects whose data passed ABIDE's quality check")
+    mirror: str | None = option(
+        None, type_=str, title="Mirror", help="Another address (URL) to fetch from than nilearn's own."
+    )
 
 
 def fetch_abide(folder: Path, options: FetchOptions | None = None, *, progress: Progress | None = None) -> Path:
@@ -97,8 +113,6 @@ def data_folder() -> Path:
 
 def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | None) -> list[int]:
     """Fetch what is missing, subject by subject; return their numbers."""
-    if options.n_subjects is not None and options.n_subjects < 1:
-        raise InputError(f"The number of subjects to fetch is {options.n_subjects}; at least 1 is needed.")
     make_folder(folder)
     files = FetchedFiles(folder / _ABIDE)
     phenotypes = folder / _ABIDE / _PHENOTYPES

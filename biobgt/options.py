@@ -16,10 +16,11 @@ from biobgt.registry import Registry
 if TYPE_CHECKING:
     from biobgt.cohort import Cohort
 
-Plain = str | int | float | bool | tuple[float, ...] | tuple[str, ...]
+Plain = str | int | float | bool | tuple[float, ...] | tuple[str, ...] | None
 LARGEST_SEED = 9999  # that a page offers; a script may take any
 
 _DECLARED = "option"
+_TYPES: Mapping[type, str] = {str: "text", int: "whole number", float: "number"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,9 @@ class Option:
     name : str
         Of the field, and of the command line's option.
     default : plain value
-        Its type is the option's.
+        Its type is the option's. None: nothing is said, and `none` says what that means.
+    type_ : type, or tuple of types
+        Of what may be given where the default is None; the first is the command line's.
     title : str
         For the widget.
     help : str
@@ -46,12 +49,18 @@ class Option:
         Whether the cohort on which choices depend is that of the trained model, instead of the one that is shown.
     steps : sequence of plain values, or None
         What the page offers; a script may take others.
-    low, above : float or None
-        The least it may be, or what it must be above.
+    low, above, high : float or None
+        The least it may be, or what it must be above, and the most.
+    unit : str
+        Of a number.
+    step : float or None
+        By which a page changes a number.
     starts_with_first : bool
         Whether a page starts with the first that it offers, instead of the default of a script.
     shown : mapping of plain values to str, or callable
         How people read a value; by default as it is.
+    none : str
+        How people read that nothing is said.
     link : str
         Its name in links, project files and the session; empty where a view does not depend on it.
     once : mapping of str to plain values
@@ -59,7 +68,7 @@ class Option:
     flag : str
         Of the command line, where that is not ``--name``.
     in_a_row : bool
-        Whether a page shows few choices side by side even where they depend on the cohort.
+        Whether a page shows few choices side by side even where they depend on the cohort, and steps in any number.
     of_numbers : bool
         Whether a tuple that is empty by default holds numbers.
     fewest : int
@@ -69,6 +78,7 @@ class Option:
     name: str
     default: Plain
     title: str
+    type_: type | tuple[type, ...] = ()
     help: str = ""
     choices: Collection[Plain] | None = None
     choices_of: "Callable[[Cohort], Sequence[Plain]] | None" = None
@@ -77,8 +87,12 @@ class Option:
     steps: Sequence[Plain] | None = None
     low: float | None = None
     above: float | None = None
+    high: float | None = None
+    unit: str = ""
+    step: float | None = None
     starts_with_first: bool = False
     shown: "Mapping[Any, str] | Callable[[Any], str]" = field(default_factory=dict)
+    none: str = "none"
     link: str = ""
     once: Mapping[str, Plain] = field(default_factory=dict)
     flag: str = ""
@@ -88,6 +102,8 @@ class Option:
 
     def text(self, value: Plain) -> str:
         """A value as people read it."""
+        if value is None:
+            return self.none
         if callable(self.shown):
             return self.shown(value)
         return self.shown[value] if value in self.shown else written(value)
@@ -114,8 +130,10 @@ class Option:
 
     def check(self, value: Any) -> None:
         """Refuse what the option cannot be, in a sentence."""
-        if not _has_type(value, self.default, of_numbers=self.of_numbers or _of_numbers(self.default)):
-            raise InputError(f"The option '{self.name}' cannot be {value!r}; a valid value is {self.default!r}.")
+        if value is None and self.default is None:
+            return
+        if not self._has_type(value):
+            raise InputError(f"The option '{self.name}' cannot be {value!r}; {self._like()}.")
         if isinstance(value, tuple) and len(value) < self.fewest:
             like = written(self.default)
             raise InputError(
@@ -124,25 +142,67 @@ class Option:
         if self.choices is not None:
             for one in value if isinstance(value, tuple) else (value,):
                 if one not in self.choices:
-                    kind = self.choices.kind if isinstance(self.choices, Registry) else self.name
                     allowed = ", ".join(written(choice) for choice in self.choices)
-                    raise InputError(f"There is no {kind} '{one}'. Choose one of: {allowed}.")
+                    if isinstance(self.choices, Registry):
+                        raise InputError(f"There is no {self.choices.kind} '{one}'. Choose one of: {allowed}.")
+                    raise InputError(f"The option '{self.name}' cannot be '{one}'. Choose one of: {allowed}.")
         for number in value if isinstance(value, tuple) else (value,):
-            if self.low is not None and not number >= self.low:
-                raise InputError(f"The option '{self.name}' is {written(number)}; it must be {self.low:g} or more.")
-            if self.above is not None and not number > self.above:
-                raise InputError(f"The option '{self.name}' is {written(number)}; it must be above {self.above:g}.")
+            if not self._is_within(number):
+                raise InputError(f"The option '{self.name}' is {written(number)}; it must be {self._bounds()}.")
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """What a value may be."""
+        named = self.type_ if isinstance(self.type_, tuple) else (self.type_,)
+        return named or (type(self.default),)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Of the command line; of what is true or false, both."""
+        if self.flag:
+            return tuple(self.flag.split("/"))
+        name = self.name.replace("_", "-")
+        return (f"--{name}", f"--no-{name}") if isinstance(self.default, bool) else (f"--{name}",)
+
+    def _like(self) -> str:
+        return f"a valid value is {self.default!r}" if self.default is not None else f"give a {_TYPES[self.types[0]]}"
+
+    def _is_within(self, number: Any) -> bool:
+        return (
+            (self.low is None or number >= self.low)
+            and (self.above is None or number > self.above)
+            and (self.high is None or number <= self.high)
+        )
+
+    def _bounds(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        if self.low is not None and self.high is not None:
+            return f"from {self.low:g} to {self.high:g}{unit}"
+        least = f"{self.low:g}{unit} or more" if self.above is None else f"above {self.above:g}{unit}"
+        return least if self.high is None else f"{least}, and at most {self.high:g}{unit}"
+
+    def _has_type(self, value: Any) -> bool:
+        if isinstance(self.default, tuple):
+            kind = int | float if self.of_numbers or _of_numbers(self.default) else str
+            return isinstance(value, tuple) and all(
+                isinstance(one, kind) and not isinstance(one, bool) for one in value
+            )
+        if isinstance(value, bool) or bool in self.types:
+            return isinstance(value, bool) and bool in self.types
+        return isinstance(value, (*self.types, int) if float in self.types else self.types)
 
     def read(self, text: str) -> Plain:
         """Read a value as :func:`written` writes it; ValueError where it is none."""
         if text in self.once:
             return self.once[text]
+        if self.default is None and text == written(None):
+            return None
         if isinstance(self.default, bool):
             if text not in ("true", "false"):
                 raise ValueError(text)
             return text == "true"
-        if isinstance(self.default, int | float):
-            return type(self.default)(text)
+        if self.types[0] in (int, float):
+            return self.types[0](text)
         if isinstance(self.default, tuple):
             parts = tuple(part for part in text.split(",") if part)
             return tuple(float(part) for part in parts) if self.of_numbers or _of_numbers(self.default) else parts
@@ -196,6 +256,17 @@ class Options:
         """Plain values, for provenance."""
         return asdict(self)
 
+    def command_line(self) -> list[str]:
+        """The words of a command that give these options; what is not said is left out."""
+        words = []
+        for one in self.declared().values():
+            value = getattr(self, one.name)
+            if isinstance(value, bool):
+                words.append(one.flags[not value])
+            elif value is not None:
+                words += [one.flags[0], written(value)]
+        return words
+
     def part(self, kind: "type[AnyOptions]") -> "AnyOptions":
         """Those of these options that another group has too."""
         return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})
@@ -218,21 +289,16 @@ def written(value: Plain) -> str:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(written(one) for one in value)
-    return value if isinstance(value, str) else f"{value:g}"
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    return "none" if value is None else str(value)
 
 
 @cache
 def _declared(kind: Any) -> Mapping[str, Option]:
-    return {one.name: Option(name=one.name, **one.metadata[_DECLARED]) for one in fields(kind)}
-
-
-def _has_type(value: Any, default: Plain, *, of_numbers: bool) -> bool:
-    if isinstance(default, tuple):
-        kind = int | float if of_numbers else str
-        return isinstance(value, tuple) and all(isinstance(one, kind) and not isinstance(one, bool) for one in value)
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(default, bool) and isinstance(value, bool)
-    return isinstance(value, int | float) if isinstance(default, float) else isinstance(value, type(default))
+    return {
+        one.name: Option(name=one.name, **one.metadata[_DECLARED]) for one in fields(kind) if _DECLARED in one.metadata
+    }
 
 
 def _of_numbers(value: Plain) -> bool:

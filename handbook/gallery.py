@@ -18,7 +18,7 @@ from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.figure import Figure
 from biobgt.figures.model_figure import ModelFigure
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.measured import MeasuredCohort
 from biobgt.options import Plain, written
 from handbook.tables import options_table

@@ -1,12 +1,16 @@
 """Options are declared once, refuse what they cannot be in a sentence, and are read as they are written."""
 
 from dataclasses import FrozenInstanceError, dataclass, fields
+from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
-from biobgt import ConnectomeSettings, InputError
+from biobgt import ConnectomeSettings, ImageOptions, InputError, ReadOptions
+from biobgt.fetch import FetchOptions
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hub_curve_options import HubCurvesOptions
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.module_options import ModuleOptions
@@ -14,7 +18,16 @@ from biobgt.options import LARGEST_SEED, Option, Options, option, written
 from biobgt.registry import Registry
 from biobgt.simulate import demo_cohort
 
-GROUPS = [ConnectomeSettings, ModuleOptions, HubAnalysisOptions, *(figure.takes for figure in FIGURES.values())]
+GROUPS = [
+    ConnectomeSettings,
+    ModuleOptions,
+    HubAnalysisOptions,
+    ReadOptions,
+    ImageOptions,
+    FetchOptions,
+    PaperStyle,
+    *(figure.takes for figure in FIGURES.values()),
+]
 
 
 @dataclass(frozen=True)
@@ -41,12 +54,15 @@ class Baking(Options):
 class Sold(Baking):
     """A cake that is sold."""
 
-    price: float = option(3.0, title="Price")
+    price: float = option(3.0, title="Price", low=1, high=9, unit="crowns")
+    label: str | None = option(None, type_=(str, Path), title="Label", none="no label")
+    weight: float | None = option(None, type_=float, title="Weight", above=0, high=5, unit="kg", flag="--kg")
+    wrapped: bool = option(True, title="Wrapped", flag="--wrap/--no-wrap")
 
 
 def test_options_are_declared_in_order_those_of_the_base_first():
     assert list(Baking.declared()) == ["heat", "flour", "eggs", "sweet", "times", "spices", "layer"]
-    assert list(Sold.declared()) == [*Baking.declared(), "price"]
+    assert list(Sold.declared()) == [*Baking.declared(), "price", "label", "weight", "wrapped"]
     heat = Sold.declared()["heat"]
     assert (heat.name, heat.default, heat.title, heat.help, heat.link) == ("heat", 180.0, "Heat", "In °C.", "heat")
     assert Baking().heat == 180.0
@@ -57,7 +73,8 @@ def test_options_are_declared_in_order_those_of_the_base_first():
 @pytest.mark.parametrize("kind", GROUPS, ids=lambda kind: kind.__name__)
 def test_every_field_of_every_group_is_declared_and_its_default_is_allowed(kind):
     declared = kind.declared()
-    assert list(declared) == [one.name for one in fields(kind)]
+    types = get_type_hints(kind)
+    assert list(declared) == [one.name for one in fields(kind) if types[one.name] is not ImageOptions]
     kind()
     for one in declared.values():
         one.check(one.default)
@@ -76,7 +93,7 @@ def test_every_field_of_every_group_is_declared_and_its_default_is_allowed(kind)
         ({"heat": float("nan")}, "The option 'heat' is nan; it must be above 0."),
         ({"heat": "hot"}, "The option 'heat' cannot be 'hot'; a valid value is 180.0."),
         ({"heat": True}, "The option 'heat' cannot be True; a valid value is 180.0."),
-        ({"flour": "sand"}, "There is no flour 'sand'. Choose one of: rye, oats."),
+        ({"flour": "sand"}, "The option 'flour' cannot be 'sand'. Choose one of: rye, oats."),
         ({"flour": 3}, "The option 'flour' cannot be 3; a valid value is 'rye'."),
         ({"eggs": -1}, "The option 'eggs' is -1; it must be 0 or more."),
         ({"eggs": 1.5}, "The option 'eggs' cannot be 1.5; a valid value is 2."),
@@ -91,6 +108,45 @@ def test_what_an_option_cannot_be_is_refused_with_a_sentence(given, sentence):
     with pytest.raises(InputError) as refused:
         Baking(**given)
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"price": 0.5}, "The option 'price' is 0.5; it must be from 1 to 9 crowns."),
+        ({"price": 10}, "The option 'price' is 10; it must be from 1 to 9 crowns."),
+        ({"price": None}, "The option 'price' cannot be None; a valid value is 3.0."),
+        ({"weight": 0}, "The option 'weight' is 0; it must be above 0 kg, and at most 5 kg."),
+        ({"weight": 6}, "The option 'weight' is 6; it must be above 0 kg, and at most 5 kg."),
+        ({"weight": "heavy"}, "The option 'weight' cannot be 'heavy'; give a number."),
+        ({"weight": True}, "The option 'weight' cannot be True; give a number."),
+        ({"label": 3}, "The option 'label' cannot be 3; give a text."),
+    ],
+)
+def test_bounds_and_what_may_be_left_out(given, sentence):
+    with pytest.raises(InputError) as refused:
+        Sold(**given)
+    assert str(refused.value) == sentence
+
+
+def test_an_option_that_may_be_left_out_is_none_by_default():
+    sold, declared = Sold(label=Path("x"), weight=2), Sold.declared()
+    assert (Sold().label, Sold().weight, sold.label, sold.weight) == (None, None, Path("x"), 2)
+    assert (declared["label"].text(None), declared["weight"].text(None), declared["weight"].text(2.0)) == (
+        "no label",
+        "none",
+        "2",
+    )
+    assert Sold.read_text("weight=1.5", of="The cake") == ("weight", 1.5)
+    assert Sold.read_text("weight=none", of="The cake") == ("weight", None)
+
+
+def test_options_as_the_words_of_a_command():
+    assert Sold(weight=2).command_line()[-5:] == ["--price", "3", "--kg", "2", "--wrap"]
+    words = Sold(sweet=True, wrapped=False, label="a b").command_line()
+    assert words[:2] == ["--heat", "180"]
+    assert "--sweet" in words
+    assert words[-3:] == ["--label", "a b", "--no-wrap"]
 
 
 def test_a_tuple_that_needs_values_is_refused_without_any():

@@ -116,7 +116,7 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     from biobgt.export.markdown_methods import methods_markdown
     from biobgt.export.methods import methods_of
     from biobgt.export.texts import captions_text
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
 
     name = "=<img src=x onerror=alert(1)>"
     subject = Subject(name, series=rng.standard_normal((80, 12)).cumsum(axis=0), group="<b>NC</b>")

@@ -13,19 +13,6 @@ from biobgt.wording import counted
 from session.keys import EXPORT_LIST
 from session.view import View, current_view
 
-# Values of widgets on the page of exports.
-EXPORT_WIDTH = "export_width"
-EXPORT_FONT = "export_font"
-EXPORT_FONT_SIZE = "export_font_size"
-EXPORT_DPI = "export_dpi"
-EXPORT_PALETTE = "export_palette"
-EXPORT_TITLES = "export_titles"
-EXPORT_FORMATS = "export_formats"
-EXPORT_DATA = "export_data"
-PANEL_FIGURES = "panel_figures"
-PANEL_COLUMNS = "panel_columns"
-PANEL_LETTERS = "panel_letters"
-
 
 def figure_request(view: View, figure: Figure) -> FigureRequest:
     """Ask for a figure that a page shows, with all its options.

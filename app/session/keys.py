@@ -10,6 +10,13 @@ MODEL = "model"
 # The region that is asked about on the page of hubs, and how modules are named; options know these names, too.
 REGION = "region"
 LABELLING = "labelling"
+# Widgets on the page of exports; those of the look are a prefix and the name of the option.
+EXPORT_LOOK = "export_"
+EXPORT_FORMATS = "export_formats"
+EXPORT_DATA = "export_data"
+PANEL_FIGURES = "panel_figures"
+PANEL_COLUMNS = "panel_columns"
+PANEL_LETTERS = "panel_letters"
 # On the page of exports, and no widget's value: the list, and what was made of it.
 EXPORT_LIST = "export_list"
 EXPORT_FILES = "export_files"
@@ -34,6 +41,18 @@ ATTEMPT = "attempt"
 BATCH = "batch"
 ANSWERS = "answers"
 ADDING = "adding"
+ANSWERED_FILES = "answered_files"  # that the answers are about
+# A project that was opened last. The copy that is kept of the user's work: its key; the edition and the settings of the
+# last one; the one that this session opened, until its own has taken its place; why none could be kept.
+PROJECT_ATTEMPT = "project_attempt"
+COPY_KEY = "copy_key"
+COPY_SAVED = "copy_saved"
+COPY_OPENED = "copy_opened"
+COPY_PROBLEM = "copy_problem"
+COPY_DISMISSED = "copy_dismissed"
+COPY_SWITCH = "copy_switch"
 # A public cohort that is being fetched (what was asked for), and why the last one was not.
 FETCHING = "fetching"
 FETCH_PROBLEM = "fetch_problem"
+# On a server with a password.
+LOGGED_IN = "logged_in"

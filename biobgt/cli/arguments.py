@@ -9,7 +9,7 @@ from copy import copy
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.models import OptionInfo
@@ -18,10 +18,9 @@ from biobgt.cli.screen import print_notice, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
-from biobgt.missing_regions import MISSING_RULES, MissingRule
 from biobgt.options import Option, Options
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
-from biobgt.recordings import RECORDING_RULES, RecordingRule
+from biobgt.readers.time_axis import Orientation
 from biobgt.registry import Registry
 
 _DEVICES = re.compile(r"auto|cpu|mps|cuda(?::\d+)?")
@@ -40,10 +39,7 @@ AtlasOption = Annotated[
     str | None,
     typer.Option(help="Name of a bundled atlas, an atlas table, or 'unknown'. Default: recognised from the files."),
 ]
-OrientationOption = Annotated[
-    Literal["time-region", "region-time"] | None,
-    typer.Option(help="What rows and columns are, where the files do not say."),
-]
+OrientationOption = Annotated[Orientation | None, typer.Option(help=ReadOptions.declared()["orientation"].help)]
 
 
 def takes(name: str, provider: Callable[..., Any], *, panel: str) -> Callable[[Job], Job]:
@@ -87,76 +83,17 @@ def _under(panel: str, parameter: Parameter) -> Parameter:
     return parameter.replace(annotation=Annotated[type_, headed])
 
 
-def _image(**about: Any) -> Any:
-    return typer.Option(rich_help_panel="Images", **about)
-
-
 def read_arguments(
     path: Annotated[Path, typer.Argument(help="A file, a folder, a .zip or a .biobgt project of subjects.")],
     atlas: AtlasOption = None,
     phenotypes: Annotated[
         Path | None, typer.Option(help="Table of groups (.csv, .tsv or .xlsx). Default: found with the data.")
     ] = None,
-    kind: Annotated[
-        Literal["series", "connectivity"] | None, typer.Option(help="What the files contain, where they do not say.")
-    ] = None,
-    orientation: OrientationOption = None,
-    header: Annotated[
-        Literal["yes", "no"] | None, typer.Option(help="Whether a table's first line is a header, where unclear.")
-    ] = None,
-    subject_axis: Annotated[
-        Literal["first", "last"] | None, typer.Option(help="Axis of the subjects in a three-dimensional array.")
-    ] = None,
-    variable: Annotated[str | None, typer.Option(help="Array to read from an .npz, .mat or .h5 file.")] = None,
-    pattern: Annotated[str | None, typer.Option(help="Which files of a folder to read, such as '*_cc200*'.")] = None,
-    missing: Annotated[
-        MissingRule,
-        typer.Option(help="Where subjects lack regions: " + "; ".join(f"{k}: {v}" for k, v in MISSING_RULES.items())),
-    ] = "gaps",
-    recordings: Annotated[
-        RecordingRule,
-        typer.Option(
-            help="Several sessions or runs of one person: " + "; ".join(f"{k}: {v}" for k, v in RECORDING_RULES.items())
-        ),
-    ] = "apart",
-    run: Annotated[
-        str | None, typer.Option(help="Which recordings to keep, such as run-1, ses-2 or ses-2_run-1. Default: all.")
-    ] = None,
-    labels: Annotated[
-        str | None, _image(help="Label image of the regions, or a bundled one by its atlas's name (schaefer200).")
-    ] = None,
-    radius: Annotated[float, _image(help="Radius in mm of spheres at the atlas's coordinates.")] = 5.0,
-    tr: Annotated[float | None, _image(help="Seconds between volumes. Default: the header's.")] = None,
-    smoothing: Annotated[float | None, _image(help="Smoothing, mm.")] = None,
-    low_pass: Annotated[float | None, _image(help="Low-pass limit, Hz.")] = None,
-    high_pass: Annotated[float | None, _image(help="High-pass limit, Hz.")] = None,
-    confounds: Annotated[
-        Literal["simple", "scrubbing", "compcor", "ica_aroma"] | None,
-        _image(help="Nilearn strategy for fMRIPrep's confounds. Default: none."),
-    ] = None,
+    **chosen: Any,
 ) -> Cohort:
-    """Read the cohort that the arguments name."""
-    image = ImageOptions(
-        labels=labels,
-        radius_mm=radius,
-        tr=tr,
-        smoothing_mm=smoothing,
-        low_pass=low_pass,
-        high_pass=high_pass,
-        confounds=confounds,
-    )
-    options = ReadOptions(
-        kind=kind,
-        orientation=orientation,
-        header=header,
-        variable=variable,
-        subject_axis=subject_axis,
-        pattern=pattern,
-        missing=missing,
-        recordings=recordings,
-        run=run,
-        image=image,
-    )
+    """Read the cohort that the arguments name; what was chosen are options of reading, and of images."""
+    image = ImageOptions(**{name: chosen.pop(name) for name in ImageOptions.declared()})
+    options = ReadOptions(**chosen, image=image)
     with progress_bar("Reading") as progress:
         return read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
 
@@ -172,22 +109,29 @@ def takes_options(name: str, kind: type[Options], *, panel: str) -> Callable[[Jo
     panel : str
         The heading under which ``--help`` lists them.
     """
-    declared, types = kind.declared(), get_type_hints(kind)
+    declared = kind.declared()
 
     def provide(**values: Any) -> Options:
         return kind(**{name: _value(declared[name], value) for name, value in values.items()})
 
-    provide.__signature__ = Signature(  # type: ignore[attr-defined]  # :func:`takes` reads it
-        [_parameter(one, types[one.name]) for one in declared.values()]
-    )
+    provide.__signature__ = Signature(_parameters(kind))  # type: ignore[attr-defined]  # :func:`takes` reads it
     return takes(name, provide, panel=panel)
+
+
+def _parameters(kind: type[Options]) -> list[Parameter]:
+    types = get_type_hints(kind)
+    return [_parameter(one, types[name]) for name, one in kind.declared().items()]
 
 
 def _parameter(one: Option, type_: Any) -> Parameter:
     """An option of the command line; one that holds several values may be repeated, and a register is listed."""
     several = isinstance(one.default, tuple)
     flags = (one.flag,) if one.flag else ()
-    help_ = f"{one.help} One of {', '.join(one.choices)}." if isinstance(one.choices, Registry) else one.help
+    help_ = one.help or f"{one.title}."
+    if one.choices is not None and (isinstance(one.choices, Registry) or type_ is str):  # Typer lists a Literal's
+        help_ += f" One of {', '.join(map(str, one.choices))}."
+    if len(one.types) > 1:  # Typer reads one type
+        type_ = one.types[0] | None
     annotation: Any = Annotated[(list[str] | None) if several else type_, typer.Option(*flags, help=help_)]
     default = None if several else one.default
     return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -207,6 +151,11 @@ def _where(
     return {"workers": workers, "scheduler": scheduler, "tell": print_notice}
 
 
+_first = [parameter for parameter in signature(read_arguments).parameters.values() if parameter.name != "chosen"]
+_of_images = [_under("Images", parameter) for parameter in _parameters(ImageOptions)]
+read_arguments.__signature__ = Signature(  # type: ignore[attr-defined]  # :func:`takes` reads it
+    [*_first, *_parameters(ReadOptions), *_of_images]
+)
 reads_cohort = takes("cohort", read_arguments, panel="What to read")
 takes_settings = takes_options("settings", ConnectomeSettings, panel="Brain graph")
 takes_workers = takes("where", _where, panel="Where to run")

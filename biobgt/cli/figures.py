@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from biobgt.cli.arguments import OutOption, read_arguments, takes, takes_settings
+from biobgt.cli.arguments import OutOption, read_arguments, takes, takes_options, takes_settings
 from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, PANELS, CohortRef, FigureRequest
+from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.graph import ConnectomeSettings
-
-if TYPE_CHECKING:  # matplotlib takes a second to import, and other jobs do not need it
-    from biobgt.figures.paper.style import FileFormat
 
 Reading = dict[str, Any]
 
@@ -43,9 +41,11 @@ _reading.__signature__ = Signature([_name, *_how_to_read.values()])  # type: ign
 
 @takes("reading", _reading, panel="What to read")
 @takes_settings
+@takes_options("style", PaperStyle, panel="Look of the figure")
 def figure(
     reading: Reading,
     settings: ConnectomeSettings,
+    style: PaperStyle,
     out: OutOption,
     subject: Annotated[str | None, typer.Option(help="Subject to draw. Default: the first.")] = None,
     options: Annotated[
@@ -56,18 +56,7 @@ def figure(
         typer.Option(help="Request file (.json) of an exported bundle; it names subject, graph and options."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the files. Default: the name of the figure.")] = None,
-    format: Annotated[list[str] | None, typer.Option(help="svg, pdf, png or tiff; may be repeated.")] = None,
-    width: Annotated[
-        float, typer.Option(help="Width in mm; usual in journals are 85, 114 to 120 and 174 to 180.")
-    ] = 85.0,
-    height: Annotated[float | None, typer.Option(help="Height in mm. Default: what suits the figure.")] = None,
-    font: Annotated[
-        str, typer.Option(help="Liberation Sans (as wide as Arial and Helvetica), or an installed font.")
-    ] = "DejaVu Sans",
-    font_size: Annotated[float, typer.Option(help="Size of labels, in points.")] = 7.0,
-    dpi: Annotated[int, typer.Option(help="Dots per inch of PNG and TIFF.")] = 300,
-    palette: Annotated[str, typer.Option(help="okabe-ito or tol-muted.")] = "okabe-ito",
-    title: Annotated[bool, typer.Option(help="Write the figure's title above it.")] = True,
+    format: Annotated[list[str] | None, typer.Option(help=f"{', '.join(FILE_FORMATS)}; may be repeated.")] = None,
     results: Annotated[
         Path | None, typer.Option(help="Folder that keeps measured results for the next figure. Default: none.")
     ] = None,
@@ -82,11 +71,9 @@ def figure(
     from biobgt.export.bundle import make_files, versions, write_files, write_methods
     from biobgt.export.methods import methods_of
     from biobgt.export.requests import cohort_sha256
-    from biobgt.figures.paper.style import PaperStyle
     from biobgt.measured import MeasuredCohort
     from biobgt.result_store import FolderStore
 
-    style = PaperStyle(width, height, font, font_size, dpi, palette, title)
     figure_name = reading.pop("figure_name")
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
     if figure_name == PANELS:

@@ -13,7 +13,7 @@ from biobgt.export.bundle import versions, write_methods
 from biobgt.export.methods import methods_of
 from biobgt.export.panels import PanelFiles, PanelOptions, PanelsRequest, make_panels
 from biobgt.export.requests import CohortRef, FigureRequest
-from biobgt.figures.paper.style import FileFormat, PaperStyle
+from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.graph import ConnectomeSettings
 from biobgt.measured import MeasuredCohort
 from biobgt.options import option

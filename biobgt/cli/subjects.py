@@ -9,7 +9,7 @@ import pandas as pd
 import typer
 
 from biobgt.atlas import BUNDLED, LABELLINGS
-from biobgt.cli.arguments import OutOption, reads_cohort, takes_settings
+from biobgt.cli.arguments import OutOption, reads_cohort, takes_options, takes_settings
 from biobgt.cli.results import (
     print_settings,
     print_simulated,
@@ -21,7 +21,7 @@ from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.connectome import cohort_graphs
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
-from biobgt.fetch import ABIDE_TERMS, FetchOptions, Pipeline, fetch_abide
+from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.measured import MeasuredCohort
@@ -180,15 +180,8 @@ def atlases() -> None:
     print_table(pd.DataFrame(rows), title=title, limit=len(rows))
 
 
-def abide(
-    out: OutOption,
-    pipeline: Annotated[Pipeline, typer.Option(help="Preprocessing pipeline.")] = "cpac",
-    band_pass: Annotated[bool, typer.Option(help="Band-passed series (0.01 to 0.1 Hz).")] = True,
-    global_signal_regression: Annotated[bool, typer.Option(help="Series with the global signal removed.")] = True,
-    quality_checked: Annotated[bool, typer.Option(help="Only subjects that passed ABIDE's quality check.")] = True,
-    n_subjects: Annotated[int | None, typer.Option(help="Fetch only the first N subjects of the list.")] = None,
-    mirror: Annotated[str | None, typer.Option(help="Another address (URL) to fetch from.")] = None,
-) -> None:
+@takes_options("options", FetchOptions, panel="What to fetch")
+def abide(options: FetchOptions, out: OutOption) -> None:
     """Fetch ABIDE's CC200 region series and phenotypes; run it again to continue where it stopped.
 
     Examples
@@ -196,7 +189,6 @@ def abide(
     biobgt fetch abide --out abide
     biobgt fetch abide --out abide --n-subjects 20
     """
-    options = FetchOptions(pipeline, band_pass, global_signal_regression, quality_checked, n_subjects, mirror)
     print_line(ABIDE_TERMS)
     kept = f"Complete files are kept in '{out}': run the same command again to continue."
     with keeping(kept), progress_bar("Fetching") as progress:

@@ -26,7 +26,8 @@ from biobgt.export.script import make_script
 from biobgt.export.texts import captions_text, has_simulated, is_simulated, readme_text
 from biobgt.export.word_methods import TIMELESS, methods_word
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.paper.style import FileFormat, PaperStyle, save_figure
+from biobgt.figures.paper.saving import save_figure
+from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.graph import ConnectomeSettings
 from biobgt.measured import MeasuredCohort
 from biobgt.output import make_folder

@@ -13,7 +13,7 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.export.requests import FigureRequest
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.measured import MeasuredCohort
 from biobgt.options import Options
 from biobgt.references import Citation

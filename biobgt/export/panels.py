@@ -13,7 +13,8 @@ from biobgt.export.bundle import FigureFiles, files_of
 from biobgt.export.making import make_figure
 from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.figures.paper.composed import compose, panel_widths_mm
-from biobgt.figures.paper.style import MM_PER_INCH, FileFormat, PaperStyle, save_figure
+from biobgt.figures.paper.saving import MM_PER_INCH, save_figure
+from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.measured import MeasuredCohort
 from biobgt.options import Options, option
 

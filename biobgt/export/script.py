@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, PANELS, CohortRef, FigureRequest
-from biobgt.figures.paper.style import FileFormat, PaperStyle
+from biobgt.figures.paper_style import FileFormat, PaperStyle
 
 REMADE = "remade"
 
@@ -65,8 +65,4 @@ def _command(figure: str, cohort: str, name: str) -> str:
 
 
 def _look(style: PaperStyle, formats: Sequence[FileFormat]) -> list[str]:
-    look = [part for format in formats for part in ("--format", format)]
-    look += ["--width", f"{style.width_mm:g}"]
-    look += [] if style.height_mm is None else ["--height", f"{style.height_mm:g}"]
-    look += ["--font", style.font, "--font-size", f"{style.font_size:g}", "--dpi", str(style.dpi)]
-    return [*look, "--palette", style.palette, *([] if style.titles else ["--no-title"])]
+    return [*(part for format in formats for part in ("--format", format)), *style.command_line()]

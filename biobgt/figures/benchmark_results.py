@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
 
 HERE, PAPER, AUC = "here, 95 % interval", "the paper, on other subjects", "AUC"

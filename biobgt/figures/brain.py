@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper.glass import DisplayMode
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
 
 # In which brain regions are drawn, as captions say it.
 IN_NONE = "; grey regions are in none"

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
-from biobgt.figures.colours import PALE_GREY
-from biobgt.figures.modules import MODULE_COLOURS
+from biobgt.figures.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.wording import counted
 
 Values = NDArray[np.float64]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from biobgt.errors import InputError
+from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.figures.figure import Figure, NoOptions, registered
 from biobgt.figures.model_figure import AskedModelOptions, asked_model, subject_words
-from biobgt.figures.modules import MODULE_COLOURS
 from biobgt.figures.performance import OBSERVED, ObservedShares, Reliability, RocCurves
 from biobgt.measured import MeasuredCohort
 from biobgt.wording import NOT_A_DIAGNOSIS, counted, listed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
     from biobgt.model.installed import InstalledModel
     from biobgt.training.cohort_results import CohortResults

@@ -7,3 +7,6 @@ ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 WINE, INDIGO = "#882255", "#332288"
 # For lines, and for what belongs to no group.
 LINE_GREY, PALE_GREY = "#7A868C", "#9AA5AB"
+# Okabe and Ito's colours, safe for the colour-blind, with Tol's wine for their black, which a dark page would swallow;
+# modules past the eighth start over with another symbol.
+MODULE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, WINE)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.groups.comparison import GroupComparison
     from biobgt.measured import Measured
 

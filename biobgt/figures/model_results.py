@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
 
 TITLES: Mapping[str, str] = {"auc": "AUC", "accuracy": "Accuracy"}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
     from biobgt.modules.segregation import ModularityTest
 
@@ -151,7 +151,7 @@ class ModularityAgainstChance(Figure):
         from matplotlib.ticker import MaxNLocator
 
         from biobgt.figures.paper.paper_frame import add_legend, finish, fit_height, new_figure, set_title
-        from biobgt.figures.paper.style import drawing
+        from biobgt.figures.paper.saving import drawing
 
         null = self.test.null
         edges = list(MaxNLocator(_MOST_BARS, steps=[1, 2, 5, 10]).tick_values(null.min(), null.max()))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from biobgt.atlas import PAPER_MODULES
-from biobgt.figures.colours import BLUE, GREEN, ORANGE, PALE_GREY, PURPLE, SKY, VERMILION, WINE, YELLOW
+from biobgt.figures.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.region_order import RegionOrder
 from biobgt.modules.module_options import ModuleOptions
@@ -18,9 +18,6 @@ if TYPE_CHECKING:  # some of it brings scikit-learn, which the start of the app 
     from biobgt.measured import Measured
     from biobgt.modules.partition import Labels
 
-# Okabe and Ito's colours, safe for the colour-blind, with Tol's wine for their black, which a dark page would swallow;
-# modules past the eighth start over with another symbol.
-MODULE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, WINE)
 NO_COLOUR = PALE_GREY
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
 
 Values = NDArray[np.float64]
@@ -101,7 +101,7 @@ class RocCurves(ModelFigure):
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        from biobgt.figures.modules import MODULE_COLOURS
+        from biobgt.figures.colours import MODULE_COLOURS
 
         drawn = [
             {

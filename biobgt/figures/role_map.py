@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from biobgt.figures.brain_nodes import SYMBOLS
-from biobgt.figures.colours import LINE_GREY
+from biobgt.figures.colours import LINE_GREY, MODULE_COLOURS
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import horizontal_line, layout, note_at_right, whose
-from biobgt.figures.modules import MODULE_COLOURS, module_colours, module_words, named_modules
+from biobgt.figures.modules import module_colours, module_words, named_modules
 from biobgt.modules.module_measures import PARTICIPATION, REGION_MEASURES, WITHIN_Z
 from biobgt.modules.module_options import HUB_Z, NamedModuleOptions
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
 
 HUB_LINE = LINE_GREY

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
     from biobgt.modules.small_world import SmallWorld
 
@@ -165,7 +165,7 @@ class SmallWorldness(Figure):
     def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
         """Draw it for paper."""
         from biobgt.figures.paper.paper_frame import add_legend, finish, fit_height, new_figure, set_title
-        from biobgt.figures.paper.style import drawing
+        from biobgt.figures.paper.saving import drawing
 
         hatches = {OWN: "", RANDOM: "", LATTICES: "///"}
         with drawing(style):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.style import PaperStyle
+    from biobgt.figures.paper_style import PaperStyle
     from biobgt.hubs.region_story import RegionStory
     from biobgt.measured import Measured
 

@@ -1,9 +1,9 @@
 from .atlases import find_atlas, read_atlas
 from .cohorts import read_cohort, stream_subjects
-from .files import ReadOptions
 from .formats import READERS, Reader, readable_suffixes
 from .images import ImageOptions
 from .phenotypes import read_phenotypes
+from .read_options import ReadOptions
 
 __all__ = [
     "READERS",

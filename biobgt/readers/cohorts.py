@@ -19,12 +19,12 @@ from biobgt.missing_regions import apply_missing_rule
 from biobgt.readers.absent_regions import with_absent_regions
 from biobgt.readers.atlases import find_atlas
 from biobgt.readers.file_names import ask_between_recordings, printable
-from biobgt.readers.files import ReadOptions
 from biobgt.readers.formats import suffix_of
 from biobgt.readers.found_files import Found, look_up, read_found_phenotypes
 from biobgt.readers.phenotype_matching import match_phenotypes
 from biobgt.readers.phenotypes import Phenotypes, read_phenotypes
 from biobgt.readers.project_files import PROJECT_SUFFIX, read_project_cohort
+from biobgt.readers.read_options import ReadOptions
 from biobgt.readers.recognition import BY_USER, SettledAtlas, settle_atlas, settle_by_user
 from biobgt.readers.subject_files import (
     Candidate,

@@ -1,63 +1,17 @@
 """One file to readings: the reader by the file's extension, after a check that the content is what it says."""
 
 import hashlib
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from biobgt.atlas import Atlas
 from biobgt.cohort import Source
 from biobgt.errors import InputError
 from biobgt.limits import current_limits
-from biobgt.missing_regions import MissingRule
-from biobgt.readers.arrays import SubjectAxis
 from biobgt.readers.formats import Asked, Reader, beginnings, readable_suffixes, reader_of, suffix_of
-from biobgt.readers.images import ImageOptions
-from biobgt.readers.layout import Header
-from biobgt.readers.reading import Kind, Reading
-from biobgt.readers.time_axis import Orientation
-from biobgt.recordings import RecordingRule, check_run
+from biobgt.readers.read_options import ReadOptions
+from biobgt.readers.reading import Reading
 
 _PICKLE_STARTS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """The user's word on what files alone do not say.
-
-    Attributes
-    ----------
-    kind : {"series", "connectivity"} or None
-    orientation : {"time-region", "region-time"} or None
-    header : {"yes", "no"} or None
-        Whether a text table's first line is a header.
-    variable : str or None
-        Which array of an ``.npz``, ``.mat`` or ``.h5`` file holds the data.
-    subject_axis : {"first", "last"} or None
-        Along which axis of a three-dimensional array the subjects lie.
-    pattern : str or None
-        Which files of a folder to read, for example ``*_cc200*``.
-    missing : {"gaps", "shared", "refuse"}
-        What to do where subjects lack regions; see :mod:`biobgt.missing_regions`.
-    recordings : {"apart", "averaged", "earliest"}
-        What to do with several sessions or runs of one person; see :mod:`biobgt.recordings`.
-    run : str or None
-        Which recordings to keep, such as ``run-1`` or ``ses-2_run-1``; None keeps all.
-    image : ImageOptions
-    """
-
-    kind: Kind | None = None
-    orientation: Orientation | None = None
-    header: Header | None = None
-    variable: str | None = None
-    subject_axis: SubjectAxis | None = None
-    pattern: str | None = None
-    missing: MissingRule = "gaps"
-    recordings: RecordingRule = "apart"
-    run: str | None = None
-    image: ImageOptions = field(default_factory=ImageOptions)
-
-    def __post_init__(self) -> None:
-        check_run(self.run)
 
 
 def read_file(

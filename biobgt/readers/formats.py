@@ -21,7 +21,7 @@ from biobgt.registry import Registry
 
 if TYPE_CHECKING:
     from biobgt.atlas import Atlas
-    from biobgt.readers.files import ReadOptions
+    from biobgt.readers.read_options import ReadOptions
 
 
 @dataclass(frozen=True, eq=False)

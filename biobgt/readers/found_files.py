@@ -9,7 +9,6 @@ from biobgt.cohort import Refusal
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.readers.archives import UnpackedSoFar, unpacked
 from biobgt.readers.file_names import FoundFile, printable, subject_ids
-from biobgt.readers.files import ReadOptions
 from biobgt.readers.folders import look_through
 from biobgt.readers.formats import is_of_one_side, suffix_of
 from biobgt.readers.gifti import is_surface_labels
@@ -19,6 +18,7 @@ from biobgt.readers.label_tables import is_label_table
 from biobgt.readers.phenotype_joining import JoinedPhenotypes
 from biobgt.readers.phenotype_search import column_of_subjects, holds_phenotypes
 from biobgt.readers.phenotypes import Phenotypes, read_phenotypes
+from biobgt.readers.read_options import ReadOptions
 from biobgt.wording import counted
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from biobgt.atlas import BUNDLED, Atlas, BundledAtlas
 from biobgt.errors import InputError
+from biobgt.options import Options, option
 from biobgt.readers.isolated import read_isolated
 from biobgt.readers.reading import Reading
 from biobgt.wording import counted
@@ -20,34 +21,63 @@ from biobgt.wording import counted
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
 
 
+def _labels_title(labels: Path | str) -> str:
+    return BUNDLED[str(labels)].title if str(labels) in BUNDLED else str(labels)
+
+
 @dataclass(frozen=True)
-class ImageOptions:
-    """How series are taken from images.
+class ImageOptions(Options):
+    """How series are taken from images; by default nothing is smoothed, filtered or regressed out."""
 
-    Attributes
-    ----------
-    labels : Path, str or None
-        A label image with one whole number per region, or the name of a bundled atlas that has one (``schaefer200``).
-        None: spheres around the atlas's coordinates.
-    radius_mm : float
-        Radius of those spheres.
-    tr : float or None
-        Seconds between volumes; None takes it from the image's header.
-    smoothing_mm : float or None
-        Full width at half maximum of a Gaussian kernel.
-    low_pass, high_pass : float or None
-        Band-pass limits in Hz.
-    confounds : {"simple", "scrubbing", "compcor", "ica_aroma"} or None
-        One of nilearn's strategies for the fMRIPrep confounds beside the image; None regresses nothing out.
-    """
-
-    labels: Path | str | None = None
-    radius_mm: float = 5.0
-    tr: float | None = None
-    smoothing_mm: float | None = None
-    low_pass: float | None = None
-    high_pass: float | None = None
-    confounds: Confounds | None = None
+    labels: Path | str | None = option(
+        None,
+        type_=(str, Path),
+        title="Label image, or labels of fsaverage5's vertices, of a bundled atlas",
+        shown=_labels_title,
+        help="Label image of the regions, with one whole number per region, or a bundled one by its atlas's name "
+        "(schaefer200). Default: spheres around the atlas's coordinates.",
+    )
+    radius_mm: float = option(
+        5.0,
+        title="Radius of spheres (mm)",
+        help="Radius of the spheres around the atlas's coordinates, mm.",
+        above=0,
+        unit="mm",
+        step=0.5,
+        flag="--radius",
+    )
+    tr: float | None = option(
+        None,
+        type_=float,
+        title="TR (s); leave empty to use the TR in the header",
+        help="Seconds between volumes. Default: the header's.",
+        above=0,
+        unit="s",
+        step=0.01,
+    )
+    smoothing_mm: float | None = option(
+        None,
+        type_=float,
+        title="Smoothing (mm FWHM)",
+        help="Full width at half maximum of a Gaussian kernel, mm.",
+        above=0,
+        unit="mm",
+        step=0.5,
+        flag="--smoothing",
+    )
+    high_pass: float | None = option(
+        None, type_=float, title="High-pass (Hz)", help="High-pass limit, Hz.", above=0, unit="Hz", step=0.001
+    )
+    low_pass: float | None = option(
+        None, type_=float, title="Low-pass (Hz)", help="Low-pass limit, Hz.", above=0, unit="Hz", step=0.001
+    )
+    confounds: Confounds | None = option(
+        None,
+        type_=str,
+        choices=get_args(Confounds),
+        title="fMRIPrep confounds to regress out; add their files with the images",
+        help="Nilearn strategy for the fMRIPrep confounds beside the image. Default: none.",
+    )
 
     @property
     def bundled(self) -> BundledAtlas | None:
@@ -65,17 +95,11 @@ class ImageOptions:
         return None if self.labels is None else Path(self.labels)
 
     def __post_init__(self) -> None:
-        if self.confounds is not None and self.confounds not in get_args(Confounds):
-            raise InputError(
-                f"There is no confound strategy '{self.confounds}'. Choose one of: {', '.join(get_args(Confounds))}."
-            )
+        super().__post_init__()
         if self.low_pass is not None and self.high_pass is not None and self.high_pass >= self.low_pass:
             raise InputError(
                 f"The band-pass keeps {self.high_pass} to {self.low_pass} Hz; high_pass must be the lower of the two."
             )
-        for what, value in (("radius", self.radius_mm), ("TR", self.tr), ("smoothing", self.smoothing_mm)):
-            if value is not None and value <= 0:
-                raise InputError(f"The {what} is {value}; it must be above zero.")
 
 
 def read_image(

@@ -12,11 +12,12 @@ from biobgt.cohort import ATLAS_DECIDED_BY, Source, Subject
 from biobgt.errors import InputError
 from biobgt.limits import current_limits
 from biobgt.readers.file_names import FoundFile, check_name, printable, subject_ids
-from biobgt.readers.files import ReadOptions, describe_source, read_file
+from biobgt.readers.files import describe_source, read_file
 from biobgt.readers.formats import is_image, is_read_ahead
 from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.isolated import read_until
 from biobgt.readers.label_tables import label_table_beside
+from biobgt.readers.read_options import ReadOptions
 from biobgt.readers.reading import Measurement, Reading, interpret, named_by_table, names_of_regions
 from biobgt.readers.recognition import check_places, region_order
 from biobgt.readers.releases import FileName, read_name

@@ -17,7 +17,7 @@ from biobgt.export.bundle import make_files
 from biobgt.export.making import make_figure, options_in_full
 from biobgt.figures.hub_curve_options import HubCurvesOptions
 from biobgt.figures.hub_curves import HubCurves
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
@@ -199,7 +199,7 @@ def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page)
     assert exported(page) == requests[::-1]
     page.button(key="export_remove_0").click().run()
     assert exported(page) == requests[:1]
-    page.segmented_control(key="export_width").set_value(174.0).run()
+    page.segmented_control(key="export_width_mm").set_value(174.0).run()
     assert_no_error(page)
     ((request, style), (png, caption)) = next(iter(page.session_state[keys.EXPORT_PREVIEWS].items()))
     assert (request, style.width_mm) == (requests[0], 174.0)

@@ -32,7 +32,7 @@ def test_fetched_subjects_are_the_users_own(open_page, asked, tmp_path):
     assert "none of your data are sent" in said
     assert f"kept in {tmp_path / 'kept'} on the machine" in said
     assert asked == []  # nothing before the button is pressed
-    page.number_input(key="fetch_subjects").set_value(2).run()
+    page.number_input(key="fetch_n_subjects").set_value(2).run()
     assert start(page).label == "Fetch 2 subjects"
     start(page).click().run()
     assert_no_error(page)
@@ -55,5 +55,5 @@ def test_without_a_network_it_ends_with_a_sentence(open_page, tmp_path, monkeypa
     (error,) = page.error
     assert "ABIDE could not be fetched: its server was not reached" in as_shown(error.value)
     assert page.selectbox(key="cohort").value == "asd"
-    page.number_input(key="fetch_subjects").set_value(3).run()
+    page.number_input(key="fetch_n_subjects").set_value(3).run()
     assert not start(page).disabled

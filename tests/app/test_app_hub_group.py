@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from biobgt import ConnectomeSettings, InputError, measured_hubs
 from biobgt.cohort_tables import analyse_hubs
 from biobgt.figures import random_regions
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs import group_curves
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.simulate import demo_cohort

@@ -13,7 +13,7 @@ from biobgt.figures.module_chance import ChanceOptions, ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow
 from biobgt.figures.module_groups import TwoGroupOptions
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.simulate import demo_cohort
 from session import keys
 from session.cohorts import OWN

@@ -17,7 +17,7 @@ from biobgt.cli import main
 from biobgt.export.bundle import make_files, write_bundle
 from biobgt.export.making import make_figure
 from biobgt.figures.figure import FIGURES, Figure
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.options import Options, option
 from biobgt.simulate import demo_cohort

@@ -21,8 +21,7 @@ from biobgt.hubs.table import SubjectHubs
 from biobgt.model.installed import InstalledModel
 from biobgt.modules import resolution
 from session.cohorts import OWN
-from session.export_list import EXPORT_FORMATS
-from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.keys import EXPORT_FORMATS, EXPORT_LIST, NEXT_COHORT, OWN_COHORT
 from session.view import LoadedCohort
 from views.export import export_results
 

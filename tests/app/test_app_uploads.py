@@ -206,10 +206,10 @@ def test_axes_and_atlas_of_a_nameless_table_are_two_questions(open_page, bold) -
         "Craddock CC200",
         "Schaefer 200, 7-network order",
         "Schaefer 200, 17-network order",
-        "another atlas, or not known",
+        "Another atlas, or not known",
     ]
     assert "no model applies" in labels(page)[-1]
-    answer(page, "another atlas")
+    answer(page, "Another atlas")
     assert_no_error(page)
     cohort = page.session_state["own_cohort"].cohort
     assert (cohort.atlas.name, cohort.subjects[0].n_timepoints) == ("unknown200", 100)

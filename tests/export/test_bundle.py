@@ -20,7 +20,7 @@ from PIL import Image
 from biobgt import ConnectomeSettings, InputError
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256, texts
 from biobgt.export.bundle import make_files, versions, write_bundle
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.project import save_project
 
 STYLE = PaperStyle(width_mm=85, dpi=100)

@@ -15,7 +15,8 @@ from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.making import make_figure
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.model_figure import ModelFigure
-from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle
+from biobgt.figures.paper.saving import MM_PER_INCH
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.measured import MeasuredCohort
 from biobgt.model.group_results import load_groups
@@ -218,7 +219,7 @@ def test_cohort_hash_tells_numbers_groups_and_order_apart(measured):
         (FigureRequest("hub_curves", DEMO, SUBJECT, options={"colour": "red"}), "no option 'colour'"),
         (FigureRequest("hub_curves", DEMO, SUBJECT, options={"gamma": "1"}), "cannot be '1'"),
         (FigureRequest("hub_curves", DEMO, SUBJECT, options={"group": 1}), "cannot be 1"),
-        (FigureRequest("hub_curves", DEMO, SUBJECT, options={"scale": "log"}), "no scale 'log'"),
+        (FigureRequest("hub_curves", DEMO, SUBJECT, options={"scale": "log"}), "'scale' cannot be 'log'"),
         (FigureRequest("hub_curves", DEMO, SUBJECT, options={"region": "Atlantis"}), "no region 'Atlantis'"),
         (FigureRequest("hub_curves", DEMO), "name the subject"),
         (FigureRequest("hub_curves", DEMO, "nobody"), "no subject 'nobody'"),

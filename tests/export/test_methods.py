@@ -25,7 +25,7 @@ from biobgt.export.methods_models import model_paragraphs
 from biobgt.export.methods_people import acquisition_sentences, people_sentences
 from biobgt.export.methods_subjects import named_figures, shown_sentences
 from biobgt.export.own_citation import own_work, software_sentences
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
 from biobgt.references import REFERENCES, work
 from biobgt.training.cohort_stories import STORIES

@@ -14,7 +14,8 @@ from biobgt.cli.main import app
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.export.methods_models import model_paragraphs
-from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle
+from biobgt.figures.paper.saving import MM_PER_INCH
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.measured import MeasuredCohort
 from biobgt.model.group_results import load_groups
 from biobgt.model.pretrained import load_card, load_pretrained, pretrained_names

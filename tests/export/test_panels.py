@@ -12,7 +12,7 @@ from test_bundle import STYLE, run_script, unpack
 from biobgt import InputError
 from biobgt.export.bundle import make_files, write_bundle
 from biobgt.export.panels import PanelOptions, PanelsRequest, make_panels
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 
 ASKED = PanelsRequest((request_of("hub_scatter"), request_of("module_flow")), PanelOptions(columns=1))
 
@@ -24,7 +24,7 @@ def test_request_is_read_back():
         ({"format": "x"}, "no request of panels"),
         ({"version": 2}, "newer version"),
         ({"panels": 5}, "damaged"),
-        ({"options": {"columns": 9, "letters": True}}, "no columns '9'"),
+        ({"options": {"columns": 9, "letters": True}}, "'columns' cannot be '9'"),
         ({"panels": document["panels"][:1]}, "at least two"),
     ):
         with pytest.raises(InputError, match=sentence):

@@ -149,7 +149,7 @@ def test_each_groups_modules_are_drawn_with_matching_numbers(measured):
     ("figure", "options", "said"),
     [
         ("region_spectra", {"region": "Atlantis"}, "no region 'Atlantis'"),
-        ("region_entropy", {"perturbation": "shake"}, "no perturbation 'shake'"),
+        ("region_entropy", {"perturbation": "shake"}, "'perturbation' cannot be 'shake'"),
         ("modularity_against_chance", {"null_graphs": 0}, "option 'null_graphs' is 0; it must be 1 or more"),
         ("group_module_brain", {"group": "MCI"}, "'MCI' is not one of the compared groups: name NC or AD"),
         ("group_module_brain", {"second": "NC"}, "two different groups"),

@@ -1,7 +1,7 @@
 """Regions in a brain, drawn at once: short for tests that look at one of the two drawings."""
 
 from biobgt.figures.brain import BrainDrawing
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 
 
 def brain_3d(coordinates, regions, **drawn):

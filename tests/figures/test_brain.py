@@ -23,9 +23,8 @@ from biobgt.figures.brain_nodes import (
 )
 from biobgt.figures.brain_traces import cortex_mesh
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.colours import PALE_GREY
-from biobgt.figures.modules import MODULE_COLOURS
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.measured import MeasuredCohort
 
 REGIONS = ("A", "<b>B</b>", "C", "D")

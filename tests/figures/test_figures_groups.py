@@ -97,7 +97,7 @@ def test_brain_has_the_effect_size_of_every_region(measured):
 
 
 def test_what_has_no_regions_or_features_is_refused(measured):
-    with pytest.raises(InputError, match="There is no of 'segregation'"):
+    with pytest.raises(InputError, match="The option 'of' cannot be 'segregation'"):
         DifferenceBrainOptions(first="NC", second="AD", of="segregation")
     with pytest.raises(InputError, match="take the figure 'group_module_flow'"):
         GroupDifferences.of(measured, replace(OPTIONS, of="modules"))

@@ -9,7 +9,7 @@ from biobgt.figures import FiveBrains, RegionOrder, only_regions, order_by_value
 from biobgt.figures.group_behind import GroupBehind
 from biobgt.figures.hub_curve_options import BY_NE, HubCurvesOptions
 from biobgt.figures.hub_words import table_caption
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
 
 REGIONS = ("A", "<b>B</b>", "C", "D")

@@ -8,12 +8,12 @@ import pytest
 
 from biobgt.errors import InputError
 from biobgt.figures import module_colours
+from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.figures.module_chance import ChanceOptions, ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
 from biobgt.figures.module_groups import TwoGroupOptions, difference_caption, difference_numbers, group_words
 from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
-from biobgt.figures.modules import MODULE_COLOURS
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.role_map import RoleMap
 from biobgt.measured import MeasuredCohort

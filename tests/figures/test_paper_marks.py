@@ -10,10 +10,11 @@ from matplotlib.font_manager import FontProperties, findfont
 from biobgt.assets import asset
 from biobgt.errors import InputError
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.fonts import installed_fonts
 from biobgt.export.making import make_figure
 from biobgt.export.script import make_script
-from biobgt.figures.paper.style import BUNDLED_FONT, PaperStyle, save_figure
+from biobgt.figures.paper.fonts import installed_fonts
+from biobgt.figures.paper.saving import save_figure
+from biobgt.figures.paper_style import BUNDLED_FONT, PaperStyle
 from biobgt.measured import MeasuredCohort
 
 DEMO = CohortRef("ad", demo=True, n_per_group=1, seed=3)

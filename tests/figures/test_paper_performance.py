@@ -10,7 +10,7 @@ from biobgt.figures.attention_blocks import AttentionBlocks
 from biobgt.figures.benchmark_results import BenchmarkResults
 from biobgt.figures.model_results import ResultsBeside
 from biobgt.figures.noise import NoiseResponse
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.performance import Reliability
 from biobgt.figures.subject_probability import SubjectProbability
 from biobgt.model.attention_views import BlockTests

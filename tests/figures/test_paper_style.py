@@ -17,7 +17,7 @@ from hub_figures import scatter_of
 from PIL import Image
 
 from biobgt import InputError
-from biobgt.figures.modules import MODULE_COLOURS
+from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.figures.paper import PALETTES, PaperStyle, save_figure
 
 REGIONS = ("A", "B", "C", "a $5 region of $6")
@@ -164,12 +164,12 @@ def test_two_users_at_once_get_their_own_sizes_of_type():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"width_mm": 10}, "The figure's width is 10; choose one from 40 to 400 mm."),
-        ({"height_mm": 1000}, "The figure's height is 1000; choose one from 30 to 400 mm."),
-        ({"font_size": 2}, "The figure's font size is 2; choose one from 5 to 24 points."),
-        ({"dpi": 5000}, "The figure's dpi is 5000; choose one from 72 to 1200 dots per inch."),
-        ({"width_mm": float("nan")}, "The figure's width is nan"),
-        ({"palette": "rainbow"}, "There is no palette 'rainbow'; choose one of okabe-ito, tol-muted."),
+        ({"width_mm": 10}, "The option 'width_mm' is 10; it must be from 40 to 400 mm."),
+        ({"height_mm": 1000}, "The option 'height_mm' is 1000; it must be from 30 to 400 mm."),
+        ({"font_size": 2}, "The option 'font_size' is 2; it must be from 5 to 24 points."),
+        ({"dpi": 5000}, "The option 'dpi' is 5000; it must be from 72 to 1200 dots per inch."),
+        ({"width_mm": float("nan")}, "The option 'width_mm' is nan"),
+        ({"palette": "rainbow"}, "The option 'palette' cannot be 'rainbow'. Choose one of: okabe-ito, tol-muted."),
         ({"font": "No Such Font"}, "The font 'No Such Font' is not installed"),
     ],
 )
@@ -193,6 +193,6 @@ def test_height_without_room_for_brains_is_refused():
 
 def test_a_palette_has_a_counterpart_for_every_house_colour():
     style = PaperStyle(palette="tol-muted")
-    assert [style.colour(colour) for colour in MODULE_COLOURS] == list(PALETTES["tol-muted"])
-    assert all(len(set(colours)) == len(MODULE_COLOURS) for colours in PALETTES.values())
+    assert [style.colour(colour) for colour in MODULE_COLOURS] == list(PALETTES["tol-muted"].colours)
+    assert all(len(set(palette.colours)) == len(MODULE_COLOURS) for palette in PALETTES.values())
     assert style.colour("#123456") == "#123456"

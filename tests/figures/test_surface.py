@@ -10,7 +10,7 @@ from nilearn.datasets import load_fsaverage
 from biobgt.atlas import BUNDLED, load_atlas, numbered_atlas
 from biobgt.errors import InputError
 from biobgt.figures.brain import BrainDrawing, brain_caption
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.surface import (
     N_VERTICES,
     VIEWS,

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.readers.files import ReadOptions, read_file
+from biobgt.readers.files import read_file
+from biobgt.readers.read_options import ReadOptions
 
 OPTIONS = ReadOptions()
 

@@ -9,7 +9,8 @@ import pytest
 from biobgt import InputError, read_cohort
 from biobgt.atlas import numbered_atlas
 from biobgt.project import open_project
-from biobgt.readers.files import ReadOptions, read_file
+from biobgt.readers.files import read_file
+from biobgt.readers.read_options import ReadOptions
 
 OPTIONS = ReadOptions()
 

@@ -16,8 +16,9 @@ import pytest
 from biobgt import InputError
 from biobgt.errors import ReaderFault
 from biobgt.readers import isolated
-from biobgt.readers.files import ReadOptions, read_file
+from biobgt.readers.files import read_file
 from biobgt.readers.isolated import read_isolated
+from biobgt.readers.read_options import ReadOptions
 
 READER = "biobgt.readers.hdf5"
 HDF5 = {"variable": None, "matlab": False}

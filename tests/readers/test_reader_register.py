@@ -8,8 +8,9 @@ from biobgt import InputError, read_cohort
 from biobgt.atlas import numbered_atlas
 from biobgt.cli.main import app
 from biobgt.readers import READERS, Reader, arrays, cifti, gifti, images
-from biobgt.readers.files import ReadOptions, read_file
+from biobgt.readers.files import read_file
 from biobgt.readers.formats import is_read_ahead, readable_suffixes, suffix_of
+from biobgt.readers.read_options import ReadOptions
 from biobgt.readers.reading import Reading
 from tests.fuzz import corpus
 

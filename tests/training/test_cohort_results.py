@@ -9,7 +9,7 @@ from biobgt import Cohort, InputError, Subject
 from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard
 from biobgt.figures.model_figure import AskedModelOptions
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.training.cohort_results import FEWEST, THE_CARD, THIS_COHORT, CohortResults, cohort_results
 from biobgt.training.metrics import classification_metrics

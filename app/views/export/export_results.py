@@ -17,7 +17,7 @@ from biobgt import Cohort, InputError
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.bundle import FigureFiles, make_files, write_bundle
 from biobgt.export.panels import PanelFiles, PanelsRequest, make_panels
-from biobgt.figures.paper.style import FileFormat, PaperStyle
+from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.kept_results import Key
 from biobgt.measured import MeasuredCohort
 from session.cohorts import load, own_cohort

@@ -11,10 +11,11 @@ from biobgt.export import FigureRequest
 from biobgt.export.panels import PanelsRequest
 from biobgt.export.texts import is_simulated
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.paper.style import FileFormat, PaperStyle
+from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.simulate import DEMO_COHORTS
 from biobgt.wording import counted
-from session.export_list import EXPORT_DATA, listed, move, remove
+from session.export_list import listed, move, remove
+from session.keys import EXPORT_DATA
 from session.long_work import work_through
 from session.view import current_view
 from views.export.export_results import (

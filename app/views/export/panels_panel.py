@@ -7,8 +7,8 @@ import streamlit as st
 
 from biobgt.export import FigureRequest
 from biobgt.export.panels import COLUMNS, FEWEST_PANELS, PanelOptions, PanelsRequest
-from biobgt.figures.paper.style import PaperStyle
-from session.export_list import PANEL_COLUMNS, PANEL_FIGURES, PANEL_LETTERS
+from biobgt.figures.paper_style import PaperStyle
+from session.keys import PANEL_COLUMNS, PANEL_FIGURES, PANEL_LETTERS
 from session.long_work import work_through
 from views.export.export_results import PREVIEW_DPI, keep_panels, kept_panels
 from views.shared.widgets import plain

@@ -20,9 +20,9 @@ from biobgt.serving import (
 )
 from session.access.audit import audit
 from session.access.gate import is_served_to_others, let_in
+from session.keys import LOGGED_IN
 from views.shared.widgets import input_errors_shown, plain
 
-LOGGED_IN = "logged_in"
 SHARED = "shared password"
 
 

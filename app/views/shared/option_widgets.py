@@ -1,12 +1,13 @@
 """Widgets made of options: what an option is called, what it means and what it may be stands with the option."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import floor, log10
 from typing import Any
 
 import streamlit as st
 
 from biobgt import Cohort
-from biobgt.options import LARGEST_SEED, Option, Options
+from biobgt.options import LARGEST_SEED, Option, Options, Plain
 from session.choices import for_widget, is_offered, usable
 
 MOST_IN_A_ROW = 4  # choices side by side; more of them are a list to open
@@ -48,22 +49,81 @@ def ask_for(
     value = tuple(value) if isinstance(value, list) else value
     if key not in st.session_state or not is_offered(one, value, cohort):
         st.session_state[key] = for_widget(usable(one, value, cohort))
+    _draw(one, offered, key=key, label=label, text=text, disabled=disabled)
+
+
+def ask_here(
+    one: Option, *, key: str, offered: Sequence[Plain] | None = None, start: Plain = None, width: int | None = None
+) -> Any:
+    """Ask for one option that stays with its page: links do not name it. Returns the answer.
+
+    Parameters
+    ----------
+    one : Option
+    key : str
+        Under which the session keeps the answer.
+    offered : sequence of plain values, optional
+        In place of what the option allows.
+    start : plain value, optional
+        What is shown before anything was chosen, in place of the default.
+    width : int, optional
+        Of a list or a number, in pixels.
+    """
+    st.session_state.setdefault(key, one.default if start is None else start)
+    if offered is None:
+        offered = one.steps if one.steps is not None else tuple(one.choices or ())
+        if offered and one.default is None:
+            offered = (None, *offered)
+    _draw(one, list(offered), key=key, width=width)
+    return st.session_state[key]
+
+
+def _draw(
+    one: Option,
+    offered: list[Plain],
+    *,
+    key: str,
+    label: str | None = None,
+    text: Callable[[Any], str] | None = None,
+    disabled: bool = False,
+    width: int | None = None,
+) -> None:
+    """Draw the widget that suits an option."""
     about: dict[str, Any] = {"key": key, "persist_state": "session", "help": one.help or None, "disabled": disabled}
     title, text = one.title if label is None else label, text or one.text
     if isinstance(one.default, tuple):
         st.multiselect(title, offered, format_func=text, **about)
     elif isinstance(one.default, bool) and not one.shown:
         st.toggle(title, **about)
-    elif one.steps is not None and len(offered) > MOST_IN_A_ROW:
-        width = SLIDER_WIDTH if len(offered) > FEW_STEPS else SHORT_SLIDER_WIDTH
-        st.select_slider(title, offered, format_func=text, width=width, **about)
-    elif isinstance(one.default, int) and not isinstance(one.default, bool) and not _of_a_list(one):
-        st.number_input(title, min_value=0, max_value=LARGEST_SEED, step=1, width=NUMBER_WIDTH, **about)
-    elif len(offered) <= MOST_IN_A_ROW and (one.choices_of is None or one.in_a_row):
+    elif one.steps is not None and len(offered) > MOST_IN_A_ROW and not one.in_a_row:
+        slider = SLIDER_WIDTH if len(offered) > FEW_STEPS else SHORT_SLIDER_WIDTH
+        st.select_slider(title, offered, format_func=text, width=slider, **about)
+    elif one.types[0] in (int, float) and not _of_a_list(one):
+        _draw_number(one, title, width=width or NUMBER_WIDTH, **about)
+    elif _in_a_row(one, offered):
         st.segmented_control(title, offered, format_func=text, required=True, **about)
     else:
-        width = NUMBER_WIDTH if isinstance(one.default, int) else LIST_WIDTH
-        st.selectbox(title, offered, format_func=text, width=width, **about)
+        usual = NUMBER_WIDTH if one.types == (int,) else LIST_WIDTH
+        st.selectbox(title, offered, format_func=text, width=width or usual, **about)
+
+
+def _draw_number(one: Option, title: str, **about: Any) -> None:
+    """A number within the option's bounds; what must be above a bound is a step above it at least."""
+    if one.types == (int,):
+        st.number_input(title, min_value=int(one.low or 0), max_value=int(one.high or LARGEST_SEED), step=1, **about)
+        return
+    step = one.step or 1.0
+    low = one.low if one.above is None else one.above + step
+    high = None if one.high is None else float(one.high)
+    digits = max(0, -floor(log10(step)))
+    st.number_input(title, min_value=low, max_value=high, step=step, format=f"%.{digits}f", **about)
+
+
+def _in_a_row(one: Option, offered: Sequence[Plain]) -> bool:
+    if one.in_a_row and one.steps is not None:
+        return True
+    few = len(offered) <= MOST_IN_A_ROW
+    return few and one.default is not None and (one.choices_of is None or one.in_a_row)
 
 
 def _of_a_list(one: Option) -> bool:

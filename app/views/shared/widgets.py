@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -20,13 +20,11 @@ from biobgt import InputError
 from biobgt.export import FigureRequest
 from biobgt.figures.figure import Figure, ScreenHeight
 from biobgt.figures.model_figure import ModelFigure
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.glossary import GLOSSARY
 from biobgt.kept_results import Key, Kind
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
-
-if TYPE_CHECKING:
-    from biobgt.figures.paper.style import PaperStyle
 
 LARGE_HEIGHT = 680
 SCREEN_DPI = 220
@@ -177,8 +175,6 @@ def _height_rule(key: str, height: ScreenHeight) -> str:
 
 def _picture(figure: Figure, width_mm: float) -> tuple[bytes, str]:
     """A drawing for paper, sharp enough for a screen of twice the usual density, and its caption."""
-    from biobgt.figures.paper.style import PaperStyle  # brings matplotlib, which only a picture needs
-
     style = PaperStyle(width_mm=width_mm, dpi=SCREEN_DPI)
     return as_png(figure.matplotlib(style), style=style), figure.paper_caption(style)
 
@@ -204,9 +200,9 @@ def show_picture(picture: Any, caption: str, key: str, *, export: FigureRequest 
         _enlarge(partial(st.image, png, width="stretch", alt=caption))
 
 
-def as_png(figure: Any, *, style: "PaperStyle | None" = None) -> bytes:
+def as_png(figure: Any, *, style: PaperStyle | None = None) -> bytes:
     """Write a matplotlib figure as PNG; by default sharp enough for a screen of twice the usual density."""
-    from biobgt.figures.paper.style import PaperStyle, save_figure  # brings matplotlib, which few pages need
+    from biobgt.figures.paper.saving import save_figure  # brings matplotlib, which few pages need
 
     buffer = BytesIO()
     save_figure(figure, buffer, "png", style or PaperStyle(dpi=SCREEN_DPI))

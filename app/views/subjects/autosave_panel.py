@@ -13,16 +13,19 @@ from biobgt.wording import counted
 from session.access.gate import has_server, is_served_to_others, most_per_file_mb, most_per_session_mb
 from session.address import link_of_project, saved_view
 from session.cohorts import OWN, empty_uploaders, keep_own_cohort, own_cohort
-from session.keys import EDITION, NEXT_LINK
+from session.keys import (
+    COPY_DISMISSED,
+    COPY_KEY,
+    COPY_OPENED,
+    COPY_PROBLEM,
+    COPY_SAVED,
+    COPY_SWITCH,
+    EDITION,
+    NEXT_LINK,
+)
 from session.view import View
 from views.shared.widgets import input_errors_shown, plain
 
-COPY_KEY = "copy_key"
-COPY_SAVED = "copy_saved"  # the edition and the settings of the last copy
-COPY_OPENED = "copy_opened"  # the copy that this session opened, until its own has taken its place
-COPY_PROBLEM = "copy_problem"
-COPY_DISMISSED = "copy_dismissed"
-COPY_SWITCH = "copy_switch"
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
 
 

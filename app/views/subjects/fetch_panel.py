@@ -5,21 +5,19 @@ folder of nilearn, so that work that was stopped goes on where it was.
 """
 
 from functools import partial
-from typing import get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import InputError
-from biobgt.fetch import ABIDE_TERMS, FetchOptions, Pipeline, abide_cohort, data_folder
+from biobgt.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session.cohorts import empty_uploaders, keep_own_cohort
 from session.keys import FETCH_PROBLEM, FETCHING
 from session.long_work import bar_with_stop
+from views.shared.option_widgets import ask_here
 from views.shared.widgets import plain
 
-_MOST = 1112  # all of ABIDE
-_FEW = 20
-_PIPELINE_TITLES = {"cpac": "C-PAC", "ccs": "CCS", "dparsf": "DPARSF", "niak": "NIAK"}
+_FEW = 20  # subjects, before another number is chosen
 
 
 def show_fetching() -> None:
@@ -48,27 +46,15 @@ def show_fetching() -> None:
 
 
 def _ask_what() -> FetchOptions:
+    asked = {name: one for name, one in FetchOptions.declared().items() if name != "mirror"}
+    in_one_line = {
+        "n_subjects": partial(ask_here, start=_FEW, width=150),
+        "pipeline": partial(ask_here, width=170),
+    }
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        n_subjects = st.number_input(
-            "Subjects",
-            min_value=2,
-            max_value=_MOST,
-            value=_FEW,
-            key="fetch_subjects",
-            width=150,
-            help="The first subjects of ABIDE's table, which lists one site after the other.",
-        )
-        pipeline: Pipeline = st.selectbox(
-            "Preprocessing pipeline",
-            get_args(Pipeline),
-            format_func=lambda name: _PIPELINE_TITLES.get(name, name),
-            key="fetch_pipeline",
-            width=170,
-        )
-    band_pass = st.checkbox("Band-passed series (0.01 to 0.1 Hz)", value=True, key="fetch_band_pass")
-    no_global = st.checkbox("Global signal removed", value=True, key="fetch_global_signal")
-    checked = st.checkbox("Only subjects whose data passed ABIDE's quality check", value=True, key="fetch_checked")
-    return FetchOptions(pipeline, band_pass, no_global, checked, int(n_subjects))
+        answers = {name: ask_one(asked.pop(name), key=f"fetch_{name}") for name, ask_one in in_one_line.items()}
+    answers |= {name: ask_here(one, key=f"fetch_{name}") for name, one in asked.items()}
+    return FetchOptions(**answers)
 
 
 def _fetch(options: FetchOptions) -> None:
@@ -81,7 +67,7 @@ def _fetch(options: FetchOptions) -> None:
         cohort = abide_cohort(
             data_folder(),
             options,
-            name=f"ABIDE, {_PIPELINE_TITLES[options.pipeline]}",
+            name=f"ABIDE, {PIPELINES[options.pipeline]}",
             progress=partial(_advance, bar, "Fetched"),
             reading=partial(_advance, bar, "Read"),
         )

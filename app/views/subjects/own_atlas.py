@@ -5,7 +5,8 @@ import streamlit as st
 from session.uploads import Upload
 
 OWN_TABLE, OWN_TABLE_TITLE = "own table", "My own atlas table"
-UNKNOWN_TITLE = "Another atlas, or not known: regions are numbered"
+UNKNOWN_TITLE = "Another atlas, or not known"
+UNKNOWN_IN_LIST = f"{UNKNOWN_TITLE}: regions are numbered"
 
 
 def ask_for_atlas_table(key: str) -> Upload | None:

@@ -7,28 +7,16 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from biobgt import ChoiceNeeded, Cohort, InputError
+from biobgt import ChoiceNeeded, Cohort, InputError, ReadOptions
 from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
 from session.cohorts import keep_own_cohort, own_cohort
-from session.keys import ADDING, ANSWERS, ATTEMPT, BATCH
+from session.keys import ADDING, ANSWERED_FILES, ANSWERS, ATTEMPT, BATCH
 from session.long_work import bar_with_stop
 from session.uploads import Upload, UploadedFiles, read_uploaded, take_in
 from views.shared.widgets import plain
+from views.subjects.own_atlas import UNKNOWN_TITLE
 
 OWN_NAME = "Your files"
-ANSWERED_FILES = "answered_files"  # the files that the answers are about
-_CHOICE_TITLES = {
-    "series": "region time series",
-    "connectivity": "a connectivity matrix",
-    "time-region": "rows are time points, columns are regions",
-    "region-time": "rows are regions, columns are time points",
-    "yes": "the first line is a header",
-    "no": "the first line is data",
-    "first": "subjects lie along the first axis",
-    "last": "subjects lie along the last axis",
-    "averaged": "each person's recordings are averaged",
-    UNKNOWN_ATLAS: "another atlas, or not known",
-}
 
 
 @dataclass(frozen=True)
@@ -94,7 +82,7 @@ def show_attempt() -> None:
         _ask(attempt.question)
     answers = st.session_state.get(ANSWERS)
     if answers:
-        said = "; ".join(f"{option}: {_choice_title(choice)}" for option, choice in answers.items())
+        said = "; ".join(f"{option}: {_choice_title(option, choice)}" for option, choice in answers.items())
         st.caption(plain(f"Your answers: {said}."))
         st.button("Ask me again", on_click=partial(st.session_state.pop, ANSWERS, None))
 
@@ -105,12 +93,16 @@ def _ask(question: ChoiceNeeded) -> None:
         st.markdown(plain(question.question))
         for i, choice in enumerate(question.choices):
             consequence = question.consequences.get(choice, "")
-            said = f"**{plain(_choice_title(choice))}**" + (f": {plain(consequence)}" if consequence else "")
+            said = f"**{plain(_choice_title(question.option, choice))}**"
+            said += f": {plain(consequence)}" if consequence else ""
             st.button(said, key=f"answer_{question.option}{i}", on_click=_answer, args=(question.option, choice))
 
 
-def _choice_title(choice: str) -> str:
-    return BUNDLED[choice].title if choice in BUNDLED else _CHOICE_TITLES.get(choice, choice)
+def _choice_title(option: str, choice: str) -> str:
+    if option == "atlas":
+        return UNKNOWN_TITLE if choice == UNKNOWN_ATLAS else BUNDLED[choice].title
+    declared = ReadOptions.declared()
+    return declared[option].text(choice) if option in declared else choice
 
 
 def _answer(option: str, answer: str) -> None:

@@ -26,7 +26,7 @@ from views.shared.atlas_question import ask_to_confirm_atlas
 from views.shared.remarks import MOST_ROWS, TABLE_HEIGHT, show_sentences
 from views.shared.widgets import input_errors_shown, plain
 from views.subjects.autosave_panel import is_copied
-from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_TITLE, ask_for_atlas_table
+from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_IN_LIST, ask_for_atlas_table
 
 TICK, ID, GROUP = "ticked", "subject", "group"
 NO_GROUP = "no group"
@@ -205,7 +205,7 @@ def _atlas_choices(atlas: Atlas) -> Mapping[str, str]:
         for name, about in BUNDLED.items()
         if about.n_regions == atlas.n_regions and load_atlas(name) is not atlas
     }
-    return {"": atlas.title, **bundled, OWN_TABLE: OWN_TABLE_TITLE, NUMBERED: UNKNOWN_TITLE}
+    return {"": atlas.title, **bundled, OWN_TABLE: OWN_TABLE_TITLE, NUMBERED: UNKNOWN_IN_LIST}
 
 
 def _find_atlas(chosen: str, table: Upload | None, n_regions: int) -> Atlas:

@@ -1,20 +1,19 @@
 """Where the user brings files: the subjects' own, phenotypes, the atlas, and how images are read."""
 
 from collections.abc import Sequence
-from typing import get_args
 
 import streamlit as st
 
 from biobgt import ImageOptions
 from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers import readable_suffixes
-from biobgt.readers.images import Confounds
 from biobgt.wording import counted
 from session.cohorts import own_cohort
 from session.keys import ADDING, BATCH, UPLOADERS
 from session.uploads import Upload, UploadedFiles, earlier_subjects
+from views.shared.option_widgets import ask_here
 from views.subjects.autosave_panel import show_keeping
-from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_TITLE, ask_for_atlas_table
+from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_IN_LIST, ask_for_atlas_table
 from views.subjects.reading_panel import answers_about
 
 RECOGNISE = "recognise"
@@ -82,50 +81,23 @@ def _atlas_title(name: str) -> str:
     if name in BUNDLED:
         return f"{BUNDLED[name].title}, {BUNDLED[name].n_regions} regions"
     others = {RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: OWN_TABLE_TITLE}
-    return others.get(name, UNKNOWN_TITLE)
+    return others.get(name, UNKNOWN_IN_LIST)
 
 
 def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
     """Ask how series are taken from images; the defaults smooth, filter and regress nothing."""
+    with_labels = tuple(key for key, about in BUNDLED.items() if about.label_image is not None or about.surface)
+    asked = dict(ImageOptions.declared())
     with st.popover("How images are read", icon=":material/tune:"):
-        bundled = st.selectbox(
-            "Label image, or labels of fsaverage5's vertices, of a bundled atlas",
-            [None, *(key for key, about in BUNDLED.items() if about.label_image is not None or about.surface)],
-            format_func=lambda key: "none" if key is None else BUNDLED[key].title,
-            key=f"bundled_labels{uploads}",
-        )
+        bundled = ask_here(asked.pop("labels"), key=f"bundled_labels{uploads}", offered=(None, *with_labels))
         labels: Upload | None = st.file_uploader(
             "Or a label image of your own (or a .dlabel.nii file for dense CIFTI series); without either, series are "
             "taken from spheres around the atlas's coordinates. Add .label.gii files with the GIfTI series instead.",
             type=["nii", "gz"],
             key=f"labels{uploads}",
         )
-        radius = st.number_input("Radius of spheres (mm)", min_value=1.0, value=5.0, key=f"radius{uploads}")
-        tr = st.number_input(
-            "TR (s); leave empty to use the TR in the header", value=None, min_value=0.01, key=f"tr{uploads}"
-        )
-        smoothing = st.number_input("Smoothing (mm FWHM)", value=None, min_value=0.1, key=f"smoothing{uploads}")
-        high_pass = st.number_input(
-            "High-pass (Hz)", value=None, min_value=0.001, format="%.3f", key=f"high_pass{uploads}"
-        )
-        low_pass = st.number_input(
-            "Low-pass (Hz)", value=None, min_value=0.001, format="%.3f", key=f"low_pass{uploads}"
-        )
-        confounds = st.selectbox(
-            "fMRIPrep confounds to regress out; add their files with the images",
-            [None, *get_args(Confounds)],
-            format_func=lambda strategy: strategy or "none",
-            key=f"confounds{uploads}",
-        )
-    return labels, ImageOptions(
-        labels=bundled,
-        radius_mm=radius,
-        tr=tr,
-        smoothing_mm=smoothing,
-        low_pass=low_pass,
-        high_pass=high_pass,
-        confounds=confounds,
-    )
+        others = {name: ask_here(one, key=f"{name}{uploads}") for name, one in asked.items()}
+    return labels, ImageOptions(labels=bundled, **others)
 
 
 def _ask_whether_to_add(files: Sequence[Upload]) -> None:

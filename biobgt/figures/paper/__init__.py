@@ -4,7 +4,8 @@ Importing this package loads matplotlib, so :mod:`biobgt.figures` does not impor
 """
 
 from biobgt.figures.paper.brain_drawing import five_brains
-from biobgt.figures.paper.style import JOURNAL_WIDTHS_MM, PALETTES, FileFormat, PaperStyle, save_figure
+from biobgt.figures.paper.saving import save_figure
+from biobgt.figures.paper_style import JOURNAL_WIDTHS_MM, PALETTES, FileFormat, PaperStyle
 
 __all__ = [
     "JOURNAL_WIDTHS_MM",

@@ -24,7 +24,8 @@ from biobgt.figures.paper.paper_frame import (
     set_title,
     text_width,
 )
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_order import RegionOrder
 
 _LARGEST_MATRIX_MM, _STACKED_MATRIX_MM = 110.0, 60.0

@@ -9,7 +9,8 @@ from biobgt.figures.attention_likeness import CORRELATION, AttentionLikeness
 from biobgt.figures.attention_spread import AttentionSpread
 from biobgt.figures.model_figure import OTHER_COLOUR, group_colour
 from biobgt.figures.paper.paper_frame import add_colour_bar, finish, fit_height, new_figure, set_title
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 
 _LIKENESS_MM = 80.0
 

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from scipy.optimize import isotonic_regression
 
 from biobgt.figures.paper.paper_frame import lay_out, line_height, text_width
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_order import RegionOrder
 
 

@@ -12,7 +12,7 @@ from biobgt.figures.brain import BrainDrawing
 from biobgt.figures.brain_nodes import Values, check_nodes, node_groups, placed_parts
 from biobgt.figures.paper.glass import BrainPanel, DisplayMode, compose_brains
 from biobgt.figures.paper.paper_frame import full_title
-from biobgt.figures.paper.style import PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.surface import Surface, checked_labels
 
 _PLAIN = PaperStyle()

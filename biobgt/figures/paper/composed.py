@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 
 from biobgt.errors import InputError
 from biobgt.figures.paper.paper_frame import POINTS_PER_MM, line_height
-from biobgt.figures.paper.style import MM_PER_INCH, NARROWEST_MM, PaperStyle, drawing
+from biobgt.figures.paper.saving import MM_PER_INCH, drawing
+from biobgt.figures.paper_style import NARROWEST_MM, PaperStyle
 
 MOST_PANELS = len(ascii_lowercase)
 _GAP_MM = 4.0  # between panels

@@ -18,7 +18,8 @@ from biobgt.figures.paper.paper_frame import (
     new_figure,
     set_title,
 )
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_order import RegionOrder
 from biobgt.figures.series_carpet import SERIES_LIMIT_SD, SeriesCarpet
 

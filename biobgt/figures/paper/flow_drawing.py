@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from biobgt.figures.module_flow import FLOW_OPACITY, Flow
 from biobgt.figures.paper.paper_frame import POINTS_PER_MM, finish, fit_height, line_height, new_figure, set_title
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 
 _NODE_WIDTH = 0.04  # of the diagram's width
 _ROOM_MM = 4.0  # for the regions of an average node

@@ -29,7 +29,8 @@ from biobgt.figures.brain_nodes import (
 )
 from biobgt.figures.paper.painted_cortex import draw_surface
 from biobgt.figures.paper.paper_frame import MARKERS, POINTS_PER_MM, add_legend, line_height, new_figure, wrapped
-from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle, drawing
+from biobgt.figures.paper.saving import MM_PER_INCH, drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.surface import Surface
 
 DisplayMode = Literal["lyrz", "ortho"]

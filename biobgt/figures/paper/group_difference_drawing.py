@@ -16,7 +16,8 @@ from biobgt.figures.paper.paper_frame import (
     set_title,
     wrapped,
 )
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 
 _NAME_SHARE = 0.38  # of the figure's width, for the names of features
 _ROW_MM = 3.4

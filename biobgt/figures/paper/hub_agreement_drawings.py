@@ -9,7 +9,8 @@ from biobgt.figures.gamma_sweep import GammaSweep
 from biobgt.figures.hub_scatter import HubScatter
 from biobgt.figures.hub_words import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR
 from biobgt.figures.paper.paper_frame import MARKERS, add_legend, finish, fit_height, new_figure, set_title
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.measures import HUB_MEASURES, NE
 
 

@@ -11,7 +11,8 @@ from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.hub_agreement_drawings import ring_region
 from biobgt.figures.paper.paper_frame import BLOCK_LINE, MARKERS, add_legend, finish, fit_height, new_figure, set_title
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.measures import HUB_MEASURES, NE
 
 

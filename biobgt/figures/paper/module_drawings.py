@@ -10,7 +10,8 @@ from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import MARK_COLOUR, ResolutionSweep
 from biobgt.figures.paper.connectome_drawings import draw_matrix
 from biobgt.figures.paper.paper_frame import MARKERS, add_legend, finish, fit_height, new_figure, set_title
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.role_map import HUB_LINE, HUBS_ABOVE, RoleMap
 from biobgt.modules.module_measures import PARTICIPATION, REGION_MEASURES, WITHIN_Z
 

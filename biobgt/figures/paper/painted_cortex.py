@@ -11,7 +11,8 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 from numpy.typing import NDArray
 
 from biobgt.figures.brain_nodes import NO_VALUE
-from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle
+from biobgt.figures.paper.saving import MM_PER_INCH
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.surface import BARE, VIEWS, hemisphere_labels, hemisphere_mesh, triangle_regions
 
 if TYPE_CHECKING:

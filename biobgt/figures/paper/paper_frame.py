@@ -18,7 +18,8 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from biobgt.errors import InputError
-from biobgt.figures.paper.style import FALLBACK_FONT, MM_PER_INCH, PaperStyle
+from biobgt.figures.paper.saving import MM_PER_INCH
+from biobgt.figures.paper_style import FALLBACK_FONT, PaperStyle
 
 POINTS_PER_MM = 72 / MM_PER_INCH
 # What the screen calls the symbols.

@@ -5,9 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.figures.model_figure import OTHER_COLOUR, OWN_COLOUR, OWN_MODEL, group_colour
 from biobgt.figures.model_results import TITLES, ResultsBeside
-from biobgt.figures.modules import MODULE_COLOURS
 from biobgt.figures.noise import ADDED_NOISE, MEAN_PROBABILITY, WARNED, NoiseResponse
 from biobgt.figures.paper.paper_frame import (
     MARKERS,
@@ -20,7 +20,8 @@ from biobgt.figures.paper.paper_frame import (
     set_title,
     wrapped,
 )
-from biobgt.figures.paper.style import PaperStyle, drawing
+from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.performance import (
     AS_CLAIMED,
     CHANCE,

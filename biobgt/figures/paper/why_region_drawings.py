@@ -22,7 +22,8 @@ from biobgt.figures.paper.paper_frame import (
     set_title,
     text_width,
 )
-from biobgt.figures.paper.style import MM_PER_INCH, PaperStyle, drawing
+from biobgt.figures.paper.saving import MM_PER_INCH, drawing
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_surroundings import RegionSurroundings, circle_of_neighbours
 from biobgt.figures.why_region import AFTER_COLOUR, BEFORE_COLOUR, RegionEntropy, RegionSpectra, Values
 

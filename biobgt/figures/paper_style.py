@@ -1,0 +1,158 @@
+"""What a journal asks of a figure: size, font, resolution, palette. Light to import: the command line lists them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from biobgt.errors import InputError
+from biobgt.figures.colours import MODULE_COLOURS
+from biobgt.options import Options, option
+
+FileFormat = Literal["svg", "pdf", "png", "tiff"]
+FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+
+JOURNAL_WIDTHS_MM: Mapping[str, float] = {
+    "one column": 85.0,
+    "one and a half": 114.0,
+    "one and a half, of wider pages": 120.0,
+    "two columns": 174.0,
+    "two columns, of wider pages": 180.0,
+}
+NARROWEST_MM = 40.0
+FALLBACK_FONT = "DejaVu Sans"  # comes with matplotlib, and has Greek letters and mathematical signs
+BUNDLED_FONT = "Liberation Sans"  # comes with the project: assets/fonts
+_SMALLEST_POINTS = 5.0
+
+
+class Palette(NamedTuple):
+    """Colours that stand where the house's counterparts do, so that a figure can change from one to the other."""
+
+    title: str
+    colours: tuple[str, ...]
+
+
+PALETTES: Mapping[str, Palette] = {
+    "okabe-ito": Palette("Okabe and Ito", MODULE_COLOURS),
+    "tol-muted": Palette(
+        "Tol, muted", ("#332288", "#DDCC77", "#117733", "#AA4499", "#88CCEE", "#CC6677", "#999933", "#882255")
+    ),
+}
+
+
+def _palette_title(name: str) -> str:
+    return PALETTES[name].title
+
+
+@dataclass(frozen=True)
+class PaperStyle(Options):
+    """What a journal asks of a figure."""
+
+    width_mm: float = option(
+        JOURNAL_WIDTHS_MM["one column"],
+        title="Width",
+        help="Width of the whole figure in mm; usual in journals are "
+        f"{'; '.join(f'{mm:g}: {name}' for name, mm in JOURNAL_WIDTHS_MM.items())}.",
+        steps=tuple(JOURNAL_WIDTHS_MM.values()),
+        shown=lambda mm: f"{mm:g} mm",
+        in_a_row=True,
+        low=NARROWEST_MM,
+        high=400,
+        unit="mm",
+        flag="--width",
+    )
+    height_mm: float | None = option(
+        None,
+        type_=float,
+        title="Height",
+        help="Height of the whole figure in mm. Default: what suits the figure.",
+        low=30,
+        high=400,
+        unit="mm",
+        flag="--height",
+    )
+    font: str = option(
+        FALLBACK_FONT,
+        title="Font",
+        help=f"{BUNDLED_FONT} (as wide as Arial and Helvetica), or an installed font.",
+    )
+    font_size: float = option(
+        7.0,
+        title="Size (points)",
+        help="Size of labels, in points; titles are a point larger, numbers at axes a point smaller.",
+        low=_SMALLEST_POINTS,
+        high=24,
+        unit="points",
+        step=0.5,
+    )
+    dpi: int = option(
+        300,
+        title="Dots per inch",
+        help="Of PNG and TIFF; SVG and PDF are vector graphics.",
+        steps=(150, 300, 600, 1200),
+        low=72,
+        high=1200,
+        unit="dots per inch",
+    )
+    palette: str = option(
+        "okabe-ito",
+        title="Palette",
+        help="Colours of groups and modules; all palettes are safe for the colour-blind.",
+        choices=PALETTES,
+        shown=_palette_title,
+    )
+    titles: bool = option(
+        True,
+        title="Titles",
+        help="A title above every figure. Many journals want it in the caption; simulated figures stay marked.",
+        flag="--title/--no-title",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        from biobgt.figures.paper.fonts import is_installed  # loads matplotlib
+
+        if not is_installed(self.font):
+            raise InputError(
+                f"The font '{self.font}' is not installed on this machine; install it, or choose '{BUNDLED_FONT}' or "
+                f"'{FALLBACK_FONT}', which come with the project."
+            )
+
+    @property
+    def tick_size(self) -> float:
+        """Size of the numbers at axes, in points."""
+        return max(_SMALLEST_POINTS, self.font_size - 1)
+
+    def colour(self, house: str) -> str:
+        """Give the palette's counterpart of one of the house's colours; other colours stay as they are."""
+        colours = PALETTES[self.palette].colours
+        return colours[MODULE_COLOURS.index(house)] if house in MODULE_COLOURS else house
+
+    def settings(self) -> dict[str, object]:
+        """List matplotlib's settings for this style."""
+        return {
+            "font.family": [self.font, FALLBACK_FONT],
+            "font.size": self.font_size,
+            "axes.titlesize": self.font_size,
+            "axes.labelsize": self.font_size,
+            "xtick.labelsize": self.tick_size,
+            "ytick.labelsize": self.tick_size,
+            "legend.fontsize": self.font_size,
+            "figure.titlesize": self.font_size + 1,
+            "axes.linewidth": 0.5,
+            "xtick.major.width": 0.5,
+            "ytick.major.width": 0.5,
+            "xtick.major.size": 2.0,
+            "ytick.major.size": 2.0,
+            "lines.linewidth": 0.9,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.facecolor": "white",
+            "figure.facecolor": "white",
+            "savefig.facecolor": "white",
+            "savefig.bbox": None,  # "tight" would change the size
+            "text.parse_math": False,  # a dollar sign in a region's name is a dollar sign
+            "text.hinting": "none",
+            "svg.fonttype": "none",
+            "pdf.fonttype": 42,
+            "svg.hashsalt": "biobgt",
+        }

@@ -1,0 +1,35 @@
+"""Options of the command line are made of the declared ones: flag, default and help."""
+
+import pytest
+import typer.main
+
+from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
+from biobgt.cli.main import app
+from biobgt.fetch import FetchOptions
+from biobgt.figures.paper_style import PaperStyle
+
+
+def command(*names):
+    found = typer.main.get_command(app)
+    for name in names:
+        found = found.get_command(None, name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("names", "kinds"),
+    [
+        (("info",), (ReadOptions, ImageOptions)),
+        (("hubs",), (ReadOptions, ImageOptions, ConnectomeSettings)),
+        (("figure",), (ReadOptions, ImageOptions, ConnectomeSettings, PaperStyle)),
+        (("fetch", "abide"), (FetchOptions,)),
+    ],
+)
+def test_every_option_has_its_flags_its_default_and_its_help(names, kinds):
+    given = {parameter.name: parameter for parameter in command(*names).params}
+    for kind in kinds:
+        for name, one in kind.declared().items():
+            parameter = given[name]
+            assert (*parameter.opts, *parameter.secondary_opts) == one.flags
+            assert parameter.default == one.default
+            assert parameter.help.startswith(one.help or one.title)
