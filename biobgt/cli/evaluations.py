@@ -11,7 +11,6 @@ from biobgt.cli.model_arguments import (
     DirectionsOption,
     KindOption,
     PhenotypesOption,
-    PresetName,
     SeedOption,
     ShrinkageOption,
     ThreadsOption,
@@ -26,6 +25,7 @@ from biobgt.cli.training_steps import (
     write_reading_beside,
 )
 from biobgt.cohort import Cohort
+from biobgt.model.training_settings import FOLDS, OWN_PRESET, PresetName
 from biobgt.signals import keeping
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
@@ -40,17 +40,17 @@ def evaluate(
     cohort: KindOption,
     data: DataOption,
     out: OutOption,
-    preset: Annotated[PresetName, typer.Option(help="Preset to evaluate.")] = "best",
+    preset: Annotated[PresetName, typer.Option(help="Preset to evaluate.")] = OWN_PRESET,
     protocol: Annotated[
         Protocol,
         typer.Option(
             help="random: 80/10/10 splits. sites: leave one site out. official: the cohort's own split. nested: a "
-            "whole ensemble for each of 10 folds."
+            f"whole ensemble for each of {FOLDS} folds."
         ),
     ] = "random",
     splits: Annotated[
-        int, typer.Option(min=1, help="Number of random splits; for nested, how many of the 10 folds to run now.")
-    ] = 10,
+        int, typer.Option(min=1, help=f"Number of random splits; for nested, how many of the {FOLDS} folds to run now.")
+    ] = FOLDS,
     linear: Annotated[bool, typer.Option(help="Also evaluate the baselines on the same splits.")] = True,
     shrinkage: ShrinkageOption = None,
     noise_directions: DirectionsOption = None,

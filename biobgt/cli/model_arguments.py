@@ -6,7 +6,6 @@ from typing import Annotated, Literal, get_args
 import typer
 
 CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]
-PresetName = Literal["best", "paper-abide", "paper-adni", "paper-adhd"]
 KindsOption = Annotated[
     list[str],  # typer takes no list of literals; the reader refuses a kind that it does not know
     typer.Option(

@@ -13,7 +13,6 @@ from biobgt.cli.model_arguments import (
     DirectionsOption,
     KindsOption,
     PhenotypesOption,
-    PresetName,
     SeedOption,
     ShrinkageOption,
     ThreadsOption,
@@ -31,6 +30,7 @@ from biobgt.cli.training_steps import (
     write_reading_beside,
 )
 from biobgt.errors import InputError
+from biobgt.model.training_settings import FOLDS, OWN_PRESET, PresetName
 from biobgt.signals import keeping
 
 
@@ -38,12 +38,14 @@ def train(
     cohort: KindsOption,
     data: DataOption,
     out: OutOption,
-    preset: Annotated[PresetName, typer.Option(help="How the model is built and trained.")] = "best",
+    preset: Annotated[PresetName, typer.Option(help="How the model is built and trained.")] = OWN_PRESET,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     orientation: OrientationOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the model. Default: the name of the folder.")] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Number of folds, each of which trains one ensemble member.")] = 10,
+    folds: Annotated[
+        int, typer.Option(min=2, help="Number of folds, each of which trains one ensemble member.")
+    ] = FOLDS,
     epochs: Annotated[int | None, typer.Option(min=1, help="Largest number of epochs. Default: the preset's.")] = None,
     shrinkage: ShrinkageOption = None,
     noise_directions: DirectionsOption = None,

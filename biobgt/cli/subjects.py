@@ -32,7 +32,7 @@ from biobgt.quality import quality_table
 from biobgt.readers.layout import SIMULATED_MARK
 from biobgt.references import work
 from biobgt.signals import keeping
-from biobgt.simulate import DEMO_COHORTS, demo_cohort
+from biobgt.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
 from biobgt.spreadsheets import write_csv
 from biobgt.wording import counted
 
@@ -128,7 +128,7 @@ def connectome(
 def demo(
     out: OutOption,
     name: Annotated[str, typer.Argument(help=f"One of: {', '.join(DEMO_COHORTS)}.")] = "asd",
-    n_per_group: Annotated[int, typer.Option(help="Subjects per group.")] = 20,
+    n_per_group: Annotated[int, typer.Option(help="Subjects per group.")] = DEMO_PER_GROUP,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
 ) -> None:
     """Write a simulated demo cohort: one table of series per subject, and participants.tsv.

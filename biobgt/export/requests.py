@@ -20,7 +20,7 @@ from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule,
 from biobgt.labellings import LATER_LABELLINGS
 from biobgt.model.installed import installed_model
 from biobgt.options import Plain
-from biobgt.simulate import DEMO_COHORTS, demo_cohort
+from biobgt.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
 
 FORMAT, VERSION = "biobgt-figure", 1
 PANELS = "panels"  # the name of a figure that is made of others
@@ -46,7 +46,7 @@ class CohortRef:
     name: str
     demo: bool = False
     model: bool = False
-    n_per_group: int = 20
+    n_per_group: int = DEMO_PER_GROUP
     seed: int = 0
     sha256: str = ""
 

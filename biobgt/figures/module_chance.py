@@ -11,8 +11,7 @@ from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, note_at_top, vertical_line, whose
 from biobgt.figures.modules import module_words
 from biobgt.modules.module_measures import MODULE_MEASURES, Q
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.options import option
+from biobgt.modules.module_options import NullGraphOptions
 from biobgt.wording import counted
 
 if TYPE_CHECKING:
@@ -24,24 +23,9 @@ if TYPE_CHECKING:
     from biobgt.measured import Measured
     from biobgt.modules.segregation import ModularityTest
 
-NULL_GRAPHS = 100
 _NULL, _OWN = PALE_GREY, VERMILION
 _AXES = (MODULE_MEASURES[Q].short, "Null graphs")
 _MOST_BARS = 20
-
-
-@dataclass(frozen=True)
-class ChanceOptions(ModuleOptions):
-    """Against how many null graphs modularity is tested."""
-
-    null_graphs: int = option(
-        NULL_GRAPHS, title="Number of null graphs", help="Null graphs in which modules are found as well.", low=1
-    )
-
-    @property
-    def null_seeds(self) -> range:
-        """The seed of each null graph."""
-        return range(self.seed, self.seed + self.null_graphs)
 
 
 @registered
@@ -57,9 +41,9 @@ class ModularityAgainstChance(Figure):
 
     key = "modularity_against_chance"
     name = "Modularity against chance"
-    takes = ChanceOptions
+    takes = NullGraphOptions
 
-    options: ChanceOptions = field(default_factory=ChanceOptions)
+    options: NullGraphOptions = field(default_factory=NullGraphOptions)
     subject: str = ""
     test: "ModularityTest"
 
@@ -68,7 +52,7 @@ class ModularityAgainstChance(Figure):
             raise InputError("Modularity is not defined in a graph without connections, so there is nothing to test.")
 
     @classmethod
-    def of(cls, measured: "Measured", options: ChanceOptions) -> Self:
+    def of(cls, measured: "Measured", options: NullGraphOptions) -> Self:
         """Take the test, one null graph at a time."""
         from biobgt.modules.segregation import pool_modularity_tests
 

@@ -11,7 +11,7 @@ from biobgt.figures.frame import layout, whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.hub_words import HUB_COLOUR
 from biobgt.figures.modules import NO_COLOUR
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.module_options import NullGraphOptions
 from biobgt.options import option
 from biobgt.wording import counted, signed
 
@@ -24,24 +24,16 @@ if TYPE_CHECKING:
     from biobgt.measured import Measured
     from biobgt.modules.small_world import SmallWorld
 
-SMALL_WORLD_GRAPHS = 5
 CLUSTERING, LENGTH, SIGMA, OMEGA = "clustering C", "path length L", "small-world σ", "small-world ω"
 OWN, RANDOM, LATTICES = "this subject", "random graphs", "lattices"
 _GAP = 0.14  # between the panels, as a share of the width
 
 
 @dataclass(frozen=True)
-class SmallWorldOptions(ModuleOptions):
+class SmallWorldOptions(NullGraphOptions):
     """With how many null graphs clustering and path length are compared."""
 
-    null_graphs: int = option(
-        SMALL_WORLD_GRAPHS, title="Number of null graphs", help="Random graphs, and as many lattices.", low=1
-    )
-
-    @property
-    def null_seeds(self) -> range:
-        """The seed of each random graph and of its lattice."""
-        return range(self.seed, self.seed + self.null_graphs)
+    null_graphs: int = option(5, title="Number of null graphs", help="Random graphs, and as many lattices.", low=1)
 
 
 @registered
@@ -114,7 +106,7 @@ class SmallWorldness(Figure):
     @property
     def indices(self) -> dict[str, str]:
         """σ and ω, as text by their names."""
-        return {"Small-world σ": signed(self.found.sigma), "Small-world ω": signed(self.found.omega)}
+        return {SIGMA.capitalize(): signed(self.found.sigma), OMEGA.capitalize(): signed(self.found.omega)}
 
     @property
     def caption(self) -> str:

@@ -1,6 +1,11 @@
 """How any network here is trained, BioBGT or another of the benchmark."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+PresetName = Literal["best", "paper-abide", "paper-adni", "paper-adhd"]
+OWN_PRESET: PresetName = "best"
+FOLDS = 10  # of a cohort, each of which trains one member of an ensemble; also how many random splits are usual
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,20 @@ class ModuleOptions(Options):
 
 
 @dataclass(frozen=True)
+class NullGraphOptions(ModuleOptions):
+    """With how many null graphs a graph is compared."""
+
+    null_graphs: int = option(
+        100, title="Number of null graphs", help="Null graphs in which modules are found as well.", low=1
+    )
+
+    @property
+    def null_seeds(self) -> range:
+        """The seed of each null graph."""
+        return range(self.seed, self.seed + self.null_graphs)
+
+
+@dataclass(frozen=True)
 class NamedModuleOptions(ModuleOptions):
     """How modules are found, and by which functional networks they are named."""
 

@@ -1,4 +1,4 @@
-from .demo import DEMO_COHORTS, demo_cohort
+from .demo import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
 from .parameters import GroupParameters, draw_connectome, draw_series, load_parameters
 from .progression import (
     SEVERITY,
@@ -12,6 +12,7 @@ from .progression import (
 
 __all__ = [
     "DEMO_COHORTS",
+    "DEMO_PER_GROUP",
     "SEVERITY",
     "GroupParameters",
     "Severity",

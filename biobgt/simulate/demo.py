@@ -32,10 +32,11 @@ _DEMOS: Mapping[str, _Demo] = {
     "adhd": _Demo("Demo NC / ADHD (simulated)", "cc200", ("NC", "ADHD"), "CNI-TLC 2019 (Schirmer et al. 2021)"),
     "ad": _Demo("Demo NC / MCI / AD (simulated)", "aal90", ("NC", "MCI", "AD"), _ABIDE),
 }
+DEMO_PER_GROUP = 20
 DEMO_COHORTS: Mapping[str, str] = {name: demo.title for name, demo in _DEMOS.items()}
 
 
-def demo_cohort(name: str, *, n_per_group: int = 20, seed: int = 0) -> Cohort:
+def demo_cohort(name: str, *, n_per_group: int = DEMO_PER_GROUP, seed: int = 0) -> Cohort:
     """Draw a demo cohort.
 
     Parameters

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.model.baselines import baseline_titles
+from biobgt.model.training_settings import OWN_PRESET
 from biobgt.training.metrics import CALIBRATION_BINS, reliability_curve, roc_points
 from biobgt.training.robustness_views import nested_words
 from biobgt.wording import counted, percent
@@ -31,7 +32,6 @@ PAPER_NOTE = (
     "The paper's numbers are from its own cohort and splits and are not directly comparable. Its text calls the ± an "
     "SD over ten runs, its table a margin of error."
 )
-OWN_PRESET = "best"
 _PROTOCOLS: Mapping[str, str] = {
     "random": "{n} random 80/10/10 splits",
     "folds": "{n}-fold cross-validation",

@@ -22,6 +22,7 @@ from biobgt.model.device import choose_device
 from biobgt.model.ensemble import Ensemble, SubjectExplanation
 from biobgt.model.inputs import prepare
 from biobgt.model.presets import Preset, preset_named
+from biobgt.model.training_settings import OWN_PRESET
 from biobgt.training.trainer import predict_logits, train_model
 
 Brains = Cohort | Sequence[Subject] | ArrayLike
@@ -59,7 +60,7 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def __init__(
         self,
-        preset: str | Preset = "best",
+        preset: str | Preset = OWN_PRESET,
         device: str = "auto",
         seed: int = 0,
         validation_share: float = 0.1,

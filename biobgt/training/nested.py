@@ -23,6 +23,7 @@ from biobgt.model.batch import GraphBatch
 from biobgt.model.calibration import calibrated
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD
+from biobgt.model.training_settings import FOLDS
 from biobgt.output import write_atomically
 from biobgt.spreadsheets import read_csv, write_csv
 from biobgt.training.cards import measured, write_card
@@ -34,7 +35,6 @@ from biobgt.training.trainer import predict_logits
 from biobgt.training.training_cohorts import protocol_splits
 
 NESTED = "nested.csv"
-FOLDS = 10  # outer folds, and members of each ensemble
 
 
 def evaluate_nested(

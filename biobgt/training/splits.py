@@ -18,6 +18,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from biobgt.errors import InputError
+from biobgt.model.training_settings import FOLDS
 
 Indices = NDArray[np.int64]
 _PARTS = 10  # 80/10/10: one part of ten for validation, one for the test
@@ -121,7 +122,7 @@ def cross_validation(
     *,
     subjects: Sequence[str] | None = None,
     scans: Sequence[str] | None = None,
-    folds: int = 10,
+    folds: int = FOLDS,
     seed: int = 0,
 ) -> tuple[Split, ...]:
     """Make stratified folds: everyone is tested exactly once, and a stratified ninth of the others validates.

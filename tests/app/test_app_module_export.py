@@ -9,11 +9,12 @@ from page_contents import array, assert_no_error, figure
 
 from biobgt import ConnectomeSettings
 from biobgt.export.making import make_figure, options_in_full
-from biobgt.figures.module_chance import ChanceOptions, ModularityAgainstChance
+from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow
 from biobgt.figures.module_groups import TwoGroupOptions
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.modules.module_options import NullGraphOptions
 from biobgt.simulate import demo_cohort
 from session import keys
 from session.cohorts import OWN
@@ -82,7 +83,7 @@ def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers
     cohort = demo_cohort("ad", n_per_group=2)
     view = View(LoadedCohort(OWN, cohort), cohort["sim-AD-002"], ConnectomeSettings(), {"runs": 2, "seed": 3})
     shown = [
-        ModularityAgainstChance.of(view.measured, view.options(ChanceOptions, null_graphs=2)),
+        ModularityAgainstChance.of(view.measured, view.options(NullGraphOptions, null_graphs=2)),
         ResolutionSweep.of(view.measured, view.options(ResolutionSweepOptions, resolutions=(0.8,))),
         GroupModuleFlow.of(view.measured, view.options(TwoGroupOptions, first="NC", second="AD")),
     ]

@@ -9,7 +9,7 @@ import pytest
 from biobgt.errors import InputError
 from biobgt.figures import module_colours
 from biobgt.figures.colours import MODULE_COLOURS
-from biobgt.figures.module_chance import ChanceOptions, ModularityAgainstChance
+from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
 from biobgt.figures.module_groups import TwoGroupOptions, difference_caption, difference_numbers, group_words
 from biobgt.figures.module_heatmap import ModuleHeatmap
@@ -20,7 +20,7 @@ from biobgt.measured import MeasuredCohort
 from biobgt.modules import ModularityTest, compare_modules
 from biobgt.modules.difference import UNADJUSTED, ModuleDifference
 from biobgt.modules.label_agreement import ModuleAgreement
-from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.modules.module_options import NamedModuleOptions, NullGraphOptions
 from biobgt.simulate import demo_cohort
 
 STYLE = PaperStyle(dpi=100)
@@ -238,7 +238,7 @@ def test_recordings_of_two_groups_are_counted_as_people():
 
 
 def test_modularity_lies_beside_the_null():
-    shown = ModularityAgainstChance(subject="s", test=TEST, title="T", options=ChanceOptions(null_graphs=3))
+    shown = ModularityAgainstChance(subject="s", test=TEST, title="T", options=NullGraphOptions(null_graphs=3))
     figure = shown.plotly()
     assert list(figure.data[0].x) == [0.1, 0.2, 0.3]
     assert figure.layout.shapes[0].x0 == 0.5

@@ -3,11 +3,13 @@
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from biobgt.model.preset_sources import PAPER_PRESETS, SOURCES, sources_table
 from biobgt.model.presets import PRESETS, Preset
+from biobgt.model.training_settings import OWN_PRESET, PresetName
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = ROOT.parent / "shared" / "paper.tex"
@@ -72,3 +74,7 @@ def test_the_paper_presets_train_the_published_epochs() -> None:
 def test_a_card_with_patience_is_still_read() -> None:
     old = {**PRESETS["paper-abide"].as_dict(), "patience": 10}
     assert Preset.from_dict(old).patience == 10
+
+
+def test_the_command_line_names_every_preset():
+    assert set(get_args(PresetName)) == {*PRESETS} == {*PAPER_PRESETS, OWN_PRESET}

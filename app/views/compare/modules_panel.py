@@ -17,9 +17,8 @@ from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View
 from views.shared.no_coordinates import show_no_places
 from views.shared.option_widgets import ask
-from views.shared.widgets import heading, plain, show
+from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
 
-BRAIN_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
 GLASS_MM = 85.0
 
 
@@ -52,7 +51,7 @@ def _show_difference(view: View, options: TwoGroupOptions) -> None:
     ask(PageOptions, "group_brain", cohort=view.cohort)
     with st.container(horizontal=True):
         for group, key in zip(options.groups, ("brain_first", "brain_second"), strict=True):
-            with st.container(width=BRAIN_WIDTH):
+            with st.container(width=SIDE_BY_SIDE):
                 _show_brain(view, group, key)
     show(view, flow, key="group_flow")
     _show_changed(view, options, flow.difference)

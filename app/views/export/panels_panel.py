@@ -6,11 +6,12 @@ from dataclasses import replace
 import streamlit as st
 
 from biobgt.export import FigureRequest
-from biobgt.export.panels import COLUMNS, FEWEST_PANELS, PanelOptions, PanelsRequest
+from biobgt.export.panels import FEWEST_PANELS, PanelOptions, PanelsRequest
 from biobgt.figures.paper_style import PaperStyle
 from session.keys import PANEL_COLUMNS, PANEL_FIGURES, PANEL_LETTERS
 from session.long_work import work_through
 from views.export.export_results import PREVIEW_DPI, keep_panels, kept_panels
+from views.shared.option_widgets import ask_here
 from views.shared.widgets import plain
 
 _PX_PER_MM = 4.4  # about what a figure takes on a page that is read from usual distance
@@ -35,8 +36,6 @@ def ask_for_panels(usable: Sequence[FigureRequest], *, titles: Mapping[FigureReq
         return None
     st.subheader("Several panels in one figure")
     options = PanelOptions.declared()
-    st.session_state.setdefault(PANEL_COLUMNS, options["columns"].default)
-    st.session_state.setdefault(PANEL_LETTERS, options["letters"].default)
     st.session_state[PANEL_FIGURES] = [one for one in st.session_state.get(PANEL_FIGURES, []) if one in usable]
     chosen = st.multiselect(
         "Panels",
@@ -48,20 +47,11 @@ def ask_for_panels(usable: Sequence[FigureRequest], *, titles: Mapping[FigureReq
         help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        columns = st.segmented_control(
-            options["columns"].title,
-            COLUMNS,
-            key=PANEL_COLUMNS,
-            required=True,
-            persist_state="session",
-            help=options["columns"].help,
-        )
-        letters = st.toggle(
-            options["letters"].title, key=PANEL_LETTERS, persist_state="session", help=options["letters"].help
-        )
+        columns = ask_here(options["columns"], key=PANEL_COLUMNS)
+        letters = ask_here(options["letters"], key=PANEL_LETTERS)
     if len(chosen) < FEWEST_PANELS:
         return None
-    return PanelsRequest(tuple(chosen), PanelOptions(columns=columns or COLUMNS[0], letters=letters))
+    return PanelsRequest(tuple(chosen), PanelOptions(columns=columns, letters=letters))
 
 
 def show_panels(request: PanelsRequest | None, style: PaperStyle) -> None:

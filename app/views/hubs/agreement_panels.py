@@ -15,9 +15,8 @@ from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.spreadsheets import written
 from session.view import View
 from views.hubs.evidence_panels import hub_reliability
-from views.shared.widgets import heading, plain, show
+from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
 
-SCATTER_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
 LETTER_WIDTH, FEWEST_LETTERS = 8, 10  # of a column of names, in px, so that "cingulo-opercular" is whole
 
 
@@ -27,7 +26,7 @@ def show_scatters(view: View, measures: tuple[str, ...], *, region: str, on_pick
     with st.container(horizontal=True):
         for measure in measures:
             options = view.options(HubScatterOptions, measure=measure, region=region)
-            with st.container(width=SCATTER_WIDTH):
+            with st.container(width=SIDE_BY_SIDE):
                 show(view, HubScatter.of(view.measured, options), key=f"ne_{measure}", on_pick=on_pick)
 
 

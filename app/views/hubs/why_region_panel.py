@@ -12,9 +12,8 @@ from biobgt.hubs.region_story import RegionStory
 from biobgt.spreadsheets import written
 from session.keys import REGION
 from session.view import View
-from views.shared.widgets import heading, plain, show
+from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
 
-DRAWING_WIDTH = 395  # two side by side at 1280 px, one below the other at 800
 ANCHOR = "why-this-region"
 STRONGEST = ""  # in place of a region: whichever has the highest NE
 
@@ -56,13 +55,13 @@ def show_why(view: View, region: str) -> None:
     with st.container(horizontal=True):
         for key, perturbed in (("why_before", False), ("why_after", True)):
             options = view.options(SurroundingsOptions, region=region, perturbed=perturbed)
-            with st.container(width=DRAWING_WIDTH):
+            with st.container(width=SIDE_BY_SIDE):
                 show(view, RegionSurroundings.of(view.measured, options), key=key)
     with st.container(horizontal=True):
-        with st.container(width=DRAWING_WIDTH):
+        with st.container(width=SIDE_BY_SIDE):
             spectra = RegionSpectra.of(view.measured, view.options(RegionOptions, region=region))
             show(view, spectra, key="why_spectra")
-        with st.container(width=DRAWING_WIDTH):
+        with st.container(width=SIDE_BY_SIDE):
             entropy = RegionEntropy.of(view.measured, view.options(EntropyOptions, region=region))
             show(view, entropy, key="why_entropy")
     _show_standings(story)

@@ -36,9 +36,7 @@ from biobgt.wording import counted
 from session.models import FITTING
 from session.view import View, current_view, measured_model
 from views.shared.model_notes import no_models, pick_readout, show_headline
-from views.shared.widgets import explained, heading, input_errors_shown, plain, show
-
-BESIDE = 400  # two figures side by side at 1280 px, one below the other at 800
+from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_shown, plain, show
 
 
 def show_page() -> None:
@@ -148,9 +146,9 @@ def _show_results(view: View, model: InstalledModel) -> None:
 def _show_curves(view: View, model: InstalledModel) -> None:
     measured = measured_model(model)
     with st.container(horizontal=True):
-        with st.container(width=BESIDE):
+        with st.container(width=SIDE_BY_SIDE):
             show(view, RocCurves.of(measured, NoOptions()))
-        with st.container(width=BESIDE):
+        with st.container(width=SIDE_BY_SIDE):
             show(view, Reliability.of(measured, NoOptions()))
 
 

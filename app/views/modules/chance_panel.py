@@ -5,13 +5,15 @@ from functools import partial
 import streamlit as st
 
 from biobgt import InputError
-from biobgt.figures.module_chance import NULL_GRAPHS, ChanceOptions, ModularityAgainstChance
-from biobgt.figures.small_worldness import SMALL_WORLD_GRAPHS, SmallWorldness, SmallWorldOptions
+from biobgt.figures.module_chance import ModularityAgainstChance
+from biobgt.figures.small_worldness import SmallWorldness, SmallWorldOptions
 from biobgt.kept_results import NULL_MODULARITY, NULL_SMALL_WORLD
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.module_options import ModuleOptions, NullGraphOptions
 from session.long_work import work_through
 from session.view import View
 from views.shared.widgets import heading, input_errors_shown, plain, show
+
+NULL_GRAPHS, SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOptions.null_graphs
 
 
 def show_chance(view: View) -> None:
@@ -28,7 +30,7 @@ def show_chance(view: View) -> None:
 
 
 def _test_modularity(view: View) -> None:
-    measured, options = view.measured, view.options(ChanceOptions, null_graphs=NULL_GRAPHS)
+    measured, options = view.measured, view.options(NullGraphOptions, null_graphs=NULL_GRAPHS)
     how = options.part(ModuleOptions)
     left = [seed for seed in options.null_seeds if not measured.has(NULL_MODULARITY, (how, seed))]
     whole = work_through(

@@ -9,10 +9,9 @@ from biobgt.model.installed import InstalledModel
 from biobgt.training.cohort_results import FEWEST, CohortResults, cohort_results
 from biobgt.wording import NOT_A_DIAGNOSIS, counted
 from session.view import View
-from views.shared.widgets import heading, plain, show
+from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
 
 RESULTS = Kind("results_beside_card", "Comparing with the card…", 8)
-BESIDE = 400  # two figures side by side at 1280 px, one below the other at 800
 
 
 def show_cohort_results(view: View, model: InstalledModel) -> None:
@@ -34,7 +33,7 @@ def show_cohort_results(view: View, model: InstalledModel) -> None:
     asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
     with st.container(horizontal=True):
         for kind in (RocBesideCard, ReliabilityBesideCard):
-            with st.container(width=BESIDE):
+            with st.container(width=SIDE_BY_SIDE):
                 show(view, kind.of(view.measured, asked))
     _show_tables(view, model, found)
 
@@ -44,9 +43,9 @@ def _show_tables(view: View, model: InstalledModel, found: CohortResults) -> Non
     key = Key(RESULTS, how=(model.name, model.sha256, groups))
     table = view.measured.whole.keep(key, lambda: found.table(model.card))
     with st.container(horizontal=True):
-        with st.container(width=BESIDE):
+        with st.container(width=SIDE_BY_SIDE):
             st.table(table, hide_index=True, alt="Metrics of this cohort and of the model's card")
-        with st.container(width=BESIDE):
+        with st.container(width=SIDE_BY_SIDE):
             confusion = found.confusion.rename(columns=lambda group: f"Most probable: {group}")
             st.table(confusion.rename_axis("Group"), alt="Subjects of each group by their most probable group")
     left_out = (

@@ -26,6 +26,7 @@ from biobgt.kept_results import Key, Kind
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
 
+SIDE_BY_SIDE = 395  # px: two figures beside each other on a page of 1280 px, one below the other on one of 800
 LARGE_HEIGHT = 680
 SCREEN_DPI = 220
 PICTURE_MM = 174.0
