@@ -54,8 +54,8 @@ def run() -> None:
 
 def _page(n_regions: int) -> tuple[float, float]:
     """CPU seconds from the page's start to its first figures and to its end, on a subject that nothing is known of."""
-    from session.cohorts import OWN
     from session.keys import NEXT_COHORT, OWN_COHORT
+    from session.loaded_cohorts import OWN
     from session.view import LoadedCohort
 
     connectivity = brain_like_graph(n_regions, SHARE).weights + np.eye(n_regions)

@@ -18,9 +18,9 @@ from biobgt.options import Option, Plain, written
 from biobgt.project import Project
 from biobgt.simulate import DEMO_COHORTS
 from session.choices import IN_EVERY_LINK, linked_options, read_value, value_instead
-from session.cohorts import DEFAULT_COHORT, OWN
 from session.keys import COHORT, LABELLING, MODEL, REGION, SUBJECT
-from session.models import FITTING, model_shown
+from session.loaded_cohorts import DEFAULT_COHORT, OWN
+from session.shown_model import FITTING, model_shown
 from session.view import View
 
 LINKS, PROJECTS = "The link's", "The project's"

@@ -21,7 +21,7 @@ from biobgt.options import Options, Plain
 from biobgt.quality import quality_table
 from session.choices import options_of
 from session.keys import VIEW
-from session.models import FITTING, chosen_model, model_shown
+from session.shown_model import FITTING, chosen_model, model_shown
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
 

@@ -17,8 +17,8 @@ from biobgt.modules import find_modules, finding
 from biobgt.modules.difference import module_difference
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
-from session.cohorts import OWN
 from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 
 

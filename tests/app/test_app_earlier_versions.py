@@ -9,7 +9,7 @@ from biobgt.hubs.hub_options import HubOptions
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.project import open_project
 from session.address import link_of_project
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View
 
 PROJECT = Path(__file__).resolve().parents[1] / "earlier" / "project.biobgt"

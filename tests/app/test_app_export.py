@@ -22,9 +22,9 @@ from biobgt.figures.subject_probability import SubjectProbability, SubjectProbab
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
 from biobgt.simulate import demo_cohort
-from session import cohorts, keys
-from session.cohorts import OWN
+from session import keys, loaded_cohorts
 from session.export_list import figure_request
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View
 from views.export import export_results
 from views.page_map import PAGES
@@ -271,9 +271,9 @@ def test_own_subjects_that_are_gone_are_left_out_and_forgotten(open_page, rng):
 def test_nothing_made_of_earlier_subjects_is_kept_when_others_come_or_they_are_forgotten(rng, monkeypatch):
     made = (keys.EXPORT_FILES, keys.EXPORT_PREVIEWS, keys.EXPORT_MEASURED, keys.EXPORT_PANELS, keys.EXPORT_GRAPHS)
     cohort = Cohort("Mine", (Subject("s0", series=rng.standard_normal((60, 90))),), load_atlas("aal90"))
-    for change in (partial(cohorts.keep_own_cohort, cohort), cohorts.forget_own_cohort):
+    for change in (partial(loaded_cohorts.keep_own_cohort, cohort), loaded_cohorts.forget_own_cohort):
         state = dict.fromkeys(made, "of earlier subjects")
-        monkeypatch.setattr(cohorts.st, "session_state", state)
+        monkeypatch.setattr(loaded_cohorts.st, "session_state", state)
         change()
         assert not state.keys() & set(made)
 

@@ -6,8 +6,8 @@ import pytest
 from abide_mirror import abide_server
 from page_contents import as_shown, assert_no_error, captions
 
-from session.cohorts import OWN
 from session.keys import OWN_COHORT
+from session.loaded_cohorts import OWN
 
 FETCH = nilearn.datasets.fetch_abide_pcp
 

@@ -14,7 +14,7 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs import group_curves
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.simulate import demo_cohort
-from session import cohorts
+from session import loaded_cohorts
 from views.shared import widgets
 
 MEASURES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
@@ -29,7 +29,7 @@ def cohort():
 def count_curves(monkeypatch):
     """Count whose curves are measured; nothing is left from other tests."""
     found = []
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
     original = group_curves.measure_curves
 
     def measure_curves(graph, *args, **options):
@@ -38,14 +38,14 @@ def count_curves(monkeypatch):
 
     monkeypatch.setattr(group_curves, "measure_curves", measure_curves)
     yield found
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
 
 
 @pytest.fixture
 def count_pictures(monkeypatch):
     """Count the pictures drawn, without drawing them."""
     drawn = []
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
     pixel = bytes.fromhex(
         "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e2"
         "21bc330000000049454e44ae426082"
@@ -57,7 +57,7 @@ def count_pictures(monkeypatch):
 
     monkeypatch.setattr(widgets, "_picture", draw)
     yield drawn
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
 
 
 def bands(page: AppTest):
@@ -218,4 +218,4 @@ def test_own_groups_curves_stay_in_their_session_and_are_few(open_page, rng, cou
     kept = page.session_state["own_cohort"].store.kept(few)
     assert [(key.subject, key.settings.level) for key in kept] == [("a_rois_aal90", 0.12), ("b_rois_aal90", 0.12)]
     assert "region" not in address_of(page)
-    assert all(not key.subject.endswith("_rois_aal90") for key in cohorts._demo("asd").store.kept(few))
+    assert all(not key.subject.endswith("_rois_aal90") for key in loaded_cohorts._demo("asd").store.kept(few))

@@ -12,7 +12,7 @@ from biobgt.cohort_tables import analyse_hubs
 from biobgt.hubs import table
 from biobgt.hubs.hub_options import GAMMAS, HubAnalysisOptions
 from biobgt.simulate import demo_cohort
-from session import cohorts
+from session import loaded_cohorts
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
 FIGURES = (
@@ -30,7 +30,7 @@ def cohort():
 def count_measurings(monkeypatch):
     """Count how often spectra are computed; nothing is left from other tests."""
     measured = []
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
     original = table.measure_hubs
 
     def measure_hubs(graph, *args, **options):
@@ -39,7 +39,7 @@ def count_measurings(monkeypatch):
 
     monkeypatch.setattr(table, "measure_hubs", measure_hubs)
     yield measured
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
 
 
 def hubs_of(cohort, subject, settings=None, **options):

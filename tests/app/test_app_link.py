@@ -14,7 +14,7 @@ from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.simulate import demo_cohort
 from session import choices
 from session.address import Link, link_of, read_link
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View
 
 SETTINGS = st.builds(

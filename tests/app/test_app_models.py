@@ -30,7 +30,7 @@ from biobgt.simulate import demo_cohort
 from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
 from biobgt.training.cards import seal_card
 from biobgt.wording import percent
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 
 APP = Path(__file__).resolve().parents[2] / "app"

@@ -17,8 +17,8 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.modules.module_options import NullGraphOptions
 from biobgt.simulate import demo_cohort
 from session import keys
-from session.cohorts import OWN
 from session.export_list import figure_request
+from session.loaded_cohorts import OWN
 from session.page_options import GLASS
 from session.view import LoadedCohort, View
 from views.export.export_results import StoppableCohort

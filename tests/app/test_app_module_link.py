@@ -13,7 +13,7 @@ from biobgt.modules.module_options import RESOLUTIONS, RUN_NUMBERS, NamedModuleO
 from biobgt.options import LARGEST_SEED
 from biobgt.simulate import demo_cohort
 from session.address import Link, link_of, read_link
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View
 
 CHOICES = st.fixed_dictionaries(

@@ -22,7 +22,7 @@ from biobgt.modules.connections import strongest_within_modules
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.naming import module_names
 from biobgt.simulate import demo_cohort
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.page_options import GLASS
 from session.view import LoadedCohort
 from views.shared import widgets

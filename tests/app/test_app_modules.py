@@ -10,7 +10,7 @@ from biobgt.connectome import brain_graph, functional_connectivity
 from biobgt.modules import MODULE_MEASURES, ModuleMeasure, measure_modules
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
-from session import cohorts
+from session import loaded_cohorts
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_graph_without_connections_is_no_error(open_page):
 
 
 def test_a_new_measure_of_modules_stands_on_the_page(open_page):
-    cohorts._demo.clear()  # what other visitors measured knows nothing of it
+    loaded_cohorts._demo.clear()  # what other visitors measured knows nothing of it
     largest = ModuleMeasure(
         "largest module",
         "size of the largest module",
@@ -143,4 +143,4 @@ def test_a_new_measure_of_modules_stands_on_the_page(open_page):
         assert int(measures.loc["Largest module"].iloc[0]) > 0
         assert measures.loc["Largest module", "ABIDE NC, real"] == "not measured"
         assert "the one of the most regions" in captions(page)
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()

@@ -21,7 +21,7 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.options import Options, option
 from biobgt.simulate import demo_cohort
-from session import cohorts
+from session import loaded_cohorts
 from session.keys import EXPORT_LIST
 
 PAGE1999 = Reference("page1999", "Page et al. 1999", "techreport", {"author": "Page, Lawrence", "year": "1999"})
@@ -89,10 +89,10 @@ class StrengthHistogram(Figure):
 @pytest.fixture
 def pagerank():
     """A new measure; nothing that was measured without it is left."""
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
     with HUB_MEASURES.temporarily(PAGERANK):
         yield PAGERANK
-    cohorts._demo.clear()
+    loaded_cohorts._demo.clear()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from biobgt import ConnectomeSettings
 from biobgt.simulate import demo_cohort
 from session.address import Link, link_of, read_link
 from session.choices import IN_EVERY_LINK, linked_options, session_choices
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View
 
 # Of the AD demo, and of the model that fits it: everything another value than the default.

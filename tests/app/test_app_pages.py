@@ -17,7 +17,7 @@ from biobgt.hubs.hub_options import HubOptions
 from biobgt.measured import MeasuredCohort
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"

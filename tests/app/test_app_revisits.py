@@ -22,9 +22,9 @@ from biobgt.hubs import group_curves, region_story, sweep, table
 from biobgt.hubs.spectra import Spectra
 from biobgt.model import installed, pretrained
 from biobgt.modules import difference, finding, resolution
-from session import cohorts
-from session.cohorts import OWN
+from session import loaded_cohorts
 from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 from views.export import export_results
 
@@ -37,7 +37,7 @@ COMPUTING = (
     (quality, "mean_connectivity"),
     (session.view, "quality_table"),
     (session.view, "cohort_sha256"),
-    (cohorts, "demo_cohort"),
+    (loaded_cohorts, "demo_cohort"),
     (table, "measure_hubs"),
     (group_curves, "measure_curves"),
     (sweep, "hub_correlation"),

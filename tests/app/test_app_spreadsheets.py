@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from biobgt import Cohort, Subject
 from biobgt.atlas import numbered_atlas
-from session.cohorts import OWN, own_cohort
 from session.keys import NEXT_COHORT, OWN_COHORT
+from session.loaded_cohorts import OWN, own_cohort
 from session.view import LoadedCohort
 from views.subjects.subject_table import GROUP, ID, TICK, _apply
 

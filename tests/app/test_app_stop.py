@@ -20,8 +20,8 @@ from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
 from biobgt.model.installed import InstalledModel
 from biobgt.modules import resolution
-from session.cohorts import OWN
 from session.keys import EXPORT_FORMATS, EXPORT_LIST, NEXT_COHORT, OWN_COHORT
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 from views.export import export_results
 

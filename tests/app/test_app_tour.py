@@ -4,8 +4,8 @@ import pytest
 from page_contents import as_shown, assert_no_error
 
 from biobgt.simulate import demo_cohort
-from session.cohorts import OWN
 from session.keys import TOUR
+from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 from views.page_map import PAGES
 from views.shared.tour import STOPS

@@ -12,9 +12,9 @@ from biobgt.figures.attention_options import AttentionOptions, AverageOptions
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.model.systems_attention import load_systems_attention
 from biobgt.training.card_words import parts_words
-from session.cohorts import OWN
-from session.models import FITTING, network_shown
+from session.loaded_cohorts import OWN
 from session.page_options import PageOptions
+from session.shown_model import FITTING, network_shown
 from session.view import View, current_view
 from views.attention.attention_panels import (
     part_of,

@@ -20,8 +20,8 @@ from biobgt.export.panels import PanelFiles, PanelsRequest, make_panels
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.kept_results import Key
 from biobgt.measured import MeasuredCohort
-from session.cohorts import load, own_cohort
 from session.keys import EXPORT_FILES, EXPORT_MEASURED, EXPORT_PANELS, EXPORT_PREVIEWS
+from session.loaded_cohorts import load, own_cohort
 from session.view import LoadedCohort
 
 PREVIEW_DPI = 150

@@ -33,7 +33,7 @@ from biobgt.training.card_views import (
 from biobgt.training.card_words import parts_words
 from biobgt.training.robustness_views import motion_words, noise_table, noise_words, range_words
 from biobgt.wording import counted
-from session.models import FITTING
+from session.shown_model import FITTING
 from session.view import View, current_view, measured_model
 from views.shared.model_notes import no_models, pick_readout, show_headline
 from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_shown, plain, show

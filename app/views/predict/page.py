@@ -9,7 +9,7 @@ from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.spreadsheets import write_csv, written
 from biobgt.training.card_views import calibration_words, members_words, observed_share
 from biobgt.wording import NOT_A_DIAGNOSIS, TRAINED_ON, counted, listed
-from session.cohorts import OWN
+from session.loaded_cohorts import OWN
 from session.long_work import work_through
 from session.view import View, current_view
 from views.predict.cohort_results_panel import show_cohort_results

@@ -11,7 +11,6 @@ from biobgt.model.installed import fitting_model, installed_models
 from biobgt.wording import NOT_A_DIAGNOSIS
 from session.address import Link, link_of, read_link, write_address
 from session.choices import IN_EVERY_LINK, choose, follow_cohort, for_widget, session_choices
-from session.cohorts import cohort_titles, load
 from session.keys import (
     COHORT,
     LEVEL_KEYS,
@@ -24,7 +23,8 @@ from session.keys import (
     SUBJECT,
     VIEW,
 )
-from session.models import FITTING
+from session.loaded_cohorts import cohort_titles, load
+from session.shown_model import FITTING
 from session.view import View
 from views.shared.glossary_panel import offer_glossary
 from views.shared.option_widgets import ask

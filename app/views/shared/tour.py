@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from session.cohorts import DEFAULT_COHORT, OWN
 from session.keys import COHORT, NEXT_COHORT, TOUR
+from session.loaded_cohorts import DEFAULT_COHORT, OWN
 from views.page_map import PAGES
 
 STOPS = ("subjects", "hubs", "modules", "attention", "export")

@@ -12,7 +12,6 @@ from biobgt import autosave
 from biobgt.wording import counted
 from session.access.gate import has_server, is_served_to_others, most_per_file_mb, most_per_session_mb
 from session.address import link_of_project, saved_view
-from session.cohorts import OWN, empty_uploaders, keep_own_cohort, own_cohort
 from session.keys import (
     COPY_DISMISSED,
     COPY_KEY,
@@ -23,6 +22,7 @@ from session.keys import (
     EDITION,
     NEXT_LINK,
 )
+from session.loaded_cohorts import OWN, empty_uploaders, keep_own_cohort, own_cohort
 from session.view import View
 from views.shared.widgets import input_errors_shown, plain
 

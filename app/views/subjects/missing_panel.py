@@ -6,7 +6,7 @@ from biobgt import Cohort
 from biobgt.cohort_edits import remove_subjects
 from biobgt.missing_regions import keep_shared_regions, missing_regions, missing_words
 from biobgt.wording import counted
-from session.cohorts import change_own_cohort
+from session.loaded_cohorts import change_own_cohort
 from views.shared.widgets import input_errors_shown, plain
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from biobgt.spreadsheets import written
 from biobgt.wording import counted
-from session.cohorts import OWN, own_cohort
+from session.loaded_cohorts import OWN, own_cohort
 from session.view import View, current_view
 from views.shared.connectome_panels import show_connectivity, show_series
 from views.shared.remarks import show_remarks

@@ -11,8 +11,8 @@ import streamlit as st
 from biobgt import Cohort, ConnectomeSettings, InputError
 from biobgt.project import PROJECT_SUFFIX, save_project
 from session.address import link_of_project, saved_view
-from session.cohorts import OWN, empty_uploaders, keep_own_cohort
 from session.keys import EDITION, NEXT_LINK, PROJECT_ATTEMPT, UPLOADERS
+from session.loaded_cohorts import OWN, empty_uploaders, keep_own_cohort
 from session.uploads import Upload, open_uploaded_project
 from session.view import View
 from views.shared.widgets import plain

@@ -9,8 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import ChoiceNeeded, Cohort, InputError, ReadOptions
 from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
-from session.cohorts import keep_own_cohort, own_cohort
 from session.keys import ADDING, ANSWERED_FILES, ANSWERS, ATTEMPT, BATCH
+from session.loaded_cohorts import keep_own_cohort, own_cohort
 from session.long_work import bar_with_stop
 from session.uploads import Upload, UploadedFiles, read_uploaded, take_in
 from views.shared.widgets import plain

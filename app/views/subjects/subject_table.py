@@ -17,9 +17,9 @@ from biobgt.missing_regions import DRAWN_AS_GAPS
 from biobgt.spreadsheets import as_written, meant, written
 from biobgt.wording import counted
 from biobgt.wording import listed as in_a_row
-from session.cohorts import change_own_cohort, empty_uploaders, forget_own_cohort
 from session.export_list import listed
 from session.keys import EDITION
+from session.loaded_cohorts import change_own_cohort, empty_uploaders, forget_own_cohort
 from session.uploads import Upload, read_uploaded_atlas
 from views.page_map import PAGES
 from views.shared.atlas_question import ask_to_confirm_atlas

@@ -8,8 +8,8 @@ from biobgt import ImageOptions
 from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers import readable_suffixes
 from biobgt.wording import counted
-from session.cohorts import own_cohort
 from session.keys import ADDING, BATCH, UPLOADERS
+from session.loaded_cohorts import own_cohort
 from session.uploads import Upload, UploadedFiles, earlier_subjects
 from views.shared.option_widgets import ask_here
 from views.subjects.autosave_panel import show_keeping
