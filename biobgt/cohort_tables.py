@@ -1,8 +1,7 @@
 """Tables of the hubs and modules of every subject of a cohort, made in parallel, and of its groups.
 
-The command line and the studies come here. The app looks at one subject at a time instead (:mod:`biobgt.measured`),
-with the same measures. Each subject is one job for :mod:`biobgt.scale`; groups are put together from the subjects'
-results.
+The command line and the studies come here. Each subject is one job for :mod:`biobgt.scale`, which asks
+:mod:`biobgt.measured`, as the app does; groups are put together from the subjects' results.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,22 +10,22 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from biobgt.cohort import Cohort, Subject, person_of
-from biobgt.connectome import cohort_graphs, subject_connectivity
+from biobgt.cohort import Cohort, person_of
 from biobgt.errors import InputError
-from biobgt.graph import BrainGraph, ConnectomeSettings
+from biobgt.graph import ConnectomeSettings, Matrix
 from biobgt.hubs import rank_agreement, summarise_plausibility
 from biobgt.hubs.evidence import agreement_beyond_strength
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
-from biobgt.hubs.split_half import compare_halves, half_hubs, why_not_split
+from biobgt.hubs.split_half import why_not_split
 from biobgt.hubs.sweep import REFERENCES
-from biobgt.hubs.table import measure_hubs
+from biobgt.kept_results import Store
+from biobgt.measured import Measured, MeasuredCohort
+from biobgt.measured_graph import connectivity_key
 from biobgt.modules import Partition, combine_partitions, match_modules
 from biobgt.modules.difference import partitions_by_person
-from biobgt.modules.finding import SubjectModules, measure_modules
+from biobgt.modules.finding import SubjectModules
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.partition import module_labels
 from biobgt.people import average_by_person
@@ -94,6 +93,7 @@ def analyse_hubs(
     scheduler: str | None = None,
     progress: Progress | None = None,
     tell: Callable[[str], None] | None = None,
+    store: Store | None = None,
 ) -> CohortHubs:
     """Measure the hubs of every subject.
 
@@ -112,11 +112,13 @@ def analyse_hubs(
         Told (done, total) after each subject.
     tell : callable, optional
         Told in a sentence what is going on.
+    store : Store, optional
+        Where results are kept, and found again: a :class:`biobgt.result_store.FolderStore`. By default nowhere.
     """
     settings, options = settings or ConnectomeSettings(), options or HubAnalysisOptions()
     job = partial(_subject_hubs, options=options)
     results = map_subjects(
-        job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress, tell=tell
+        job, _jobs(cohort, settings, store), workers=workers, scheduler=scheduler, progress=progress, tell=tell
     )
     tables = {subject.id: found.table for subject, found in zip(cohort, results, strict=True)}
     agreement = pd.concat([found.agreement for found in results], ignore_index=True)
@@ -134,6 +136,7 @@ def analyse_modules(
     scheduler: str | None = None,
     progress: Progress | None = None,
     tell: Callable[[str], None] | None = None,
+    store: Store | None = None,
 ) -> CohortModules:
     """Find the modules of every subject and of every group.
 
@@ -152,11 +155,13 @@ def analyse_modules(
         Told (done, total) after each subject.
     tell : callable, optional
         Told in a sentence what is going on.
+    store : Store, optional
+        Where results are kept, and found again: a :class:`biobgt.result_store.FolderStore`. By default nowhere.
     """
     settings, options = settings or ConnectomeSettings(), options or ModuleOptions()
     job = partial(_subject_modules, options=options)
     results = map_subjects(
-        job, _graphs(cohort, settings), workers=workers, scheduler=scheduler, progress=progress, tell=tell
+        job, _jobs(cohort, settings, store), workers=workers, scheduler=scheduler, progress=progress, tell=tell
     )
     found = dict(zip(cohort.ids, results, strict=True))
     partitions = {name: modules.partition for name, modules in found.items()}
@@ -170,12 +175,30 @@ def analyse_modules(
 
 
 @dataclass(frozen=True, eq=False)
-class _GraphOfSubject:
-    """A graph with the full connectivity behind it."""
+class _OneSubject:
+    """All that a job needs of one subject, in this process or another.
 
-    graph: BrainGraph
-    connectivity: NDArray[np.float64]
-    subject: Subject
+    Attributes
+    ----------
+    cohort : Cohort
+        Of this subject alone.
+    settings : ConnectomeSettings
+    store : Store or None
+        Where results are kept; None: nowhere longer than the job takes.
+    tangent : array or None
+        Connectivity that depends on the whole cohort.
+    """
+
+    cohort: Cohort
+    settings: ConnectomeSettings
+    store: Store | None
+    tangent: Matrix | None
+
+    def measured(self) -> Measured:
+        whole, subject = MeasuredCohort(self.cohort, self.store), self.cohort.subjects[0]
+        if self.tangent is not None:
+            whole.store.put(connectivity_key(subject, "tangent"), self.tangent)
+        return whole.of(subject.id, self.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,24 +210,27 @@ class _SubjectHubs:
     halves: pd.DataFrame
 
 
-def _graphs(cohort: Cohort, settings: ConnectomeSettings) -> list[_GraphOfSubject]:
+def _jobs(cohort: Cohort, settings: ConnectomeSettings, store: Store | None) -> list[_OneSubject]:
     if not len(cohort):
         raise InputError("The cohort is empty.")
-    graphs = cohort_graphs(cohort, settings)
-    return [_GraphOfSubject(graph, _full(subject), subject) for graph, subject in zip(graphs, cohort, strict=True)]
+    whole = MeasuredCohort(cohort, store)
+    return [
+        _OneSubject(
+            cohort=Cohort(cohort.name, (subject,), cohort.atlas),
+            settings=settings,
+            store=store,
+            tangent=whole.of(subject.id, settings).connectivity() if settings.estimator == "tangent" else None,
+        )
+        for subject in cohort
+    ]
 
 
-def _full(subject: Subject) -> NDArray[np.float64]:
-    """FC strength and segregation are on the Pearson matrix, as in the paper, whatever the graph is made of."""
-    return subject_connectivity(subject)
-
-
-def _subject_hubs(item: _GraphOfSubject, *, options: HubAnalysisOptions) -> _SubjectHubs:
-    hubs = measure_hubs(item.graph, item.connectivity, perturbation=options.perturbation)
-    table, has_signal = hubs.table(options), hubs.has_signal
+def _subject_hubs(job: _OneSubject, *, options: HubAnalysisOptions) -> _SubjectHubs:
+    measured = job.measured()
+    table, has_signal = measured.hub_table(options), measured.hubs(options.perturbation).has_signal
     entanglement = table.loc[has_signal, NE].to_numpy(float)
     beyond = agreement_beyond_strength(
-        item.graph,
+        measured.graph(),
         table,
         has_signal=has_signal,
         gamma=options.gamma,
@@ -218,10 +244,9 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubAnalysisOptions) -> _Sub
         measures = rank_agreement(entanglement[None], table.loc[has_signal, column].to_numpy(float), top=options.share)
         plain = {name: float(values[0]) for name, values in measures.items()}
         rows.append({"reference": reference, **plain, **beyond[reference]})
-    settings = item.graph.settings
     where = {
-        "subject": item.graph.subject,
-        "level": settings.level if settings else np.nan,
+        "subject": measured.subject.id,
+        "level": measured.settings.level,
         "null": 0,
         "n_regions": int(has_signal.sum()),
         "perturbation": options.perturbation,
@@ -229,16 +254,15 @@ def _subject_hubs(item: _GraphOfSubject, *, options: HubAnalysisOptions) -> _Sub
         "gamma": options.gamma,
     }
     agreement = pd.DataFrame([{**where, **row} for row in rows])
-    return _SubjectHubs(table, agreement, _subject_halves(item, options) if options.halves else pd.DataFrame())
+    return _SubjectHubs(table, agreement, _subject_halves(measured, options) if options.halves else pd.DataFrame())
 
 
-def _subject_halves(item: _GraphOfSubject, options: HubAnalysisOptions) -> pd.DataFrame:
+def _subject_halves(measured: Measured, options: HubAnalysisOptions) -> pd.DataFrame:
     """How alike the halves of one recording are, or why they were not measured."""
-    graph, subject = item.graph, item.subject
-    if reason := why_not_split(subject, graph.settings):
+    subject = measured.subject
+    if reason := why_not_split(subject, measured.settings):
         return pd.DataFrame([{"subject": subject.id, "why_not": reason}])
-    first, second = half_hubs(subject, graph.atlas, graph.settings, perturbation=options.perturbation)
-    table = compare_halves(first, second, options.gamma, measures=list(HUB_MEASURES), top=options.share)
+    table = measured.halves_compared(options)
     return table.assign(subject=subject.id, why_not="")[["subject", *table.columns, "why_not"]]
 
 
@@ -251,8 +275,8 @@ def _agreement_summary(agreement: pd.DataFrame, options: HubAnalysisOptions) -> 
     return pd.concat([whole, given], ignore_index=True)
 
 
-def _subject_modules(item: _GraphOfSubject, *, options: ModuleOptions) -> SubjectModules:
-    return measure_modules(item.graph, item.connectivity, options)
+def _subject_modules(job: _OneSubject, *, options: ModuleOptions) -> SubjectModules:
+    return job.measured().modules(options)
 
 
 def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+def connectivity_key(subject: Subject, estimator: str) -> Key:
+    """The key of a subject's connectivity, which depends on no other setting of a graph."""
+    return Key(CONNECTIVITY, subject.id, None, estimator)
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuredGraph:
     """What was measured of one subject of a cohort, or of all of it, with one kind of brain graph.
@@ -85,13 +90,13 @@ class MeasuredGraph:
             space = self.whole.keep(Key(TANGENT_SPACE), lambda: TangentSpace.fit(self.cohort))
             return space.transform([subject])[0]
 
-        return self.whole.keep(Key(CONNECTIVITY, subject.id, None, estimator), measure)
+        return self.whole.keep(connectivity_key(subject, estimator), measure)
 
     def pearson(self) -> Matrix:
         """The Pearson matrix, or connectivity as brought: FC strength is on it, as in the paper, whatever the graph."""
         subject = self.subject
         return self.whole.keep(
-            Key(CONNECTIVITY, subject.id, None, "pearson"), lambda: subject_connectivity(subject, estimator="pearson")
+            connectivity_key(subject, "pearson"), lambda: subject_connectivity(subject, estimator="pearson")
         )
 
     def mean_connectivity(self) -> tuple[float, float]:

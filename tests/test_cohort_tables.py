@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+from pandas.testing import assert_frame_equal
 
 from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.errors import InputError
+from biobgt.export.requests import cohort_sha256
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import fc_strength, gamma_unit, node_efficiency, node_entanglement
 from biobgt.hubs.hub_options import HubAnalysisOptions
+from biobgt.measured import MeasuredCohort
 from biobgt.modules import louvain_modules, match_modules, module_agreement
 from biobgt.modules.module_options import ModuleOptions
+from biobgt.result_store import FolderStore
 from biobgt.simulate import demo_cohort
 
 
@@ -96,3 +100,27 @@ def test_empty_cohorts_and_signed_graphs_get_a_sentence(cohort):
         analyse_hubs(cohort.select(lambda _: False))
     with pytest.raises(InputError, match="negative"):
         analyse_hubs(cohort, ConnectomeSettings(sign="signed", threshold="none"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp_path, monkeypatch, workers):
+    settings, options = ConnectomeSettings(estimator="tangent"), HubAnalysisOptions(halves=False)
+    store = FolderStore(tmp_path, cohort_sha256(cohort))
+    plain = analyse_hubs(cohort, settings, options), analyse_modules(cohort, settings)
+    kept = (
+        analyse_hubs(cohort, settings, options, workers=workers, store=store),
+        analyse_modules(cohort, settings, workers=workers, store=store),
+    )
+    for name in ("biobgt.hubs.table.measure_hubs", "biobgt.modules.finding.measure_modules"):
+        monkeypatch.setattr(name, None)
+    again = analyse_hubs(cohort, settings, options, store=store), analyse_modules(cohort, settings, store=store)
+    for hubs, modules in (kept, again):
+        assert_frame_equal(hubs.agreement, plain[0].agreement)
+        assert_frame_equal(hubs.groups, plain[0].groups)
+        for name, table in plain[0].tables.items():
+            assert_frame_equal(hubs.tables[name], table)
+        assert_frame_equal(modules.summary, plain[1].summary)
+        assert_frame_equal(modules.groups, plain[1].groups)
+    # What the page shows of a subject is the same result.
+    measured = MeasuredCohort(cohort, store).of(cohort.ids[0], settings)
+    assert_frame_equal(measured.hub_table(options), plain[0].tables[cohort.ids[0]])

@@ -6,10 +6,11 @@ A job names what it wants, a cohort, settings or workers, and a decorator puts t
 import re
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.models import OptionInfo
@@ -22,6 +23,9 @@ from biobgt.options import Option, Options
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
 from biobgt.readers.time_axis import Orientation
 from biobgt.registry import Registry
+
+if TYPE_CHECKING:
+    from biobgt.result_store import FolderStore
 
 _DEVICES = re.compile(r"auto|cpu|mps|cuda(?::\d+)?")
 
@@ -142,13 +146,47 @@ def _value(one: Option, given: Any) -> Any:
     return (tuple(given) if given else one.default) if isinstance(one.default, tuple) else given
 
 
+ResultsOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder that keeps measured results for the next command; on a cluster, one that all its machines see. "
+        "Default: none."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a job runs, and where its results are kept for the next one."""
+
+    workers: int | None
+    scheduler: str | None
+    results: Path | None
+
+    def of(self, cohort: Cohort) -> dict[str, Any]:
+        """The same as arguments of :mod:`biobgt.cohort_tables`."""
+        store = folder_store(self.results, cohort)
+        return {"workers": self.workers, "scheduler": self.scheduler, "tell": print_notice, "store": store}
+
+
 def _where(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes on this machine. Default: one per core.")
     ] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on instead.")] = None,
-) -> dict[str, Any]:
-    return {"workers": workers, "scheduler": scheduler, "tell": print_notice}
+    results: ResultsOption = None,
+) -> Where:
+    return Where(workers, scheduler, results)
+
+
+def folder_store(folder: Path | None, cohort: Cohort) -> "FolderStore | None":
+    """The store of a cohort's results in a folder; None where none is named."""
+    if folder is None:
+        return None
+    from biobgt.export.requests import cohort_sha256
+    from biobgt.result_store import FolderStore
+
+    return FolderStore(folder, cohort_sha256(cohort))
 
 
 _first = [parameter for parameter in signature(read_arguments).parameters.values() if parameter.name != "chosen"]

@@ -13,6 +13,7 @@ import typer
 
 from biobgt.cli.arguments import (
     OutOption,
+    Where,
     reads_cohort,
     takes_options,
     takes_settings,
@@ -55,7 +56,7 @@ def compare(
     asked: ComparedOptions,
     settings: ConnectomeSettings,
     modules: ModuleOptions,
-    where: dict[str, Any],
+    where: Where,
     groups: Annotated[tuple[str, str], typer.Option(help="Two groups, controls first, such as NC ASD.")],
     out: OutOption,
     entanglement: EntanglementOptions,
@@ -86,7 +87,7 @@ def _compare_measure(
     planned: PlannedComparison,
     options: ComparisonOptions,
     settings: ConnectomeSettings,
-    where: dict[str, Any],
+    where: Where,
     path: Path,
 ) -> None:
     """Compare the groups feature by feature, adjusted for covariates."""
@@ -121,17 +122,15 @@ def _compare_measure(
         print_line(note)
 
 
-def _measure(
-    cohort: Cohort, options: ComparisonOptions, settings: ConnectomeSettings, where: dict[str, Any]
-) -> CohortFeatures:
+def _measure(cohort: Cohort, options: ComparisonOptions, settings: ConnectomeSettings, where: Where) -> CohortFeatures:
     if options.of == NETWORKS:
         return network_connectivity(cohort, options.labelling or None)
     if options.of == HUBS:
         with progress_bar("Hubs") as progress:
-            hubs = analyse_hubs(cohort, settings, _hub_options(options), progress=progress, **where)
+            hubs = analyse_hubs(cohort, settings, _hub_options(options), progress=progress, **where.of(cohort))
         return regional_hubs(cohort, hubs.tables, options.measure)
     with progress_bar("Modules") as progress:
-        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where)
+        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where.of(cohort))
     return module_segregation(cohort, modules.summary)
 
 
@@ -143,13 +142,13 @@ def _compare_modules(
     planned: PlannedComparison,
     options: ComparisonOptions,
     settings: ConnectomeSettings,
-    where: dict[str, Any],
+    where: Where,
     path: Path,
 ) -> None:
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
     cohort, groups = planned.cohort, options.groups
     with progress_bar("Modules") as progress:
-        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where)
+        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where.of(cohort))
     found = group_module_difference(
         cohort, groups, modules.partitions, n_permutations=options.n_permutations, seed=options.seed
     )

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from biobgt.cli.arguments import OutOption, read_arguments, takes, takes_options, takes_settings
+from biobgt.cli.arguments import (
+    OutOption,
+    ResultsOption,
+    folder_store,
+    read_arguments,
+    takes,
+    takes_options,
+    takes_settings,
+)
 from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
@@ -57,9 +65,7 @@ def figure(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the files. Default: the name of the figure.")] = None,
     format: Annotated[list[str] | None, typer.Option(help=f"{', '.join(FILE_FORMATS)}; may be repeated.")] = None,
-    results: Annotated[
-        Path | None, typer.Option(help="Folder that keeps measured results for the next figure. Default: none.")
-    ] = None,
+    results: ResultsOption = None,
 ) -> None:
     """Make one figure for the paper, the numbers behind it and its methods, as the app exports them.
 
@@ -70,9 +76,7 @@ def figure(
     """
     from biobgt.export.bundle import make_files, versions, write_files, write_methods
     from biobgt.export.methods import methods_of
-    from biobgt.export.requests import cohort_sha256
     from biobgt.measured import MeasuredCohort
-    from biobgt.result_store import FolderStore
 
     figure_name = reading.pop("figure_name")
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
@@ -86,8 +90,7 @@ def figure(
     cohort, ref = find_cohort(reading, wanted)
     if wanted is None:
         wanted = request_of(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
-    store = None if results is None else FolderStore(results, cohort_sha256(cohort))
-    made = make_files(MeasuredCohort(cohort, store), wanted, style=style, formats=formats)
+    made = make_files(MeasuredCohort(cohort, folder_store(results, cohort)), wanted, style=style, formats=formats)
     name = name or wanted.figure
     methods = methods_of([made], {wanted.cohort: cohort}, versions([wanted]))
     with results_folder(out, job=f"figure {name}") as folder:

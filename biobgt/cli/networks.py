@@ -1,11 +1,10 @@
 """Jobs about networks: hubs and modules of a subject or a cohort, as tables."""
 
-from typing import Any
-
 import pandas as pd
 
 from biobgt.cli.arguments import (
     OutOption,
+    Where,
     reads_cohort,
     takes_options,
     takes_settings,
@@ -36,7 +35,7 @@ from biobgt.wording import counted
 @takes_workers
 @takes_options("options", HubAnalysisOptions, panel="Hubs")
 def hubs(
-    cohort: Cohort, settings: ConnectomeSettings, options: HubAnalysisOptions, where: dict[str, Any], out: OutOption
+    cohort: Cohort, settings: ConnectomeSettings, options: HubAnalysisOptions, where: Where, out: OutOption
 ) -> None:
     """Write each subject's hub table, each group's mean hubs, and whether NE agrees with NEff and FC strength.
 
@@ -49,7 +48,7 @@ def hubs(
 
     with results_folder(out, job="hubs") as folder:
         with progress_bar("Hubs") as progress:
-            result = analyse_hubs(cohort, settings, options, progress=progress, **where)
+            result = analyse_hubs(cohort, settings, options, progress=progress, **where.of(cohort))
         files = file_names(cohort.ids)
         for subject, table in result.tables.items():
             write_table(table.reset_index(), folder / "hubs" / f"{files[subject]}.csv")
@@ -93,9 +92,7 @@ def _print_reliability(norms: StudyReliability, halves: pd.DataFrame) -> None:
 @takes_settings
 @takes_workers
 @takes_options("options", ModuleOptions, panel="Modules")
-def modules(
-    cohort: Cohort, settings: ConnectomeSettings, options: ModuleOptions, where: dict[str, Any], out: OutOption
-) -> None:
+def modules(cohort: Cohort, settings: ConnectomeSettings, options: ModuleOptions, where: Where, out: OutOption) -> None:
     """Write each subject's modules and roles, each group's consensus, and agreement with functional labels.
 
     Examples
@@ -105,7 +102,7 @@ def modules(
     """
     with results_folder(out, job="modules") as folder:
         with progress_bar("Modules") as progress:
-            result = analyse_modules(cohort, settings, options, progress=progress, **where)
+            result = analyse_modules(cohort, settings, options, progress=progress, **where.of(cohort))
         files = file_names(cohort.ids)
         for subject, roles in result.roles.items():
             write_table(roles.reset_index(), folder / "modules" / f"{files[subject]}.csv")

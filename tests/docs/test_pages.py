@@ -169,3 +169,12 @@ def test_what_a_browser_would_fetch_is_found() -> None:
     assert fetched_addresses('@import "https://a.example/b.css"; a { background: url(https://a.example/c.png) }')
     own = '<a href="https://example.org">x</a><script src="assets/a.js"></script><img alt="x" src="img/a.png">'
     assert fetched_addresses(own) == []
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_places_that_pages_for_engineers_name_exist(page: str) -> None:
+    named = re.findall(
+        r"`((?:app|assets|benchmarks|biobgt|docs|handbook|tests)/[\w./]*)`", (ROOT / page).read_text("utf-8")
+    )
+    assert named
+    assert [place for place in named if not (ROOT / place).exists()] == []
