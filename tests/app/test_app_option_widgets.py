@@ -46,3 +46,22 @@ def test_every_option_is_asked_for_as_it_is_declared(open_page, case):
         if one.choices is not None:
             texts = [one.text(choice) for choice in one.choices]
             assert list(widget.options)[-len(texts) :] == texts
+
+
+def test_what_was_answered_stays_and_can_be_taken_back(open_page):
+    page = open_page("subjects")
+    page.number_input(key="tr0").set_value(2.0).run()
+    page.selectbox(key="confounds0").set_value("compcor").run()
+    page.number_input(key="high_pass0").set_value(0.01).run()
+    shown = widgets_of(page)
+    assert [shown[key].value for key in ("tr0", "confounds0", "high_pass0", "low_pass0")] == [
+        2.0,
+        "compcor",
+        0.01,
+        None,
+    ]
+    page.number_input(key="tr0").set_value(None).run()
+    page.selectbox(key="confounds0").set_value(None).run()
+    shown = widgets_of(page)
+    assert [shown[key].value for key in ("tr0", "confounds0", "high_pass0")] == [None, None, 0.01]
+    assert_no_error(page)

@@ -69,7 +69,9 @@ def ask_here(
     width : int, optional
         Of a list or a number, in pixels.
     """
-    st.session_state.setdefault(key, one.default if start is None else start)
+    begins = one.default if start is None else start
+    if begins is not None:  # Streamlit takes None in the session for a list in which nothing was chosen
+        st.session_state.setdefault(key, begins)
     if offered is None:
         offered = one.steps if one.steps is not None else tuple(one.choices or ())
         if offered and one.default is None:
@@ -116,7 +118,8 @@ def _draw_number(one: Option, title: str, **about: Any) -> None:
     low = one.low if one.above is None else one.above + step
     high = None if one.high is None else float(one.high)
     digits = max(0, -floor(log10(step)))
-    st.number_input(title, min_value=low, max_value=high, step=step, format=f"%.{digits}f", **about)
+    begins: dict[str, Any] = {"value": None} if one.default is None else {}  # empty, and not the least
+    st.number_input(title, min_value=low, max_value=high, step=step, format=f"%.{digits}f", **begins, **about)
 
 
 def _in_a_row(one: Option, offered: Sequence[Plain]) -> bool:

@@ -17,6 +17,7 @@ from views.subjects.own_atlas import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_IN_LIST
 from views.subjects.reading_panel import answers_about
 
 RECOGNISE = "recognise"
+_WIDTH = 440  # px, of what is asked about images: titles are sentences
 
 
 def ask_for_files() -> UploadedFiles | None:
@@ -89,14 +90,16 @@ def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
     with_labels = tuple(key for key, about in BUNDLED.items() if about.label_image is not None or about.surface)
     asked = dict(ImageOptions.declared())
     with st.popover("How images are read", icon=":material/tune:"):
-        bundled = ask_here(asked.pop("labels"), key=f"bundled_labels{uploads}", offered=(None, *with_labels))
+        bundled = ask_here(
+            asked.pop("labels"), key=f"bundled_labels{uploads}", offered=(None, *with_labels), width=_WIDTH
+        )
         labels: Upload | None = st.file_uploader(
             "Or a label image of your own (or a .dlabel.nii file for dense CIFTI series); without either, series are "
             "taken from spheres around the atlas's coordinates. Add .label.gii files with the GIfTI series instead.",
             type=["nii", "gz"],
             key=f"labels{uploads}",
         )
-        others = {name: ask_here(one, key=f"{name}{uploads}") for name, one in asked.items()}
+        others = {name: ask_here(one, key=f"{name}{uploads}", width=_WIDTH) for name, one in asked.items()}
     return labels, ImageOptions(labels=bundled, **others)
 
 
