@@ -109,6 +109,10 @@ def read_cohort(
     settled = _settle(candidates, chosen, options, unknown=unknown)
     current_limits().check("regions", settled.atlas.n_regions, "The data's atlas")
     subjects, more_problems = to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
+    if chosen is not None and subjects and more_problems:  # what a refused file says about the atlas does not count
+        accepted = _accepted(candidates, subjects)
+        settled = _settle(accepted, chosen, options, unknown=unknown)
+        subjects, _ = to_subjects(accepted, settled.atlas, options, decided_by=settled.decided_by)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
         raise _nothing_read(paths, found)
@@ -183,6 +187,16 @@ def _settle(
         said = f"Atlas: {chosen.title}, as you said."
         return settle_by_user(readings, chosen, said, kind=options.kind, orientation=options.orientation)
     return settle_atlas(readings, kind=options.kind, orientation=options.orientation, unknown=unknown)
+
+
+def _accepted(candidates: Sequence[Candidate], subjects: Mapping[str, Subject]) -> list[Candidate]:
+    """Those candidates that the subjects were made of; of two with one name in one file, the first."""
+    files = {name: subject.source.file for name, subject in subjects.items() if subject.source is not None}
+    first: dict[str, Candidate] = {}
+    for item in candidates:
+        if files.get(item.subject) == item.source.file:
+            first.setdefault(item.subject, item)
+    return list(first.values())
 
 
 def _second_witness(cohort: Cohort) -> list[str]:

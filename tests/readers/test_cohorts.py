@@ -329,3 +329,19 @@ def test_stacks_beside_names(tmp_path, rng):
     assert read_cohort(tmp_path / "study.npz", atlas="aal90").ids == ("x", "y", "z")
     np.save(tmp_path / "study.npy", stack)
     assert read_cohort(tmp_path / "study.npy", atlas="aal90").ids == ("study_1", "study_2", "study_3")
+
+
+def test_a_refused_file_has_no_say_in_how_the_atlas_was_decided(tmp_path, rng):
+    """The regions of one file have names of another atlas. It lacks a value and is refused; the others name nothing."""
+    for name in ("a", "b"):
+        write_series(tmp_path / f"{name}.tsv", rng)
+    values = pd.DataFrame(rng.standard_normal((120, 90)).cumsum(axis=0), columns=[f"Area {i}R" for i in range(90)])
+    values.to_csv(tmp_path / "c.csv", index=False)
+    how = ReadOptions(orientation="time-region")
+    assert read_cohort(tmp_path, atlas="aal90", options=how).atlas_decided_by == "the user, against the region names"
+    values.iloc[5, 4] = np.nan
+    values.to_csv(tmp_path / "c.csv", index=False)
+    cohort = read_cohort(tmp_path, atlas="aal90", options=how)
+    assert (cohort.ids, [refusal.file for refusal in cohort.refused]) == (("a", "b"), ["c.csv"])
+    assert cohort.atlas_decided_by == "the user"
+    assert "But " not in cohort.notes[0]
