@@ -125,13 +125,15 @@ def benchmark_table(results: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``model``, ``splits``, the metrics, ``auc_low`` and ``auc_high`` (95 %, counting in that the training sets of
-        splits overlap), ``seconds`` of processor time and ``parameters``.
+        splits overlap, and ending at 0 and 1, beyond which there is no AUC), ``seconds`` of processor time and
+        ``parameters``.
     """
     rows = []
     for model, lines in results.groupby("model", sort=False):
         found = _over_splits(lines["auc"], np.zeros(len(lines)), results)
         means = {name: lines[name].mean() for name in (*METRICS, *COSTS)}
-        interval = {"auc_low": found["corrected_low"], "auc_high": found["corrected_high"]}
+        low, high = np.clip([found["corrected_low"], found["corrected_high"]], 0, 1)
+        interval = {"auc_low": float(low), "auc_high": float(high)}
         rows.append({"model": model, "splits": len(lines), **means, **interval})
     return pd.DataFrame(rows)
 

@@ -159,6 +159,8 @@ def test_systems_are_compared_on_common_splits_with_overlap_and_many_tests_count
     # By hand: mean 0.72, variance 4e-4, standard error sqrt((1/3 + 1/8) 4e-4), t of 2 degrees 4.3027.
     assert table.loc["ridge-log", ["auc_low", "auc_high"]].tolist() == pytest.approx([0.66174, 0.77826], abs=1e-4)
     assert np.isnan(table.loc["c", "auc_low"])
+    wide = results[results["model"] == "a"].assign(auc=[0.1, 0.9, 0.95], **costs, seconds=2.0, parameters=5)
+    assert benchmark_table(wide).loc[0, ["auc_low", "auc_high"]].tolist() == [0, 1]  # t gives -0.70 to 2.00
     assert compare_systems(results, reference="nobody").empty
 
 
