@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-TRAINED_ON = "the model was trained on this very scan, so that what it says of it is no evidence"
+TRAINED_ON = "the model was trained on this scan, so its prediction for it is not evidence"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 
 # Covariates by their names in tables and on the command line, in words.

@@ -46,7 +46,10 @@ def _sentences(model: InstalledModel) -> list[str | ToComplete]:
         f"The {part} {model.name} was trained on {total}: {'; '.join(parts) or listed(list(sizes))}."
     ]
     if model.simulated:
-        said.append("Its simulated patients were measured in nobody, and what it learned from them is no evidence.")
+        said.append(
+            "Its simulated patients are not measurements of people; what it learned from them is not evidence about "
+            "people."
+        )
     if any(not STORIES[kind].works for kind in _kinds(card)) or not _kinds(card):
         said.append(ToComplete(f"source, terms and citation of the data that {model.name} was trained on"))
     return said

@@ -19,7 +19,9 @@ from biobgt.wording import COVARIATES, counted, listed
 
 _SEXES = {"m": "male", "male": "male", "f": "female", "female": "female"}
 _TOLD = ("age", "sex", "mean_fd")  # of every group, where known
-_NOBODY = "Simulated subjects were measured in nobody, and nothing found in them is evidence about people."
+_NOT_EVIDENCE = (
+    "Simulated subjects are not measurements of people; results obtained with them are not evidence about people."
+)
 
 
 def people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
@@ -34,7 +36,7 @@ def people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
     simulated = sum(subject.simulated for subject in cohort)
     if simulated:
         some = "" if ref.demo else f"{'All' if simulated == len(cohort) else simulated} of them are simulated. "
-        said.append(f"{some}{_NOBODY}")
+        said.append(f"{some}{_NOT_EVIDENCE}")
     known, missing = _characteristics(cohort)
     said += known
     if simulated < len(cohort):

@@ -20,8 +20,8 @@ def given_sentence(own: Mapping[str, float]) -> str:
     if own["partial"] != own["partial"]:
         return "Agreement beyond strength and degree is not defined in this graph: they leave no variance."
     return (
-        f"Spearman's ρ of NE with NEff is {signed(own['efficiency'])}; given strength and degree, "
-        f"{signed(own['partial'])} is left."
+        f"Spearman's ρ of NE with NEff is {signed(own['efficiency'])}; the partial ρ given strength and degree is "
+        f"{signed(own['partial'])}."
     )
 
 

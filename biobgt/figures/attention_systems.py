@@ -104,8 +104,7 @@ class AttentionSystems(ModelFigure, MapsBeside):
         )
         ratios = (
             f" The ratio is mean attention within over between these modules: {follow}; chance is "
-            f"{PERMUTATIONS:,} shufflings of the labels over regions, which do not keep that neighbouring regions "
-            "are alike."
+            f"{PERMUTATIONS:,} permutations of the labels over regions, which ignore spatial autocorrelation."
             if follow
             else ""
         )

@@ -100,7 +100,7 @@ class BenchmarkResults(ModelFigure):
 
         return (
             "AUC of each system on the test subjects of random splits of ABIDE. Filled marks are means over splits "
-            "with 95 % intervals, which count in that training sets overlap; fewer than "
+            "with 95 % intervals corrected for overlapping training sets; fewer than "
             f"{FEWEST} splits have none, and rows with different splits are not strictly comparable. Hollow marks are "
             f"the paper's numbers; the dotted line is chance level. {self.note} {OTHER_SUBJECTS}"
         )

@@ -198,8 +198,8 @@ def compare_features(
     if ways >= permutations or found.covariates:
         return found
     few = (
-        f"So few subjects can be shared out over two groups in only {ways:,} ways, so that p cannot fall much below "
-        f"{1 / ways:.2g}, however large a difference is."
+        f"With so few subjects there are only {ways:,} ways to permute the groups, so p cannot be smaller than about "
+        f"{1 / ways:.2g}."
     )
     return replace(found, notes=(*found.notes, few))
 

@@ -79,9 +79,9 @@ class ComparedOptions(Options):
     of: Compared = option(
         NETWORKS,
         title="Compare",
-        help="fc-blocks: Fisher-z connectivity within and between functional networks. segregation: Q, number of "
-        "modules, system segregation. hubs: one measure in every region. modules: whether the groups have the same "
-        "modules.",
+        help="Connectivity of networks (fc-blocks): mean Fisher-z connectivity within and between functional networks. "
+        "Segregation: modularity Q, number of modules and system segregation. Hubs: one hub measure in every region. "
+        "Modules: whether both groups have the same modules.",
         choices=get_args(Compared),
         shown=COMPARED_IN,
         link="compared",
@@ -89,7 +89,7 @@ class ComparedOptions(Options):
     labelling: str = option(
         "",
         title="Functional networks",
-        help="fc-blocks: functional labels of the atlas. Default: its first.",
+        help="Networks within and between which connectivity is averaged. Default: the first labels of the atlas.",
         choices_of=lambda cohort: tuple(cohort.atlas.labels),
         shown=LABELLINGS,
         link="compared_networks",
@@ -97,7 +97,7 @@ class ComparedOptions(Options):
     measure: str = option(
         NE,
         title="Hub measure",
-        help="hubs: the measure that is compared in every region.",
+        help="Hub measure that is compared in every region.",
         choices=HUB_MEASURES,
         shown=lambda key: HUB_MEASURES[key].title,
         link="compared_measure",
@@ -105,8 +105,8 @@ class ComparedOptions(Options):
     covariates: tuple[str, ...] = option(
         (USUAL,),
         title="Adjust for",
-        help="Covariate to adjust for: mean_fd (motion), age, sex, site or any column of the phenotypes; may be "
-        f"repeated. '{NOTHING}' adjusts for nothing. Default: those four, where the phenotypes have them.",
+        help="Covariates of the test: motion (mean_fd), age, sex, site or any other column of the phenotypes. Default: "
+        f"those four, where the phenotypes have them. On the command line one option per covariate, or '{NOTHING}'.",
         choices_of=offered_covariates,
         default_of=usual_covariates,
         shown=covariate_title,
@@ -114,12 +114,12 @@ class ComparedOptions(Options):
         flag="--covariate",
     )
     without: tuple[str, ...] = option(
-        (), title="Do not adjust for", help="Covariate not to adjust for; may be repeated."
+        (), title="Do not adjust for", help="Covariates not to adjust for, one option per covariate."
     )
     leave_out_incomplete: bool = option(
         False,
-        title="Leave out who lacks a covariate",
-        help="Leave out the subjects that lack a covariate.",
+        title="Exclude subjects with missing covariates",
+        help="Exclude subjects with missing covariates. Otherwise the comparison is refused.",
         link="leave_out_incomplete",
         flag="--leave-out-incomplete",
     )

@@ -53,7 +53,7 @@ class HubOptions(EntanglementOptions):
 
     rule: HubRule = option(
         "top",
-        title="Hubs are",
+        title="Hub criterion",
         help="By each measure: the highest share of the regions, or those above the mean by more than one SD.",
         choices=get_args(HubRule),
         shown={"top": "Top share", "sd": "Mean + 1 SD"},

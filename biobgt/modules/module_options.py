@@ -38,7 +38,7 @@ class ModuleOptions(Options):
     )
     consensus: bool = option(
         False,
-        title="Of all runs, show",
+        title="Partition",
         help="Louvain finds different modules in every run. The best run has the highest modularity; the "
         "consensus is what the runs agree on (Lancichinetti and Fortunato 2012).",
         shown={False: "Best run", True: "Consensus"},

@@ -167,7 +167,7 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, lim
     except FileExistsError:
         return Refusal(shown, "The archive has another entry of this name, and only the first is read.")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "its name is none that a file can have"
+        reason = getattr(error, "strerror", None) or "its name is not a valid file name"
         return Refusal(shown, f"It could not be unpacked ({reason}).")
 
 

@@ -32,10 +32,11 @@ class ImageOptions(Options):
     labels: Path | str | None = option(
         None,
         type_=(str, Path),
-        title="Label image, or labels of fsaverage5's vertices, of a bundled atlas",
+        title="Bundled label image or surface labels",
         shown=_labels_title,
         help="Label image of the regions, with one whole number per region, or a bundled one by its atlas's name "
-        "(schaefer200). Default: spheres around the atlas's coordinates.",
+        "(schaefer200). Surface files take the atlas's labels of fsaverage5's vertices. Default: spheres around the "
+        "atlas's coordinates.",
     )
     radius_mm: float = option(
         5.0,
@@ -49,8 +50,8 @@ class ImageOptions(Options):
     tr: float | None = option(
         None,
         type_=float,
-        title="TR (s); leave empty to use the TR in the header",
-        help="Seconds between volumes. Default: the header's.",
+        title="TR (s)",
+        help="Repetition time: seconds between volumes. Default: the TR in the header.",
         above=0,
         unit="s",
         step=0.01,
@@ -75,8 +76,9 @@ class ImageOptions(Options):
         None,
         type_=str,
         choices=get_args(Confounds),
-        title="fMRIPrep confounds to regress out; add their files with the images",
-        help="Nilearn strategy for the fMRIPrep confounds beside the image. Default: none.",
+        title="fMRIPrep confounds",
+        help="Nilearn strategy that selects the fMRIPrep confounds to regress out; add their files with the images. "
+        "Default: none.",
     )
 
     @property

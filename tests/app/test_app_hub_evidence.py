@@ -43,7 +43,7 @@ def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open
     graph = brain_graph(cohort[SUBJECT], cohort.atlas)
     own = graph_agreement(graph, (0.5,))
     partial = f"{own.at(0.5)['partial']:.2f}".replace("-", "−")
-    assert f"given strength and degree, {partial} is left" in words(page)
+    assert f"the partial ρ given strength and degree is {partial}" in words(page)
     assert "null graphs (p =" not in words(page)
     button(page, "null graphs").click().run()
     assert_no_error(page)

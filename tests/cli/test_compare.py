@@ -103,7 +103,7 @@ def test_few_subjects_without_covariates_are_told_what_that_means(run, simulated
         *("--out", tmp_path / "out", "--permutations", 50),
     )
     assert ended.code == 0, ended.err
-    assert "in only 10 ways, so that p cannot fall much below 0.1, however" in ended.out
+    assert "only 10 ways to permute the groups, so p cannot be smaller than about 0.1." in ended.out
     assert "With 4 residual degrees of freedom the effect size d is overstated, by about 25 % on average." in ended.out
 
 

@@ -186,7 +186,7 @@ def test_own_subject_asked_of_a_simulated_model_is_marked_and_warned_of(model, m
     assert "40 time points" in made.caption
     assert f"is subject {SUBJECT}" in made.caption
     (told,), _ = model_paragraphs([MODEL])
-    assert "Its simulated patients were measured in nobody" in " ".join(map(str, told))
+    assert "Its simulated patients are not measurements of people" in " ".join(map(str, told))
 
 
 def test_what_a_model_cannot_be_asked_is_refused(model, measured):

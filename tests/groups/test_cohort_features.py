@@ -108,9 +108,9 @@ def test_recordings_of_one_person_count_once(cohort):
 def test_few_subjects_are_told_that_p_cannot_be_small(cohort):
     few = cohort.select(lambda subject: subject.id in ("s1", "s2", "s5", "s6"))
     notes = compare_features(few, network_connectivity(few), ("NC", "ASD"), permutations=10).notes
-    assert any("in only 3 ways, so that p cannot fall much below 0.33" in note for note in notes)
+    assert any("only 3 ways to permute the groups, so p cannot be smaller than about 0.33" in note for note in notes)
     known = compare_features(cohort, network_connectivity(cohort), ("NC", "ASD"), permutations=100).notes
-    assert any("in only 35 ways, so that p cannot fall much below 0.029" in note for note in known)
+    assert any("only 35 ways to permute the groups, so p cannot be smaller than about 0.029" in note for note in known)
     notes = compare_features(cohort, network_connectivity(cohort), ("NC", "ASD"), permutations=10).notes
     assert not any("ways" in note for note in notes)
 

@@ -109,7 +109,7 @@ def test_a_network_does_not_guess_which_controls_are_meant(folder: Path, joined:
     few = replace(joined.parts[0], subjects=joined.parts[0].subjects[:2])
     table = load_pretrained(folder / "abide").predict(few)
     assert list(table)[1:3] == ["p_NC (ABIDE)", "p_ASD"]
-    assert table["warning"].str.contains("trained on this very scan").all()
+    assert table["warning"].str.contains("trained on this scan").all()
 
 
 def test_group_results_of_the_network_are_those_of_its_readouts(folder: Path, joined: JoinedCohorts) -> None:

@@ -39,16 +39,18 @@ def show_page() -> None:
     view = current_view()
     st.title("Attention", help=explained("attention", "ne", "out-of-fold"))
     st.markdown(
-        "In the model every region attends to every other. How much follows from its connectivity, in embeddings that "
-        "were trained to tell a subject's Louvain modules apart. The maps show this attention. They do not explain why "
-        "a subject is assigned to a group: the text below each model says how much attention, node "
+        "Every region attends to every other region. Attention weights are computed from embeddings of regional "
+        "connectivity that were trained to separate the subject's Louvain modules. The maps show these weights. They "
+        "do not explain why a subject is assigned to a group: the text below each model says how much attention, node "
         "entanglement (NE) and training on the subjects' groups contribute to its predictions. Maps are group means "
-        "over subjects, each seen by the one ensemble member that was not trained on that subject."
+        "over subjects; the attention of each subject is that of the one ensemble member not trained on it."
     )
     own, network = view, network_shown()
     if network is not None and view.model == FITTING:  # all groups in one network are the page's question
         view = replace(view, model=network.name)
-        st.caption(plain(f"Groups are those of {network.name}, one network for all. The sidebar has other models."))
+        st.caption(
+            plain(f"Shown: {network.name}, one network trained on all cohorts. Choose another model in the sidebar.")
+        )
     model = view.model_shown
     if model is None:
         no_models()
@@ -113,7 +115,7 @@ def _show_rows(view: View, chosen: InstalledModel) -> None:
     for model in models:
         heading(model.name, simulated=model.simulated)
         if model.readouts and model.simulated:
-            st.caption("Simulated are the groups whose names say so; all others are real.")
+            st.caption("Groups marked as simulated are simulated; all others are real.")
         show_headline(model.card)
         _show_parts(model)
         with input_errors_shown():

@@ -16,7 +16,7 @@ from views.shared.widgets import heading, plain
 
 def show_design(view: View, options: ComparisonOptions) -> bool:
     """Show who is compared and what covariates cost; false where the comparison is refused, with the reason."""
-    heading("Before it is computed", simulated=view.cohort.simulated, terms=("residual-degrees",))
+    heading("Sample and design", simulated=view.cohort.simulated, terms=("residual-degrees",))
     try:
         planned = plan_comparison(view.cohort, options)
     except InputError as error:
@@ -36,7 +36,7 @@ def show_design(view: View, options: ComparisonOptions) -> bool:
         return False
     said = [*design_notes(design), not_ruled_out(planned.covariates.absent)]
     if people.n_dropped:
-        said.insert(0, f"Left out because a covariate is missing: {number_of_people(people.n_dropped)}.")
+        said.insert(0, f"Excluded because a covariate is missing: {number_of_people(people.n_dropped)}.")
     if text := " ".join(sentence for sentence in said if sentence):
         st.caption(plain(text))
     return True
@@ -49,9 +49,9 @@ def _show_costs(planned: PlannedComparison) -> None:
     rows = [
         {
             "Covariate": covariate_title(name),
-            "Degrees of freedom it takes": taken,
-            "Share of the group's variance it explains": f"{design.explained_by[name]:.0%}",
-            "People who lack it": int(known[name].isna().sum()),
+            "Degrees of freedom used": taken,
+            "Group variance explained": f"{design.explained_by[name]:.0%}",
+            "Missing in (people)": int(known[name].isna().sum()),
         }
         for name, taken in design.taken.items()
     ]
