@@ -118,9 +118,9 @@ def _sharpness(asked: float, attention: Mapping[str, float | None]) -> str:
     reached = [ratio for ratio in attention.values() if ratio is not None]
     if reached and min(reached) > 1 + (asked - 1) / 2:
         return (
-            "How sharp attention is was set on training subjects: queries are scaled until attention within modules is "
-            f"{asked:g} times that between them. That the ratio is near that is a choice; that it holds in held-out "
-            "subjects is a result."
+            "The sharpness of attention was tuned on training subjects so that attention within modules is "
+            f"{asked:g} times that between them. The ratio itself is therefore a setting; that it generalises to "
+            "held-out subjects is a result."
         )
     return (
         f"Attention within modules was to be {asked:g} times that between them, and is "

@@ -55,14 +55,15 @@ def noise_words(card: Mapping[str, Any]) -> str:
     last = card["groups"][-1]
     quiet, equal = answers[0], _at(answers, 1.0)
     said = (
-        f"White noise on z-scored series of {counted(quiet['n'], 'subject')}, each asked of the member that never met "
-        f"it. Without noise the mean probability of {last} is {_share(quiet['probability'][last])}"
+        f"White noise on z-scored series of {counted(quiet['n'], 'subject')}, each subject predicted by the ensemble "
+        f"member not trained on it. Without noise the mean probability of {last} is "
+        f"{_share(quiet['probability'][last])}"
     )
     if equal is not None:
         said += (
             f", with noise as strong as the signal (SD 1) {_share(equal['probability'][last])}: "
-            f"{percent(equal['to_patient'])} of calls leave {card['groups'][0]} and "
-            f"{percent(equal['to_control'])} return to it"
+            f"{percent(equal['to_patient'])} of subjects change from {card['groups'][0]} to another group, "
+            f"{percent(equal['to_control'])} change to {card['groups'][0]}"
         )
     pure = _at(answers, None)
     if pure is not None and pure["probability"][last] is not None:

@@ -236,7 +236,7 @@ def test_words() -> None:
     card |= {"noise": json.loads(json.dumps(answers))}
     said = noise_words(card)
     assert "the mean probability of ASD is 0.50, with noise as strong as the signal (SD 1) 0.62" in said
-    assert "10 % of calls leave NC and 2 % return to it" in said
+    assert "10 % of subjects change from NC to another group, 2 % change to NC" in said
     assert "Noise alone gets 0.70, and 100 % of such subjects carry a warning" in said
     assert noise_table(card)["Noise added"].tolist() == ["none", "SD 1", "noise alone"]
     assert len(noise_points(card)) == 6
