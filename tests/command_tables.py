@@ -1,0 +1,161 @@
+"""Tables that commands wrote, of a demo and of real subjects: ``python tests/command_tables.py`` writes them again.
+
+Large tables are kept with some of their columns. Of the real subjects only computed tables are kept: one person's hubs
+and modules, what a model says of one, and a comparison of groups.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from typer.testing import CliRunner
+
+from biobgt.cli.main import app
+
+STORED = Path(__file__).parent / "earlier" / "tables"
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DEMO, RAW = "demo", "raw"
+
+_COMPARED = ("node_entanglement", "node_efficiency", "fc_strength")
+_OTHERS = ("vertex_entanglement", "local_efficiency", "degree", "betweenness", "closeness", "eigenvector")
+_EVERY_HUB = ("region", *(f"{one}{part}" for one in (*_COMPARED, *_OTHERS) for part in ("", "_rank", "_z", "_hub")))
+_HUBS = ("region", *_COMPARED, *(f"{measure}_hub" for measure in _COMPARED))
+_GROUP_HUBS = ("group", "region", "node_entanglement_mean", "node_entanglement_sd")
+_MODULES = ("region", "module", "participation", "role")
+_EFFECTS = ("feature", "mean_NC", "mean_AD", "d", "p", "p_family", "q", "covariates")
+_ONE_PERSON = "{data}/raw/abide --pattern NYU_0050952*"
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is typed, without ``--out``, and which of the tables it writes are kept.
+
+    Attributes
+    ----------
+    typed : str
+        ``{data}`` is the folder of the demo's files, or of the real cohorts.
+    tables : mapping of str to tuple of str
+        Paths in the folder of results, with the columns to keep; none named: all. The path '' is the result itself,
+        where it is one table and not a folder.
+    """
+
+    typed: str
+    tables: Mapping[str, tuple[str, ...]]
+
+    def run(self, data: Path, out: Path) -> dict[str, pd.DataFrame]:
+        """Run it; the tables to keep, by path, with every cell as the text that was written.
+
+        Parameters
+        ----------
+        data, out : Path
+            Folder that the command reads, and folder or table that it writes.
+        """
+        run(*self.typed.format(data=data).split(), "--out", str(out))
+        return {name: _columns(read_cells(out / name), columns) for name, columns in self.tables.items()}
+
+
+COMMANDS: dict[str, dict[str, Command]] = {
+    DEMO: {
+        "hubs": Command(
+            "hubs {data} --workers 1",
+            {
+                "hubs/sim-AD-001.csv": _EVERY_HUB,
+                "hub_groups.csv": _GROUP_HUBS,
+                "hub_agreement.csv": (),
+                "hub_agreement_summary.csv": (),
+                "hub_settings.csv": (),
+            },
+        ),
+        "modules": Command(
+            "modules {data} --workers 1",
+            {
+                "modules/sim-AD-001.csv": (),
+                "modules/sim-NC-002.csv": (),
+                "module_groups.csv": (),
+                "module_summary.csv": (),
+                "module_settings.csv": (),
+            },
+        ),
+        "compare_blocks": Command(
+            "compare {data} --groups NC AD --permutations 200 --workers 1", {"compare_fc-blocks.csv": ()}
+        ),
+        "compare_segregation": Command(
+            "compare {data} --groups NC AD --of segregation --permutations 200 --workers 1",
+            {"compare_segregation.csv": ()},
+        ),
+        "compare_hubs": Command(
+            "compare {data} --groups NC AD --of hubs --permutations 200 --workers 1", {"compare_hubs.csv": _EFFECTS}
+        ),
+        "compare_modules": Command(
+            "compare {data} --groups NC AD --of modules --permutations 200 --workers 1",
+            {"compare_modules.csv": (), "compare_modules_regions.csv": ()},
+        ),
+        "predictions.csv": Command("predict {data} --model adsim-aal90 --device cpu", {"": ()}),
+    },
+    RAW: {
+        "hubs": Command(f"hubs {_ONE_PERSON} --workers 1", {"hubs/NYU_0050952.csv": _HUBS, "hub_agreement.csv": ()}),
+        "modules": Command(
+            f"modules {_ONE_PERSON} --workers 1", {"modules/NYU_0050952.csv": _MODULES, "module_summary.csv": ()}
+        ),
+        "compare_blocks": Command(
+            "compare {data}/raw/abide --phenotypes {data}/abide_phenotypes.csv --groups NC ASD --covariate none"
+            " --permutations 200 --workers 1",
+            {"compare_fc-blocks.csv": ()},
+        ),
+        "predictions.csv": Command(f"predict {_ONE_PERSON} --model abide-cc200 --device cpu", {"": ()}),
+    },
+}
+
+
+def run(*typed: str) -> None:
+    """Run a command in this process."""
+    ended = CliRunner().invoke(app, typed, env={"COLUMNS": "200"})
+    assert ended.exit_code == 0, ended.output
+
+
+def draw_demo(folder: Path) -> Path:
+    """Write the files of two people per group of the demo cohort ``ad``."""
+    run("demo", "ad", "--n-per-group", "2", "--out", str(folder))
+    return folder
+
+
+def read_cells(path: Path) -> pd.DataFrame:
+    """A table with every cell as the text that was written."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def stored_path(cohort: str, command: str, table: str) -> Path:
+    """Where a table is kept.
+
+    Parameters
+    ----------
+    cohort, command : str
+        Keys of ``COMMANDS``.
+    table : str
+        Path in the folder of results.
+    """
+    return STORED / cohort / command / table
+
+
+def _columns(table: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
+    return table[list(columns)] if columns else table
+
+
+def _write_all() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        places = {DEMO: draw_demo(Path(folder) / "demo"), RAW: SHARED_DATA}
+        for cohort, commands in COMMANDS.items():
+            if not places[cohort].is_dir():
+                print(f"Left as they are: tables of {cohort}, for {places[cohort]} is not here.")
+                continue
+            for name, command in commands.items():
+                for table, cells in command.run(places[cohort], Path(folder) / "written" / cohort / name).items():
+                    path = stored_path(cohort, name, table)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    cells.to_csv(path, index=False, lineterminator="\n")
+
+
+if __name__ == "__main__":
+    _write_all()
