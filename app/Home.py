@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 def show_page() -> None:
     """Show the page that the address names."""
     from views.page_map import PAGES
+    from views.shared.figure_panel import show_further_figures
     from views.shared.login import ask_for_login, show_logout
     from views.shared.sidebar import show_sidebar
     from views.shared.tour import show_tour
@@ -39,6 +40,7 @@ def show_page() -> None:
             offer_copies()
             show_tour(page.url_path or next(iter(PAGES)))
             page.run()
+            show_further_figures(view, page.url_path or next(iter(PAGES)))
     except Exception as error:
         show_bug(error)
 

@@ -212,7 +212,14 @@ def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | N
     """
     settings = settings or ConnectomeSettings()
     connectivity = subject_connectivity(subject, estimator=settings.estimator)
-    return graph_from_connectivity(connectivity, settings, atlas=atlas, subject=subject.id, simulated=subject.simulated)
+    return graph_from_connectivity(
+        connectivity,
+        settings,
+        atlas=atlas,
+        subject=subject.id,
+        simulated=subject.simulated,
+        whole=subject_connectivity(subject),
+    )
 
 
 def cohort_graphs(cohort: Cohort, settings: ConnectomeSettings | None = None) -> Iterator[BrainGraph]:
@@ -224,7 +231,12 @@ def cohort_graphs(cohort: Cohort, settings: ConnectomeSettings | None = None) ->
     space = TangentSpace.fit(cohort)
     for subject in cohort:
         yield graph_from_connectivity(
-            space.transform([subject])[0], settings, atlas=cohort.atlas, subject=subject.id, simulated=subject.simulated
+            space.transform([subject])[0],
+            settings,
+            atlas=cohort.atlas,
+            subject=subject.id,
+            simulated=subject.simulated,
+            whole=subject_connectivity(subject),
         )
 
 
@@ -235,6 +247,7 @@ def graph_from_connectivity(
     atlas: Atlas | None = None,
     subject: str = "",
     simulated: bool = False,
+    whole: NDArray[np.float64] | None = None,
 ) -> BrainGraph:
     """Apply the sign rule and the threshold to a connectivity matrix.
 
@@ -250,6 +263,8 @@ def graph_from_connectivity(
         Whose graph it is.
     simulated : bool
         Whether the subject was simulated; whatever shows the graph says so.
+    whole : ndarray, shape (n_regions, n_regions), optional
+        The matrix on which FC strength is, where that is another than the connectivity.
     """
     settings = settings or ConnectomeSettings()
     weights = check_connectivity(connectivity, what=f"The connectivity of '{subject}'").copy()
@@ -267,6 +282,7 @@ def graph_from_connectivity(
         subject=subject,
         settings=settings,
         simulated=simulated,
+        connectivity=connectivity if whole is None else whole,
     )
 
 

@@ -64,7 +64,7 @@ class ConnectomeSettings(Options):
         Drop connections weaker than ``level``, keep the strongest share ``level`` of all pairs, or keep all.
         Strength is the absolute value of the weight.
     level : float
-        The weight, or the share between 0 and 1, of the threshold.
+        The weight, or the share between 0 and 1, of the threshold; where none is given, that of :data:`LEVELS`.
     backbone : bool
         Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.
     """
@@ -100,9 +100,11 @@ class ConnectomeSettings(Options):
         link="threshold",
     )
     level: float = option(
-        LEVELS["absolute"].default,
+        None,
+        type_=float,
         title="Level",
-        help="Weight, or share of pairs, of the threshold.",
+        help="Weight, or share of pairs, of the threshold. Default: "
+        f"{' or '.join(f'{about.default:g} ({rule})' for rule, about in LEVELS.items())}.",
         low=0.0,
         link="level",
     )
@@ -114,11 +116,12 @@ class ConnectomeSettings(Options):
     )
 
     def __post_init__(self) -> None:
-        check_choice("estimator", self.estimator, get_args(Estimator))
-        check_choice("sign rule", self.sign, get_args(SignRule))
-        check_choice("threshold", self.threshold, get_args(ThresholdRule))
-        if not np.isfinite(self.level) or self.level < 0:
-            raise InputError(f"The threshold level is {self.level}; it must be 0 or more.")
+        super().__post_init__()
+        given: float | None = self.level
+        if given is None:  # only until here: whoever reads a level finds a number
+            object.__setattr__(self, "level", LEVELS.get(self.threshold, LEVELS["absolute"]).default)
+        if not np.isfinite(self.level):
+            raise InputError(f"The threshold level is {self.level}; it must be a number.")
         if self.threshold == "proportional" and not 0 < self.level <= 1:
             raise InputError(f"A proportional threshold keeps a share above 0 and up to 1, not {self.level}.")
 
@@ -148,6 +151,9 @@ class BrainGraph:
     settings : ConnectomeSettings or None
         How it was made; None for a graph that was brought as it is.
     simulated : bool
+    connectivity : ndarray, shape (n_regions, n_regions), or None
+        The whole matrix behind the weights, on which FC strength is, as in the paper: Pearson correlation, or
+        connectivity as it was brought. None where it is not known.
     """
 
     weights: NDArray[np.float64]
@@ -155,6 +161,7 @@ class BrainGraph:
     subject: str = ""
     settings: ConnectomeSettings | None = None
     simulated: bool = False
+    connectivity: NDArray[np.float64] | None = None
     n_edges: int = field(init=False)
 
     def __post_init__(self) -> None:

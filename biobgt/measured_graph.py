@@ -117,5 +117,6 @@ class MeasuredGraph:
                 atlas=self.atlas,
                 subject=self.subject.id,
                 simulated=self.subject.simulated,
+                whole=self.pearson(),
             ),
         )

@@ -235,6 +235,15 @@ def test_bad_settings_get_a_sentence(settings):
         ConnectomeSettings(**settings)
 
 
+def test_every_threshold_has_its_own_level_by_default():
+    levels = {rule: ConnectomeSettings(threshold=rule).level for rule in ("absolute", "proportional", "none")}
+    assert levels == {"absolute": 0.3, "proportional": 0.1, "none": 0.3}
+    assert ConnectomeSettings() == ConnectomeSettings(level=0.3)
+    for wrong in ({"backbone": "yes"}, {"level": "0.3"}, {"level": float("inf")}):
+        with pytest.raises(InputError):
+            ConnectomeSettings(**wrong)
+
+
 def test_settings_in_words():
     assert ConnectomeSettings().describe() == "Pearson correlation; positive only; connections of at least 0.3"
     words = ConnectomeSettings(threshold="proportional", level=0.15, backbone=True).describe()

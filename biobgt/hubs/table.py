@@ -123,7 +123,8 @@ def measure_hubs(
     graph : BrainGraph
         Of nonnegative weights.
     connectivity : ndarray, shape (n_regions, n_regions), or None
-        The full matrix behind the graph, for FC strength as the paper has it; None takes the graph's own weights.
+        The full matrix behind the graph, for FC strength as the paper has it; None takes what the graph knows of it,
+        or else its own weights.
     perturbation : {"control", "remove"}
     """
     full = full_connectivity(graph, connectivity)
@@ -153,8 +154,9 @@ def hub_table(
     atlas : Atlas, optional
         Names, coordinates and labels to show; the graph's own by default.
     connectivity : ndarray, shape (n, n), optional
-        The full matrix behind the graph, for FC strength as the paper has it. Without it FC strength is the mean
-        of the graph's own weights, and ``attrs["fc_strength"]`` says so.
+        The full matrix behind the graph, for FC strength as the paper has it; by default the one that the graph was
+        made of. For a graph that was brought as it is, FC strength is the mean of its own weights, and
+        ``attrs["fc_strength"]`` says so.
     gamma : float
         Diffusion time of node entanglement, in units of 1/mean(λ).
     absolute_gamma : float, optional
@@ -192,7 +194,7 @@ def hub_table(
     unit = hubs.spectra.gamma_unit
     options = HubOptions(gamma if absolute_gamma is None else absolute_gamma / unit, perturbation, rule, share)
     table = SubjectHubs(atlas.table(), hubs.spectra, hubs.measures, hubs.has_signal).table(options)
-    table.attrs = _how_made(graph, options, unit, connectivity is not None)
+    table.attrs = _how_made(graph, options, unit, connectivity is not None or graph.connectivity is not None)
     return table
 
 

@@ -23,7 +23,7 @@ def hub_weights(graph: Graph) -> NDArray[np.float64]:
 
 
 def full_connectivity(graph: BrainGraph, connectivity: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Return the connectivity behind a graph, checked; the graph's own weights where it was not handed in.
+    """Return the connectivity behind a graph, checked: what is handed in, what the graph knows, or its own weights.
 
     Parameters
     ----------
@@ -34,6 +34,8 @@ def full_connectivity(graph: BrainGraph, connectivity: NDArray[np.float64] | Non
     -------
     ndarray, shape (n, n)
     """
+    if connectivity is None:
+        connectivity = graph.connectivity
     if connectivity is None:
         return graph.weights
     full = check_connectivity(connectivity, what=f"The connectivity of '{graph.subject}'")

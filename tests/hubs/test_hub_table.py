@@ -1,15 +1,21 @@
 """The hub table: what stands in it, how hubs are marked, and where it came from."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from hub_graphs import CLIQUE, STAR, random_weights
 from scipy.stats import rankdata, zscore
 
 from biobgt.atlas import load_atlas, numbered_atlas
-from biobgt.connectome import graph_from_connectivity
+from biobgt.connectome import cohort_graphs, graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, gamma_unit, hub_table, node_entanglement, vertex_entanglement
+from biobgt.hubs.hub_options import HubOptions
+from biobgt.measured import MeasuredCohort
+from biobgt.simulate import demo_cohort
 
 ALL_EDGES = ConnectomeSettings(threshold="none")
 
@@ -77,7 +83,24 @@ def test_says_where_fc_strength_and_gamma_come_from(graph):
     np.testing.assert_allclose(
         absolute["node_entanglement"], node_entanglement(graph, absolute_gamma=0.2, perturbation="remove"), rtol=1e-9
     )
-    assert hub_table(graph).attrs["fc_strength"] == "weights of the graph"
+    assert hub_table(graph).attrs["fc_strength"] == "full connectivity"  # that it was made of
+    brought = replace(graph, connectivity=None)
+    assert hub_table(brought).attrs["fc_strength"] == "weights of the graph"
+    np.testing.assert_allclose(hub_table(brought)["fc_strength"], graph.weights.sum(axis=1) / 89)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [ConnectomeSettings(), ConnectomeSettings("partial", threshold="proportional"), ConnectomeSettings("tangent")],
+    ids=lambda settings: settings.estimator,
+)
+def test_a_script_finds_the_hubs_of_the_page(settings):
+    """The table of a graph, without another word, is the one that pages and commands show."""
+    cohort = demo_cohort("ad", n_per_group=2)
+    graphs = dict(zip(cohort.ids, cohort_graphs(cohort, settings), strict=True))
+    for subject in cohort.ids[:3]:
+        shown = MeasuredCohort(cohort).of(subject, settings).hub_table(HubOptions())
+        pd.testing.assert_frame_equal(hub_table(graphs[subject]), shown, rtol=1e-9)
 
 
 def test_another_atlas_may_name_the_regions(graph):
@@ -87,7 +110,7 @@ def test_another_atlas_may_name_the_regions(graph):
 
 
 def test_bad_options_are_refused_with_a_sentence(graph):
-    with pytest.raises(InputError, match=r"no rule 'best'\. Choose one of: top, sd"):
+    with pytest.raises(InputError, match=r"'rule' cannot be 'best'\. Choose one of: top, sd"):
         hub_table(graph, rule="best")
     for share in (0, 1.1, float("nan")):
         with pytest.raises(InputError, match="share"):

@@ -10,7 +10,9 @@ from biobgt.figures.hub_curve_options import BY_NE, N_RANDOM, HubCurvesOptions
 from biobgt.figures.hub_curves import HubCurves
 from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
 from biobgt.hubs import cost
+from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.installed import InstalledModel
+from biobgt.wording import listed
 from session.view import View, measured_model
 from views.page_map import PAGES
 from views.shared.no_coordinates import HOW_TO_GET_PLACES, NO_PLACES
@@ -64,7 +66,9 @@ def _show_hubs(view: View) -> None:
         return
     options = view.options(HubCurvesOptions, order=BY_NE, n_random=N_RANDOM, group=False)
     figure = HubCurves.of(view.measured, options)
-    _show_card(figure, "hubs", "Node entanglement (NE), node efficiency (NEff) and FC strength of its regions.")
+    measures = [HUB_MEASURES[measure] for measure in options.measures]
+    drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
+    _show_card(figure, "hubs", f"{drawn[:1].upper()}{drawn[1:]} of its regions.")
 
 
 def _show_attention(view: View, model: InstalledModel) -> None:

@@ -16,7 +16,6 @@ from views.hubs.evidence_panels import show_little_strength, show_reliability, s
 from views.hubs.hub_brain_panel import show_brain
 from views.hubs.rest_panel import measure_rest
 from views.hubs.why_region_panel import pick_region, picked_region, show_hint, show_why
-from views.shared.figure_panel import show_further_figures
 from views.shared.option_widgets import ask
 from views.shared.widgets import explained, input_errors_shown, plain
 
@@ -50,7 +49,6 @@ def show_page() -> None:
         in_detail = st.container()
         show_reliability(view)
         show_table(view, measures)
-        show_further_figures(view, "hubs")
         with over_gamma:  # filled last: with many regions it takes longest
             whole = measure_rest(view)
             if whole:

@@ -16,7 +16,6 @@ from views.modules.choices_panel import ask_how, sign_note
 from views.modules.module_brain_panel import show_brain
 from views.modules.subject_panels import show_agreement, show_matrix, show_roles, show_sweep
 from views.page_map import PAGES
-from views.shared.figure_panel import show_further_figures
 from views.shared.widgets import explained, heading, input_errors_shown, plain
 
 
@@ -38,7 +37,6 @@ def show_page() -> None:
         sweep = st.container()
         _show_measures(view, options)
         show_roles(view)
-        show_further_figures(view, "modules")
         show_chance(view)
         st.page_link(
             PAGES["compare"].script,
