@@ -8,7 +8,7 @@ A number of regions does not identify an atlas: names do, or whoever made the da
 :func:`recognise_atlas` are the two ways; the second asks where another published parcellation has as many regions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from biobgt import atlas_works as works
 from biobgt.assets import asset
 from biobgt.atlas_regions import Atlas
 from biobgt.errors import ChoiceNeeded
-from biobgt.labellings import LABEL_RADIUS_MM, LABELLINGS, PAPER_MODULES
+from biobgt.labellings import FUNCTIONAL_LABELLINGS, LABEL_RADIUS_MM, LABELLINGS, PAPER_MODULES
 from biobgt.parcellations import others_of_size
 from biobgt.references import Citation, work
 from biobgt.registry import Registry
@@ -43,8 +43,6 @@ __all__ = [
 ]
 
 UNKNOWN_ATLAS = "unknown"  # the user's word for an atlas that is none of the bundled ones
-# How the tables call the labellings that every bundled atlas has; other columns are labellings of their own name.
-_LABEL_COLUMNS: Mapping[str, str] = {"dosenbach_network": "dosenbach", "paper_module": "paper"}
 _NO_LABELS = {"name", "also", "x", "y", "z", "nearest_seed", "seed_mm"}
 _ORDER_COLUMNS = ("roi_", "name_", "also_")
 _Number = TypeVar("_Number", bound=np.generic)
@@ -127,6 +125,7 @@ class BundledAtlas:
         names = tuple(table[self._column("name")])
         spelt = table[self._column("also")] if "also" in table else [""] * len(names)
         cites = self.cites if isinstance(self.cites, tuple) else (self.cites,)
+        known = {one.column: key for key, one in FUNCTIONAL_LABELLINGS.items()}  # others have their own name
         columns = [one for one in map(str, table) if one not in _NO_LABELS and not one.startswith(_ORDER_COLUMNS)]
         return Atlas(
             name=self.key,
@@ -134,7 +133,7 @@ class BundledAtlas:
             regions=names,
             coordinates=_frozen(table[["x", "y", "z"]].to_numpy(float)),
             labels={
-                _LABEL_COLUMNS.get(column, column): tuple(label or None for label in table[column])
+                known.get(column, column): tuple(label or None for label in table[column])
                 for column in sorted(columns, key=lambda one: one != self.networks)
             },
             citation="; ".join(work(cited).in_full for cited in cites),
@@ -221,19 +220,19 @@ BUNDLED: Registry[BundledAtlas] = Registry(
         "glasser360",
         "Glasser 360 (HCP-MMP1.0), left hemisphere first",
         _GLASSER_WRITTEN,
-        works.GLASSER,
+        "glasser2016",
         surface="glasser360.npy",
     ),
     BundledAtlas(
         "glasser360_hcp",
         "Glasser 360 (HCP-MMP1.0), right hemisphere first",
         _GLASSER_WRITTEN,
-        works.GLASSER,
+        "glasser2016",
         _GLASSER,
         order="hcp",
         surface="glasser360.npy",
     ),
-    BundledAtlas("gordon333", "Gordon 333", r"gordon(?:333)?(?:2014|2016)?", works.GORDON),
+    BundledAtlas("gordon333", "Gordon 333", r"gordon(?:333)?(?:2014|2016)?", "gordon2016"),
     BundledAtlas("brainnetome246", "Brainnetome 246", r"brainnetome(?:246)?|bna?(?:246)?", works.FAN),
     BundledAtlas(
         "desikan68",

@@ -12,26 +12,6 @@ SCHAEFER = article(
     "3095--3114",
     "10.1093/cercor/bhx179",
 )
-GLASSER = article(
-    "glasser2016",
-    "Glasser et al. 2016",
-    "Glasser, Matthew F. and others",
-    "A multi-modal parcellation of human cerebral cortex",
-    "Nature",
-    "536",
-    "171--178",
-    "10.1038/nature18933",
-)
-GORDON = article(
-    "gordon2016",
-    "Gordon et al. 2016",
-    "Gordon, Evan M. and others",
-    "Generation and Evaluation of a Cortical Area Parcellation from Resting-State Correlations",
-    "Cerebral Cortex",
-    "26",
-    "288--303",
-    "10.1093/cercor/bhu239",
-)
 FAN = article(
     "fan2016",
     "Fan et al. 2016",

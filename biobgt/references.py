@@ -1,9 +1,9 @@
 """Works to cite: BibTeX entries by key, and the short form for the methods text."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from biobgt.cited_work import Reference, article
-from biobgt.labellings import LABELLINGS
+from biobgt.labellings import FUNCTIONAL_LABELLINGS
 from biobgt.registry import Registry
 
 # A measure or a figure cites a work of the register by its key, and any other by the work itself.
@@ -338,19 +338,35 @@ REFERENCES: Registry[Reference] = Registry(
         "1125--1165",
         "10.1152/jn.00338.2011",
     ),
+    article(
+        "glasser2016",
+        "Glasser et al. 2016",
+        "Glasser, Matthew F. and others",
+        "A multi-modal parcellation of human cerebral cortex",
+        "Nature",
+        "536",
+        "171--178",
+        "10.1038/nature18933",
+    ),
+    article(
+        "gordon2016",
+        "Gordon et al. 2016",
+        "Gordon, Evan M. and others",
+        "Generation and Evaluation of a Cortical Area Parcellation from Resting-State Correlations",
+        "Cerebral Cortex",
+        "26",
+        "288--303",
+        "10.1093/cercor/bhu239",
+    ),
 )
-LABELLING_KEYS: Mapping[str, str] = {
-    "dosenbach": "dosenbach2010",
-    "paper": "peng2025",
-    "yeo7": "yeo2011",
-    "yeo17": "yeo2011",
-}
 
 
-def named_labelling(labelling: str) -> tuple[str, tuple[str, ...]]:
-    """What functional labels are called in a text, with their work where it is known, and the key of that work."""
-    title, key = LABELLINGS.get(labelling, labelling), LABELLING_KEYS.get(labelling)
-    return (title, ()) if key is None else (f"{title} ({REFERENCES[key].short})", (key,))
+def named_labelling(labelling: str) -> tuple[str, tuple[Citation, ...]]:
+    """What functional labels are called in a text, with their work, and that work; a user's own labels have none."""
+    if labelling not in FUNCTIONAL_LABELLINGS:
+        return labelling, ()
+    known = FUNCTIONAL_LABELLINGS[labelling]
+    return f"{known.title}{in_brackets((known.citation,))}", (known.citation,)
 
 
 def work(citation: Citation) -> Reference:

@@ -17,7 +17,7 @@ from biobgt.atlas import (
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.parcellations import others_of_size
 from biobgt.readers import find_atlas, read_atlas
-from biobgt.references import work
+from biobgt.references import named_labelling, work
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -34,6 +34,17 @@ def test_bundled_atlases_have_names_coordinates_and_labels(name):
     assert len(set(atlas.labelling("yeo7")) - {None}) == (6 if name == "dosenbach160" else 7)  # no limbic seed
     assert set(atlas.labels) <= set(LABELLINGS)
     assert all(cited in atlas.citation for cited in (work(key).fields["doi"] for key in atlas.cites))
+
+
+@pytest.mark.parametrize("key", LABELLINGS)
+def test_every_labelling_is_cited_and_stands_in_a_table(key):
+    named, (cited,) = named_labelling(key)
+    assert named == f"{LABELLINGS[key]} ({work(cited).short})"
+    assert any(key in about.atlas.labels for about in BUNDLED.values())
+
+
+def test_labels_of_a_users_own_atlas_have_no_work():
+    assert named_labelling("lobe") == ("lobe", ())
 
 
 def test_dosenbach_seeds_have_their_own_labels():
