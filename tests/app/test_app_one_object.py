@@ -1,23 +1,17 @@
 """A new hub measure and a new figure are one object each: on the page, in its link, the commands and the export."""
 
-import io
-import sys
-import zipfile
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import bct
 import numpy as np
 import pandas as pd
 import pytest
+from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
 from page_contents import array, assert_no_error, captions, figure
 
 from biobgt.cited_work import Reference
-from biobgt.cli import main
-from biobgt.export.bundle import make_files, write_bundle
 from biobgt.export.making import make_figure
 from biobgt.figures.figure import FIGURES, Figure
-from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.options import Options, option
 from biobgt.simulate import demo_cohort
@@ -101,20 +95,6 @@ def histogram():
         yield StrengthHistogram
 
 
-def run(monkeypatch, *arguments: object) -> None:
-    monkeypatch.setattr(sys, "argv", ["biobgt", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code in (0, None)
-
-
-def bundle_of(request, cohort) -> zipfile.ZipFile:
-    stream = io.BytesIO()
-    files = make_files(cohort, request, style=PaperStyle(), formats=["svg"])
-    write_bundle([files], {request.cohort: cohort}, stream, style=PaperStyle())
-    return zipfile.ZipFile(stream)
-
-
 def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pagerank):
     page = open_page("hubs", cohort="ad")
     page.multiselect(key="measures").set_value(["node_entanglement", "pagerank"]).run()
@@ -123,6 +103,8 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
     assert "pagerank_rank" in page.dataframe[-1].value.columns
     assert [trace["name"] for trace in figure(page, "hub_curves")["data"]][-1] == "PR"
     assert "PR, this subject" in [trace.get("name") for trace in figure(page, "gamma_sweep")["data"]]
+    standings = next(table.value for table in page.dataframe if "Measure" in table.value.columns)
+    assert PAGERANK.heading in standings["Measure"].tolist()
     page.toggle(key="group_behind").set_value(True).run()
     assert_no_error(page)
     page.button(key="ne_pagerank_export").click()
@@ -130,6 +112,9 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
     shared = open_page("hubs", cohort="ad", measures="node_entanglement,pagerank")
     assert_no_error(shared)
     assert not shared.warning
+    compared = open_page("compare", cohort="ad", compared="hubs", compared_measure="pagerank")
+    assert_no_error(compared)
+    assert compared.selectbox(key="compared_measure").value == "pagerank"
     points = figure(shared, "ne_pagerank")["data"]
     cohort = demo_cohort("ad")
     scatter, curves = (
@@ -140,9 +125,14 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
     drawn = np.concatenate([array(part["x"]) for part in points[:2]])
     np.testing.assert_allclose(np.sort(made.numbers["pagerank"]), np.sort(drawn))
     assert "PageRank (PR)" in make_figure(cohort, curves).caption
-    with bundle_of(scatter, cohort) as archive:
+    with bundle_of([scatter, curves], cohort) as archive:
         assert PAGERANK.definition in archive.read("methods.md").decode()
         assert "@techreport{page1999" in archive.read("references.bib").decode()
+        assert make_figure(cohort, scatter).caption in captions_of(archive)
+        assert make_figure(cohort, curves).caption in captions_of(archive)
+        points = numbers_of(archive, "01_hub_scatter")["pagerank"]
+        np.testing.assert_allclose(np.sort(points), np.sort(drawn), rtol=1e-6)
+        assert "pagerank" in numbers_of(archive, "02_hub_curves")
 
 
 def test_measure_is_in_the_tables_of_the_command_line(pagerank, tmp_path, monkeypatch):
@@ -157,6 +147,9 @@ def test_measure_is_in_the_tables_of_the_command_line(pagerank, tmp_path, monkey
     run(monkeypatch, "figure", "hub_curves", "demo:ad", "--out", tmp_path / "figure", *setting)
     numbers = pd.read_csv(tmp_path / "figure" / "numbers" / "hub_curves.csv")
     assert {"pagerank", "degree", "hub by PR"} <= set(numbers.columns)
+    methods, references = methods_written(tmp_path / "figure", "hub_curves")
+    assert PAGERANK.definition in methods
+    assert "@techreport{page1999" in references
 
 
 def test_figure_is_on_its_page_in_its_link_and_in_the_export(open_page, histogram, tmp_path, monkeypatch):
@@ -169,12 +162,15 @@ def test_figure_is_on_its_page_in_its_link_and_in_the_export(open_page, histogra
     assert "Strengths in 32 bins." in captions(page)
     page.button(key="strength_histogram_export").click().run()
     (request,) = page.session_state[EXPORT_LIST]
-    with bundle_of(request, demo_cohort("ad")) as archive:
-        assert "Histogram of strengths" in archive.read("captions.md").decode()
+    with bundle_of([request], demo_cohort("ad")) as archive:
+        assert "**Figure 1. Histogram of strengths.** Strengths in 32 bins." in captions_of(archive)
         assert "Strength is the sum of a region's weights." in archive.read("methods.md").decode()
         assert "page1999" in archive.read("references.bib").decode()
-        assert len(pd.read_csv(io.BytesIO(archive.read("numbers/01_strength_histogram.csv")))) == 32
+        assert len(numbers_of(archive, "01_strength_histogram")) == 32
     run(monkeypatch, "figure", "strength_histogram", "demo:ad", "--set", "bins=5", "--out", tmp_path)
-    assert len(pd.read_csv(Path(tmp_path) / "numbers" / "strength_histogram.csv")) == 5
+    assert len(pd.read_csv(tmp_path / "numbers" / "strength_histogram.csv")) == 5
+    methods, references = methods_written(tmp_path, "strength_histogram")
+    assert "Strength is the sum of a region's weights." in methods
+    assert "@techreport{page1999" in references
     refused = open_page("hubs", cohort="ad", strength_bins="7")
     assert "strength_bins" in refused.warning[0].value.replace("\\", "")
