@@ -98,7 +98,7 @@ def _show_tests(view: View, figure: AttentionBlocks, *, key: str) -> None:
 
 def show_contrast(view: View, model: InstalledModel) -> None:
     """Show how closely attention keeps to modules, group by group."""
-    heading("Attention within and between modules", simulated=model.simulated)
+    heading(AttentionContrast.name, simulated=model.simulated)
     show(view, AttentionContrast.of(measured_model(model), NoOptions()), key="contrast")
 
 
@@ -123,7 +123,7 @@ def show_systems(view: View) -> None:
 def show_received(view: View, model: InstalledModel) -> None:
     """Show on a brain which regions are looked at."""
     group = view.options(AttentionReceivedOptions, **part_of(view, model)).group
-    heading("Attention received, in the brain", simulated=model.simulates([group] if group else model.group_names))
+    heading(AttentionReceived.name, simulated=model.simulates([group] if group else model.group_names))
     if model.atlas.coordinates is None:
         st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return

@@ -11,7 +11,7 @@ from views.shared.widgets import heading, show
 
 def show_brain(view: View) -> None:
     """Show the regions at their places, sized by NE and coloured by its rank, or by five measures."""
-    heading("Hubs in the brain", simulated=view.subject.simulated)
+    heading(HubBrain.name, simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
         show_no_places()
         return

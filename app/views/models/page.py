@@ -231,7 +231,7 @@ def _show_making(card: Mapping[str, Any]) -> None:
 def _show_benchmark(view: View) -> None:
     """Every system of the paper's comparison on the same splits of ABIDE, whichever model is chosen."""
     results = abide_benchmark()
-    heading("The paper's comparison, done again")
+    heading(BenchmarkResults.name)
     st.markdown(
         "The paper compares BioBGT with graph transformers, graph networks and classical models. Those that "
         "could be built were written anew from their descriptions, and are given the same subjects, splits and inputs. "

@@ -23,7 +23,7 @@ from views.shared.widgets import heading, plain, show
 
 def show_matrix(view: View) -> None:
     """Show the connectivity sorted by module, with named brackets."""
-    heading("Connectivity, by module", simulated=view.subject.simulated)
+    heading(ModuleHeatmap.name, simulated=view.subject.simulated)
     show(view, ModuleHeatmap.of(view.measured, view.options(NamedModuleOptions)), key="modules")
 
 
@@ -85,7 +85,7 @@ def show_sweep(view: View) -> None:
 
 def show_roles(view: View) -> None:
     """Show the cartography of regions, and its table."""
-    heading("Roles of regions", simulated=view.subject.simulated, terms=("participation", "within-module-z"))
+    heading(RoleMap.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
     figure = RoleMap.of(view.measured, view.options(NamedModuleOptions))
     show(view, figure, key="roles")
     measures = {key: REGION_MEASURES[key].short for key in REGION_MEASURES}
