@@ -38,7 +38,15 @@ def few_draws() -> Iterator[None]:
         yield
 
 
-def write_tiny_model(folder: Path, demo: str, kind: str, *, simulated: bool, n_per_group: int = 3) -> None:
+def write_tiny_model(
+    folder: Path,
+    demo: str,
+    kind: str,
+    *,
+    simulated: bool,
+    n_per_group: int = 3,
+    baseline: str = "ridge on Fisher-z correlations",
+) -> None:
     """Write a model of a demo cohort's subjects; its attention is random, but some of it differs between groups."""
     cohort = replace(demo_cohort(demo, n_per_group=n_per_group), name=kind)
     data = label_graphs(cohort, PRESET)
@@ -72,7 +80,7 @@ def write_tiny_model(folder: Path, demo: str, kind: str, *, simulated: bool, n_p
             data=data,
             preset=PRESET,
             trained=trained,
-            linear={"ridge on Fisher-z correlations": trained.probabilities[::-1]},
+            linear={baseline: trained.probabilities[::-1]},
             command=f"biobgt train {kind}",
             seed=0,
         )
