@@ -234,9 +234,10 @@ def _subject_hubs(job: _OneSubject, *, options: HubAnalysisOptions) -> _SubjectH
         table,
         has_signal=has_signal,
         gamma=options.gamma,
-        perturbation=options.perturbation,
-        n_nulls=options.nulls,
-        seed=options.seed,
+        nulls=[
+            measured.null_agreement(options.perturbation, seed, gammas=measured.gammas_with(options.gamma))
+            for seed in range(options.seed, options.seed + options.nulls)
+        ],
     )
     rows = []
     for column in REFERENCES:

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from biobgt.atlas import Atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
-from biobgt.graph import ESTIMATORS, BrainGraph, ConnectomeSettings, Estimator, check_choice, check_connectivity
+from biobgt.graph import (
+    ESTIMATORS,
+    PEARSON,
+    BrainGraph,
+    ConnectomeSettings,
+    Estimator,
+    check_choice,
+    check_connectivity,
+)
 from biobgt.series_covariance import (
     check_finite,
     correlation_of,
@@ -30,7 +38,7 @@ from biobgt.series_covariance import (
 _LARGEST_CORRELATION = 1 - 1e-6
 
 
-def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator = "pearson") -> NDArray[np.float64]:
+def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
     """Estimate one subject's connectivity from its series.
 
     Parameters
@@ -74,7 +82,7 @@ def fisher_z(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
     return z
 
 
-def subject_connectivity(subject: Subject, *, estimator: Estimator = "pearson") -> NDArray[np.float64]:
+def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
     """Return a subject's connectivity: estimated from its series, or the matrix it was brought as.
 
     A matrix stands for itself under ``pearson``; ``fisher-z`` transforms it when all its values are
@@ -101,7 +109,7 @@ def is_correlation(connectivity: NDArray[np.float64]) -> bool:
 
 
 def iterate_connectivity(
-    subjects: Iterable[Subject], *, estimator: Estimator = "pearson"
+    subjects: Iterable[Subject], *, estimator: Estimator = PEARSON
 ) -> Iterator[NDArray[np.float64]]:
     """Yield one connectivity matrix after another, so that a stream of subjects need not fit in memory."""
     for subject in subjects:
@@ -111,7 +119,7 @@ def iterate_connectivity(
 def cohort_connectivity(
     cohort: Cohort,
     *,
-    estimator: Estimator = "pearson",
+    estimator: Estimator = PEARSON,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[np.float64]:
     """Estimate every subject's connectivity.

@@ -19,6 +19,7 @@ from biobgt.wording import percent
 
 Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
+PEARSON: Estimator = "pearson"
 SignRule = Literal["positive", "absolute", "signed"]
 ThresholdRule = Literal["absolute", "proportional", "none"]
 
@@ -70,7 +71,7 @@ class ConnectomeSettings(Options):
     """
 
     estimator: Estimator = option(
-        "pearson",
+        PEARSON,
         title="Connectivity",
         help="How connectivity is estimated.",
         choices=get_args(Estimator),

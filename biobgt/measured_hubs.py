@@ -87,7 +87,7 @@ class MeasuredHubs(MeasuredGraph):
         """Hub measures over the regions, small enough to keep them of every subject of a group."""
         from biobgt.hubs.group_curves import measure_curves
 
-        gammas = self._curve_gammas(options)
+        gammas = self.gammas_with(options.gamma)
         return self.keep(
             HUB_CURVES,
             self.hub_curves_how(options, measures),
@@ -98,11 +98,12 @@ class MeasuredHubs(MeasuredGraph):
 
     def hub_curves_how(self, options: EntanglementOptions, measures: tuple[str, ...]) -> Hashable:
         """What hub curves depend on beside the graph: not on γ, where that is one of the grid and regions are few."""
-        return (options.perturbation, measures, self._curve_gammas(options))
+        return (options.perturbation, measures, self.gammas_with(options.gamma))
 
-    def _curve_gammas(self, options: EntanglementOptions) -> tuple[float, ...]:
+    def gammas_with(self, gamma: float) -> tuple[float, ...]:
+        """The γ that are measured where one is asked for: the whole grid, where it is of it and regions are few."""
         few = self.atlas.n_regions <= STEPS_ABOVE
-        return GAMMAS if few and options.gamma in GAMMAS else (options.gamma,)
+        return GAMMAS if few and gamma in GAMMAS else (gamma,)
 
     def hub_values(self, options: EntanglementOptions, measure: str) -> "NDArray[np.float64]":
         """One measure in every region, shape (n_regions,); no region is perturbed for one that needs no entropy."""
@@ -146,16 +147,27 @@ class MeasuredHubs(MeasuredGraph):
             lambda: graph_agreement(self.graph(), GAMMAS, has_signal=hubs.has_signal, spectra=hubs.spectra),
         )
 
-    def null_agreement(self, perturbation: Perturbation, seed: int) -> "GraphAgreement":
-        """The same in one null graph."""
+    def null_agreement(
+        self, perturbation: Perturbation, seed: int, *, gammas: tuple[float, ...] = GAMMAS
+    ) -> "GraphAgreement":
+        """The same in one null graph.
+
+        Parameters
+        ----------
+        perturbation : {"control", "remove"}
+        seed : int
+            Of the null graph.
+        gammas : tuple of float
+            In units of 1/mean(λ).
+        """
         from biobgt.hubs.beyond_strength import null_agreement
 
         hubs = self.hubs(perturbation)
         return self.keep(
             NULL_AGREEMENT,
-            (perturbation, seed),
+            (perturbation, seed) if gammas == GAMMAS else (perturbation, seed, gammas),
             lambda: null_agreement(
-                self.graph(), GAMMAS, seed=seed, has_signal=hubs.has_signal, perturbation=perturbation
+                self.graph(), gammas, seed=seed, has_signal=hubs.has_signal, perturbation=perturbation
             ),
         )
 

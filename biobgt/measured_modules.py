@@ -44,7 +44,13 @@ class MeasuredModules(MeasuredGraph):
         from biobgt.modules.finding import find_modules
 
         how = options.part(ModuleOptions)
-        return self.keep(MODULE_LABELS, how, lambda: tuple(find_modules(self.graph(), how).labels.tolist()))
+
+        def find() -> tuple[int, ...]:
+            known: SubjectModules | None = self.whole.store.get(self.key(MODULES, how))
+            partition = find_modules(self.graph(), how) if known is None else known.partition
+            return tuple(partition.labels.tolist())
+
+        return self.keep(MODULE_LABELS, how, find)
 
     def resolution_step(self, options: ModuleOptions, resolution: float) -> dict[str, float]:
         """The modules at one resolution of a sweep; see :func:`biobgt.modules.resolution.resolution_step`."""

@@ -15,6 +15,7 @@ from biobgt.atlas import Atlas
 from biobgt.cohort import Subject
 from biobgt.connectome import is_correlation
 from biobgt.graph import ConnectomeSettings
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.study_reliability import STUDY_ATLAS, STUDY_ATLAS_TITLE
 from biobgt.wording import listed
@@ -102,7 +103,11 @@ def abide_benchmark() -> pd.DataFrame:
 
 
 def study_sweep(
-    settings: ConnectomeSettings, atlas: Atlas, *, perturbation: str = "control", subject: Subject | None = None
+    settings: ConnectomeSettings,
+    atlas: Atlas,
+    *,
+    perturbation: str = DEFAULT_PERTURBATION,
+    subject: Subject | None = None,
 ) -> StudySweep:
     """Find the ABIDE subjects whose graphs were made as these are.
 

@@ -15,6 +15,7 @@ from biobgt.atlas import Atlas
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.hub_options import DEFAULT_GAMMA
 from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION
 
 STUDY_ATLAS, STUDY_ATLAS_TITLE = "cc200", "CC200"
 ABIDE, CNI_2019 = "ABIDE", "CNI-2019"  # the cohorts of the study
@@ -57,7 +58,11 @@ def study_people() -> Mapping[str, int]:
 
 
 def study_reliability(
-    settings: ConnectomeSettings, atlas: Atlas, *, gamma: float = DEFAULT_GAMMA, perturbation: str = "control"
+    settings: ConnectomeSettings,
+    atlas: Atlas,
+    *,
+    gamma: float = DEFAULT_GAMMA,
+    perturbation: str = DEFAULT_PERTURBATION,
 ) -> StudyReliability:
     """Find how reliable hub measures are on graphs that were made as these are.
 

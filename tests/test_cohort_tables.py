@@ -104,15 +104,15 @@ def test_empty_cohorts_and_signed_graphs_get_a_sentence(cohort):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp_path, monkeypatch, workers):
-    settings, options = ConnectomeSettings(estimator="tangent"), HubAnalysisOptions(halves=False)
+    settings, options = ConnectomeSettings(estimator="tangent"), HubAnalysisOptions(nulls=2)
     store = FolderStore(tmp_path, cohort_sha256(cohort))
     plain = analyse_hubs(cohort, settings, options), analyse_modules(cohort, settings)
     kept = (
         analyse_hubs(cohort, settings, options, workers=workers, store=store),
         analyse_modules(cohort, settings, workers=workers, store=store),
     )
-    for name in ("biobgt.hubs.table.measure_hubs", "biobgt.modules.finding.measure_modules"):
-        monkeypatch.setattr(name, None)
+    for name in ("hubs.table.measure_hubs", "hubs.beyond_strength.null_agreement", "modules.finding.find_modules"):
+        monkeypatch.setattr(f"biobgt.{name}", None)
     again = analyse_hubs(cohort, settings, options, store=store), analyse_modules(cohort, settings, store=store)
     for hubs, modules in (kept, again):
         assert_frame_equal(hubs.agreement, plain[0].agreement)
@@ -124,3 +124,4 @@ def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp
     # What the page shows of a subject is the same result.
     measured = MeasuredCohort(cohort, store).of(cohort.ids[0], settings)
     assert_frame_equal(measured.hub_table(options), plain[0].tables[cohort.ids[0]])
+    assert measured.module_labels(ModuleOptions()) == tuple(plain[1].partitions[cohort.ids[0]].labels)

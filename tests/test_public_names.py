@@ -1,5 +1,6 @@
 """What ``import biobgt`` offers, and that nothing of it is loaded before it is asked for."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -38,6 +39,13 @@ assert callable(biobgt.hubs.hub_table) and callable(biobgt.modules.louvain_modul
 assert callable(biobgt.project.open_project) and callable(biobgt.model.load_pretrained)
 assert callable(biobgt.training.BioBGTClassifier)
 """)
+
+
+def test_what_the_reference_describes_works_after_one_import() -> None:
+    pages = (Path(biobgt.__file__).parents[1] / "docs" / "reference").glob("*.md")
+    described = sorted({name for page in pages for name in re.findall(r"^::: (\S+)", page.read_text("utf-8"), re.M)})
+    assert "biobgt.measured" in described
+    run("\n".join(["import biobgt", *described]))
 
 
 def test_a_function_is_not_hidden_by_the_module_of_its_name() -> None:

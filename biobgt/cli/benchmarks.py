@@ -12,7 +12,7 @@ from biobgt.cli.model_arguments import DataOption, KindOption, PhenotypesOption,
 from biobgt.cli.screen import print_line, print_table
 from biobgt.cli.training_steps import prepare_graphs, read_training_cohort, tell, use_threads, write_reading_beside
 from biobgt.cohort import Cohort
-from biobgt.model.training_settings import FOLDS
+from biobgt.model.training_settings import FOLDS, REFERENCE
 from biobgt.signals import keeping
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
@@ -34,7 +34,7 @@ def benchmark(
         ),
     ] = "all",
     splits: Annotated[int, typer.Option(min=1, help="How many random 80/10/10 splits.")] = FOLDS,
-    reference: Annotated[str, typer.Option(help="Key of the model that all others are compared with.")] = "ridge-log",
+    reference: Annotated[str, typer.Option(help="Key of the model that all others are compared with.")] = REFERENCE,
     features: Annotated[Path | None, typer.Option(help="Folder that keeps NE and modules. Default: in --out.")] = None,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,

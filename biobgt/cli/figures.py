@@ -84,7 +84,7 @@ def figure(
         from biobgt.cli.panel_figures import panels_asked_for, write_panels
 
         asked, cohorts = panels_asked_for(reading, settings, subject=subject, options=options, request=request)
-        write_panels(asked, cohorts, style=style, formats=formats, out=out, name=name or PANELS)
+        write_panels(asked, cohorts, style=style, formats=formats, out=out, name=name or PANELS, results=results)
         return
     wanted = _from_file(request, figure_name, subject, options) if request is not None else None
     cohort, ref = find_cohort(reading, wanted)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from biobgt.cli.arguments import folder_store
 from biobgt.cli.figures import find_cohort, request_of, request_text
 from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
@@ -69,6 +70,7 @@ def write_panels(
     formats: Sequence[FileFormat],
     out: Path,
     name: str,
+    results: Path | None,
 ) -> None:
     """Make the figure and write it with the numbers of its panels, its caption and its methods.
 
@@ -82,8 +84,10 @@ def write_panels(
     out : Path
     name : str
         Of the files, without suffix.
+    results : Path or None
+        Folder that keeps measured results.
     """
-    measured = {ref: MeasuredCohort(cohort) for ref, cohort in cohorts.items()}
+    measured = {ref: MeasuredCohort(cohort, folder_store(results, cohort)) for ref, cohort in cohorts.items()}
     made = make_panels(measured, asked, style=style, formats=formats)
     methods = methods_of(made.panels, cohorts, versions(asked.panels))
     with results_folder(out, job=f"figure {name}") as folder:

@@ -127,7 +127,7 @@ def connectome(
 
 def demo(
     out: OutOption,
-    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(DEMO_COHORTS)}.")] = "asd",
+    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(DEMO_COHORTS)}.")] = next(iter(DEMO_COHORTS)),
     n_per_group: Annotated[int, typer.Option(help="Subjects per group.")] = DEMO_PER_GROUP,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
 ) -> None:

@@ -16,7 +16,7 @@ from biobgt.graph import Graph
 from biobgt.hubs.agreement import spearman
 from biobgt.hubs.efficiency import node_efficiency
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.hubs.perturbed_graphs import PerturbedGraphs, perturbed_graphs
 from biobgt.hubs.weights import hub_weights
 from biobgt.nulls import random_graph
@@ -79,7 +79,7 @@ def graph_agreement(
     gammas: Sequence[float],
     *,
     has_signal: NDArray[np.bool_] | None = None,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
     spectra: PerturbedGraphs | None = None,
 ) -> GraphAgreement:
     """Measure how node entanglement agrees in one graph, own or null.
@@ -119,7 +119,7 @@ def null_agreement(
     *,
     seed: int,
     has_signal: NDArray[np.bool_] | None = None,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
 ) -> GraphAgreement:
     """Measure the same in one null graph that keeps every region's degree and, closely, its strength.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biobgt.graph import Graph, check_choice
 from biobgt.hubs.hub_options import DEFAULT_GAMMA
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.hubs.perturbed_graphs import perturbed_graphs
 from biobgt.hubs.spectra import Gammas, SpectrumMethod, control_spectra
 
@@ -23,7 +23,7 @@ def node_entanglement(
     *,
     gamma: float = DEFAULT_GAMMA,
     absolute_gamma: float | None = None,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
     method: EntanglementMethod = "exact",
     signed: bool = False,
 ) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def entanglement_sweep(
     gammas: Gammas = DEFAULT_GAMMA,
     *,
     absolute_gammas: Gammas | None = None,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
     method: EntanglementMethod = "exact",
     signed: bool = False,
 ) -> NDArray[np.float64]:

@@ -1,16 +1,15 @@
 """What a table of agreement says beyond strength and degree, for every subject of a cohort."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.graph import BrainGraph
-from biobgt.hubs.beyond_strength import GraphAgreement, null_agreement, set_against_nulls
-from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.beyond_strength import GraphAgreement, set_against_nulls
+from biobgt.hubs.measures import HUB_MEASURES, NE, NEFF
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
-from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.sweep import REFERENCES
 
 
@@ -20,9 +19,7 @@ def agreement_beyond_strength(
     *,
     has_signal: NDArray[np.bool_],
     gamma: float,
-    perturbation: Perturbation,
-    n_nulls: int,
-    seed: int,
+    nulls: Sequence[GraphAgreement],
 ) -> Mapping[str, Mapping[str, float]]:
     """Give the columns that stand beside Spearman's ρ for each reference of one subject.
 
@@ -34,11 +31,8 @@ def agreement_beyond_strength(
     has_signal : ndarray of bool, shape (n_regions,)
     gamma : float
         In units of 1/mean(λ).
-    perturbation : {"control", "remove"}
-    n_nulls : int
-        Null graphs that keep degrees and closely strengths; 0 for none.
-    seed : int
-        Null graph i is drawn with ``seed + i``.
+    nulls : sequence of GraphAgreement
+        Of null graphs that keep degrees and closely strengths, at this γ; empty where none were drawn.
 
     Returns
     -------
@@ -55,12 +49,11 @@ def agreement_beyond_strength(
         known = table.loc[has_signal, column].to_numpy(float)
         partial = float(partial_spearman(entanglement, known, held)[0]) if len(known) > 1 else np.nan
         found[reference] = {"partial": partial}
-        if n_nulls:
+        if nulls:
             found[reference] |= {"null_low": np.nan, "null_high": np.nan, "p": np.nan}
-    if n_nulls:
-        own = GraphAgreement((gamma,), {"partial": np.array([found["node efficiency"]["partial"]])})
-        options = {"has_signal": has_signal, "perturbation": perturbation}
-        nulls = [null_agreement(graph, (gamma,), seed=seed + number, **options) for number in range(n_nulls)]  # type: ignore[arg-type]
+    if nulls:
+        efficiency = HUB_MEASURES[NEFF].title
+        own = GraphAgreement((gamma,), {"partial": np.array([found[efficiency]["partial"]])})
         beside = set_against_nulls(own, nulls, gamma)["partial"]
-        found["node efficiency"] |= {"null_low": beside.null_low, "null_high": beside.null_high, "p": beside.p}
+        found[efficiency] |= {"null_low": beside.null_low, "null_high": beside.null_high, "p": beside.p}
     return found

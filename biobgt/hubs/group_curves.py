@@ -15,7 +15,7 @@ from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, check_choice
 from biobgt.hubs.hub_options import GAMMAS
 from biobgt.hubs.measures import COMPARED, measures_over_gamma, measures_without_gamma
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.hubs.perturbed_graphs import perturbed_graphs
 from biobgt.hubs.table import rank_regions
 from biobgt.hubs.weights import full_connectivity
@@ -75,7 +75,7 @@ def measure_curves(
     gammas: Sequence[float] = GAMMAS,
     *,
     measures: Sequence[str] = COMPARED,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
 ) -> SubjectCurves:
     """Measure one subject's hub curves.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from biobgt.errors import InputError
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.options import Options, option
 
 HubRule = Literal["top", "sd"]
@@ -37,7 +37,7 @@ class EntanglementOptions(Options):
         link="gamma",
     )
     perturbation: Perturbation = option(
-        "control",
+        DEFAULT_PERTURBATION,
         title="Perturbation",
         help="How NE perturbs a region. Control: its neighbourhood becomes a clique of the same total weight. Remove: "
         "it loses its connections.",

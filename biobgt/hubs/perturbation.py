@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Number = TypeVar("Number", np.float64, np.complex128)
 
 Perturbation = Literal["control", "remove"]
+DEFAULT_PERTURBATION: Perturbation = "control"
 
 PERTURBATIONS: Mapping[str, str] = {
     "control": "a region's neighbourhood becomes a clique of the same total weight",

@@ -16,7 +16,7 @@ from biobgt.graph import Graph, check_choice
 from biobgt.hubs.cost import resolvents_are_cheaper
 from biobgt.hubs.entropy import clean_eigenvalues, laplacian, spectral_entropy
 from biobgt.hubs.hub_options import DEFAULT_GAMMA, GAMMAS
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.hubs.resolvents import trace_changes
 from biobgt.hubs.spectra import Gammas, Spectra, control_spectra, diffusion_times, gamma_unit, perturbed_spectrum
 from biobgt.hubs.weights import hub_weights
@@ -50,7 +50,7 @@ class Resolvents:
     _known: dict[float, Values] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, adjacency: Graph, *, perturbation: Perturbation = "control") -> "Resolvents":
+    def of(cls, adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION) -> "Resolvents":
         """Take the one eigendecomposition that is needed.
 
         Parameters
@@ -134,7 +134,7 @@ def perturbed_graphs(
     gammas: Gammas = GAMMAS,
     *,
     absolute_gammas: Gammas | None = None,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
     way: ExactWay = "cheaper",
 ) -> PerturbedGraphs:
     """Prepare the exact entropies of a graph and its perturbations.

@@ -22,6 +22,7 @@ from biobgt.hubs.centrality import fc_strength
 from biobgt.hubs.efficiency import node_efficiency
 from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.hub_options import DEFAULT_SHARE
+from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NEFF
 from biobgt.hubs.perturbation import Perturbation
 from biobgt.hubs.perturbed_graphs import perturbed_graphs
 from biobgt.hubs.plausibility_summary import compare_with_nulls, summarise_plausibility
@@ -179,9 +180,9 @@ def _one_graph(
     rows: list[dict[str, object]] = []
     for null in range(n_nulls + 1):
         weights = hub_weights(graph) if null == 0 else random_graph(graph, seed=seed + null, keep_strengths=True)
-        references = {"node efficiency": node_efficiency(weights)}
+        references = {HUB_MEASURES[NEFF].title: node_efficiency(weights)}
         if null == 0:
-            references["FC strength"] = fc_strength(full)
+            references[HUB_MEASURES[FC_STRENGTH].title] = fc_strength(full)
         if n_nulls:
             references["strength in the graph"] = fc_strength(weights)
         kept = {name: values[has_signal] for name, values in references.items()}

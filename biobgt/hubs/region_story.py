@@ -15,7 +15,7 @@ from biobgt.graph import BrainGraph
 from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.hub_options import GAMMAS, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.hubs.perturbation import Perturbation, laplacian_changes
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation, laplacian_changes
 from biobgt.hubs.table import SubjectHubs
 from biobgt.hubs.weights import hub_weights
 
@@ -180,7 +180,7 @@ def region_story(
 
 
 def region_neighbourhood(
-    graph: BrainGraph | Values, region: int, *, perturbation: Perturbation = "control"
+    graph: BrainGraph | Values, region: int, *, perturbation: Perturbation = DEFAULT_PERTURBATION
 ) -> Neighbourhood:
     """Cut out a region's closed neighbourhood, before and after the perturbation of the region.
 

@@ -15,7 +15,13 @@ from biobgt.graph import Graph, check_choice
 from biobgt.hubs.entropy import check_gammas, clean_eigenvalues, entropy_curve, laplacian, mean_field_entropy
 from biobgt.hubs.first_order import first_order_spectra
 from biobgt.hubs.hub_options import DEFAULT_GAMMA
-from biobgt.hubs.perturbation import Perturbation, changed_regions, laplacian_changes, neighbourhoods
+from biobgt.hubs.perturbation import (
+    DEFAULT_PERTURBATION,
+    Perturbation,
+    changed_regions,
+    laplacian_changes,
+    neighbourhoods,
+)
 from biobgt.hubs.weights import hub_weights
 
 SpectrumMethod = Literal["exact", "first-order"]
@@ -117,7 +123,7 @@ def gamma_unit(adjacency: Graph) -> float:
 
 
 def control_spectra(
-    adjacency: Graph, *, perturbation: Perturbation = "control", method: SpectrumMethod = "exact"
+    adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION, method: SpectrumMethod = "exact"
 ) -> Spectra:
     """Compute the spectra behind node entanglement: the graph's own, and one for each perturbed region.
 

@@ -20,7 +20,7 @@ from biobgt.graph import ConnectomeSettings
 from biobgt.hubs.agreement import rank_agreement
 from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.hubs.reliability import spearman_brown
 from biobgt.hubs.table import SubjectHubs, measure_hubs
 
@@ -67,7 +67,7 @@ def half_hubs(
     atlas: Atlas,
     settings: ConnectomeSettings | None = None,
     *,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
 ) -> tuple[SubjectHubs, SubjectHubs]:
     """Measure the hubs of each half of a subject's recording, for any γ.
 
@@ -90,7 +90,7 @@ def measure_half(
     settings: ConnectomeSettings | None,
     number: int,
     *,
-    perturbation: Perturbation = "control",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
 ) -> SubjectHubs:
     """Measure the hubs of the first half (0) or the second (1), as :func:`half_hubs` does with both.
 

@@ -18,7 +18,7 @@ from biobgt.hubs.agreement import number_of_hubs
 from biobgt.hubs.cost import STEPS_ABOVE
 from biobgt.hubs.hub_options import DEFAULT_GAMMA, DEFAULT_SHARE, GAMMAS, HubOptions, HubRule
 from biobgt.hubs.measures import HUB_MEASURES, MeasuresWithoutGamma, Values, measures_over_gamma
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.hubs.perturbed_graphs import PerturbedGraphs, perturbed_graphs
 from biobgt.hubs.resolvents import time_windows
 from biobgt.hubs.weights import full_connectivity
@@ -114,7 +114,7 @@ class SubjectHubs:
 
 
 def measure_hubs(
-    graph: BrainGraph, connectivity: NDArray[np.float64] | None, *, perturbation: Perturbation = "control"
+    graph: BrainGraph, connectivity: NDArray[np.float64] | None, *, perturbation: Perturbation = DEFAULT_PERTURBATION
 ) -> SubjectHubs:
     """Measure one subject's hubs, for any γ; beyond :data:`biobgt.hubs.cost.STEPS_ABOVE` regions one γ at a time.
 
@@ -141,8 +141,8 @@ def hub_table(
     connectivity: NDArray[np.float64] | None = None,
     gamma: float = DEFAULT_GAMMA,
     absolute_gamma: float | None = None,
-    perturbation: Perturbation = "control",
-    rule: HubRule = "top",
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
+    rule: HubRule = HubOptions.rule,
     share: float = DEFAULT_SHARE,
 ) -> pd.DataFrame:
     """Measure, rank and mark the hubs of one graph.

@@ -5,6 +5,7 @@ from typing import Literal
 
 PresetName = Literal["best", "paper-abide", "paper-adni", "paper-adhd"]
 OWN_PRESET: PresetName = "best"
+REFERENCE = "ridge-log"  # the simple model that all others are compared with
 FOLDS = 10  # of a cohort, each of which trains one member of an ensemble; also how many random splits are usual
 
 

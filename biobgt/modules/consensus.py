@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from biobgt.errors import InputError
 from biobgt.graph import Graph, graph_weights
 from biobgt.modules.louvain import louvain_modules, louvain_runs, modularity
+from biobgt.modules.module_options import DEFAULT_RESOLUTION, DEFAULT_RUNS
 from biobgt.modules.mutual_information import mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
 
@@ -54,7 +55,12 @@ class ConsensusPartition(Partition):
 
 
 def consensus_modules(
-    graph: Graph, *, resolution: float = 1.0, runs: int = 50, seed: int = 0, threshold: float | None = None
+    graph: Graph,
+    *,
+    resolution: float = DEFAULT_RESOLUTION,
+    runs: int = 50,
+    seed: int = 0,
+    threshold: float | None = None,
 ) -> ConsensusPartition:
     """Modules of one graph that many Louvain runs agree on.
 
@@ -84,8 +90,8 @@ def consensus_modules(
 def group_modules(
     graphs: Iterable[Graph],
     *,
-    resolution: float = 1.0,
-    runs: int = 10,
+    resolution: float = DEFAULT_RESOLUTION,
+    runs: int = DEFAULT_RUNS,
     seed: int = 0,
     threshold: float | None = None,
 ) -> ConsensusPartition:

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.graph import Graph, graph_weights
+from biobgt.modules.module_options import DEFAULT_RESOLUTION, DEFAULT_RUNS
 from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
 from biobgt.nulls import check_seed
 
 
-def louvain_modules(graph: Graph, *, resolution: float = 1.0, seed: int = 0, runs: int = 1) -> Partition:
+def louvain_modules(graph: Graph, *, resolution: float = DEFAULT_RESOLUTION, seed: int = 0, runs: int = 1) -> Partition:
     """Find the modules of a graph with the Louvain method.
 
     Parameters
@@ -103,7 +104,7 @@ def louvain_runs(
     return labels, np.array([_quality(objective, run[connected]) for run in labels])
 
 
-def modularity(graph: Graph, labels: Labels, *, resolution: float = 1.0) -> float:
+def modularity(graph: Graph, labels: Labels, *, resolution: float = DEFAULT_RESOLUTION) -> float:
     """Modularity Q of any partition of a graph, as :func:`louvain_modules` maximises it.
 
     Parameters
@@ -150,7 +151,9 @@ def modularity_matrix(weights: NDArray[np.float64], *, resolution: float) -> NDA
     return matrix
 
 
-def resolution_sweep(graph: Graph, resolutions: Iterable[float], *, runs: int = 10, seed: int = 0) -> pd.DataFrame:
+def resolution_sweep(
+    graph: Graph, resolutions: Iterable[float], *, runs: int = DEFAULT_RUNS, seed: int = 0
+) -> pd.DataFrame:
     """How modules change with the resolution, and where they are stable.
 
     Parameters

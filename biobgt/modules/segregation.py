@@ -17,6 +17,7 @@ from biobgt.connectome import fisher_z
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, Graph, check_connectivity, graph_weights
 from biobgt.modules.louvain import louvain_modules, modularity
+from biobgt.modules.module_options import DEFAULT_RESOLUTION, NullGraphOptions
 from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_labels
 from biobgt.nulls import random_graph
 
@@ -81,7 +82,7 @@ def segregation(
     *,
     fisher: bool = True,
     negatives: Negatives = "zero",
-    resolution: float = 1.0,
+    resolution: float = DEFAULT_RESOLUTION,
     n_nulls: int = 0,
     refit: bool = True,
     seed: int = 0,
@@ -121,7 +122,13 @@ def segregation(
 
 
 def modularity_test(
-    graph: Graph, labels: Labels, *, resolution: float = 1.0, n_nulls: int = 100, refit: bool = True, seed: int = 0
+    graph: Graph,
+    labels: Labels,
+    *,
+    resolution: float = DEFAULT_RESOLUTION,
+    n_nulls: int = NullGraphOptions.null_graphs,
+    refit: bool = True,
+    seed: int = 0,
 ) -> ModularityTest:
     """Compare the modularity of modules with that of null graphs (:func:`biobgt.modules.random_graph`).
 

@@ -11,11 +11,11 @@ import pandas as pd
 from scipy import stats
 
 from biobgt.model.baselines.rows import ROWS, Row
+from biobgt.model.training_settings import REFERENCE
 from biobgt.training.intervals import paired_difference, tested_to_trained
 from biobgt.training.metrics import METRICS
 
 COSTS = ("seconds", "parameters")
-REFERENCE = "ridge-log"
 FEWEST = 3  # splits of which an interval says anything
 NOT_RUN, NOT_BUILT = "not run", "not built"
 OTHER_SUBJECTS = (

@@ -83,7 +83,7 @@ def random_splits(
     *,
     subjects: Sequence[str] | None = None,
     scans: Sequence[str] | None = None,
-    n: int = 10,
+    n: int = FOLDS,
     seed: int = 0,
 ) -> tuple[Split, ...]:
     """Draw random 80/10/10 splits, stratified by site × group.

@@ -18,6 +18,7 @@ from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import cohort_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import check_choice
+from biobgt.model.training_settings import FOLDS
 from biobgt.quality import mean_connectivity, same_scans
 from biobgt.readers import ReadOptions, read_cohort
 from biobgt.simulate import simulate_progression, vulnerability
@@ -142,7 +143,7 @@ def strata_words(cohort: Cohort) -> str:
     return "by site and group" + (" (a site is not known of everybody)" if None in sites else "")
 
 
-def protocol_splits(cohort: Cohort, protocol: str, *, n: int = 10, seed: int = 0) -> tuple[Split, ...]:
+def protocol_splits(cohort: Cohort, protocol: str, *, n: int = FOLDS, seed: int = 0) -> tuple[Split, ...]:
     """Splits of a cohort by the name of a protocol.
 
     Parameters
@@ -201,7 +202,6 @@ def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed
         [groups[row] for row in own],
         subjects=[persons[row] for row in own],
         scans=[scans[row] for row in own],
-        folds=10,
         seed=seed,
     )[0]
     return Split(
