@@ -9,6 +9,7 @@ from biobgt.errors import InputError
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.model_figure import groups_of
 from biobgt.figures.region_order import RegionOrder, order_regions
+from biobgt.figures.shared_options import AS_IN_ATLAS, order_option
 from biobgt.kept_results import MODEL_MODULES, Key
 from biobgt.model.group_spread import TRIMMED
 from biobgt.model.installed import InstalledModel, installed_models
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 LOUVAIN = "louvain"
 MOST_NUMBERED = 64  # layers or heads with a title
-
-
-def _orders(cohort: "Cohort") -> tuple[str, ...]:
-    return (*cohort.atlas.labels, LOUVAIN, ATLAS_ORDER)
 
 
 def _layers(cohort: "Cohort") -> range:
@@ -112,14 +109,11 @@ class AverageOptions(Options):
 class AttentionOrderOptions(Options):
     """The order of regions."""
 
-    order: str = option(
-        "dosenbach",
-        title="Order of regions",
+    order: str = order_option(
+        next(iter(LABELLINGS)),
+        others={LOUVAIN: "By Louvain modules of the controls", **AS_IN_ATLAS},
         help="By functional module, by the Louvain modules of the controls' mean connectivity, or as in the atlas.",
-        choices_of=_orders,
         of_model=True,
-        shown={LOUVAIN: "By Louvain modules of the controls", ATLAS_ORDER: "Atlas order"}
-        | {name: f"By {title}" for name, title in LABELLINGS.items()},
         link="attention_order",
     )
 

@@ -17,15 +17,13 @@ from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, block_lines, block_ticks, layout, whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
 from biobgt.figures.graph_words import (
-    ATLAS_ORDER,
     QUANTITIES,
     graph_citations,
     graph_methods,
-    order_title,
-    region_orders,
     regions_in_order,
 )
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
+from biobgt.figures.shared_options import order_option
 from biobgt.graph import ESTIMATORS, BrainGraph
 from biobgt.options import Options, option
 from biobgt.wording import percent
@@ -64,14 +62,8 @@ def colour_limit(matrix: Values, estimator: str = "pearson") -> float:
 class RegionOrderOptions(Options):
     """In which order regions are drawn."""
 
-    order: str = option(
-        ATLAS_ORDER,
-        title="Order of regions",
-        help="By functional network, or the atlas's order.",
-        choices_of=region_orders,
-        starts_with_first=True,
-        shown=order_title,
-        link="region_order",
+    order: str = order_option(
+        help="By functional network, or the atlas's order.", starts_with_first=True, link="region_order"
     )
 
 

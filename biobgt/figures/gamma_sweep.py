@@ -8,7 +8,8 @@ from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import GAMMA_TICKS, LEGEND_BELOW, Trace, layout, spread_band, whose
 from biobgt.figures.hub_words import CHOSEN_COLOUR, hub_words, strength_remark
-from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions
+from biobgt.figures.shared_options import gammas_option
+from biobgt.hubs.hub_options import EntanglementOptions
 from biobgt.hubs.measures import COMPARED, FC_STRENGTH, HUB_MEASURES, NE
 from biobgt.options import option
 from biobgt.wording import listed, signed
@@ -33,9 +34,7 @@ class GammaSweepOptions(EntanglementOptions):
         choices=HUB_MEASURES,
         fewest=1,
     )
-    gammas: tuple[float, ...] = option(
-        GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0, fewest=1
-    )
+    gammas: tuple[float, ...] = gammas_option()
 
 
 def steady_over_gamma(measures: Sequence[str]) -> tuple[str, ...]:

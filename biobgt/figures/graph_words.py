@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from biobgt.atlas import LABELLINGS
 from biobgt.errors import InputError
 from biobgt.figures.region_order import RegionOrder, order_regions
 from biobgt.graph import ESTIMATORS
@@ -12,7 +11,6 @@ from biobgt.wording import percent
 
 if TYPE_CHECKING:
     from biobgt.atlas import Atlas
-    from biobgt.cohort import Cohort
     from biobgt.graph import ConnectomeSettings, Matrix
 
 ATLAS_ORDER = "atlas"
@@ -35,16 +33,6 @@ _SIGNS: Mapping[str, str] = {
 def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:
     """The atlas's order, or that of one of its labellings."""
     return order_regions(atlas.n_regions, None if order == ATLAS_ORDER else atlas.labelling(order))
-
-
-def region_orders(cohort: "Cohort") -> tuple[str, ...]:
-    """The orders in which the regions of a cohort can be drawn; the first is the default of a page."""
-    return (*cohort.atlas.labels, ATLAS_ORDER)
-
-
-def order_title(order: str) -> str:
-    """An order of regions, as a list of choices names it."""
-    return "Atlas order" if order == ATLAS_ORDER else f"By {LABELLINGS.get(order, order)}"
 
 
 def graph_methods(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[str, ...]:

@@ -1,29 +1,16 @@
 """What may be chosen of hub curves: measures, scale, order and number of regions, the group behind."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-from biobgt.atlas import LABELLINGS
-from biobgt.figures.graph_words import ATLAS_ORDER
+from biobgt.figures.shared_options import AS_IN_ATLAS, order_option, region_option
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.options import option
 
-if TYPE_CHECKING:
-    from biobgt.cohort import Cohort
-
 CurveScale = Literal["z", "rank", "raw"]
 BY_NE = "by NE"
 N_RANDOM = 50
-
-
-def _orders(cohort: "Cohort") -> tuple[str, ...]:
-    return (*cohort.atlas.labels, ATLAS_ORDER, BY_NE)
-
-
-def _by_network(cohort: "Cohort") -> str:
-    """By the first of the atlas's labellings, so that the axis names networks; else as the atlas has them."""
-    return next(iter(cohort.atlas.labels), ATLAS_ORDER)
 
 
 @dataclass(frozen=True)
@@ -46,14 +33,10 @@ class HubCurvesOptions(HubOptions):
         shown={"z": "z-score", "rank": "Rank", "raw": "Raw"},
         link="curve_scale",
     )
-    order: str = option(
-        ATLAS_ORDER,
-        title="Order of regions",
+    order: str = order_option(
+        others={**AS_IN_ATLAS, BY_NE: "By NE, highest first"},
         help="By functional network, in the atlas's order, or the highest NE first.",
-        choices_of=_orders,
-        default_of=_by_network,
-        shown={ATLAS_ORDER: "Atlas order", BY_NE: "By NE, highest first"}
-        | {name: f"By {title}" for name, title in LABELLINGS.items()},
+        starts_with_first=True,  # so that the axis names networks
         link="curve_order",
     )
     n_random: int = option(
@@ -74,4 +57,4 @@ class HubCurvesOptions(HubOptions):
         "is then quick.",
         link="group_behind",
     )
-    region: str = option("", title="Region", help="Name of a region to mark with a ring.", link="region")
+    region: str = region_option()

@@ -12,6 +12,7 @@ from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import LEGEND_BELOW, UNSELECTED, Values, layout, whose
 from biobgt.figures.graph_words import region_number
 from biobgt.figures.hub_words import CHOSEN_COLOUR, HUB_COLOUR, hub_words, strength_remark
+from biobgt.figures.shared_options import region_option
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NE, NEFF
 from biobgt.options import option
@@ -32,7 +33,7 @@ class HubScatterOptions(HubOptions):
     """Which measure node entanglement is set against."""
 
     measure: str = option(NEFF, title="Hub measure", help="The measure that NE is compared with.", choices=HUB_MEASURES)
-    region: str = option("", title="Region", help="Name of a region to mark with a ring.", link="region")
+    region: str = region_option()
 
 
 @registered

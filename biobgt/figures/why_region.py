@@ -26,9 +26,9 @@ from biobgt.figures.frame import (
 )
 from biobgt.figures.graph_words import region_number
 from biobgt.figures.hub_words import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, hub_words
+from biobgt.figures.shared_options import gammas_option, region_option
 from biobgt.hubs.hub_options import GAMMAS, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
-from biobgt.options import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,21 +49,14 @@ AFTER_COLOUR = HUB_COLOUR
 class RegionOptions(HubOptions):
     """Which region is asked about."""
 
-    region: str = option(
-        "",
-        title="Region",
-        help="The region to explain, by its name; by default the one with the highest NE.",
-        link="region",
-    )
+    region: str = region_option(help="The region to explain, by its name; by default the one with the highest NE.")
 
 
 @dataclass(frozen=True)
 class EntropyOptions(RegionOptions):
     """Over which diffusion times its entropies are shown."""
 
-    gammas: tuple[float, ...] = option(
-        GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0, fewest=1
-    )
+    gammas: tuple[float, ...] = gammas_option()
 
 
 def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
