@@ -25,6 +25,7 @@ LEGEND = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"
 # Where a second line of legend above the plot would lie on something.
 LEGEND_BELOW = {**LEGEND, "y": -0.2, "yanchor": "top"}
 GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+GAMMA_TITLE = "γ (in units of 1/mean(λ))"
 _BAR_TOP = 50
 _SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}

@@ -5,16 +5,18 @@ tells it in sentences.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.figures.curve import Curve
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import (
     GAMMA_TICKS,
+    GAMMA_TITLE,
     LEGEND,
     LEGEND_BELOW,
     Trace,
@@ -70,7 +72,20 @@ def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RegionFigure(Figure):
-    """A figure of one region's story."""
+    """A figure of one region's story, in two panels.
+
+    Attributes
+    ----------
+    x_title : str
+    y_titles : tuple of str
+        Of the upper and the lower panel.
+    subject : str
+    story : RegionStory
+    regions : sequence of str
+    """
+
+    x_title: ClassVar[str]
+    y_titles: ClassVar[tuple[str, str]]
 
     subject: str = ""
     story: "RegionStory"
@@ -94,6 +109,11 @@ class RegionFigure(Figure):
 
     _sentence = ""
 
+    @property
+    @abstractmethod
+    def curves(self) -> list[Curve]:
+        """The curves that are drawn."""
+
     @classmethod
     @abstractmethod
     def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
@@ -108,11 +128,24 @@ class RegionSpectra(RegionFigure):
     key = "region_spectra"
     name = "Laplacian spectra of a region"
     takes = RegionOptions
+    x_title = "eigenvalues from smallest to largest"
+    y_titles = ("eigenvalue λ", "change of λ")
+    change_name: ClassVar[str] = "change"  # of the bars in the lower panel
     _sentence = "Eigenvalues of the Laplacian before and after the perturbation are paired from smallest to largest."
 
     @classmethod
     def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
         return f"{story.name}: Laplacian spectra"
+
+    @property
+    def curves(self) -> list[Curve]:
+        """Both spectra."""
+        numbers = self.numbers
+        x, before, after = (numbers[name].to_numpy() for name in ("eigenvalue", "as measured", "perturbed"))
+        return [
+            Curve("as measured", x, before, BEFORE_COLOUR),
+            Curve("perturbed", x, after, AFTER_COLOUR, dash="dash", thin=True),
+        ]
 
     @property
     def numbers(self) -> "pd.DataFrame":
@@ -139,27 +172,20 @@ class RegionSpectra(RegionFigure):
         import plotly.graph_objects as go
 
         numbers = self.numbers
-        x = numbers["eigenvalue"].to_numpy()
-        measured = {"color": BEFORE_COLOUR, "width": 2.2}
-        perturbed = {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}
         change = {
             "type": "bar",
-            "x": x,
+            "x": numbers["eigenvalue"].to_numpy(),
             "y": numbers["change"].to_numpy(),
-            "name": "change",
+            "name": self.change_name,
             "marker": {"color": CHOSEN_COLOUR, "line": {"width": 0}},
-            "hovertemplate": "change: %{y:.3g}<extra></extra>",
+            "hovertemplate": f"{self.change_name}: %{{y:.3g}}<extra></extra>",
             **in_panel(1),
         }
-        traces = [
-            _line("as measured", x, numbers["as measured"].to_numpy(), measured, panel=0),
-            _line("perturbed", x, numbers["perturbed"].to_numpy(), perturbed, panel=0),
-            change,
-        ]
+        traces = [*map(_line, self.curves), change]
         axes = stacked_axes(2, gap=0.08, heights=[0.6, 0.4])
-        axes["yaxis"] |= {"title": {"text": "eigenvalue λ"}, "rangemode": "tozero"}
-        axes["yaxis2"] |= {"title": {"text": "change of λ"}}
-        axes["xaxis2"] |= {"title": {"text": "eigenvalues from smallest to largest"}}
+        axes["yaxis"] |= {"title": {"text": self.y_titles[0]}, "rangemode": "tozero"}
+        axes["yaxis2"] |= {"title": {"text": self.y_titles[1]}}
+        axes["xaxis2"] |= {"title": {"text": self.x_title}}
         frame = layout(self.title, self.simulated, height=440, top=84)
         return go.Figure(traces, {**frame, **axes, "hovermode": "x unified", "bargap": 0, "legend": LEGEND})
 
@@ -178,11 +204,24 @@ class RegionEntropy(RegionFigure):
     key = "region_entropy"
     name = "Entropy over γ of a region"
     takes = EntropyOptions
+    x_title = GAMMA_TITLE
+    y_titles = ("entropy (bits)", "|ΔS| (bits)")
     _sentence = "The change of a typical region is the median of |ΔS| over all regions, at each γ on its own."
 
     @classmethod
     def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
         return f"{story.name}: entropy over γ"
+
+    @property
+    def curves(self) -> list[Curve]:
+        """Both entropies, and below their difference beside that of the median region."""
+        story, x = self.story, self.story.gammas
+        return [
+            Curve("S(G), as measured", x, story.entropy_before, BEFORE_COLOUR),
+            Curve("S(Gᵢ), perturbed", x, story.entropy_after, AFTER_COLOUR, dash="dash", thin=True),
+            Curve("|ΔS| of this region", x, story.change, CHOSEN_COLOUR, panel=1),
+            Curve("|ΔS|, median region", x, story.typical_change, GROUP_COLOUR, panel=1, dash="dashdot", thin=True),
+        ]
 
     @property
     def numbers(self) -> "pd.DataFrame":
@@ -213,24 +252,17 @@ class RegionEntropy(RegionFigure):
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        story = self.story
-        lines = (
-            ("S(G), as measured", story.entropy_before, {"color": BEFORE_COLOUR, "width": 2.2}, 0),
-            ("S(Gᵢ), perturbed", story.entropy_after, {"color": AFTER_COLOUR, "width": 1.6, "dash": "dash"}, 0),
-            ("|ΔS| of this region", story.change, {"color": CHOSEN_COLOUR, "width": 2.2}, 1),
-            ("|ΔS|, median region", story.typical_change, {"color": GROUP_COLOUR, "width": 1.4, "dash": "dot"}, 1),
-        )
-        traces = [_line(name, story.gammas, values, line, panel=at, unit=" bits") for name, values, line, at in lines]
+        traces = [_line(curve, unit=" bits") for curve in self.curves]
         mark = {"color": GROUP_COLOUR, "dash": "dot", "width": 2}
         axes = stacked_axes(2, gap=0.08)
         axes["xaxis"] |= {"type": "log", "tickvals": GAMMA_TICKS}
-        axes["xaxis2"] |= {"type": "log", "tickvals": GAMMA_TICKS, "title": {"text": "γ (in units of 1/mean(λ))"}}
-        axes["yaxis"] |= {"title": {"text": "entropy (bits)"}}
-        axes["yaxis2"] |= {"title": {"text": "|ΔS| (bits)"}, "rangemode": "tozero"}
+        axes["xaxis2"] |= {"type": "log", "tickvals": GAMMA_TICKS, "title": {"text": self.x_title}}
+        axes["yaxis"] |= {"title": {"text": self.y_titles[0]}}
+        axes["yaxis2"] |= {"title": {"text": self.y_titles[1]}, "rangemode": "tozero"}
         frame = {
             **layout(self.title, self.simulated, height=500),
             **axes,
-            "shapes": [vertical_line(story.gamma, mark, panel=panel) for panel in (0, 1)],
+            "shapes": [vertical_line(self.story.gamma, mark, panel=panel) for panel in (0, 1)],
             "hovermode": "x unified",
             # Four names need two lines at 800 px; below the plot they push nothing away.
             "legend": LEGEND_BELOW,
@@ -244,14 +276,14 @@ class RegionEntropy(RegionFigure):
         return draw_entropies(self, style)
 
 
-def _line(name: str, x: NDArray[Any], y: Values, line: Mapping[str, object], *, panel: int, unit: str = "") -> Trace:
+def _line(curve: Curve, unit: str = "") -> Trace:
     return {
         "type": "scatter",
-        "x": x,
-        "y": y,
+        "x": curve.x,
+        "y": curve.y,
         "mode": "lines",
-        "name": name,
-        "line": line,
-        "hovertemplate": f"{name}: %{{y:.4g}}{unit}<extra></extra>",
-        **in_panel(panel),
+        "name": curve.name,
+        "line": curve.line,
+        "hovertemplate": f"{curve.name}: %{{y:.4g}}{unit}<extra></extra>",
+        **in_panel(curve.panel),
     }

@@ -20,6 +20,7 @@ NAMES = ("Middle", "A", "B", "C")
 WEIGHTS = np.array([[0, 0.8, 0.4, 0], [0.8, 0, 0.2, 0], [0.4, 0.2, 0, 0.6], [0, 0, 0.6, 0.0]])
 BEFORE, AFTER = np.array([0.0, 1.0, 2.0, 4.0]), np.array([0.0, 1.5, 2.0, 3.0])
 GAMMAS = np.array([0.1, 1.0, 10.0])
+LINE_STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 NULL = np.array([0.101, 0.119, 0.121, 0.139, 0.16])
 
 
@@ -88,6 +89,7 @@ def test_spectra_are_the_screens():
         np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
         np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
         assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
+        assert drawn[trace.name].get_linestyle() == LINE_STYLES[trace.line.dash]
     (bars,) = below.containers
     np.testing.assert_array_equal([bar.get_height() for bar in bars], [0, 0.5, 0, -1])
     np.testing.assert_array_equal([bar.get_height() for bar in bars], screen.data[2].y)
@@ -104,6 +106,7 @@ def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
         np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
         np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
         assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
+        assert drawn[trace.name].get_linestyle() == LINE_STYLES[trace.line.dash]
     np.testing.assert_allclose(drawn["|ΔS| of this region"].get_ydata(), [0, 0.5, 0.2])
     for axes in panels:
         assert axes.get_xscale() == "log"

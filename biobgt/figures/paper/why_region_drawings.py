@@ -25,7 +25,7 @@ from biobgt.figures.paper.paper_frame import (
 from biobgt.figures.paper.saving import MM_PER_INCH, drawing
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_surroundings import RegionSurroundings, circle_of_neighbours
-from biobgt.figures.why_region import AFTER_COLOUR, BEFORE_COLOUR, RegionEntropy, RegionSpectra, Values
+from biobgt.figures.why_region import BEFORE_COLOUR, RegionEntropy, RegionFigure, RegionSpectra, Values
 
 _THINNEST, _THICKEST = 0.3, 2.4  # lines, in points
 _CIRCLE_MM, _NEIGHBOUR_MM = 4.0, 2.0  # across
@@ -62,48 +62,43 @@ def draw_surroundings(shown: RegionSurroundings, style: PaperStyle) -> Figure:
 def draw_spectra(shown: RegionSpectra, style: PaperStyle) -> Figure:
     """Draw both spectra, and below by how much each eigenvalue moves."""
     numbers = shown.numbers
-    x, before, after = (numbers[name].to_numpy() for name in ("eigenvalue", "as measured", "perturbed"))
+    x, change = numbers["eigenvalue"].to_numpy(), numbers["change"].to_numpy()
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style)
         panels = list(figure.subplots(2, sharex=True, height_ratios=[0.6, 0.4]))
-        panels[0].plot(x, before, color=style.colour(BEFORE_COLOUR), linewidth=1.2, label="as measured")
-        panels[0].plot(x, after, color=style.colour(AFTER_COLOUR), linewidth=0.8, linestyle="--", label="perturbed")
-        panels[1].bar(x, after - before, width=1, color=style.colour(CHOSEN_COLOUR), label="change")
+        _draw_curves(panels, shown, style)
+        panels[1].bar(x, change, width=1, color=style.colour(CHOSEN_COLOUR), label=shown.change_name)
         panels[0].set_ylim(bottom=0)
-        panels[0].set_ylabel("eigenvalue λ")
-        panels[1].set_ylabel("change of λ")
         panels[1].yaxis.set_major_locator(MaxNLocator(4))
-        panels[1].set_xlabel("eigenvalues from smallest to largest")
-        panels[1].set_xlim(0, len(before) + 1)
+        panels[1].set_xlabel(shown.x_title)
+        panels[1].set_xlim(0, len(x) + 1)
         _finish_panels(figure, panels, style)
         return finish(figure, style)
 
 
 def draw_entropies(shown: RegionEntropy, style: PaperStyle) -> Figure:
     """Draw both entropies over γ, and below their difference."""
-    story = shown.story
-    lines = (
-        ("S(G), as measured", story.entropy_before, {"color": BEFORE_COLOUR, "linewidth": 1.2}, 0),
-        ("S(Gᵢ), perturbed", story.entropy_after, {"color": AFTER_COLOUR, "linewidth": 0.8, "linestyle": "--"}, 0),
-        ("|ΔS| of this region", story.change, {"color": CHOSEN_COLOUR, "linewidth": 1.2}, 1),
-        ("|ΔS|, median region", story.typical_change, {"color": GROUP_COLOUR, "linewidth": 0.8, "linestyle": "-."}, 1),
-    )
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style)
         panels = list(figure.subplots(2, sharex=True))
-        for name, values, look, row in lines:
-            colour = style.colour(str(look["color"]))
-            panels[row].plot(story.gammas, values, label=name, **{**look, "color": colour})
+        _draw_curves(panels, shown, style)
         for axes in panels:
-            axes.axvline(story.gamma, color=GROUP_COLOUR, linestyle=":", linewidth=0.9, zorder=0)
-        panels[0].set_ylabel("entropy (bits)")
-        panels[1].set_ylabel("|ΔS| (bits)")
+            axes.axvline(shown.story.gamma, color=GROUP_COLOUR, linestyle=":", linewidth=0.9, zorder=0)
         panels[1].set_ylim(bottom=0)
         set_gamma_axis(panels[1])
         _finish_panels(figure, panels, style)
         return finish(figure, style)
+
+
+def _draw_curves(panels: Sequence[Axes], shown: RegionFigure, style: PaperStyle) -> None:
+    """Draw a figure's curves, each in its panel, and name the panels' axes."""
+    for curve in shown.curves:
+        colour = style.colour(curve.colour)
+        panels[curve.panel].plot(curve.x, curve.y, color=colour, label=curve.name, **curve.paper_line)
+    for axes, title in zip(panels, shown.y_titles, strict=True):
+        axes.set_ylabel(title)
 
 
 def _nearest_on_a_side(places: Values) -> float:
