@@ -5,6 +5,8 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
+from biobgt.model.presets import MOST_NOISE_DIRECTIONS
+
 CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]
 KindsOption = Annotated[
     list[str],  # typer takes no list of literals; the reader refuses a kind that it does not know
@@ -31,8 +33,9 @@ DirectionsOption = Annotated[
     int | None,
     typer.Option(
         "--noise-directions",
-        help="Number of directions, 0 to 4, in which white noise shifts all subjects, to remove from each subject. "
-        "Default: the preset's.",
+        help=f"Number of directions, 0 to {MOST_NOISE_DIRECTIONS}, in which white noise shifts all subjects, to remove "
+        "from each subject. Default: the preset's.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of splits, initial weights and sampling.")]
+ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]

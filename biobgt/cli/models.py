@@ -12,6 +12,7 @@ from biobgt.cli.model_arguments import (
     DataOption,
     DirectionsOption,
     KindsOption,
+    ModelOption,
     PhenotypesOption,
     SeedOption,
     ShrinkageOption,
@@ -127,7 +128,7 @@ def _kept_of_training(folder: Path) -> str:
 
 
 def card(
-    model: Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")],
+    model: ModelOption,
     data: Annotated[Path | None, typer.Option(help="Folder of the files that the model was trained on.")] = None,
     words_only: Annotated[
         bool, typer.Option("--words-only", help="Only write the headline and README.md from card.json; needs no data.")

@@ -15,6 +15,7 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.cli.arguments import DeviceOption, OutOption, reads_cohort
+from biobgt.cli.model_arguments import ModelOption
 from biobgt.cli.results import (
     print_simulated,
     refusals,
@@ -32,8 +33,6 @@ from biobgt.wording import NOT_A_DIAGNOSIS, counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     from biobgt.model.ensemble import Ensemble, SubjectExplanation
-
-ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]
 
 
 @reads_cohort

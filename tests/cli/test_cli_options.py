@@ -1,12 +1,16 @@
 """Options of the command line are made of the declared ones: flag, default and help."""
 
+from typing import get_args
+
 import pytest
 import typer.main
 
 from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
 from biobgt.cli.main import app
+from biobgt.cli.model_arguments import CohortKind
 from biobgt.fetch import FetchOptions
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.training.cohort_stories import STORIES
 
 
 def command(*names):
@@ -33,3 +37,7 @@ def test_every_option_has_its_flags_its_default_and_its_help(names, kinds):
             assert (*parameter.opts, *parameter.secondary_opts) == one.flags
             assert parameter.default == one.default
             assert parameter.help.startswith(one.help or one.title)
+
+
+def test_every_kind_of_cohort_has_its_story_and_its_name_on_the_command_line():
+    assert get_args(CohortKind) == tuple(STORIES)
