@@ -206,5 +206,11 @@ def _as_text(value: object) -> str:
 
 
 def shown_instead(what: str, found: str, used: str) -> str:
-    """Say that a value cannot be used, and what is shown in its place."""
+    """Say that a value cannot be used, and what is shown in its place.
+
+    Parameters
+    ----------
+    what, found, used : str
+        Name of the option, the value that the address names, and the one that is shown.
+    """
     return f"{LINKS} {what} '{found[:40]}' is not available here, so {used} is shown instead."

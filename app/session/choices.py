@@ -78,7 +78,15 @@ def options_of(
 
 
 def usable(one: Option, value: Plain, cohort: Cohort) -> Plain:
-    """A value, or what is shown in its place where the cohort does not offer it; of several names, those it offers."""
+    """A value, or what is shown in its place where the cohort does not offer it; of several names, those it offers.
+
+    Parameters
+    ----------
+    one : Option
+    value : plain value
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
     if is_offered(one, value, cohort):
         return value
     if isinstance(value, tuple):
@@ -89,7 +97,15 @@ def usable(one: Option, value: Plain, cohort: Cohort) -> Plain:
 
 
 def is_offered(one: Option, value: Plain, cohort: Cohort) -> bool:
-    """Whether a page offers a value for a cohort; of several names, each of them, once."""
+    """Whether a page offers a value for a cohort; of several names, each of them, once.
+
+    Parameters
+    ----------
+    one : Option
+    value : plain value
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
     offered = one.offered(cohort)
     if isinstance(value, tuple):
         return len(value) >= one.fewest and len(set(value)) == len(value) and all(part in offered for part in value)
@@ -97,7 +113,16 @@ def is_offered(one: Option, value: Plain, cohort: Cohort) -> bool:
 
 
 def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
-    """Read a value from an address; None where it names none that is offered."""
+    """Read a value from an address; None where it names none that is offered.
+
+    Parameters
+    ----------
+    one : Option
+    text : str
+        As the address has it.
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
     try:
         value = one.read(text)
     except ValueError:
@@ -109,7 +134,16 @@ def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
 
 
 def value_instead(one: Option, text: str, cohort: Cohort) -> Plain:
-    """What is shown in place of a value that an address names and that cannot be used."""
+    """What is shown in place of a value that an address names and that cannot be used.
+
+    Parameters
+    ----------
+    one : Option
+    text : str
+        As the address has it.
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
     return usable(one, one.read(text), cohort) if isinstance(one.default, tuple) else one.default_for(cohort)
 
 

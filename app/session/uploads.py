@@ -90,7 +90,17 @@ class Batch:
 
 
 def earlier_subjects(own: Cohort | None, batch: Batch | None, file_ids: frozenset[str]) -> Cohort | None:
-    """Who was loaded before these files: with some of the last batch among them, it is still that batch."""
+    """Who was loaded before these files: with some of the last batch among them, it is still that batch.
+
+    Parameters
+    ----------
+    own : Cohort or None
+        What is loaded.
+    batch : Batch or None
+        The last reading.
+    file_ids : frozenset of str
+        The files that lie in the uploaders.
+    """
     return batch.earlier if batch is not None and batch.file_ids & file_ids else own
 
 
@@ -135,7 +145,16 @@ def _all_edits(batch: Batch, own: Cohort) -> HandEdits:
 
 
 def read_uploaded(uploaded: UploadedFiles, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:
-    """Read what was uploaded into a cohort; nothing of it stays on the disk."""
+    """Read what was uploaded into a cohort; nothing of it stays on the disk.
+
+    Parameters
+    ----------
+    uploaded : UploadedFiles
+    name : str
+        Of the cohort.
+    progress : callable, optional
+        Told how many files are read, and of how many.
+    """
     with TemporaryDirectory(prefix="biobgt-") as temporary:
         folder = Path(temporary)
         tables = folder / "tables"

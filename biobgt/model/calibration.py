@@ -65,7 +65,7 @@ def fold_temperatures(
     ----------
     logits : ndarray, shape (n_subjects, n_groups)
         Of each subject, by the member of the fold that tests it.
-    test : sequence of ndarray of int
+    test : sequence of ndarray of int, shape (n_tested,) each
         The rows that each fold tests; every subject is in one of them.
     truth : ndarray of int, shape (n_subjects,)
 

@@ -59,7 +59,15 @@ class Explanation:
 
 
 class BioBGT(nn.Module):
-    """The model of one atlas: ``n_regions`` regions with as many features each, or ``n_features``; a logit a group."""
+    """The model of one atlas: ``n_regions`` regions with as many features each, or ``n_features``; a logit a group.
+
+    Parameters
+    ----------
+    preset : Preset
+    n_regions, n_groups : int
+    n_features : int, optional
+        Features of a region; as many as there are regions where it is not given.
+    """
 
     readout: "_MeanReadout | _RegionsReadout"
     value_mean: Tensor

@@ -28,7 +28,7 @@ def train_network(
     build : callable
         Makes the network, whose weights are drawn with the seed.
     training, validation : (EncodedBatch, Tensor)
-        Graphs with the encodings that it takes, and the number of each one's group.
+        Graphs with the encodings that it takes, and the number of each one's group, shape (n_subjects,).
     settings : TrainingSettings
     seed : int
         Of the initial weights, the order of subjects and the dropout.

@@ -73,7 +73,7 @@ def measure_parts(
     members : sequence of BioBGT
         One per fold.
     data : LabelledGraphs
-    tests : sequence of ndarray of int
+    tests : sequence of ndarray of int, shape (n_tested,) each
         Each fold's test subjects, whom its member never met; together all subjects.
 
     Returns

@@ -65,7 +65,7 @@ def train_model(
     Parameters
     ----------
     training, validation : (GraphBatch, Tensor)
-        Graphs, and the number of each one's group.
+        Graphs, and the number of each one's group, shape (n_subjects,).
     preset : Preset
     n_groups : int
     readouts : sequence of sequence of int
@@ -98,6 +98,11 @@ class Run(ABC):
     model : Module
         From a batch of graphs to logits.
     settings : TrainingSettings
+    seed : int
+        Of the order of subjects, the dropout and the views.
+    device : torch.device
+    n_subjects : int
+        In training.
     """
 
     model: nn.Module
@@ -136,6 +141,7 @@ class Run(ABC):
         Parameters
         ----------
         training, validation : (GraphBatch, Tensor)
+            Graphs, and the number of each one's group, shape (n_subjects,).
         folder : Path, optional
             Where the log and the checkpoint go.
         progress : callable, optional

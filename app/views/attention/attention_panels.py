@@ -40,7 +40,17 @@ def part_of(view: View, model: InstalledModel) -> dict[str, int]:
 
 
 def show_maps(view: View, model: InstalledModel, limits: tuple[float, float] | tuple[()] = (), **how: Any) -> None:
-    """Show all groups of a model side by side on one colour scale: the model's own, or one that models share."""
+    """Show all groups of a model side by side on one colour scale: the model's own, or one that models share.
+
+    Parameters
+    ----------
+    view : View
+    model : InstalledModel
+    limits : (float, float) or ()
+        Ends of the colour scale; the model's own where there are none.
+    **how : plain values
+        Further options of the figure.
+    """
     figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(limits=limits, **how))
     with st.container(width=PAGE_WIDTH):
         show(view, figure, key=f"attention_{model.name}")

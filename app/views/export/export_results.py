@@ -79,13 +79,27 @@ def keep_preview(request: FigureRequest, style: PaperStyle) -> None:
 
 
 def kept_files(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> FigureFiles | None:
-    """The figure's files, if they were made."""
+    """The figure's files, if they were made.
+
+    Parameters
+    ----------
+    request : FigureRequest
+    style : PaperStyle
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    """
     found: FigureFiles | None = st.session_state.get(EXPORT_FILES, {}).get((request, style, tuple(formats)))
     return found
 
 
 def keep_files(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> None:
-    """Make the figure's files, and keep them."""
+    """Make the figure's files, and keep them.
+
+    Parameters
+    ----------
+    request : FigureRequest
+    style : PaperStyle
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    """
     made = _make(request, style, formats)
     st.session_state.setdefault(EXPORT_FILES, {})[request, style, tuple(formats)] = made
 
@@ -101,13 +115,27 @@ def forget_others(requests: Sequence[FigureRequest], style: PaperStyle) -> None:
 
 
 def kept_panels(request: PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> PanelFiles | None:
-    """A figure of several panels, if it was made."""
+    """A figure of several panels, if it was made.
+
+    Parameters
+    ----------
+    request : PanelsRequest
+    style : PaperStyle
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    """
     found: PanelFiles | None = st.session_state.get(EXPORT_PANELS, {}).get((request, style, tuple(formats)))
     return found
 
 
 def keep_panels(request: PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> None:
-    """Make a figure of several panels, and keep it in the place of others."""
+    """Make a figure of several panels, and keep it in the place of others.
+
+    Parameters
+    ----------
+    request : PanelsRequest
+    style : PaperStyle
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    """
     measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
     made = make_panels(measured, request, style=style, formats=formats)
     kept = {key: old for key, old in st.session_state.get(EXPORT_PANELS, {}).items() if key[0] == request}
@@ -121,7 +149,13 @@ def bundle_file(
     include_data: bool,
     panels: PanelFiles | None,
 ) -> bytes:
-    """The bundle, as the bytes of its zip; see :func:`biobgt.export.bundle.write_bundle`."""
+    """The bundle, as the bytes of its zip.
+
+    Parameters
+    ----------
+    figures, cohorts, style, include_data, panels
+        See :func:`biobgt.export.bundle.write_bundle`.
+    """
     stream = io.BytesIO()
     write_bundle(figures, cohorts, stream, style=style, include_data=include_data, panels=panels)
     return stream.getvalue()

@@ -21,7 +21,18 @@ LETTER_WIDTH, FEWEST_LETTERS = 8, 10  # of a column of names, in px, so that "ci
 
 
 def show_scatters(view: View, measures: tuple[str, ...], *, region: str, on_pick: Callable[[int], None]) -> None:
-    """Show node entanglement against each of the other measures."""
+    """Show node entanglement against each of the other measures.
+
+    Parameters
+    ----------
+    view : View
+    measures : tuple of str
+        Keys of the other measures.
+    region : str
+        Name of the region to mark.
+    on_pick : callable
+        Told the number of the region that was clicked.
+    """
     heading("Does NE agree, region by region?", simulated=view.subject.simulated, terms=("agreement",))
     with st.container(horizontal=True):
         for measure in measures:

@@ -17,7 +17,16 @@ from views.shared.widgets import heading, plain, show
 
 
 def show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> None:
-    """Show the measures over regions, with the group behind where it is asked for."""
+    """Show the measures over regions, with the group behind where it is asked for.
+
+    Parameters
+    ----------
+    view : View
+    region : str
+        Name of the region to mark.
+    on_pick : callable
+        Told the number of the region that was clicked.
+    """
     heading("Hub measures across regions", simulated=view.subject.simulated)
     ask(HubCurvesOptions, "measures", cohort=view.cohort)
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -17,7 +17,17 @@ LIST_WIDTH = 300  # a labelling by its whole name
 
 
 def ask(kind: type[Options], *names: str, cohort: Cohort, disabled: bool = False) -> None:
-    """Ask for some options of a group, each with the widget that suits it; the session keeps the answers."""
+    """Ask for some options of a group, each with the widget that suits it; the session keeps the answers.
+
+    Parameters
+    ----------
+    kind : type of Options
+    *names : str
+        The options to ask for.
+    cohort : Cohort
+        What is offered may depend on it.
+    disabled : bool
+    """
     for name in names:
         ask_for(kind.declared()[name], cohort, disabled=disabled)
 

@@ -43,7 +43,16 @@ def show_project(view: View) -> None:
 
 
 def project_file(cohort: Cohort, settings: ConnectomeSettings, values: Mapping[str, str], name: str) -> bytes:
-    """Write the project under a name, as the bytes of its file."""
+    """Write the project under a name, as the bytes of its file.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings
+    values : mapping of str to str
+        The view, from :func:`session.address.saved_view`.
+    name : str
+    """
     stream = io.BytesIO()
     save_project(replace(cohort, name=name), settings, values, stream)
     return stream.getvalue()

@@ -37,9 +37,9 @@ class DenseAttention(nn.Module):
             What queries and keys are made of.
         values : Tensor, shape (B, n, width), optional
             What is averaged; x where it is not given.
-        bias : Tensor, broadcast to (B, heads, n, n), optional
+        bias : Tensor, of a shape that broadcasts to (B, heads, n, n), optional
             Added to the scores; minus infinity keeps a pair apart.
-        damping : Tensor, broadcast to (B, heads, n, n), optional
+        damping : Tensor, of a shape that broadcasts to (B, heads, n, n), optional
             Multiplied with the weights.
         """
         value = self.split(self.value(x if values is None else values))
@@ -75,7 +75,15 @@ class RegionNorm(nn.BatchNorm1d):
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a residual connection and a norm behind."""
+    """Two linear layers with a residual connection and a norm behind.
+
+    Parameters
+    ----------
+    norm : nn.Module
+        Applied to the sum.
+    width, inner : int
+        Of what comes in and goes out, and between the two layers.
+    """
 
     def __init__(self, norm: nn.Module, width: int = WIDTH, inner: int = FEED_FORWARD) -> None:
         super().__init__()

@@ -17,7 +17,14 @@ SLOPE = 0.2
 
 
 class DenseGraphAttention(nn.Module):
-    """One layer; the same numbers as PyTorch Geometric's ``GATConv`` without bias, for a dense batch."""
+    """One layer; the same numbers as PyTorch Geometric's ``GATConv`` without bias, for a dense batch.
+
+    Parameters
+    ----------
+    width_in, width_out : int
+        Features of a region before and after; the second is shared by the heads.
+    heads : int
+    """
 
     def __init__(self, width_in: int, width_out: int, heads: int) -> None:
         super().__init__()

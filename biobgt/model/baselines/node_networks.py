@@ -113,7 +113,16 @@ class _OnFeatures(NodeNetwork):
 
 
 class NodeGAT(_OnFeatures):
-    """Two layers of graph attention, as published for these networks (Veličković et al. 2018)."""
+    """Two layers of graph attention, as published for these networks (Veličković et al. 2018).
+
+    Parameters
+    ----------
+    graph : NodeGraph
+        Its number of features is that of the network.
+    n_classes : int
+    dropout : float
+        Share of the features, and of the attention weights, dropped in training.
+    """
 
     def __init__(self, graph: NodeGraph, n_classes: int, *, dropout: float) -> None:
         super().__init__(graph, width=GAT_WIDTH * HEADS, dropout=dropout)
@@ -168,7 +177,18 @@ class _Transformer(_OnFeatures):
 
 
 class NodeSAT(_Transformer):
-    """The structure-aware transformer (Chen et al. 2022) with positions; layer instead of batch normalisation."""
+    """The structure-aware transformer (Chen et al. 2022) with positions; layer instead of batch normalisation.
+
+    Parameters
+    ----------
+    graph : NodeGraph
+        Its numbers of features and positions are those of the network.
+    n_classes, width, layers : int
+    dropout : float
+        Share dropped in training.
+    gain : float
+        Of the kernel that attention starts as; 0 for matrices drawn as usual.
+    """
 
     def __init__(
         self, graph: NodeGraph, n_classes: int, *, width: int, layers: int, dropout: float, gain: float = 0.0
@@ -193,7 +213,18 @@ class NodeSAT(_Transformer):
 
 
 class NodeBioBGT(_Transformer):
-    """BioBGT: NE encoded into the features (Eq. 7), ψ taught by contrast between modules (Eq. 8), FM-Attn (Eq. 9)."""
+    """BioBGT: NE encoded into the features (Eq. 7), ψ taught by contrast between modules (Eq. 8), FM-Attn (Eq. 9).
+
+    Parameters
+    ----------
+    graph : NodeGraph
+        Its number of features is that of the network, and its NE gives the quantiles of the encoding.
+    n_classes, width, layers : int
+    dropout : float
+        Share dropped in training.
+    gain : float
+        Of the kernel that attention starts as, with one matrix for queries and keys; 0 for two, drawn as usual.
+    """
 
     def __init__(
         self, graph: NodeGraph, n_classes: int, *, width: int, layers: int, dropout: float, gain: float = 0.0

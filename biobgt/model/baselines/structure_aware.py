@@ -27,7 +27,14 @@ STEPS, SUBTREE = 20, 2
 
 
 class StructureAwareTransformer(GraphNetwork):
-    """Attention between regions by what surrounds them."""
+    """Attention between regions by what surrounds them.
+
+    Parameters
+    ----------
+    n_regions, n_groups : int
+    positions : int
+        How many positions a region has; 0 for none.
+    """
 
     def __init__(self, n_regions: int, n_groups: int, *, positions: int) -> None:
         super().__init__()
