@@ -72,20 +72,7 @@ def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RegionFigure(Figure):
-    """A figure of one region's story, in two panels.
-
-    Attributes
-    ----------
-    x_title : str
-    y_titles : tuple of str
-        Of the upper and the lower panel.
-    subject : str
-    story : RegionStory
-    regions : sequence of str
-    """
-
-    x_title: ClassVar[str]
-    y_titles: ClassVar[tuple[str, str]]
+    """A figure of one region's story."""
 
     subject: str = ""
     story: "RegionStory"
@@ -109,20 +96,35 @@ class RegionFigure(Figure):
 
     _sentence = ""
 
-    @property
-    @abstractmethod
-    def curves(self) -> list[Curve]:
-        """The curves that are drawn."""
-
     @classmethod
     @abstractmethod
     def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
         """What stands above the drawing."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RegionCurves(RegionFigure):
+    """A figure of one region's story with curves in two panels.
+
+    Attributes
+    ----------
+    x_title : str
+    y_titles : tuple of str
+        Of the upper and the lower panel.
+    """
+
+    x_title: ClassVar[str]
+    y_titles: ClassVar[tuple[str, str]]
+
+    @property
+    @abstractmethod
+    def curves(self) -> list[Curve]:
+        """What both drawings draw."""
+
+
 @registered
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RegionSpectra(RegionFigure):
+class RegionSpectra(RegionCurves):
     """The Laplacian eigenvalues before and after a region's perturbation, and by how much each moves."""
 
     key = "region_spectra"
@@ -198,7 +200,7 @@ class RegionSpectra(RegionFigure):
 
 @registered
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RegionEntropy(RegionFigure):
+class RegionEntropy(RegionCurves):
     """The entropies before and after a region's perturbation over γ, and their difference."""
 
     key = "region_entropy"

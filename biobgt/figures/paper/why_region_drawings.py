@@ -25,7 +25,7 @@ from biobgt.figures.paper.paper_frame import (
 from biobgt.figures.paper.saving import MM_PER_INCH, drawing
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_surroundings import RegionSurroundings, circle_of_neighbours
-from biobgt.figures.why_region import BEFORE_COLOUR, RegionEntropy, RegionFigure, RegionSpectra, Values
+from biobgt.figures.why_region import BEFORE_COLOUR, RegionCurves, RegionEntropy, RegionSpectra, Values
 
 _THINNEST, _THICKEST = 0.3, 2.4  # lines, in points
 _CIRCLE_MM, _NEIGHBOUR_MM = 4.0, 2.0  # across
@@ -92,7 +92,7 @@ def draw_entropies(shown: RegionEntropy, style: PaperStyle) -> Figure:
         return finish(figure, style)
 
 
-def _draw_curves(panels: Sequence[Axes], shown: RegionFigure, style: PaperStyle) -> None:
+def _draw_curves(panels: Sequence[Axes], shown: RegionCurves, style: PaperStyle) -> None:
     """Draw a figure's curves, each in its panel, and name the panels' axes."""
     for curve in shown.curves:
         colour = style.colour(curve.colour)
