@@ -110,7 +110,7 @@ class MeasuredHubs(MeasuredGraph):
         from biobgt.hubs.measures import HUB_MEASURES, measures_without_gamma
         from biobgt.hubs.weights import full_connectivity
 
-        if HUB_MEASURES[measure].needs == "entropy change":
+        if HUB_MEASURES[measure].depends_on_gamma:
             return self.hub_curves(options, (measure,)).at(options.gamma)[measure]
         graph = self.graph()
         found = measures_without_gamma(graph, full_connectivity(graph, self.pearson()), (measure,))

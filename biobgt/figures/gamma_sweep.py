@@ -39,7 +39,7 @@ class GammaSweepOptions(EntanglementOptions):
 
 def steady_over_gamma(measures: Sequence[str]) -> tuple[str, ...]:
     """Those measures that do not depend on γ themselves, with which NE is compared over γ."""
-    return tuple(key for key in measures if HUB_MEASURES[key].needs != "entropy change")
+    return tuple(key for key in measures if not HUB_MEASURES[key].depends_on_gamma)
 
 
 @registered

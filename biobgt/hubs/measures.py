@@ -77,6 +77,11 @@ class HubMeasure:
         return self.title[:1].upper() + self.title[1:]
 
     @property
+    def depends_on_gamma(self) -> bool:
+        """Whether it is another at another diffusion time γ."""
+        return self.needs == "entropy change"
+
+    @property
     def axis(self) -> str:
         """What an axis of raw values is called."""
         return f"{self.short} (bits)" if self.unit == "bits" else self.short
@@ -271,5 +276,5 @@ def measures_over_gamma(entropy_change: NDArray[np.float64]) -> dict[str, NDArra
     return {
         key: np.asarray(measure.compute(entropy_change), dtype=np.float64)
         for key, measure in HUB_MEASURES.items()
-        if measure.needs == "entropy change"
+        if measure.depends_on_gamma
     }

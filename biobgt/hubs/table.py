@@ -62,7 +62,7 @@ class SubjectHubs:
             Only these; by default all.
         """
         asked = [key for key in HUB_MEASURES if measures is None or key in measures]
-        perturbed = any(HUB_MEASURES[key].needs == "entropy change" for key in asked)
+        perturbed = any(HUB_MEASURES[key].depends_on_gamma for key in asked)
         at_gamma = measures_over_gamma(self.spectra.entropy_change(gamma)) if perturbed else {}
         found: dict[str, Values] = {}
         for key in asked:

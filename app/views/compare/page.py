@@ -61,7 +61,7 @@ def _ask(view: View) -> ComparisonOptions:
         for name in _ASKED[compared]:
             if name != "labelling" or view.atlas.labels:
                 ask(ComparisonOptions, name, cohort=view.cohort)
-        if compared == HUBS and HUB_MEASURES[view.options(ComparisonOptions).measure].needs == "entropy change":
+        if compared == HUBS and HUB_MEASURES[view.options(ComparisonOptions).measure].depends_on_gamma:
             ask(ComparisonOptions, "gamma", "perturbation", cohort=view.cohort)
     if compared != MODULES and offered_covariates(view.cohort):
         with st.container(horizontal=True, vertical_alignment="bottom"):
