@@ -28,6 +28,7 @@ Values = NDArray[np.float64]
 
 _KEPT_COLOUR, _DROPPED_COLOUR = BLUE, "#B8BDC4"
 _BINS_PER_SIDE = 25
+PAIRS_TITLE = "Pairs of regions"
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class ConnectivityDistribution(Figure):
         frame = {
             **layout(self.title, self.simulated, height=520, top=84),
             "xaxis": {"title": {"text": self.quantity}, "zeroline": False},
-            "yaxis": {"title": {"text": "Pairs of regions"}, "rangemode": "tozero"},
+            "yaxis": {"title": {"text": PAIRS_TITLE}, "rangemode": "tozero"},
             "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}},
             "barmode": "stack",
             "bargap": 0,

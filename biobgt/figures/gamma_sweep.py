@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from biobgt.errors import InputError
+from biobgt.figures.curve import Curve
 from biobgt.figures.figure import Figure, registered
-from biobgt.figures.frame import GAMMA_TICKS, LEGEND_BELOW, Trace, layout, spread_band, whose
+from biobgt.figures.frame import GAMMA_TICKS, GAMMA_TITLE, LEGEND_BELOW, Trace, Values, layout, spread_band, whose
 from biobgt.figures.hub_words import CHOSEN_COLOUR, hub_words, strength_remark
 from biobgt.figures.shared_options import gammas_option
 from biobgt.hubs.hub_options import EntanglementOptions
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
+
+AGREEMENT_TITLE = "Spearman's ρ with NE"
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,26 @@ class GammaSweep(Figure):
         """The rows of one measure."""
         return table[table["reference"] == HUB_MEASURES[measure].title]
 
+    @property
+    def mark_name(self) -> str:
+        """What the legend calls the line at the chosen γ."""
+        return f"γ = {self.options.gamma:g}"
+
+    def curve(self, measure: str) -> Curve:
+        """The subject's agreement with a measure."""
+        about, rows = HUB_MEASURES[measure], self.part(self.sweep, measure)
+        return Curve(
+            f"{about.short}, this subject", rows["gamma"].to_numpy(), rows["spearman"].to_numpy(), about.colour
+        )
+
+    def study_curve(self, measure: str) -> "tuple[Curve, Values] | None":
+        """The study's mean agreement with a measure, and its SD, shape (n_gammas,); None where the study has none."""
+        rows = None if self.study is None else self.part(self.study, measure)
+        if rows is None or rows.empty:
+            return None
+        about, (gammas, mean, sd) = HUB_MEASURES[measure], (rows[name].to_numpy() for name in ("gamma", "mean", "sd"))
+        return Curve(f"{about.short}, ABIDE mean ± SD", gammas, mean, about.colour, dash="dash", thin=True), sd
+
     def plotly(self) -> "go.Figure":
         """Draw it for the screen."""
         import plotly.graph_objects as go
@@ -145,11 +168,11 @@ class GammaSweep(Figure):
             traces += self._study_band(measure)
         line = {"color": CHOSEN_COLOUR, "dash": "dot", "width": 2}
         marked = {"type": "scatter", "x": [chosen, chosen], "y": [-1, 1], "mode": "lines", "line": line}
-        traces.append({**marked, "name": f"γ = {chosen:g}", "hoverinfo": "skip"})
-        traces += [self._curve(measure) for measure in self.measures]
-        title = {"text": "γ (in units of 1/mean(λ))"}
+        traces.append({**marked, "name": self.mark_name, "hoverinfo": "skip"})
+        traces += [self._subject_trace(measure) for measure in self.measures]
+        title = {"text": GAMMA_TITLE}
         gammas = {"type": "log", "tickvals": GAMMA_TICKS, "title": title, "zeroline": False}
-        agreement = {"title": {"text": "Spearman's ρ with NE"}, "range": [-1.02, 1.02], "zeroline": True}
+        agreement = {"title": {"text": AGREEMENT_TITLE}, "range": [-1.02, 1.02], "zeroline": True}
         frame = layout(self.title, self.simulated, height=500)
         # Two groups of curves need two lines of legend at 800 px; below the plot they push nothing away.
         return go.Figure(traces, {**frame, "xaxis": gammas, "yaxis": agreement, "legend": LEGEND_BELOW})
@@ -162,34 +185,34 @@ class GammaSweep(Figure):
 
     def _study_band(self, measure: str) -> list[Trace]:
         """Mean ± 1 SD as one closed outline, and the mean as a dashed line; nothing where the study has none."""
-        study = None if self.study is None else self.part(self.study, measure)
-        if study is None or study.empty:
+        found = self.study_curve(measure)
+        if found is None:
             return []
-        about = HUB_MEASURES[measure]
-        gammas, mean, sd = (study[name].to_numpy() for name in ("gamma", "mean", "sd"))
-        band = spread_band(gammas, mean, sd, about.colour, group=measure)
+        curve, sd = found
+        short = HUB_MEASURES[measure].short
+        band = spread_band(curve.x, curve.y, sd, curve.colour, group=measure)
         middle = {
             "type": "scatter",
-            "x": gammas,
-            "y": mean,
+            "x": curve.x,
+            "y": curve.y,
             "mode": "lines",
-            "name": f"{about.short}, ABIDE mean ± SD",
-            "line": {"color": about.colour, "dash": "dash", "width": 1.2},
+            "name": curve.name,
+            "line": curve.line,
             "customdata": sd,
-            "hovertemplate": f"ABIDE, {about.short}<br>γ %{{x}}: %{{y:.2f}} ± %{{customdata:.2f}}<extra></extra>",
+            "hovertemplate": f"ABIDE, {short}<br>γ %{{x}}: %{{y:.2f}} ± %{{customdata:.2f}}<extra></extra>",
             "legendgroup": measure,
         }
         return [band, middle]
 
-    def _curve(self, measure: str) -> Trace:
-        about, sweep = HUB_MEASURES[measure], self.part(self.sweep, measure)
+    def _subject_trace(self, measure: str) -> Trace:
+        about, curve = HUB_MEASURES[measure], self.curve(measure)
         return {
             "type": "scatter",
-            "x": sweep["gamma"].to_numpy(),
-            "y": sweep["spearman"].to_numpy(),
+            "x": curve.x,
+            "y": curve.y,
             "mode": "lines+markers",
-            "name": f"{about.short}, this subject",
-            "line": {"color": about.colour, "width": 2.2},
+            "name": curve.name,
+            "line": curve.line,
             "marker": {"symbol": about.symbol, "size": 6},
             "hovertemplate": f"This subject, {about.short}<br>γ %{{x}}: ρ = %{{y:.2f}}<extra></extra>",
         }

@@ -5,6 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Self
 
 from biobgt.errors import InputError
+from biobgt.figures.curve import DASHES, Curve
 from biobgt.figures.figure import NoOptions, registered
 from biobgt.figures.frame import Trace, layout
 from biobgt.figures.model_figure import OTHER_COLOUR, ModelFigure, group_colour, model_of, model_words, whose_model
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 WARNED = "share with a warning"
 ADDED_NOISE, MEAN_PROBABILITY = "White noise added to z-scored series", "Mean probability"
-_DASHES = ("solid", "dash", "dot")
 
 
 @registered
@@ -67,6 +67,18 @@ class NoiseResponse(ModelFigure):
         return list(dict.fromkeys(self.points["group"]))
 
     @property
+    def curves(self) -> list[Curve]:
+        """The mean probability of each group, and last the share of subjects with a warning."""
+        found = []
+        for k, group in enumerate(self.groups):
+            rows = self.points[self.points["group"] == group]
+            noise, dash = rows["noise"].to_numpy(), DASHES[k % len(DASHES)]
+            found.append(Curve(group, noise, rows["probability"].to_numpy(), group_colour(group), dash=dash))
+        warned = self.points[self.points["group"] == self.groups[0]]
+        noise = warned["noise"].to_numpy()
+        return [*found, Curve(WARNED, noise, warned["warned"].to_numpy(), OTHER_COLOUR, dash="dashdot")]
+
+    @property
     def numbers(self) -> "pd.DataFrame":
         """One row per level of noise and group."""
         return self.points
@@ -84,12 +96,7 @@ class NoiseResponse(ModelFigure):
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        points, groups = self.points, self.groups
-        drawn = [
-            _noise_line(points[points["group"] == group], "probability", group, group_colour(group), _DASHES[k % 3])
-            for k, group in enumerate(groups)
-        ]
-        drawn.append(_noise_line(points[points["group"] == groups[0]], "warned", WARNED, OTHER_COLOUR, "dashdot"))
+        drawn = [_noise_line(curve) for curve in self.curves]
         frame = {
             **layout(self.title, self.simulated, height=420, top=90),
             "xaxis": {"title": {"text": ADDED_NOISE}, "type": "category"},
@@ -105,13 +112,13 @@ class NoiseResponse(ModelFigure):
         return draw_noise(self, style)
 
 
-def _noise_line(rows: "pd.DataFrame", column: str, name: str, colour: str, dash: str) -> Trace:
+def _noise_line(curve: Curve) -> Trace:
     return {
         "type": "scatter",
-        "x": rows["noise"].tolist(),
-        "y": rows[column].to_numpy(),
+        "x": curve.x.tolist(),
+        "y": curve.y,
         "mode": "lines+markers",
-        "name": escape(name, quote=False),
-        "line": {"color": colour, "width": 2, "dash": dash},
+        "name": escape(curve.name, quote=False),
+        "line": curve.line,
         "hovertemplate": "%{x}<br>%{y:.2f}<extra>%{fullData.name}</extra>",
     }

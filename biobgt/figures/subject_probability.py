@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
+from biobgt.figures.curve import DASHES, Curve
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import LEGEND, Trace, layout, note_at_top, vertical_line
 from biobgt.figures.model_figure import (
@@ -128,6 +129,23 @@ class SubjectProbability(Figure):
         return group_shares(self.values, self.labels, list(self.probabilities))
 
     @property
+    def curves(self) -> list[Curve]:
+        """Each group's shares as steps; neighbours differ in the dashes of their lines."""
+        shares = self.shares
+        found = []
+        for k, name in enumerate(self.probabilities):
+            own = shares[shares["group"] == name]
+            x, y = own[["from", "to"]].to_numpy().ravel(), np.repeat(own["share"].to_numpy(), 2)
+            title = f"{name} (n = {own['subjects'].sum():,})"
+            found.append(Curve(title, x, y, group_colour(name), dash=DASHES[k % len(DASHES)]))
+        return found
+
+    @property
+    def x_title(self) -> str:
+        """What the axis of probabilities is called."""
+        return f"Probability of {self.group}"
+
+    @property
     def numbers(self) -> "pd.DataFrame":
         """One row per group and bin, with the subject's own probabilities."""
         own = {f"p_{name} of the subject": value for name, value in self.probabilities.items()}
@@ -153,12 +171,11 @@ class SubjectProbability(Figure):
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        shares = self.shares
-        traces = [_spread(shares[shares["group"] == name], name, k) for k, name in enumerate(self.probabilities)]
+        traces = [_spread(curve) for curve in self.curves]
         anchor = "right" if self.value > 0.5 else "left"
         frame = {
             **layout(self.title, self.simulated, height=420, top=90),
-            "xaxis": {"title": {"text": f"Probability of {escape(self.group, quote=False)}"}, "range": [0, 1]},
+            "xaxis": {"title": {"text": escape(self.x_title, quote=False)}, "range": [0, 1]},
             "yaxis": {"title": {"text": SHARE}, "tickformat": ".0%", "rangemode": "tozero"},
             "legend": LEGEND,
             "shapes": [vertical_line(self.value, _MARKED)],
@@ -175,17 +192,16 @@ class SubjectProbability(Figure):
         return draw_probability(self, style)
 
 
-def _spread(shares: "pd.DataFrame", name: str, number: int) -> Trace:
-    """One group's shares as steps; neighbours differ in the dashes of their lines."""
+def _spread(curve: Curve) -> Trace:
     return {
         "type": "scatter",
-        "x": shares[["from", "to"]].to_numpy().ravel(),
-        "y": np.repeat(shares["share"].to_numpy(), 2),
+        "x": curve.x,
+        "y": curve.y,
         "mode": "lines",
         "fill": "tozeroy",
         "opacity": 0.8,
-        "name": f"{escape(name, quote=False)} (n = {shares['subjects'].sum():,})",
-        "line": {"color": group_colour(name), "width": 2, "dash": ("solid", "dash", "dot")[number % 3]},
+        "name": escape(curve.name, quote=False),
+        "line": curve.line,
         "hovertemplate": "probability about %{x:.2f}<br>%{y:.1%} of the group<extra></extra>",
     }
 

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from biobgt.figures.connection_strengths import ConnectivityDistribution
+from biobgt.figures.connection_strengths import PAIRS_TITLE, ConnectivityDistribution
 from biobgt.figures.connectivity_heatmap import DIVERGING, ConnectivityHeatmap
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
@@ -125,7 +125,7 @@ def draw_connectivity_distribution(shown: ConnectivityDistribution, style: Paper
             axes.bar(middles, bars.counts, width=edges[1] - edges[0], bottom=below, color=colour, label=bars.name)
             below = below + bars.counts
         axes.set_xlabel(shown.quantity)
-        axes.set_ylabel("Pairs of regions")
+        axes.set_ylabel(PAIRS_TITLE)
         add_legend(figure, *axes.get_legend_handles_labels(), style)
         fit_height(figure, [axes], style, panel_mm=0.5 * min(style.width_mm, 140))
         return finish(figure, style)

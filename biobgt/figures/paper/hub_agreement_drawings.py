@@ -4,8 +4,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from biobgt.figures.frame import GAMMA_TICKS
-from biobgt.figures.gamma_sweep import GammaSweep
+from biobgt.figures.frame import GAMMA_TICKS, GAMMA_TITLE
+from biobgt.figures.gamma_sweep import AGREEMENT_TITLE, GammaSweep
 from biobgt.figures.hub_scatter import HubScatter
 from biobgt.figures.hub_words import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR
 from biobgt.figures.paper.paper_frame import MARKERS, add_legend, finish, fit_height, new_figure, set_title
@@ -52,12 +52,12 @@ def draw_gamma_sweep(shown: GammaSweep, style: PaperStyle) -> Figure:
         axes = figure.add_subplot()
         for measure in shown.measures:
             _draw_study(axes, shown, measure, style)
-        axes.plot([chosen, chosen], [-1, 1], color=style.colour(CHOSEN_COLOUR), linestyle=":", label=f"γ = {chosen:g}")
+        axes.plot([chosen, chosen], [-1, 1], color=style.colour(CHOSEN_COLOUR), linestyle=":", label=shown.mark_name)
         for measure in shown.measures:
             _draw_sweep(axes, shown, measure, style)
         set_gamma_axis(axes)
         axes.axhline(0, color=GROUP_COLOUR, linewidth=0.4, zorder=0)
-        axes.set_ylabel("Spearman's ρ with NE")
+        axes.set_ylabel(AGREEMENT_TITLE)
         axes.set_ylim(-1.02, 1.02)
         add_legend(figure, *axes.get_legend_handles_labels(), style)
         fit_height(figure, [axes], style, panel_mm=0.55 * min(style.width_mm, 140))
@@ -97,29 +97,28 @@ def set_gamma_axis(axes: Axes) -> None:
     ticks = [tick for tick in GAMMA_TICKS if low <= tick <= high]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("γ (in units of 1/mean(λ))")
+    axes.set_xlabel(GAMMA_TITLE)
 
 
 def _draw_study(axes: Axes, shown: GammaSweep, measure: str, style: PaperStyle) -> None:
     """Mean ± 1 SD as a band, and the mean as a dashed line; nothing where the study has none."""
-    study = None if shown.study is None else shown.part(shown.study, measure)
-    if study is None or study.empty:
+    found = shown.study_curve(measure)
+    if found is None:
         return
-    about = HUB_MEASURES[measure]
-    colour = style.colour(about.colour)
-    gamma, mean, sd = (study[column].to_numpy() for column in ("gamma", "mean", "sd"))
-    axes.fill_between(gamma, mean - sd, mean + sd, color=colour, alpha=0.18, linewidth=0)
-    axes.plot(gamma, mean, color=colour, linestyle="--", linewidth=0.7, label=f"{about.short}, ABIDE mean ± SD")
+    curve, sd = found
+    colour = style.colour(curve.colour)
+    axes.fill_between(curve.x, curve.y - sd, curve.y + sd, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(curve.x, curve.y, color=colour, label=curve.name, **curve.paper_line)
 
 
 def _draw_sweep(axes: Axes, shown: GammaSweep, measure: str, style: PaperStyle) -> None:
-    about, sweep = HUB_MEASURES[measure], shown.part(shown.sweep, measure)
+    curve = shown.curve(measure)
     axes.plot(
-        sweep["gamma"].to_numpy(),
-        sweep["spearman"].to_numpy(),
-        color=style.colour(about.colour),
-        marker=MARKERS[about.symbol],
+        curve.x,
+        curve.y,
+        color=style.colour(curve.colour),
+        marker=MARKERS[HUB_MEASURES[measure].symbol],
         markersize=2.5,
-        linewidth=1.2,
-        label=f"{about.short}, this subject",
+        label=curve.name,
+        **curve.paper_line,
     )

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from biobgt.figures.colours import MODULE_COLOURS
-from biobgt.figures.model_figure import OTHER_COLOUR, OWN_COLOUR, OWN_MODEL, group_colour
+from biobgt.figures.model_figure import OTHER_COLOUR, OWN_COLOUR, OWN_MODEL
 from biobgt.figures.model_results import TITLES, ResultsBeside
 from biobgt.figures.noise import ADDED_NOISE, MEAN_PROBABILITY, WARNED, NoiseResponse
 from biobgt.figures.paper.paper_frame import (
@@ -37,7 +37,6 @@ _CHANCE = {"color": OTHER_COLOUR, "linestyle": ":", "linewidth": 0.8}
 _SQUARE_MM, _NOISE_MM = 70.0, 50.0
 _ROW_MM = 5.0
 _NAME_SHARE = 0.33  # of the figure's width, for the names of models
-_LINES = ("-", "--", ":")
 
 
 def draw_roc(shown: RocCurves, style: PaperStyle) -> Figure:
@@ -124,19 +123,15 @@ def draw_results(shown: ResultsBeside, style: PaperStyle) -> Figure:
 
 def draw_noise(shown: NoiseResponse, style: PaperStyle) -> Figure:
     """Draw the mean probability of each group, and the share with a warning, at every level of noise."""
-    points = shown.points.assign(noise=shown.points["noise"].str.replace(" ", "\n"))  # narrow enough for one column
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style)
         axes = figure.add_subplot()
-        for k, group in enumerate(shown.groups):
-            rows = points[points["group"] == group]
-            line = _LINES[k % len(_LINES)]
-            colour = style.colour(group_colour(group))
-            axes.plot(rows["noise"], rows["probability"], line, color=colour, marker="o", markersize=3, label=group)
-        warned = points[points["group"] == shown.groups[0]]
-        colour = style.colour(OTHER_COLOUR)
-        axes.plot(warned["noise"], warned["warned"], "-.", color=colour, marker="s", markersize=2.5, label=WARNED)
+        for curve in shown.curves:
+            colour, marker = style.colour(curve.colour), "s" if curve.name == WARNED else "o"
+            levels = [str(level).replace(" ", "\n") for level in curve.x]  # narrow enough for one column
+            line = {"color": colour, "marker": marker, "markersize": 3, **curve.paper_line}
+            axes.plot(levels, curve.y, label=curve.name, **line)
         axes.set(xlabel=ADDED_NOISE, ylabel=MEAN_PROBABILITY, ylim=(-0.01, 1.01))
         add_legend(figure, *axes.get_legend_handles_labels(), style)
         fit_height(figure, [axes], style, panel_mm=_NOISE_MM)
@@ -145,18 +140,16 @@ def draw_noise(shown: NoiseResponse, style: PaperStyle) -> Figure:
 
 def draw_probability(shown: SubjectProbability, style: PaperStyle) -> Figure:
     """Draw how a group's probability spreads over the subjects of each true group, and where one subject lies."""
-    shares = shown.shares
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style)
         axes = figure.add_subplot()
-        for k, name in enumerate(shown.probabilities):
-            own, colour = shares[shares["group"] == name], style.colour(group_colour(name))
-            x, y = own[["from", "to"]].to_numpy().ravel(), np.repeat(own["share"].to_numpy(), 2)
-            axes.fill_between(x, y, color=colour, alpha=0.25, linewidth=0)
-            axes.plot(x, y, color=colour, linestyle=_LINES[k % 3], label=f"{name} (n = {own['subjects'].sum():,})")
+        for curve in shown.curves:
+            colour = style.colour(curve.colour)
+            axes.fill_between(curve.x, curve.y, color=colour, alpha=0.25, linewidth=0)
+            axes.plot(curve.x, curve.y, color=colour, label=curve.name, **curve.paper_line)
         axes.axvline(shown.value, color=MARKED_COLOUR, linewidth=1.2, label=shown.subject)
-        axes.set(xlabel=f"Probability of {shown.group}", ylabel=SHARE, xlim=(0, 1))
+        axes.set(xlabel=shown.x_title, ylabel=SHARE, xlim=(0, 1))
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         add_legend(figure, *axes.get_legend_handles_labels(), style)
