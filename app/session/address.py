@@ -213,4 +213,4 @@ def shown_instead(what: str, found: str, used: str) -> str:
     what, found, used : str
         Name of the option, the value that the address names, and the one that is shown.
     """
-    return f"{LINKS} {what} '{found[:40]}' is not available here, so {used} is shown instead."
+    return f"{LINKS} {what} '{found[:40]}' is not available here, so {used or 'none'} is shown instead."

@@ -16,7 +16,7 @@ def drop_some(x: Tensor, dropped: int) -> Tensor:
 
     Parameters
     ----------
-    x : Tensor
+    x : Tensor, of any shape
     dropped : int
         From 0, nothing, to 255.
     """

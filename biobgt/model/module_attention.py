@@ -20,8 +20,13 @@ class FunctionalModuleAttention(nn.Module):
     ----------
     width : int
         Of the embeddings h, shared by the heads.
+    heads : int
     stream : int
         Width of what is averaged and returned.
+    tied : bool
+        Whether keys are made by the matrix of the queries.
+    dropout : float
+        Share of the weights that are set to zero in training.
     """
 
     def __init__(self, width: int, heads: int, *, stream: int, tied: bool, dropout: float) -> None:
