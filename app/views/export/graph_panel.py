@@ -6,9 +6,10 @@ import streamlit as st
 
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table, zipped
 from biobgt.hubs.hub_options import HubOptions
+from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.output import file_names
-from biobgt.wording import counted
+from biobgt.wording import counted, listed
 from session.keys import EXPORT_GRAPHS
 from session.long_work import work_through
 from session.view import View
@@ -30,12 +31,12 @@ def show_graph_files(view: View) -> None:
         )
         everybody = st.toggle(f"All {counted(len(view.cohort), 'subject')}", key="graphs_of_all")
     ids = view.cohort.ids if everybody else (view.subject.id,)
+    known = listed(["module", *(HUB_MEASURES[key].title for key in COMPARED)])
     hubs, modules = view.options(HubOptions), view.options(NamedModuleOptions)
     st.caption(
         plain(
             f"The brain graph of {'every subject' if everybody else view.subject.id} ({view.settings.describe()}), "
-            "with each region's module, node entanglement, node efficiency and FC strength, where the format has "
-            "room for them."
+            f"with each region's {known}, where the format has room for them."
         )
     )
     how = (view.loaded.sha256, view.settings, hubs, modules, key)

@@ -10,6 +10,7 @@ from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.region_story import RegionStory
 from biobgt.spreadsheets import written
+from biobgt.wording import listed
 from session.keys import REGION
 from session.view import View
 from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
@@ -95,9 +96,15 @@ def _show_standings(story: RegionStory) -> None:
     )
     st.caption(
         plain(
-            f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions. High values "
-            "make a hub; for vertex entanglement, more negative is stronger. Distances are sums of 1/weight. "
+            f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions. Hubs have "
+            f"high values{_low_in_hubs(story)}. Distances are sums of 1/weight. "
             "Betweenness is not normalised: it counts the shortest paths through the region, from every region to "
             "every other and back, as bctpy does."
         )
     )
+
+
+def _low_in_hubs(story: RegionStory) -> str:
+    """Of which measures hubs have low values; nothing where there is none."""
+    low = [HUB_MEASURES[measure].title for measure in story.standings if HUB_MEASURES[measure].low_in_hubs]
+    return f", and low values of {listed(low)}" if low else ""

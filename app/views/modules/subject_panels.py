@@ -41,7 +41,8 @@ def show_agreement(view: View) -> None:
         return
     show(view, ModuleFlow.of(view.measured, options), key="flow")
     measures = {_heading(one): one for one in MODULE_MEASURES.values() if one.needs == "labels"}
-    share = "VI / maximum"
+    vi = MODULE_MEASURES["vi"].short
+    share = f"{vi} / maximum"
     rows = [
         {"Labels": _capital(LABELLINGS.get(name, name))}
         | {title: measure.compute(one) for title, measure in measures.items()}
@@ -57,7 +58,7 @@ def show_agreement(view: View) -> None:
         alt="Agreement of the modules with each set of functional labels",
     )
     defined = " ".join(measure.definition for measure in measures.values())
-    st.caption(plain(f"{defined} Its maximum is log2 of the number of regions compared."))
+    st.caption(plain(f"{defined} The maximum of {vi} is log2 of the number of regions compared."))
 
 
 def show_sweep(view: View) -> None:
