@@ -267,7 +267,7 @@ def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:
         with _whole_or_not_there(path):
             path.write_bytes(upload.getbuffer())
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "its name is none that a file can have"
+        reason = getattr(error, "strerror", None) or "its name is not a valid file name"
         raise InputError(f"'{printable(place.name)}' could not be stored for reading ({reason}).") from None
     return path
 

@@ -109,7 +109,9 @@ def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count_m
         page.select_slider(key="gamma").set_value(gamma).run()
         assert_no_error(page)
         curves.append(array(traces(page, "hub_curves")["NE"]["y"]))
+        measured = len(count_measurings)
         expected = hubs_of(cohort, "sim-NC-001", gamma=gamma)[0]
+        del count_measurings[measured:]  # those of the table that is expected are not the page's
         np.testing.assert_allclose(curves[-1], expected["node_entanglement_z"], atol=1e-9)
         assert list(traces(page, "gamma_sweep")[f"γ = {gamma:g}"]["x"]) == [gamma, gamma]
     assert not np.allclose(curves[0], curves[2], atol=0.1)

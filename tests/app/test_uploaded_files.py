@@ -105,7 +105,7 @@ def test_a_file_that_cannot_be_stored_is_refused_and_the_rest_is_read(abide) -> 
     assert cohort.ids == ("a",)
     assert [refusal.file for refusal in cohort.refused] == ["a.1D/x.1D", "\\ud800.1D"]
     assert "'x.1D' could not be stored for reading" in cohort.refused[0].reason
-    with pytest.raises(InputError, match=r"could not be stored for reading \(its name is none that a file can have\)"):
+    with pytest.raises(InputError, match=r"could not be stored for reading \(its name is not a valid file name\)"):
         read_uploaded(UploadedFiles([half_a_letter]), name="Your files")
 
 
