@@ -47,12 +47,14 @@ def test_no_items():
 
 
 JOB = """
+import signal
 import sys
 from slow_subjects import note_and_double
 from biobgt.scale import map_subjects
 from biobgt.signals import end_cleanly_on_signals
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup, where tests are run under it, has all ignore
     end_cleanly_on_signals()
     map_subjects(note_and_double, [(sys.argv[1], 60.0, number) for number in range(4)], workers=2)
 """
