@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import BLACKISH
 from biobgt.errors import InputError
 from biobgt.figures.attention_maps import group_maps
 from biobgt.figures.attention_options import AttentionOptions, TwoGroupsOptions
@@ -43,7 +44,7 @@ DIFFERENCE = "difference (× uniform attention)"
 IN_ERRORS = "difference (standard errors)"
 _TWO_SIDED = 1.96
 DIVERGING = "RdBu_r"  # safe for the colour-blind
-_MARK_LINE = {"color": "#111111", "width": 2.5}
+_MARK_LINE = {"color": BLACKISH, "width": 2.5}
 
 
 DIFFERENCES, ERRORS = "difference", "errors"

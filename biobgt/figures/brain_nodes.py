@@ -11,8 +11,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.errors import InputError
-from biobgt.figures.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.wording import counted
 
 Values = NDArray[np.float64]

@@ -10,6 +10,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import LINE_GREY, PALE_GREY
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
     LAST_COLOUR,
@@ -21,7 +22,6 @@ from biobgt.figures.brain_nodes import (
     colour_scale,
     rank_ticks,
 )
-from biobgt.figures.colours import LINE_GREY, PALE_GREY
 from biobgt.figures.frame import Trace, bar_above
 from biobgt.figures.surface import HEMISPHERES, hemisphere_mesh
 

@@ -8,8 +8,8 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from biobgt.colours import MODULE_COLOURS
 from biobgt.errors import InputError
-from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.figures.figure import Figure, NoOptions, registered
 from biobgt.figures.model_figure import AskedModelOptions, asked_model, subject_words
 from biobgt.figures.performance import OBSERVED, ObservedShares, Reliability, RocCurves

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.figures.colours import BLUE
+from biobgt.colours import BLUE
 from biobgt.figures.connectivity_heatmap import colour_limit
 from biobgt.figures.figure import Figure, NoOptions, registered
 from biobgt.figures.frame import layout, whose

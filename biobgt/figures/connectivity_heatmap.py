@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.figures.colours import PALE_GREY
+from biobgt.colours import PALE_GREY
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, block_lines, block_ticks, layout, whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import PALE_GREY
 from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, brain_caption
 from biobgt.figures.brain_nodes import left_out_words
-from biobgt.figures.colours import PALE_GREY
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps

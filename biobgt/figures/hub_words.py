@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from biobgt.figures.colours import LINE_GREY, PURPLE, VERMILION
+from biobgt.colours import LINE_GREY, PURPLE, VERMILION
 from biobgt.figures.frame import whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength

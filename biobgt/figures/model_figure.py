@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from biobgt.cohort import kind_of_group
+from biobgt.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
 from biobgt.errors import InputError
-from biobgt.figures.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
 from biobgt.figures.figure import Figure
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names, readout_names

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from biobgt.colours import PALE_GREY, VERMILION
 from biobgt.errors import InputError
-from biobgt.figures.colours import PALE_GREY, VERMILION
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, note_at_top, vertical_line, whose
 from biobgt.figures.modules import module_words

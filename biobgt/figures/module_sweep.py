@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Self
 
 from biobgt.atlas import LABELLINGS
-from biobgt.figures.colours import BLUE, GREEN, INDIGO, LINE_GREY, ORANGE, PURPLE, SKY, VERMILION, WINE
+from biobgt.colours import BLUE, GREEN, INDIGO, LINE_GREY, ORANGE, PURPLE, SKY, VERMILION, WINE
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import in_panel, layout, stacked_axes, vertical_line, whose
 from biobgt.figures.modules import module_words

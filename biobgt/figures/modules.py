@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from biobgt.atlas import PAPER_MODULES
-from biobgt.figures.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.region_order import RegionOrder
 from biobgt.modules.module_options import ModuleOptions

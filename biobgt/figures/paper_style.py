@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
+from biobgt.colours import INDIGO, MAGENTA, MODULE_COLOURS, OLIVE, WINE
 from biobgt.errors import InputError
-from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.options import Options, option
 
 FileFormat = Literal["svg", "pdf", "png", "tiff"]
@@ -33,9 +33,7 @@ class Palette(NamedTuple):
 
 PALETTES: Mapping[str, Palette] = {
     "okabe-ito": Palette("Okabe and Ito", MODULE_COLOURS),
-    "tol-muted": Palette(
-        "Tol, muted", ("#332288", "#DDCC77", "#117733", "#AA4499", "#88CCEE", "#CC6677", "#999933", "#882255")
-    ),
+    "tol-muted": Palette("Tol, muted", (INDIGO, "#DDCC77", "#117733", MAGENTA, "#88CCEE", "#CC6677", OLIVE, WINE)),
 }
 
 

@@ -101,7 +101,7 @@ class RocCurves(ModelFigure):
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        from biobgt.figures.colours import MODULE_COLOURS
+        from biobgt.colours import MODULE_COLOURS
 
         drawn = [
             {

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.atlas import BUNDLED
+from biobgt.colours import PALE_GREY
 from biobgt.errors import InputError
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
@@ -26,7 +27,6 @@ from biobgt.figures.brain_nodes import (
     n_placed,
     rank_ticks,
 )
-from biobgt.figures.colours import PALE_GREY
 from biobgt.figures.frame import Trace, bar_above
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.options import option

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
 from biobgt.references import Citation
 from biobgt.registry import Registry
 
@@ -104,7 +105,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "node entanglement",
         "NE",
         "bits",
-        "#0072B2",
+        BLUE,
         "entropy change",
         np.abs,
         "Node entanglement (NE) of a region is the absolute change, in bits, of the graph's spectral entropy when the "
@@ -116,7 +117,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "vertex entanglement",
         "VE",
         "bits; lower is stronger",
-        "#56B4E9",
+        SKY,
         "graph",
         _later("vertex", "vertex_entanglement"),
         "Vertex entanglement (VE) is the lowest change of spectral entropy over all diffusion times, to first order, "
@@ -130,7 +131,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "node efficiency",
         "NEff",
         "mean of 1/distance",
-        "#E69F00",
+        ORANGE,
         "graph",
         _later("efficiency", "node_efficiency"),
         "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others (Latora and "
@@ -142,7 +143,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "local efficiency",
         "local efficiency",
         "mean of 1/distance among neighbours",
-        "#999933",
+        OLIVE,
         "graph",
         _later("efficiency", "local_efficiency"),
         "Local efficiency is the mean inverse weighted path length among a region's neighbours (Latora and Marchiori "
@@ -155,7 +156,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "FC strength",
         "FC strength",
         "mean connectivity",
-        "#009E73",
+        GREEN,
         "connectivity",
         _later("centrality", "fc_strength"),
         "FC strength is the mean connectivity of a region with all others (Rubinov and Sporns 2010).",
@@ -167,7 +168,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "degree",
         "degree",
         "connections",
-        "#882255",
+        WINE,
         "graph",
         _later("centrality", "degree"),
         "Degree is the number of a region's connections (Rubinov and Sporns 2010).",
@@ -180,7 +181,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "betweenness",
         "betweenness",
         "paths; every pair counts twice",
-        "#AA4499",
+        MAGENTA,
         "graph",
         _later("centrality", "betweenness"),
         "Betweenness is the number of shortest weighted paths between other regions that pass through a region "
@@ -193,7 +194,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "closeness",
         "closeness",
         "1/mean distance",
-        "#661100",
+        BROWN,
         "graph",
         _later("centrality", "closeness"),
         "Closeness is the inverse of the mean weighted path length from a region to all others (Rubinov and Sporns "
@@ -206,7 +207,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "eigenvector centrality",
         "eigenvector",
         "part of a vector of length 1",
-        "#444444",
+        CHARCOAL,
         "graph",
         _later("centrality", "eigenvector"),
         "Eigenvector centrality is a region's part of the leading eigenvector of the weights (Rubinov and Sporns "

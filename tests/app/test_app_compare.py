@@ -7,9 +7,9 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
 from biobgt.cohort import Cohort
+from biobgt.colours import MODULE_COLOURS
 from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.export.making import make_figure
-from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.groups import compare_groups
 from biobgt.groups.cohort_features import network_connectivity
 from biobgt.hubs import hub_table

@@ -8,8 +8,8 @@ from page_contents import array, as_shown, assert_no_error, captions, figure
 
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort
+from biobgt.colours import MODULE_COLOURS
 from biobgt.connectome import brain_graph, subject_connectivity
-from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.kept_results import MODULES
 from biobgt.modules import (
     measure_modules,

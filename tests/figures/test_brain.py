@@ -9,6 +9,7 @@ from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from biobgt import ConnectomeSettings, InputError, load_atlas
 from biobgt.cohort import Cohort, Subject
+from biobgt.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.figures import brain_caption
 from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.brain_nodes import (
@@ -23,7 +24,6 @@ from biobgt.figures.brain_nodes import (
 )
 from biobgt.figures.brain_traces import cortex_mesh
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.measured import MeasuredCohort
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biobgt.colours import MODULE_COLOURS
 from biobgt.errors import InputError
 from biobgt.figures import module_colours
-from biobgt.figures.colours import MODULE_COLOURS
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
 from biobgt.figures.module_groups import TwoGroupOptions, difference_caption, difference_numbers, group_words

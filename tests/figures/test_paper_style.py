@@ -17,7 +17,7 @@ from hub_figures import scatter_of
 from PIL import Image
 
 from biobgt import InputError
-from biobgt.figures.colours import MODULE_COLOURS
+from biobgt.colours import MODULE_COLOURS
 from biobgt.figures.paper import PALETTES, PaperStyle, save_figure
 
 REGIONS = ("A", "B", "C", "a $5 region of $6")

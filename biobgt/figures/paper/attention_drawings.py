@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from biobgt.colours import BLACKISH
 from biobgt.figures.attention_blocks import EFFECT, MARK, AttentionBlocks, Matrix
 from biobgt.figures.attention_contrast import RATIO, AttentionContrast
 from biobgt.figures.attention_difference import DIVERGING, AttentionDifference
@@ -77,7 +78,7 @@ def draw_difference(shown: AttentionDifference, style: PaperStyle) -> Figure:
         spans = {name: (start - 0.5, end - start) for name, start, end in order.blocks}
         for looking, looked_at in shown.marked:
             (y, height), (x, width) = spans[looking], spans[looked_at]
-            axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor="#111111", linewidth=1.2))
+            axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=BLACKISH, linewidth=1.2))
         return finish(figure, style)
 
 

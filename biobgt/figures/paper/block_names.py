@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.optimize import isotonic_regression
 
+from biobgt.colours import DARK_GREY
 from biobgt.figures.paper.paper_frame import lay_out, line_height, text_width
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_order import RegionOrder
@@ -112,7 +113,7 @@ def _nameable(order: RegionOrder, room: int) -> list[tuple[str, int, int]]:
 
 def _bracket(axes: Axes, span: tuple[float, float], middle: float, place: float, *, point: float, along: str) -> None:
     """Mark a block's regions beside the axis, 2 points away, and lead from there to its name."""
-    line: dict[str, Any] = {"clip_on": False, "color": "#3C3C3C", "linewidth": 0.6, "solid_capstyle": "butt"}
+    line: dict[str, Any] = {"clip_on": False, "color": DARK_GREY, "linewidth": 0.6, "solid_capstyle": "butt"}
     lines = [([-2 * point] * 2, list(span)), ([-2 * point, -5 * point], [middle, place])]
     for away, at in lines:
         x, y = (at, away) if along == "x" else (away, at)

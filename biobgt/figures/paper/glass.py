@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 from numpy.typing import NDArray
 
+from biobgt.colours import DARK_GREY
 from biobgt.errors import InputError
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
@@ -183,7 +184,7 @@ def _draw_brain(
             marker_color=colours,
             marker_size=diameters[members] ** 2,
             marker=MARKERS[part.symbol],
-            edgecolors="#3C3C3C",
+            edgecolors=DARK_GREY,
             linewidths=0.2,
         )
 
@@ -232,7 +233,7 @@ def _add_node_legend(figure: Figure, panels: Sequence[BrainPanel], style: PaperS
     dot: dict[str, Any] = {"linestyle": "none", "markersize": 0.6 * style.font_size, "markeredgewidth": 0.2}
     parts = {part.name: part for panel in panels for part in panel.parts if part.name != _UNNAMED}
     handles = [
-        Line2D([], [], marker=MARKERS[part.symbol], color=style.colour(part.colour), markeredgecolor="#3C3C3C", **dot)
+        Line2D([], [], marker=MARKERS[part.symbol], color=style.colour(part.colour), markeredgecolor=DARK_GREY, **dot)
         for part in parts.values()
     ]
     labels = list(parts)

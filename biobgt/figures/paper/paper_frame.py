@@ -17,6 +17,7 @@ from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
+from biobgt.colours import DARK_GREY
 from biobgt.errors import InputError
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import FALLBACK_FONT, PaperStyle
@@ -34,7 +35,7 @@ MARKERS = {
     "triangle-up": "^",
     "triangle-down": "v",
 }
-BLOCK_LINE: Mapping[str, Any] = {"color": "#3C3C3C", "alpha": 0.6, "linewidth": 0.5}
+BLOCK_LINE: Mapping[str, Any] = {"color": DARK_GREY, "alpha": 0.6, "linewidth": 0.5}
 _MARGIN_MM = 1.0
 _BAR_MM = 2.0
 _PROVISIONAL_HEIGHT_MM = 300.0

@@ -4,8 +4,9 @@
 BLUE, SKY, GREEN, YELLOW = "#0072B2", "#56B4E9", "#009E73", "#F0E442"
 ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 # Of Tol, that go with them.
-WINE, INDIGO = "#882255", "#332288"
-# For lines, and for what belongs to no group.
+WINE, INDIGO, OLIVE, MAGENTA, BROWN = "#882255", "#332288", "#999933", "#AA4499", "#661100"
+# For outlines and marks, for lines, and for what belongs to no group.
+BLACKISH, DARK_GREY, CHARCOAL = "#111111", "#3C3C3C", "#444444"
 LINE_GREY, PALE_GREY = "#7A868C", "#9AA5AB"
 # Okabe and Ito's colours, safe for the colour-blind, with Tol's wine for their black, which a dark page would swallow;
 # modules past the eighth start over with another symbol.
