@@ -47,6 +47,7 @@ EXPLANATION = Kind("what a model sees", "Running the model…", 12)  # attention
 MODEL_MODULES = Kind("modules of a model's controls", "Looking for modules…", 8)
 MODULES = Kind("modules", "Looking for modules…", 48)  # a third of a megabyte each, with the consensus of 200 regions
 MODULE_LABELS = Kind("module of each region", "", 2048)
+MODULE_AGREEMENT = Kind("agreement of modules and labels", "", 256)
 RESOLUTION_STEP = Kind("modules at a resolution", "", 1024)
 NULL_MODULARITY = Kind("modularity of a null graph", "", 2048)
 NULL_SMALL_WORLD = Kind("small world against a null graph", "", 256)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from biobgt.graph import BrainGraph
 from biobgt.kept_results import (
+    MODULE_AGREEMENT,
     MODULE_DIFFERENCE,
     MODULE_LABELS,
     MODULES,
@@ -19,6 +20,7 @@ from biobgt.modules.module_options import ModuleOptions
 if TYPE_CHECKING:  # SciPy's statistics take a second, and not every page and command needs them
     from biobgt.modules.difference import ModuleDifference
     from biobgt.modules.finding import SubjectModules
+    from biobgt.modules.label_agreement import ModuleAgreement
     from biobgt.modules.segregation import ModularityTest
     from biobgt.modules.small_world import SmallWorld
 
@@ -51,6 +53,17 @@ class MeasuredModules(MeasuredGraph):
             return tuple(partition.labels.tolist())
 
         return self.keep(MODULE_LABELS, how, find)
+
+    def module_agreement(self, options: ModuleOptions, labelling: str) -> "ModuleAgreement":
+        """How far the subject's modules agree with the functional labels of its regions."""
+        from biobgt.modules.label_agreement import module_agreement
+
+        how = options.part(ModuleOptions)
+        return self.keep(
+            MODULE_AGREEMENT,
+            (how, labelling),
+            lambda: module_agreement(self.modules(how).partition, self.atlas, labelling),
+        )
 
     def resolution_step(self, options: ModuleOptions, resolution: float) -> dict[str, float]:
         """The modules at one resolution of a sweep; see :func:`biobgt.modules.resolution.resolution_step`."""

@@ -49,6 +49,7 @@ QUESTIONS = {
     "modules of a model's controls": lambda one: AttentionOptions(order="louvain").regions(one, installed_model(MODEL)),
     "modules": lambda one: one.modules(MODULES),
     "module of each region": lambda one: one.module_labels(MODULES),
+    "agreement of modules and labels": lambda one: one.module_agreement(MODULES, "dosenbach"),
     "modules at a resolution": lambda one: one.resolution_step(MODULES, 1.0),
     "modularity of a null graph": lambda one: one.null_modularity(MODULES, 1),
     "small world against a null graph": lambda one: one.null_small_world(MODULES, 1),

@@ -131,12 +131,11 @@ class ModuleFlow(Flow):
     @classmethod
     def of(cls, measured: "Measured", options: NamedModuleOptions) -> Self:
         """Compare the subject's modules with the labels that name them."""
-        from biobgt.modules.label_agreement import module_agreement
         from biobgt.modules.naming import match_labels
 
         subject, atlas = measured.subject, measured.atlas
         partition = measured.modules(options).partition
-        agreement = module_agreement(partition, atlas, options.labelling)
+        agreement = measured.module_agreement(options, options.labelling)
         named, keys = named_labelling(options.labelling)
         sentence = f"Modules were compared with {named}. {MODULE_MEASURES[AMI].definition}"
         return cls(

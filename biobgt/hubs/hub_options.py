@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from biobgt.errors import InputError
-from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
+from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, PERTURBATIONS, Perturbation
 from biobgt.options import Options, option
 
 HubRule = Literal["top", "sd"]
@@ -39,8 +39,8 @@ class EntanglementOptions(Options):
     perturbation: Perturbation = option(
         DEFAULT_PERTURBATION,
         title="Perturbation",
-        help="How NE perturbs a region. Control: its neighbourhood becomes a clique of the same total weight. Remove: "
-        "it loses its connections.",
+        help="How NE perturbs a region. "
+        + " ".join(f"{name.capitalize()}: {what}." for name, what in PERTURBATIONS.items()),
         choices=get_args(Perturbation),
         shown={"control": "Control", "remove": "Remove"},
         link="perturbation",

@@ -11,7 +11,6 @@ from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.role_map import RoleMap
 from biobgt.kept_results import RESOLUTION_STEP
-from biobgt.modules import module_agreement
 from biobgt.modules.module_measures import MODULE_MEASURES, REGION_MEASURES, ModuleMeasure
 from biobgt.modules.module_options import RESOLUTIONS, NamedModuleOptions
 from biobgt.spreadsheets import written
@@ -34,8 +33,7 @@ def show_agreement(view: View) -> None:
     if not atlas.labels:
         st.info("This atlas has no functional labels, so there is nothing to compare the modules with.")
         return
-    partition = view.measured.modules(options).partition
-    found = {name: module_agreement(partition, atlas, name) for name in atlas.labels}
+    found = {name: view.measured.module_agreement(options, name) for name in atlas.labels}
     if not found[options.labelling].n_compared:
         st.info("No region has both a module and a label, so there is nothing to compare.")
         return
