@@ -6,6 +6,7 @@ from typing import Literal, get_args
 from biobgt.errors import InputError
 from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, PERTURBATIONS, Perturbation
 from biobgt.options import Options, option
+from biobgt.wording import percent
 
 HubRule = Literal["top", "sd"]
 
@@ -65,7 +66,7 @@ class HubOptions(EntanglementOptions):
         help="Share of the regions that are hubs, if hubs are the top share.",
         steps=SHARES,
         above=0.0,
-        shown={share: f"{share:.0%}" for share in SHARES},
+        shown={share: percent(share) for share in SHARES},
         link="hub_share",
     )
 

@@ -134,7 +134,7 @@ def test_costs_of_covariates_are_said_before_anything_is_computed(open_own, coho
     assert_no_error(page)
     costs = page.dataframe[0].value.set_index("Covariate")
     assert costs["Degrees of freedom used"].to_dict() == {"Age": 1, "Site": 2}
-    assert costs["Group variance explained"].to_dict() == {"Age": "0%", "Site": "0%"}
+    assert costs["Group variance explained"].to_dict() == {"Age": "0 %", "Site": "0 %"}
     assert {metric.label: metric.value for metric in page.metric}["Residual degrees of freedom"] == "15"
     page.multiselect(key="adjusted_for").set_value(["age", "scores"]).run()
     assert page.dataframe[0].value["Covariate"].tolist() == ["Age", "Scores"]

@@ -9,7 +9,7 @@ from biobgt.groups.design import check_design, design_notes
 from biobgt.groups.measured_comparison import PlannedComparison, plan_comparison
 from biobgt.people import number_of_people
 from biobgt.spreadsheets import written
-from biobgt.wording import not_ruled_out
+from biobgt.wording import not_ruled_out, percent
 from session.view import View
 from views.shared.widgets import heading, plain
 
@@ -50,7 +50,7 @@ def _show_costs(planned: PlannedComparison) -> None:
         {
             "Covariate": covariate_title(name),
             "Degrees of freedom used": taken,
-            "Group variance explained": f"{design.explained_by[name]:.0%}",
+            "Group variance explained": percent(design.explained_by[name]),
             "Missing in (people)": int(known[name].isna().sum()),
         }
         for name, taken in design.taken.items()
