@@ -85,7 +85,7 @@ class PaperStyle(Options):
     dpi: int = option(
         300,
         title="Dots per inch",
-        help="Of PNG and TIFF; SVG and PDF are vector graphics.",
+        help="Dots per inch of PNG and TIFF; SVG and PDF are vector graphics.",
         steps=(150, 300, 600, 1200),
         low=72,
         high=1200,
