@@ -26,7 +26,8 @@ from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.hubs.entanglement import EntanglementMethod
 from biobgt.model.baselines.biobgt_variants import with_importance
 from biobgt.model.baselines.graph_encodings import encode
-from biobgt.model.baselines.system import BioBGTSystem, NetworkSystem, System, n_parameters
+from biobgt.model.baselines.graph_network import n_parameters
+from biobgt.model.baselines.system import BioBGTSystem, NetworkSystem, System
 from biobgt.model.baselines.systems import SYSTEMS
 from biobgt.model.batch import GraphBatch
 from biobgt.model.ensemble import Ensemble

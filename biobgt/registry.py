@@ -3,9 +3,10 @@
 Everything that lists such things reads the register, so that a new one is added in one place and then found everywhere.
 """
 
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from contextlib import contextmanager
-from typing import Generic, Protocol, TypeVar
+from importlib import import_module
+from typing import Any, Generic, Protocol, TypeVar
 
 from biobgt.errors import InputError
 
@@ -75,3 +76,20 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     def values(self) -> ValuesView[Entry]:
         """The entries, as quickly."""
         return self._entries.values()
+
+
+def imported_later(module: str, name: str, **given: Any) -> Callable[..., Any]:
+    """A function that is imported when it is first called, so that a register is read without what it names.
+
+    Parameters
+    ----------
+    module, name : str
+        Where it stands and what it is called there.
+    **given
+        Keywords that it is always called with.
+    """
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **given)
+
+    return call

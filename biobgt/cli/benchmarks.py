@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need i
 
     from biobgt.model.baselines.system import System
     from biobgt.model.presets import Preset
+    from biobgt.registry import Registry
     from biobgt.training.data import LabelledGraphs
 
 
@@ -53,19 +54,21 @@ def benchmark(
     biobgt benchmark --cohort folder --data study/ --phenotypes participants.tsv --out results
     biobgt benchmark --cohort abide --data abide/ --models ridge-log,best,graphormer --splits 3 --out results
     """
-    from biobgt.model.baselines.systems import SYSTEMS
+    from biobgt.model.baselines.systems import benchmark_systems
     from biobgt.model.device import choose_device
     from biobgt.training.benchmark import run_benchmark
     from biobgt.training.benchmark_views import benchmark_table, compare_systems
     from biobgt.training.distributed import refuse_processes
     from biobgt.training.training_cohorts import protocol_splits
 
+    known = benchmark_systems()
     if models == "list":
-        print_table(_keys(), title="Models of the benchmark", limit=len(SYSTEMS))
+        print_table(_keys(known), title="Models of the benchmark", limit=len(known))
         return
     refuse_processes("biobgt benchmark")
-    SYSTEMS.named(reference)
-    systems = _chosen(models)
+    compared_with = known.named(reference)
+    keys = list(known) if models == "all" else [key.strip() for key in models.split(",") if key.strip()]
+    systems = [known.named(key) for key in keys]
     where = choose_device(device)
     use_threads(threads)
     subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, seed)
@@ -79,7 +82,7 @@ def benchmark(
     print_table(shown[[*columns, "brier", "seconds", "parameters"]], title="Test results", limit=len(shown))
     compared = compare_systems(results, reference=reference)
     if len(compared):
-        title = f"AUC minus that of {SYSTEMS[reference].title}, on the splits that both have"
+        title = f"AUC minus that of {compared_with.title}, on the splits that both have"
         print_table(compared, title=title, limit=len(compared))
     for system in systems:
         if system.reason:
@@ -87,23 +90,12 @@ def benchmark(
     print_line(f"Results written to {out}")
 
 
-def _keys() -> "pd.DataFrame":
+def _keys(systems: "Registry[System]") -> "pd.DataFrame":
     """Every system with its key, and why it cannot be run where that is so."""
     import pandas as pd
 
-    from biobgt.model.baselines.systems import SYSTEMS
-
-    rows = [(key, system.title, system.family, system.reason) for key, system in SYSTEMS.items()]
+    rows = [(key, system.title, system.family, system.reason) for key, system in systems.items()]
     return pd.DataFrame(rows, columns=["key", "model", "family", "not run because"])
-
-
-def _chosen(models: str) -> "list[System]":
-    """The systems that are named, or all."""
-    from biobgt.model.baselines.systems import SYSTEMS
-
-    if models == "all":
-        return list(SYSTEMS.values())
-    return [SYSTEMS.named(key.strip()) for key in models.split(",") if key.strip()]
 
 
 def _prepared_once(subjects: Cohort, kept: Path) -> "Callable[[Preset], LabelledGraphs]":

@@ -16,7 +16,7 @@ from biobgt.figures.model_figure import (
     whose_model,
 )
 from biobgt.model.baselines.cited_works import NADEAU_2003
-from biobgt.model.baselines.rows import ROWS
+from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.wording import counted
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class BenchmarkResults(ModelFigure):
         results = abide_benchmark()
         rows = beside_paper(results)
         shown = rows[rows["auc"].notna() | rows["paper_auc"].notna()].reset_index(drop=True)
-        cited = dict.fromkeys(one for key in shown["model"] for one in ROWS[key].citations)
+        systems = benchmark_systems()
+        cited = dict.fromkeys(one for key in shown["model"] for one in systems[key].citations)
         return cls(
             **whose_model(model),
             methods=(

@@ -6,7 +6,6 @@ on the page of hubs and in its link, a measure of ``biobgt hubs`` and ``biobgt c
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
 from biobgt.references import Citation
-from biobgt.registry import Registry
+from biobgt.registry import Registry, imported_later
 
 if TYPE_CHECKING:
     from biobgt.graph import BrainGraph
@@ -88,16 +87,6 @@ class HubMeasure:
         return f"{self.short} (bits)" if self.unit == "bits" else self.short
 
 
-def _later(module: str, name: str) -> Callable[[Any], Values]:
-    """A function that is imported when it is first called: SciPy takes a second, and lists of measures do without."""
-
-    def compute(data: Any) -> Values:
-        found: Callable[[Any], Values] = getattr(import_module(f"biobgt.hubs.{module}"), name)
-        return found(data)
-
-    return compute
-
-
 HUB_MEASURES: Registry[HubMeasure] = Registry(
     "hub measure",
     HubMeasure(
@@ -119,7 +108,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "bits; lower is stronger",
         SKY,
         "graph",
-        _later("vertex", "vertex_entanglement"),
+        imported_later("biobgt.hubs.vertex", "vertex_entanglement"),
         "Vertex entanglement (VE) is the lowest change of spectral entropy over all diffusion times, to first order, "
         "when a region's neighbourhood becomes a clique of the same weight (Huang et al. 2024).",
         ("huang2024",),
@@ -133,7 +122,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "mean of 1/distance",
         ORANGE,
         "graph",
-        _later("efficiency", "node_efficiency"),
+        imported_later("biobgt.hubs.efficiency", "node_efficiency"),
         "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others (Latora and "
         "Marchiori 2001; Rubinov and Sporns 2010).",
         ("latora2001", "rubinov2010"),
@@ -145,7 +134,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "mean of 1/distance among neighbours",
         OLIVE,
         "graph",
-        _later("efficiency", "local_efficiency"),
+        imported_later("biobgt.hubs.efficiency", "local_efficiency"),
         "Local efficiency is the mean inverse weighted path length among a region's neighbours (Latora and Marchiori "
         "2001), as bctpy defines it (Rubinov and Sporns 2010).",
         ("latora2001", "rubinov2010"),
@@ -158,7 +147,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "mean connectivity",
         GREEN,
         "connectivity",
-        _later("centrality", "fc_strength"),
+        imported_later("biobgt.hubs.centrality", "fc_strength"),
         "FC strength is the mean connectivity of a region with all others (Rubinov and Sporns 2010).",
         ("rubinov2010",),
         symbol="square",
@@ -170,7 +159,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "connections",
         WINE,
         "graph",
-        _later("centrality", "degree"),
+        imported_later("biobgt.hubs.centrality", "degree"),
         "Degree is the number of a region's connections (Rubinov and Sporns 2010).",
         ("rubinov2010",),
         symbol="cross",
@@ -183,7 +172,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "paths; every pair counts twice",
         MAGENTA,
         "graph",
-        _later("centrality", "betweenness"),
+        imported_later("biobgt.hubs.centrality", "betweenness"),
         "Betweenness is the number of shortest weighted paths between other regions that pass through a region "
         "(Rubinov and Sporns 2010).",
         ("rubinov2010",),
@@ -196,7 +185,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "1/mean distance",
         BROWN,
         "graph",
-        _later("centrality", "closeness"),
+        imported_later("biobgt.hubs.centrality", "closeness"),
         "Closeness is the inverse of the mean weighted path length from a region to all others (Rubinov and Sporns "
         "2010).",
         ("rubinov2010",),
@@ -209,7 +198,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "part of a vector of length 1",
         CHARCOAL,
         "graph",
-        _later("centrality", "eigenvector"),
+        imported_later("biobgt.hubs.centrality", "eigenvector"),
         "Eigenvector centrality is a region's part of the leading eigenvector of the weights (Rubinov and Sporns "
         "2010).",
         ("rubinov2010",),

@@ -7,14 +7,13 @@ page of modules and, where it is ``compared``, a feature of ``biobgt compare --o
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.references import Citation
-from biobgt.registry import Registry
+from biobgt.registry import Registry, imported_later
 
 if TYPE_CHECKING:
     from biobgt.atlas import Atlas
@@ -85,16 +84,6 @@ def _segregation(connectivity: NDArray[np.float64], systems: "Labels") -> float:
 
 def _of_agreement(name: str) -> "Callable[[ModuleAgreement], float]":
     return lambda agreement: getattr(agreement, name)
-
-
-def _later(name: str) -> Callable[..., NDArray[np.float64]]:
-    """A function of :mod:`biobgt.modules.roles`, imported when it is first called: bctpy takes a second."""
-
-    def compute(weights: NDArray[np.float64], modules: NDArray[np.int64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = getattr(import_module("biobgt.modules.roles"), name)(weights, modules)
-        return found
-
-    return compute
 
 
 MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
@@ -189,7 +178,7 @@ REGION_MEASURES: Registry[ModuleMeasure] = Registry(
         "Within-module z",
         "standard deviations",
         "weights",
-        _later("within_module_z"),
+        imported_later("biobgt.modules.roles", "within_module_z"),
         "Within-module z is a region's strength within its module, as a z-score over the module's regions (Guimerà and "
         "Amaral 2005).",
         ("guimera2005",),
@@ -200,7 +189,7 @@ REGION_MEASURES: Registry[ModuleMeasure] = Registry(
         "Participation",
         "0 to 1",
         "weights",
-        _later("participation"),
+        imported_later("biobgt.modules.roles", "participation"),
         "Participation is how evenly a region's connections spread over the modules (Guimerà and Amaral 2005).",
         ("guimera2005",),
     ),

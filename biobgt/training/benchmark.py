@@ -19,12 +19,12 @@ from biobgt.errors import InputError
 from biobgt.model.baselines.biobgt_variants import with_importance
 from biobgt.model.baselines.classical import CountedModel
 from biobgt.model.baselines.graph_encodings import EncodedBatch, encode
+from biobgt.model.baselines.graph_network import n_parameters
 from biobgt.model.baselines.system import (
     BioBGTSystem,
     ClassicalSystem,
     NetworkSystem,
     System,
-    n_parameters,
 )
 from biobgt.model.batch import GraphBatch
 from biobgt.model.calibration import fit_temperature

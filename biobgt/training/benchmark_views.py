@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from biobgt.model.baselines.rows import ROWS, Row
+from biobgt.model.baselines.system import System
+from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.training_settings import REFERENCE
 from biobgt.training.intervals import paired_difference, tested_to_trained
 from biobgt.training.metrics import METRICS
@@ -39,24 +40,25 @@ def beside_paper(results: pd.DataFrame) -> pd.DataFrame:
         intervals from three splits on; ``difference``, ``low``, ``high`` and ``q`` of :func:`compare_systems` likewise;
         ``state``, empty or why a row has no numbers; ``paper_accuracy`` and ``paper_auc``.
     """
-    found = benchmark_table(results).set_index("model").reindex(list(ROWS))
-    against = compare_systems(results).set_index("model").reindex(list(ROWS))
+    systems = benchmark_systems()
+    found = benchmark_table(results).set_index("model").reindex(list(systems))
+    against = compare_systems(results).set_index("model").reindex(list(systems))
     few, few_common = found["splits"].fillna(0) < FEWEST, against["splits"].fillna(0) < FEWEST
     found.loc[few, ["auc_low", "auc_high"]] = np.nan
     against.loc[few_common, ["difference", "low", "high", "q"]] = np.nan
-    rows = list(ROWS.values())
+    rows = list(systems.values())
     return found.assign(
         title=[row.title for row in rows],
         splits=found["splits"].fillna(0).astype(int),
-        state=[_state(row, key in set(results["model"])) for key, row in ROWS.items()],
+        state=[_state(row, key in set(results["model"])) for key, row in systems.items()],
         paper_accuracy=np.array([row.accuracy for row in rows], dtype=float),
         paper_auc=np.array([row.auc for row in rows], dtype=float),
         **{name: against[name] for name in ("difference", "low", "high", "q")},
     ).reset_index()
 
 
-def _state(row: Row, run: bool) -> str:
-    return "" if run else NOT_BUILT if row.why else NOT_RUN
+def _state(row: System, run: bool) -> str:
+    return "" if run else NOT_BUILT if row.reason else NOT_RUN
 
 
 def shown_table(results: pd.DataFrame) -> pd.DataFrame:

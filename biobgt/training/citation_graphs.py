@@ -19,9 +19,9 @@ from torch.nn import functional
 from biobgt.errors import InputError
 from biobgt.hubs import node_entanglement
 from biobgt.model.baselines.graph_encodings import random_walk_returns
+from biobgt.model.baselines.graph_network import n_parameters
 from biobgt.model.baselines.node_networks import NodeGraph, NodeNetwork, sparse_matrix
-from biobgt.model.baselines.structure_aware import STEPS
-from biobgt.model.baselines.system import n_parameters
+from biobgt.model.baselines.systems import RANDOM_WALK
 from biobgt.model.inputs import GAMMA, LOUVAIN_SEED
 from biobgt.modules import louvain_modules
 from biobgt.training.metrics import classification_metrics
@@ -116,7 +116,7 @@ def _measured(edges: NDArray[np.int64], n: int, file: Path | None) -> list[NDArr
     weights[edges[:, 0], edges[:, 1]] = weights[edges[:, 1], edges[:, 0]] = 1
     entanglement = node_entanglement(weights, gamma=GAMMA, method="first-order").astype(np.float32)
     modules = louvain_modules(weights, seed=LOUVAIN_SEED).labels.astype(np.int64)
-    positions = random_walk_returns(torch.from_numpy(weights[None].astype(np.float32)), STEPS)[0].numpy()
+    positions = random_walk_returns(torch.from_numpy(weights[None].astype(np.float32)), RANDOM_WALK.size)[0].numpy()
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         np.savez(file, entanglement=entanglement, modules=modules, positions=positions)

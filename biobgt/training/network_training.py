@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from biobgt.model.baselines.graph_encodings import EncodedBatch
-from biobgt.model.baselines.system import GraphNetwork
+from biobgt.model.baselines.graph_network import GraphNetwork
 from biobgt.model.training_settings import TrainingSettings
 from biobgt.training.trainer import Epoch, Run
 

@@ -22,7 +22,7 @@ from biobgt.model.attention_views import (
     functional_labels,
     select_attention,
 )
-from biobgt.model.baselines.rows import ROWS
+from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.group_results import load_groups
 from biobgt.model.pretrained import load_pretrained, load_region_weights
 from biobgt.model.region_views import network_table
@@ -360,7 +360,7 @@ def test_the_papers_comparison_stands_below_every_card(open_page) -> None:
     drawn = figure(page, "benchmark")
     assert [trace["name"] for trace in drawn["data"]] == [HERE, PAPER]
     table = table_with(page, "paper: acc. / AUC")
-    assert [as_shown(title) for title in table.index] == [row.title for row in ROWS.values()]
+    assert [as_shown(title) for title in table.index] == [row.title for row in benchmark_systems().values()]
     assert "other ABIDE subjects" in " ".join(element.value for element in page.markdown)
 
 

@@ -1,16 +1,21 @@
-"""A new baseline is one object: beside the model in ``biobgt evaluate``, on the card and on the page of models."""
+"""A new baseline and a new network are one object each, found in commands, on cards, in figures and on pages."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from new_objects import run
-from page_contents import assert_no_error, figure
+from new_objects import bundle_of, numbers_of, run
+from page_contents import as_shown, assert_no_error, figure
 from tiny_models import PRESET, write_tiny_model
 
+from biobgt.cited_work import Reference
+from biobgt.export import CohortRef, FigureRequest
 from biobgt.model import presets, pretrained
 from biobgt.model.baselines import BASELINES, Baseline
+from biobgt.model.baselines.system import NETWORK_TRAINING, NetworkSystem
+from biobgt.model.baselines.systems import SYSTEMS
 from biobgt.training.card_views import evaluation_table
 
 TITLE = "the shares of the groups"
@@ -53,3 +58,60 @@ def test_baseline_is_evaluated_by_the_command_and_shown_on_the_page(open_page, s
     assert TITLE in evaluated["Model"].tolist()
     assert TITLE in [name for table in page.table for name in table.value.index]
     assert TITLE in json.dumps(figure(page, "results"))
+
+
+NETWORK = "the mean of all weights"
+WORK = Reference("nobody2031", "Nobody 2031", "article", {"author": "Nobody, Ada", "title": "Means", "year": "2031"})
+
+
+def mean_weight(n_regions: int, n_groups: int):
+    """A network that looks at the mean weight of a graph and at nothing else; torch is imported when it is built."""
+    from torch import nn
+
+    from biobgt.model.baselines.graph_network import GraphNetwork
+
+    class MeanWeight(GraphNetwork):
+        def __init__(self):
+            super().__init__()
+            self.readout = nn.Linear(1, n_groups)
+
+        def forward(self, batch):
+            return self.readout(batch.weights.mean(dim=(1, 2))[:, None])
+
+    return MeanWeight()
+
+
+@pytest.fixture
+def network():
+    training = replace(NETWORK_TRAINING, epochs=2, warmup_epochs=0)
+    with SYSTEMS.temporarily(
+        NetworkSystem(
+            "mean-weight", NETWORK, "graph networks", (WORK,), auc=0.555, build=mean_weight, training=training
+        )
+    ):
+        yield
+
+
+def test_network_is_run_by_the_benchmark_and_stands_in_its_table_figure_and_references(
+    open_page, shares, network, tmp_path, monkeypatch, capsys
+):
+    run(monkeypatch, "demo", "ad", "--out", tmp_path / "study", "--n-per-group", N_PER_GROUP)
+    asked = ("--cohort", "folder", "--data", tmp_path / "study", "--out", tmp_path / "out", "--threads", 1)
+    monkeypatch.setitem(presets.PRESETS, "paper-abide", PRESET)
+    run(monkeypatch, "benchmark", *asked, "--splits", 2, "--models", "shares,mean-weight", "--reference", "shares")
+    lines = pd.read_csv(tmp_path / "out" / "results.csv")
+    assert lines["model"].tolist() == ["shares", "shares", "mean-weight", "mean-weight"]
+    assert lines["parameters"].tolist()[2:] == [6, 6]  # a weight and an intercept for each of three groups
+    capsys.readouterr()
+    run(monkeypatch, "benchmark", *asked, "--models", "list")
+    assert NETWORK in capsys.readouterr().out
+    page = open_page("models")
+    assert_no_error(page)
+    titles = [as_shown(name) for table in page.table for name in table.value.index]
+    assert {TITLE, NETWORK} <= set(titles)
+    assert NETWORK in json.dumps(figure(page, "benchmark"))
+    ref = CohortRef("abide-cc200", model=True)
+    archive = bundle_of([FigureRequest("benchmark_results", ref)], ref.draw())
+    shown = numbers_of(archive, "01_benchmark_results").set_index("title")
+    assert shown.loc[NETWORK, ["state", "paper_auc"]].tolist() == ["not run", 0.555]
+    assert "nobody2031" in archive.read("references.bib").decode()

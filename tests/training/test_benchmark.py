@@ -18,7 +18,7 @@ from biobgt.assets import asset
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.model.baselines.system import NETWORK_TRAINING, BioBGTSystem, ClassicalSystem, NetworkSystem, System
-from biobgt.model.baselines.systems import SYSTEMS
+from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.batch import GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.training.benchmark import (
@@ -36,6 +36,7 @@ from biobgt.training.splits import Split, cross_validation
 from biobgt.training.systems_on_test import mean_attention
 from biobgt.training.training_cohorts import protocol_splits
 
+SYSTEMS = benchmark_systems()
 SHORT = replace(NETWORK_TRAINING, learning_rate=2e-3, batch_size=8, epochs=3, warmup_epochs=0, patience=0)
 
 

@@ -2,7 +2,7 @@
 
 The simple models of :data:`BASELINES` stand beside every BioBGT, in ``biobgt evaluate``, in ``biobgt train`` and on its
 card; they are listed here without torch, which takes seconds to import. :data:`biobgt.model.baselines.systems.SYSTEMS`
-holds these and every other row of ``biobgt benchmark``. Each is written anew from its paper.
+holds every other row of ``biobgt benchmark``. Each is written anew from its paper.
 """
 
 from biobgt.model.baselines.linear_models import (

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from biobgt.model.baselines.graph_encodings import EncodedBatch
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_network import GraphNetwork
 
 LAYERS, HEADS, FEED_FORWARD, CLUSTERS, KEPT = 2, 4, 1024, 10, 8
 
@@ -38,9 +37,3 @@ class BrainNetworkTransformer(GraphNetwork):
         belongs = (x @ functional.normalize(self.centres, dim=1).T).softmax(dim=2)
         clusters = belongs.transpose(1, 2) @ x
         return self.classify(functional.leaky_relu(self.reduce(clusters)).flatten(1))
-
-
-SYSTEM = NetworkSystem(
-    ROWS["brain-network-transformer"],
-    build=BrainNetworkTransformer,
-)

@@ -11,8 +11,7 @@ from torch.nn import functional
 
 from biobgt.model.baselines.dense_attention import RegionNorm
 from biobgt.model.baselines.graph_encodings import EncodedBatch
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_network import GraphNetwork
 from biobgt.model.extractor import normalised
 
 WIDTH, KEPT, HIDDEN, DROPOUT = 128, 8, 256, 0.5
@@ -37,9 +36,3 @@ class ConnectionProfileNetwork(GraphNetwork):
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
             x = functional.relu(norm(adjacency @ convolution(x)))
         return self.classify(x.flatten(1))
-
-
-SYSTEM = NetworkSystem(
-    ROWS["braingb-gcn"],
-    build=ConnectionProfileNetwork,
-)

@@ -8,15 +8,12 @@ for similar scores of their regions in the first block. The unit-length loss is 
 layer instead of batch normalisation, which works for a batch of one subject, too.
 """
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from biobgt.model.baselines.graph_encodings import EncodedBatch
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import NETWORK_TRAINING, GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_network import GraphNetwork
 
 COMMUNITIES, WIDTH, HIDDEN, KEPT, DROPOUT = 8, 32, 512, 0.5, 0.5
 TOP_K, CONSISTENCY = 0.1, 0.1  # weights of the losses
@@ -107,10 +104,3 @@ def _inconsistency(score: Tensor, groups: Tensor) -> Tensor:
     distances = (score[:, None] - score[None]).square().mean(dim=2)
     same = (groups[:, None] == groups[None]) & ~torch.eye(len(groups), dtype=torch.bool, device=score.device)
     return (distances * same).sum() / same.sum().clamp(min=1)
-
-
-SYSTEM = NetworkSystem(
-    ROWS["braingnn"],
-    build=BrainGNN,
-    training=replace(NETWORK_TRAINING, learning_rate=1e-3, weight_decay=5e-3),
-)

@@ -4,16 +4,12 @@ What each claims is turned into logits as ridge's margins are (:mod:`biobgt.mode
 subjects that were left out of a fit: five folds for the machine, the trees that did not see a subject for the forest.
 """
 
-from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.connectome import fisher_z
-from biobgt.model.baselines.linear_models import BASELINES, Baseline
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import ClassicalSystem
 
 PENALTIES = np.logspace(-4, 0, 5)  # C of the machine, features having unit mean square
 TREES, FOLDS, SEED = 500, 5, 0
@@ -105,12 +101,3 @@ def _columns(margins: NDArray[np.float64]) -> NDArray[np.float64]:
 def _edges(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
     rows, columns = np.triu_indices(matrices.shape[1], 1)
     return fisher_z(matrices)[:, rows, columns]
-
-
-def _beside_ridge(key: str, build: Callable[[float], LinearSVM | RandomForest]) -> ClassicalSystem:
-    return ClassicalSystem(ROWS[key], baseline=Baseline(key, ROWS[key].title, build, "classical"))
-
-
-SUPPORT_VECTOR_MACHINE = _beside_ridge("svm", lambda shrinkage: LinearSVM())
-FOREST = _beside_ridge("random-forest", lambda shrinkage: RandomForest())
-RIDGES = tuple(ClassicalSystem(ROWS[f"ridge-{one.key}"], baseline=one) for one in BASELINES.values())

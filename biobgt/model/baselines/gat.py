@@ -10,8 +10,7 @@ from torch.nn import functional
 
 from biobgt.model.baselines.dense_attention import DROPOUT, HEADS, WIDTH, limited_softmax, mean_readout
 from biobgt.model.baselines.graph_encodings import EncodedBatch
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_network import GraphNetwork
 
 SLOPE = 0.2
 
@@ -71,6 +70,3 @@ class GraphAttentionNetwork(GraphNetwork):
         edges = batch.weights > 0
         x = self.dropout(functional.elu(self.first(batch.features, edges)))
         return self.readout(functional.elu(self.second(x, edges)).mean(dim=1))
-
-
-SYSTEM = NetworkSystem(ROWS["gat"], build=GraphAttentionNetwork)

@@ -18,21 +18,27 @@ from biobgt.model.baselines.dense_attention import (
     RegionNorm,
     mean_readout,
 )
-from biobgt.model.baselines.graph_encodings import EncodedBatch, Encoding
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.structure_aware import STEPS, placed_features
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_encodings import EncodedBatch
+from biobgt.model.baselines.graph_network import GraphNetwork
+from biobgt.model.baselines.structure_aware import placed_features
 from biobgt.model.extractor import ModuleExtractor
 
 START = 0.6  # of λ
 
 
 class Gradformer(GraphNetwork):
-    """A transformer whose attention fades with distance."""
+    """A transformer whose attention fades with distance.
 
-    def __init__(self, n_regions: int, n_groups: int) -> None:
+    Parameters
+    ----------
+    n_regions, n_groups : int
+    positions : int
+        How many positions a region has.
+    """
+
+    def __init__(self, n_regions: int, n_groups: int, *, positions: int) -> None:
         super().__init__()
-        self.project = nn.Linear(n_regions + STEPS, WIDTH)
+        self.project = nn.Linear(n_regions + positions, WIDTH)
         self.reach = nn.Parameter(torch.linspace(0, 1, HEADS))
         self.fading = nn.Parameter(torch.full((HEADS,), START).logit())
         self.attentions = nn.ModuleList(DenseAttention() for _ in range(LAYERS))
@@ -51,10 +57,3 @@ class Gradformer(GraphNetwork):
             far = self.norms[2 * i + 1](x + attention(x, damping=damping))
             x = self.forwards[i](near + far)
         return self.readout(x.mean(dim=1))
-
-
-SYSTEM = NetworkSystem(
-    ROWS["gradformer"],
-    build=Gradformer,
-    encoding=Encoding("random-walk", STEPS, paths=True),
-)

@@ -4,36 +4,15 @@ All of it follows from one subject's graph, so that nothing of another subject c
 """
 
 from dataclasses import dataclass, fields
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from biobgt.model.baselines.system import Encoding
 from biobgt.model.batch import GraphBatch
 
-Positions = Literal["", "laplacian", "spectrum", "random-walk"]
 MOST_HOPS = 8  # further, and where no path leads, counts as this
 _AT_ONCE = 32
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """Which encodings a system takes.
-
-    Attributes
-    ----------
-    positions : {"", "laplacian", "spectrum", "random-walk"}
-        Eigenvectors of the normalised Laplacian, these with their eigenvalues, or return probabilities of a random
-        walk after 1, 2, … steps.
-    size : int
-        Of how many eigenvectors, or steps.
-    paths : bool
-        Whether hop distances and mean weights along shortest paths are needed.
-    """
-
-    positions: Positions = ""
-    size: int = 0
-    paths: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,19 +16,23 @@ from biobgt.model.baselines.dense_attention import (
     flip_signs,
     mean_readout,
 )
-from biobgt.model.baselines.graph_encodings import EncodedBatch, Encoding
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
-
-POSITIONS = 10
+from biobgt.model.baselines.graph_encodings import EncodedBatch
+from biobgt.model.baselines.graph_network import GraphNetwork
 
 
 class GraphTransformer(GraphNetwork):
-    """Attention along edges."""
+    """Attention along edges.
 
-    def __init__(self, n_regions: int, n_groups: int) -> None:
+    Parameters
+    ----------
+    n_regions, n_groups : int
+    positions : int
+        How many positions a region has.
+    """
+
+    def __init__(self, n_regions: int, n_groups: int, *, positions: int) -> None:
         super().__init__()
-        self.project, self.place = nn.Linear(n_regions, WIDTH), nn.Linear(POSITIONS, WIDTH)
+        self.project, self.place = nn.Linear(n_regions, WIDTH), nn.Linear(positions, WIDTH)
         self.attentions = nn.ModuleList(DenseAttention() for _ in range(LAYERS))
         self.norms = nn.ModuleList(RegionNorm(WIDTH) for _ in range(LAYERS))
         self.forwards = nn.ModuleList(FeedForward(RegionNorm(WIDTH)) for _ in range(LAYERS))
@@ -51,10 +55,3 @@ def edge_bias(weights: Tensor) -> Tensor:
     Tensor, shape (B, 1, n, n)
     """
     return (weights + torch.eye(weights.shape[-1], device=weights.device)).log()[:, None]
-
-
-SYSTEM = NetworkSystem(
-    ROWS["graph-transformer"],
-    build=GraphTransformer,
-    encoding=Encoding("laplacian", POSITIONS),
-)

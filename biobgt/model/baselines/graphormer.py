@@ -19,9 +19,8 @@ from biobgt.model.baselines.dense_attention import (
     DenseAttention,
     mean_readout,
 )
-from biobgt.model.baselines.graph_encodings import MOST_HOPS, EncodedBatch, Encoding
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_encodings import MOST_HOPS, EncodedBatch
+from biobgt.model.baselines.graph_network import GraphNetwork
 from biobgt.model.dropout import Dropout
 
 
@@ -86,10 +85,3 @@ class _Layer(nn.Module):
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
         x = x + self.attention(self.first_norm(x), bias=bias)
         return x + self.feed_forward(self.second_norm(x))
-
-
-SYSTEM = NetworkSystem(
-    ROWS["graphormer"],
-    build=Graphormer,
-    encoding=Encoding(paths=True),
-)

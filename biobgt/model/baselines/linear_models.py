@@ -53,6 +53,8 @@ class Baseline:
     shrunk : bool
         Whether it takes Ledoit-Wolf correlations, which need series, instead of Pearson's.
     citations : tuple of Citation
+    system : str
+        Its key in ``biobgt benchmark``, where that is another.
     """
 
     key: str
@@ -61,6 +63,7 @@ class Baseline:
     family: str = "linear"
     shrunk: bool = False
     citations: tuple[Citation, ...] = ()
+    system: str = ""
 
     @property
     def name(self) -> str:
@@ -135,15 +138,16 @@ def _ridge_on(features: LinearFeatures, shrinkage: float) -> BaselineModel:
 
 BASELINES: Registry[Baseline] = Registry(
     "baseline",
-    Baseline("fisher-z", "ridge on Fisher-z correlations", partial(_ridge_on, "fisher-z")),
+    Baseline("fisher-z", "ridge on Fisher-z correlations", partial(_ridge_on, "fisher-z"), system="ridge-fisher-z"),
     Baseline(
         "tangent",
         "ridge on tangent space (Ledoit-Wolf)",
         partial(_ridge_on, "tangent"),
         shrunk=True,
         citations=("ledoit2004",),
+        system="ridge-tangent",
     ),
-    Baseline("log", "ridge on log-Euclidean connectivity", partial(_ridge_on, "log")),
+    Baseline("log", "ridge on log-Euclidean connectivity", partial(_ridge_on, "log"), system="ridge-log"),
 )
 
 

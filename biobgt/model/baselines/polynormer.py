@@ -13,8 +13,7 @@ from torch_geometric.nn.attention import PolynormerAttention
 from biobgt.model.baselines.dense_attention import DROPOUT, HEADS, WIDTH, mean_readout
 from biobgt.model.baselines.gat import DenseGraphAttention
 from biobgt.model.baselines.graph_encodings import EncodedBatch
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_network import GraphNetwork
 
 LOCAL, GLOBAL, START = 3, 2, 0.9
 
@@ -51,6 +50,3 @@ class Polynormer(GraphNetwork):
         for attention in self.everywhere:
             x = attention(x)
         return self.readout(x.mean(dim=1))
-
-
-SYSTEM = NetworkSystem(ROWS["polynormer"], build=Polynormer)

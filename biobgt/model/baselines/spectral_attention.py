@@ -18,11 +18,10 @@ from biobgt.model.baselines.dense_attention import (
     flip_signs,
     mean_readout,
 )
-from biobgt.model.baselines.graph_encodings import EncodedBatch, Encoding
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_encodings import EncodedBatch
+from biobgt.model.baselines.graph_network import GraphNetwork
 
-PAIRS, PLACE = 10, 16
+PLACE = 16  # numbers that a region's place is learnt in
 _APART = -1e9  # added to the score of a pair that does not count
 
 
@@ -94,10 +93,3 @@ class _TwoAttentions(nn.Module):
     @staticmethod
     def _split(x: Tensor, parts: int) -> Tensor:
         return x.view(*x.shape[:-1], parts, -1).transpose(1, 2)
-
-
-SYSTEM = NetworkSystem(
-    ROWS["san"],
-    build=SpectralAttentionNetwork,
-    encoding=Encoding("spectrum", PAIRS),
-)

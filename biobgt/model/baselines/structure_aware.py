@@ -5,8 +5,6 @@ convolutions), values from the features; the attended sum is added over √degre
 feed-forward network. Positions are return probabilities of random walks of 1 to 20 steps.
 """
 
-from functools import partial
-
 import torch
 from torch import Tensor, nn
 
@@ -18,12 +16,11 @@ from biobgt.model.baselines.dense_attention import (
     RegionNorm,
     mean_readout,
 )
-from biobgt.model.baselines.graph_encodings import EncodedBatch, Encoding
-from biobgt.model.baselines.rows import ROWS
-from biobgt.model.baselines.system import GraphNetwork, NetworkSystem
+from biobgt.model.baselines.graph_encodings import EncodedBatch
+from biobgt.model.baselines.graph_network import GraphNetwork
 from biobgt.model.extractor import ModuleExtractor
 
-STEPS, SUBTREE = 20, 2
+SUBTREE = 2
 
 
 class StructureAwareTransformer(GraphNetwork):
@@ -36,7 +33,7 @@ class StructureAwareTransformer(GraphNetwork):
         How many positions a region has; 0 for none.
     """
 
-    def __init__(self, n_regions: int, n_groups: int, *, positions: int) -> None:
+    def __init__(self, n_regions: int, n_groups: int, *, positions: int = 0) -> None:
         super().__init__()
         self.project = nn.Linear(n_regions + positions, WIDTH)
         self.surroundings = nn.ModuleList(ModuleExtractor(WIDTH, SUBTREE) for _ in range(LAYERS))
@@ -70,14 +67,3 @@ class StructureAwareTransformer(GraphNetwork):
 def placed_features(batch: EncodedBatch) -> Tensor:
     """A region's features and, behind them, its positions, shape (B, n, n_features + k)."""
     return torch.cat([batch.features, batch.positions], dim=2)
-
-
-WITHOUT_POSITIONS = NetworkSystem(
-    ROWS["sat"],
-    build=partial(StructureAwareTransformer, positions=0),
-)
-WITH_POSITIONS = NetworkSystem(
-    ROWS["sat-pe"],
-    build=partial(StructureAwareTransformer, positions=STEPS),
-    encoding=Encoding("random-walk", STEPS),
-)

@@ -1,80 +1,77 @@
-"""What a row of the benchmark is: one object that knows its name, its works, how it is built and how it is trained."""
+"""What a system of the benchmark is: one object that knows its name, its works, how it is built and how it is trained.
 
-from abc import ABC, abstractmethod
+Without torch, so that pages can name systems whose networks they never build.
+"""
+
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import KW_ONLY, asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from torch import Tensor, nn
-
-from biobgt.model.baselines.graph_encodings import EncodedBatch, Encoding
 from biobgt.model.baselines.linear_models import Baseline
-from biobgt.model.baselines.rows import Family, Row
 from biobgt.model.presets import Preset
 from biobgt.model.training_settings import TrainingSettings
 from biobgt.references import Citation
 
+if TYPE_CHECKING:
+    from biobgt.model.baselines.graph_network import GraphNetwork
+
+Family = Literal["classical", "BioBGT", "graph transformers", "graph networks"]
+Importance = Literal["ne", "none", "pe", "degree", "pe+degree", "betweenness", "closeness", "eigenvector"]
+Positions = Literal["", "laplacian", "spectrum", "random-walk"]
 # Short, and stopped early: a network of the benchmark is trained for minutes.
 NETWORK_TRAINING = TrainingSettings(
     learning_rate=1e-4, batch_size=16, epochs=30, warmup_epochs=2, patience=6, contrast_weight=1.0
 )
-Importance = Literal["ne", "none", "pe", "degree", "pe+degree", "betweenness", "closeness", "eigenvector"]
 
 
-class GraphNetwork(nn.Module, ABC):
-    """A network over brain graphs, from a dense batch to a logit per group."""
+@dataclass(frozen=True)
+class Encoding:
+    """What a network is given of a graph beside features and weights.
 
-    @abstractmethod
-    def forward(self, batch: EncodedBatch) -> Tensor:
-        """Return logits, shape (B, n_groups)."""
+    Attributes
+    ----------
+    positions : {"", "laplacian", "spectrum", "random-walk"}
+        Eigenvectors of the normalised Laplacian, these with their eigenvalues, or return probabilities of a random
+        walk after 1, 2, … steps.
+    size : int
+        Of how many eigenvectors, or steps.
+    paths : bool
+        Whether hop distances and mean weights along shortest paths are needed.
+    """
 
-    def losses(self, batch: EncodedBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits and what is added to the cross-entropy in training, shape ().
-
-        Parameters
-        ----------
-        batch : EncodedBatch
-        groups : Tensor of int, shape (B,)
-        """
-        logits = self(batch)
-        return logits, logits.new_zeros(())
+    positions: Positions = ""
+    size: int = 0
+    paths: bool = False
 
 
 @dataclass(frozen=True)
 class System:
-    """A row of the benchmark, and how it is built.
+    """A row of the benchmark.
 
     Attributes
     ----------
-    row : Row
+    key : str
+        On the command line and in tables of results.
+    title : str
+    family : {"classical", "BioBGT", "graph transformers", "graph networks"}
+    citations : tuple of Citation
+    accuracy, auc : float, optional
+        The paper's, between 0 and 1, on its 1,009 subjects of ABIDE; None where it has no such row.
+    parameters : int, optional
+        The paper's, as its table rounds it.
+    reason : str
+        Why the row stays empty; nothing where it can be run.
     """
 
-    row: Row
-
-    @property
-    def key(self) -> str:
-        """On the command line and in tables of results."""
-        return self.row.key
-
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        return self.row.title
-
-    @property
-    def family(self) -> Family:
-        """What kind of model it is."""
-        return self.row.family
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """The works that describe it."""
-        return self.row.citations
-
-    @property
-    def reason(self) -> str:
-        """Why the row stays empty; nothing where it can be run."""
-        return self.row.why
+    key: str
+    title: str
+    family: Family
+    citations: tuple[Citation, ...] = ()
+    _: KW_ONLY
+    accuracy: float | None = None
+    auc: float | None = None
+    parameters: int | None = None
+    reason: str = ""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -93,6 +90,12 @@ class ClassicalSystem(System):
 
     baseline: Baseline
 
+    @classmethod
+    def of(cls, baseline: Baseline, **paper: Any) -> Self:
+        """The row of a simple model, with the paper's numbers where it has them."""
+        key = baseline.system or baseline.key
+        return cls(key, baseline.title, "classical", baseline.citations, baseline=baseline, **paper)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSystem(System):
@@ -104,10 +107,9 @@ class NetworkSystem(System):
         From the number of regions and of groups to a network that is not trained yet.
     training : TrainingSettings
     encoding : Encoding
-        What it is given of a graph beside features and weights.
     """
 
-    build: Callable[[int, int], GraphNetwork]
+    build: Callable[[int, int], "GraphNetwork"]
     training: TrainingSettings = NETWORK_TRAINING
     encoding: Encoding = field(default_factory=Encoding)
 
@@ -136,12 +138,3 @@ class BioBGTSystem(System):
     def settings(self) -> dict[str, Any]:
         """Preset and importance."""
         return {"system": self.key, "preset": self.preset.as_dict(), "importance": self.importance}
-
-
-class UnbuiltSystem(System):
-    """A system whose description does not suffice to build it; its row says why."""
-
-
-def n_parameters(network: nn.Module) -> int:
-    """How many numbers a network learns."""
-    return sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)
