@@ -7,6 +7,7 @@ A value that cannot be used is replaced by the default, and a sentence says so.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
 
@@ -24,7 +25,7 @@ from session.shown_model import FITTING, model_shown
 from session.view import View
 
 LINKS, PROJECTS = "The link's", "The project's"
-_LEVEL, _THRESHOLD = "level", "threshold"
+_LEVEL = "level"
 
 
 @dataclass(frozen=True)
@@ -86,21 +87,14 @@ def link_of(view: View) -> dict[str, str]:
         said[MODEL] = view.model
     if view.loaded.key == OWN:
         return said
-    always = {one.link for kind in IN_EVERY_LINK for one in kind.declared().values()}
-    chosen = {
-        name: written(view.choices[name])
-        for name, one in linked_options().items()
-        if name not in always and name in view.choices and _differs(one, view)
-    }
-    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **said, **chosen}
+    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **said, **_chosen(view)}
 
 
 def saved_view(view: View) -> dict[str, str]:
     """What a project keeps beside cohort and settings; it is the user's own file, and may name their subject."""
     model = {} if view.model == FITTING else {MODEL: view.model}
-    region = {REGION: str(view.choices.get(REGION, ""))}
     said = {name: written(value) for name, value in _always(view).items()}
-    return {SUBJECT: view.subject.id, **region, **model, **said}
+    return {SUBJECT: view.subject.id, **model, **said, **_chosen(view)}
 
 
 def link_of_project(project: Project) -> Link:
@@ -128,6 +122,16 @@ def _always(view: View) -> dict[str, Plain]:
         options = view.options(kind)
         found |= {one.link: getattr(options, one.name) for one in kind.declared().values() if one.link}
     return found
+
+
+def _chosen(view: View) -> dict[str, str]:
+    """What else the user chose, where it is not the default."""
+    always = {one.link for kind in IN_EVERY_LINK for one in kind.declared().values()}
+    return {
+        name: written(view.choices[name])
+        for name, one in linked_options().items()
+        if name not in always and name in view.choices and _differs(one, view)
+    }
 
 
 def _differs(one: Option, view: View) -> bool:
@@ -162,20 +166,19 @@ def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems:
 
 
 def _read_settings(params: Mapping[str, str], problems: list[str]) -> ConnectomeSettings:
-    values: dict[str, Plain] = {}
+    values: dict[str, Any] = {}
     for name, one in ConnectomeSettings.declared().items():
-        text = params.get(name, written(one.default))
-        if name == _LEVEL:
+        if name == _LEVEL or name not in params:  # what a level means depends on the threshold
             continue
-        if one.choices is not None:
-            known = {written(choice): choice for choice in one.choices}
+        try:
+            value = one.read(params[name])
+            one.check(value)
+        except ValueError:
+            problems.append(shown_instead(name, params[name], written(one.default)))
         else:
-            known = {"true": True, "false": False}
-        if text not in known:
-            problems.append(shown_instead(name, text, written(one.default)))
-        values[name] = known.get(text, one.default)
-    values[_LEVEL] = _read_level(params.get(_LEVEL), str(values[_THRESHOLD]), problems)
-    return ConnectomeSettings(**values)  # type: ignore[arg-type]  # each was one of those declared
+            values[name] = value
+    made = ConnectomeSettings(**values)
+    return replace(made, level=_read_level(params.get(_LEVEL), made.threshold, problems))
 
 
 def _read_level(text: str | None, rule: str, problems: list[str]) -> float:

@@ -9,9 +9,12 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, functional_connectivity, kept_results
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.options import Option, Plain
 from biobgt.project import Project, open_project
 from biobgt.simulate import demo_cohort
-from session.address import link_of_project, saved_view
+from session.address import link_of, link_of_project, saved_view
+from session.choices import linked_options
+from session.shown_model import FITTING, model_shown
 from session.uploads import UploadedFiles, read_uploaded
 from session.view import LoadedCohort, View
 from views.subjects.project_panel import file_name, project_file
@@ -83,6 +86,32 @@ def test_saving_what_was_opened_gives_the_same_file(open_page) -> None:
     view = page.session_state["view"]
     again = project_file(view.cohort, view.settings, saved_view(view), view.cohort.name)
     assert again == content
+
+
+def other_value(one: Option, cohort: Cohort) -> Plain:
+    """A value of an option that is not its default; the default where the cohort offers no other."""
+    default = one.default_for(cohort)
+    if one.name == "region":
+        return cohort.atlas.regions[-1]
+    if isinstance(default, tuple):
+        return tuple(one.offered(cohort))[-1:]
+    return next((value for value in one.offered(cohort) if value != default), default)
+
+
+def test_project_keeps_every_choice_that_a_link_keeps() -> None:
+    cohort = demo_cohort("ad", n_per_group=2)
+    model = model_shown(FITTING, cohort).cohort
+    chosen = {name: other_value(one, model if one.of_model else cohort) for name, one in linked_options().items()}
+    view = View(LoadedCohort("ad", cohort), cohort.subjects[1], SETTINGS, chosen)
+    assert len(chosen) > 40
+    link = link_of_project(open_project(io.BytesIO(content_of(cohort, chosen=chosen))))
+    assert not link.problems
+    opened = View(LoadedCohort("ad", cohort), cohort[link.subject], link.settings, link.choices)
+    assert link_of(opened) == link_of(view)
+    changed = {name for name, one in linked_options().items()
+               if chosen[name] != one.default_for(model if one.of_model else cohort)}  # fmt: skip
+    assert {name: link.choices[name] for name in changed} == {name: chosen[name] for name in changed}
+    assert {"measures", "difference_unit", "compared", "brain_shown", "region", "models_shown"} <= changed
 
 
 def test_every_cohort_can_be_saved_under_a_name(open_page) -> None:
