@@ -8,7 +8,7 @@ figures are all derived from these fields.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from biobgt.errors import InputError
 from biobgt.registry import Registry
@@ -45,8 +45,9 @@ class Option:
         The same where it depends on the cohort: its groups, or its atlas's labels.
     default_of : callable, or None
         What a page shows of a cohort before anything was chosen, where that is not the default or the first choice.
-    of_model : bool
-        Whether the cohort on which choices depend is that of the trained model, instead of the one that is shown.
+    of_model : {"", "fitting", "network"}
+        Whose cohort choices depend on: the one that is shown, or that of the trained model. Where no model was chosen
+        that is the one that fits, or the network that several cohorts share.
     steps : sequence of plain values, or None
         What the page offers; a script may take others.
     low, above, high : float or None
@@ -83,7 +84,7 @@ class Option:
     choices: Collection[Plain] | None = None
     choices_of: "Callable[[Cohort], Sequence[Plain]] | None" = None
     default_of: "Callable[[Cohort], Plain] | None" = None
-    of_model: bool = False
+    of_model: Literal["", "fitting", "network"] = ""
     steps: Sequence[Plain] | None = None
     low: float | None = None
     above: float | None = None

@@ -21,7 +21,7 @@ from biobgt.simulate import DEMO_COHORTS
 from session.choices import IN_EVERY_LINK, linked_options, read_value, value_instead
 from session.keys import COHORT, LABELLING, MODEL, REGION, SUBJECT
 from session.loaded_cohorts import DEFAULT_COHORT, OWN
-from session.shown_model import FITTING, model_shown
+from session.shown_model import FITTING, cohort_behind
 from session.view import View
 
 LINKS, PROJECTS = "The link's", "The project's"
@@ -139,21 +139,17 @@ def _differs(one: Option, view: View) -> bool:
     value = view.choices[one.link]
     if one.link == REGION and value not in view.atlas.regions:
         return False
-    of = view.cohort
-    if one.of_model:
-        if view.model_shown is None or value == ():
-            return False
-        of = view.model_shown.cohort
+    of = cohort_behind(one, view.model, view.cohort)
+    if of is None or (one.of_model and value == ()):
+        return False
     return value != one.default_for(of) and read_value(one, written(value), of) is not None
 
 
 def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems: list[str]) -> dict[str, Plain]:
     choices: dict[str, Plain] = {}
-    shown = model_shown(model, cohort)
     for name, one in linked_options().items():
-        if name not in said or (one.of_model and shown is None):
+        if name not in said or (of := cohort_behind(one, model, cohort)) is None:
             continue
-        of = shown.cohort if one.of_model and shown is not None else cohort
         value = read_value(one, said[name], of)
         if name == REGION and said[name] and said[name] not in cohort.atlas.regions:
             problems.append(shown_instead(name, said[name], "the strongest hub"))

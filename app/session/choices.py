@@ -17,6 +17,7 @@ from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.options import Option, Options, Plain, written
 from session.keys import LEVEL_KEYS
 from session.page_options import PageOptions
+from session.shown_model import cohort_behind
 
 # Beside the settings of the graph, these stand in every link, so that it shows the same whatever a later version's
 # defaults are. The others stand there where they are not the default, so that a link stays short.
@@ -54,7 +55,7 @@ def session_choices() -> dict[str, Plain]:
 
 
 def options_of(
-    choices: Mapping[str, Plain], kind: type[AnyOptions], cohort: Cohort, model: Cohort | None, /, **fixed: Plain
+    choices: Mapping[str, Plain], kind: type[AnyOptions], cohort: Cohort, model: str, /, **fixed: Plain
 ) -> AnyOptions:
     """A group of options as they were chosen; what the cohort does not offer, or was not chosen, is the default.
 
@@ -64,15 +65,14 @@ def options_of(
         By the names of links.
     kind : type of Options
     cohort : Cohort
-    model : Cohort or None
-        That of the trained model, for options of models; None where there is no model.
+    model : str
+        Name of the trained model, for options of models.
     **fixed : plain values
         Options that are not the user's choice here.
     """
     values = dict(fixed)
     for one in kind.declared().values():
-        of = model if one.of_model else cohort
-        if one.link and one.name not in fixed and of is not None:
+        if one.link and one.name not in fixed and (of := cohort_behind(one, model, cohort)) is not None:
             values[one.name] = usable(one, choices.get(one.link, one.default_for(of)), of)
     return kind(**values)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from biobgt import Cohort
 from biobgt.figures.surface import BRAIN_KINDS, NODES, has_surface
@@ -52,7 +52,9 @@ def _disorders(cohort: Cohort) -> tuple[str, ...]:
     return tuple(group for own in installed_model(cohort.name).readouts.values() for group in own[1:])
 
 
-def _brain(what: str, link: str, *, of_model: bool = False, once: Mapping[str, str] | None = None) -> Any:
+def _brain(
+    what: str, link: str, *, of_model: Literal["", "network"] = "", once: Mapping[str, str] | None = None
+) -> Any:
     """The option of how something is drawn in the brain; ``once`` are values that earlier links hold."""
     return option(
         IN_3D,
@@ -86,7 +88,7 @@ class PageOptions(Options):
         help="Models whose attention is shown. The default is the network trained on several cohorts, or all models.",
         choices_of=_models,
         default_of=_chosen_model_first,
-        of_model=True,
+        of_model="network",
         link="models_shown",
     )
     readout: str = option(
@@ -95,7 +97,7 @@ class PageOptions(Options):
         help="A network that several cohorts share has a readout for each. A probability means something only for "
         "subjects who were scanned and preprocessed as the subjects of that cohort were.",
         choices_of=_readouts,
-        of_model=True,
+        of_model="fitting",
         shown={"": "Choose a cohort"},
         link="readout",
     )
@@ -104,10 +106,10 @@ class PageOptions(Options):
         title="Disorder",
         help="It is compared with the controls of its own cohort.",
         choices_of=_disorders,
-        of_model=True,
+        of_model="network",
         link="disorder",
     )
-    received_brain: str = _brain("Regions", "received_brain", of_model=True, once=_BRAINS_ONCE)
+    received_brain: str = _brain("Regions", "received_brain", of_model="network", once=_BRAINS_ONCE)
     own_attention: bool = option(
         False,
         title="Run the model on the subject",

@@ -6,6 +6,7 @@ subject's cohort, like everything else that is measured.
 
 from biobgt import Cohort
 from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
+from biobgt.options import Option
 
 FITTING = ""  # in place of a model: whichever fits the cohort
 
@@ -16,11 +17,33 @@ def chosen_model(name: str, cohort: Cohort) -> InstalledModel | None:
     return installed_model(found) if found else None
 
 
-def network_shown() -> InstalledModel | None:
-    """The first network that several cohorts share; None where there is none."""
-    return next((model for model in installed_models().values() if model.readouts), None)
+def model_shown(name: str, cohort: Cohort, of: str = "fitting") -> InstalledModel | None:
+    """The model of this name, or else the one that is meant; None where there is no model.
+
+    Parameters
+    ----------
+    name : str
+    cohort : Cohort
+    of : {"fitting", "network"}
+        Whether the model that fits the cohort is meant, or the network that several cohorts share; where there is none,
+        the first of all.
+    """
+    models = installed_models().values()
+    networks = (model for model in models if model.readouts and of == "network" and name == FITTING)
+    return next(networks, None) or chosen_model(name, cohort) or next(iter(models), None)
 
 
-def model_shown(name: str, cohort: Cohort) -> InstalledModel | None:
-    """The same, or the first of all; None where there is no model."""
-    return chosen_model(name, cohort) or next(iter(installed_models().values()), None)
+def cohort_behind(one: Option, name: str, cohort: Cohort) -> Cohort | None:
+    """The cohort on which the choices of an option depend; None where that is a model's, and there is no model.
+
+    Parameters
+    ----------
+    one : Option
+    name : str
+        Of the model.
+    cohort : Cohort
+    """
+    if not one.of_model:
+        return cohort
+    model = model_shown(name, cohort, one.of_model)
+    return None if model is None else model.cohort

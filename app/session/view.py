@@ -108,9 +108,7 @@ class View:
         """A group of options, as the user chose them; ``fixed`` are not the user's choice here."""
         asked = (kind, tuple(fixed.items()))
         if asked not in self._chosen:
-            of_model = any(one.of_model for one in kind.declared().values())
-            model = self.model_shown.cohort if of_model and self.model_shown is not None else None
-            self._chosen[asked] = options_of(self.choices, kind, self.cohort, model, **fixed)
+            self._chosen[asked] = options_of(self.choices, kind, self.cohort, self.model, **fixed)
         return cast("AnyOptions", self._chosen[asked])
 
     @cached_property

@@ -40,7 +40,7 @@ class AttentionReceivedOptions(AttentionPartOptions):
         title="Group",
         help="The group whose attention is shown; by default the controls.",
         choices_of=groups_of,
-        of_model=True,
+        of_model="network",
         in_a_row=True,
         link="received_group",
     )

@@ -13,7 +13,8 @@ from session.choices import IN_EVERY_LINK, linked_options, session_choices
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View
 
-# Of the AD demo, and of the model that fits it: everything another value than the default.
+MODEL, NETWORK = "adsim-aal90", "five-groups-aal90"
+# Of the AD demo, and of the model of its groups: everything another value than the default.
 CHOSEN = {
     "matrix_shown": "graph",
     "region_order": "atlas",
@@ -73,8 +74,8 @@ NAMES = (
 )
 
 
-def view_of(cohort, key="ad"):
-    return View(LoadedCohort(key, cohort), cohort.subjects[0], ConnectomeSettings(), session_choices())
+def view_of(cohort, key="ad", model=MODEL):
+    return View(LoadedCohort(key, cohort), cohort.subjects[0], ConnectomeSettings(), session_choices(), model)
 
 
 def test_every_choice_is_tested():
@@ -131,15 +132,35 @@ def test_brain_of_an_earlier_link_is_known(cohort, text, value):
 def test_choices_are_those_of_the_model_that_is_looked_at(cohort):
     link = read_link({"cohort": "ad", "model": "abide-cc200", "received_group": "ASD"}).checked(cohort)
     assert (link.choices["received_group"], link.problems) == ("ASD", ())
-    (problem,) = read_link({"cohort": "ad", "received_group": "ASD"}).checked(cohort).problems
+    (problem,) = read_link({"cohort": "ad", "model": MODEL, "received_group": "ASD"}).checked(cohort).problems
     assert problem == "The link's received_group 'ASD' is not available here, so NC is shown instead."
 
 
+def test_attention_without_a_chosen_model_is_that_of_the_network(cohort, session):
+    """The page opens on the network, so that its groups are those of the link."""
+    session |= {"received_group": "MCI (simulated)", "probability_of": "NC"}  # the second is of the model that fits
+    address = link_of(view_of(cohort, model=""))
+    assert {name: address[name] for name in set(address) & NAMES} == session
+    link = read_link(address).checked(cohort)
+    assert ({name: link.choices[name] for name in session}, link.problems) == (session, ())
+    (problem,) = read_link({"cohort": "ad", "received_group": "MCI"}).checked(cohort).problems
+    assert problem == "The link's received_group 'MCI' is not available here, so NC (ABIDE) is shown instead."
+
+
+def test_group_of_the_network_that_is_chosen_on_the_page_is_in_its_link(open_page):
+    first = open_page("attention", cohort="ad")
+    first.selectbox(key="received_group").select("ADHD").run()
+    assert first.query_params["received_group"] in ("ADHD", ["ADHD"])
+    second = open_page("attention", cohort="ad", received_group="ADHD")
+    assert not second.warning
+    assert figure(second, "received") == figure(first, "received")
+
+
 def test_choices_of_a_network_are_in_its_links(cohort):
-    link = read_link({"cohort": "ad", "model": "five-groups-aal90", **OF_NETWORKS}).checked(cohort)
+    link = read_link({"cohort": "ad", "model": NETWORK, **OF_NETWORKS}).checked(cohort)
     assert {name: link.choices[name] for name in OF_NETWORKS} == OF_NETWORKS
     assert link.problems == ()
-    bad = read_link({"cohort": "ad", "model": "five-groups-aal90", **dict.fromkeys(OF_NETWORKS, "<")}).checked(cohort)
+    bad = read_link({"cohort": "ad", "model": NETWORK, **dict.fromkeys(OF_NETWORKS, "<")}).checked(cohort)
     assert len(bad.problems) == 2
 
 

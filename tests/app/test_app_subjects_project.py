@@ -14,7 +14,7 @@ from biobgt.project import Project, open_project
 from biobgt.simulate import demo_cohort
 from session.address import link_of, link_of_project, saved_view
 from session.choices import linked_options
-from session.shown_model import FITTING, model_shown
+from session.shown_model import FITTING, cohort_behind
 from session.uploads import UploadedFiles, read_uploaded
 from session.view import LoadedCohort, View
 from views.subjects.project_panel import file_name, project_file
@@ -100,18 +100,17 @@ def other_value(one: Option, cohort: Cohort) -> Plain:
 
 def test_project_keeps_every_choice_that_a_link_keeps() -> None:
     cohort = demo_cohort("ad", n_per_group=2)
-    model = model_shown(FITTING, cohort).cohort
-    chosen = {name: other_value(one, model if one.of_model else cohort) for name, one in linked_options().items()}
+    asked = {name: cohort_behind(one, FITTING, cohort) for name, one in linked_options().items()}
+    chosen = {name: other_value(one, asked[name]) for name, one in linked_options().items()}
     view = View(LoadedCohort("ad", cohort), cohort.subjects[1], SETTINGS, chosen)
     assert len(chosen) > 40
     link = link_of_project(open_project(io.BytesIO(content_of(cohort, chosen=chosen))))
     assert not link.problems
     opened = View(LoadedCohort("ad", cohort), cohort[link.subject], link.settings, link.choices)
     assert link_of(opened) == link_of(view)
-    changed = {name for name, one in linked_options().items()
-               if chosen[name] != one.default_for(model if one.of_model else cohort)}  # fmt: skip
+    changed = {name for name, one in linked_options().items() if chosen[name] != one.default_for(asked[name])}
     assert {name: link.choices[name] for name in changed} == {name: chosen[name] for name in changed}
-    assert {"measures", "difference_unit", "compared", "brain_shown", "region", "models_shown"} <= changed
+    assert {"measures", "difference_unit", "compared", "brain_shown", "region", "received_group"} <= changed
 
 
 def test_every_cohort_can_be_saved_under_a_name(open_page) -> None:

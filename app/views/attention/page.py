@@ -14,7 +14,7 @@ from biobgt.model.systems_attention import load_systems_attention
 from biobgt.training.card_words import parts_words
 from session.loaded_cohorts import OWN
 from session.page_options import PageOptions
-from session.shown_model import FITTING, network_shown
+from session.shown_model import FITTING, model_shown
 from session.view import View, current_view
 from views.attention.attention_panels import (
     part_of,
@@ -45,16 +45,15 @@ def show_page() -> None:
         "entanglement (NE) and training on the subjects' groups contribute to its predictions. Maps are group means "
         "over subjects; the attention of each subject is that of the one ensemble member not trained on it."
     )
-    own, network = view, network_shown()
-    if network is not None and view.model == FITTING:  # all groups in one network are the page's question
-        view = replace(view, model=network.name)
-        st.caption(
-            plain(f"Shown: {network.name}, one network trained on all cohorts. Choose another model in the sidebar.")
-        )
-    model = view.model_shown
+    own, model = view, model_shown(view.model, view.cohort, "network")
     if model is None:
         no_models()
         return
+    if model.readouts and view.model == FITTING:  # all groups in one network are the page's question
+        view = replace(view, model=model.name)
+        st.caption(
+            plain(f"Shown: {model.name}, one network trained on all cohorts. Choose another model in the sidebar.")
+        )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
     sections = _sections(view, model)
