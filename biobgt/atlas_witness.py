@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist, pdist, squareform
 
 from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Subject
@@ -59,12 +58,14 @@ def atlas_witness(connectivity: Matrix, atlas: Atlas) -> AtlasWitness | None:
     atlas : Atlas
         Whose regions the rows are taken for.
     """
+    from scipy.spatial.distance import pdist  # takes half a second, and most commands do without
+
     known = atlas.placed & (np.abs(connectivity - np.diag(np.diag(connectivity))).sum(axis=0) > 0)
     if atlas.coordinates is None or known.sum() < _LEAST_REGIONS:
         return None
     matrix, places = connectivity[np.ix_(known, known)], atlas.coordinates[known]
     pairs = np.triu_indices(len(matrix), 1)
-    fall = -_correlation(ranks(matrix[pairs]), ranks(squareform(pdist(places))[pairs]))
+    fall = -_correlation(ranks(matrix[pairs]), ranks(pdist(places)))
     mirror = _mirror_rank(matrix, places)
     return None if mirror is None else AtlasWitness(fall, mirror)
 
@@ -86,6 +87,8 @@ def doubt_words(cohort: Cohort, witness: AtlasWitness) -> str:
 
 def _mirror_rank(matrix: Matrix, places: Matrix) -> float | None:
     """The share of regions of the other hemisphere to which a region is connected less than to its mirror image."""
+    from scipy.spatial.distance import cdist
+
     x = places[:, 0]
     other = np.outer(x, x) < 0
     distances = np.where(other, cdist(places * np.array([-1.0, 1.0, 1.0]), places), np.inf)

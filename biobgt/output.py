@@ -12,6 +12,7 @@ from tempfile import mkstemp
 from biobgt.errors import InputError
 from biobgt.workplaces import hold
 
+TIMELESS = (1980, 1, 1, 0, 0, 0)  # of entries of a zip, so that none carries the time of its writing
 _PART = ".part"
 _JUST_BEGUN_S = 60.0
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, get_args
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule, check_choice
+from biobgt.output import TIMELESS
 from biobgt.readers.project_documents import Array, cohort_document, field_of
 from biobgt.readers.project_files import (
     DOCUMENT,
@@ -29,8 +30,6 @@ from biobgt.readers.project_files import (
 __all__ = ["PROJECT_SUFFIX", "Project", "ViewValue", "open_project", "save_project", "settings_from"]
 
 ViewValue = str | int | float | bool
-# The same project makes the same bytes: no entry carries the time of its saving.
-_TIMELESS = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ def save_project(
             content = encode_array(values)
             where = f"arrays/{name}.npy"
             arrays[where] = {"shape": list(values.shape), "sha256": hashlib.sha256(content).hexdigest()}
-            archive.writestr(zipfile.ZipInfo(where, _TIMELESS), content)
+            archive.writestr(zipfile.ZipInfo(where, TIMELESS), content)
             return where
 
         document = {
@@ -79,7 +78,7 @@ def save_project(
         }
         # In ASCII, because names of files may hold bytes that are no text, and those cannot be written otherwise.
         text = json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1)
-        archive.writestr(zipfile.ZipInfo(DOCUMENT, _TIMELESS), text, zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo(DOCUMENT, TIMELESS), text, zipfile.ZIP_DEFLATED)
 
 
 def open_project(stream: str | Path | BinaryIO) -> Project:

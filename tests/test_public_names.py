@@ -80,6 +80,21 @@ assert not heavy, f"{heavy} were imported"
 """)
 
 
+@pytest.mark.parametrize("command", ["info", "predict", "attention", "figure", "train", "evaluate"])
+def test_help_on_a_command_draws_and_fits_nothing(command: str) -> None:
+    run(f"""
+import sys
+from biobgt.cli import main
+sys.argv = ["biobgt", "{command}", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+heavy = {{"scipy", "sklearn", "torch", "nilearn", "matplotlib", "plotly"}} & set(sys.modules)
+assert not heavy, f"{{heavy}} were imported"
+""")
+
+
 def test_names_of_measures_cost_no_statistics() -> None:
     run("""
 import sys

@@ -24,13 +24,13 @@ from biobgt.export.methods import LIBRARY, METHODS, Methods, methods_of
 from biobgt.export.requests import PANELS, CohortRef, FigureRequest
 from biobgt.export.script import make_script
 from biobgt.export.texts import captions_text, has_simulated, is_simulated, readme_text
-from biobgt.export.word_methods import TIMELESS, methods_word
+from biobgt.export.word_methods import methods_word
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.saving import save_figure
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.graph import ConnectomeSettings
 from biobgt.measured import MeasuredCohort
-from biobgt.output import make_folder
+from biobgt.output import TIMELESS, make_folder
 from biobgt.project import PROJECT_SUFFIX, save_project
 from biobgt.references import Citation
 from biobgt.spreadsheets import write_csv

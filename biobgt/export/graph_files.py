@@ -19,7 +19,6 @@ import pandas as pd
 import biobgt
 from biobgt.atlas import Atlas
 from biobgt.errors import InputError
-from biobgt.export.word_methods import TIMELESS
 from biobgt.figures.gaps import with_gaps
 from biobgt.figures.modules import named_modules
 from biobgt.figures.surface import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels_of
@@ -27,6 +26,7 @@ from biobgt.graph import BrainGraph
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import COMPARED
 from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.output import TIMELESS
 from biobgt.references import work
 from biobgt.registry import Registry
 from biobgt.spreadsheets import write_csv

@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape
 
 from biobgt.export.cited_text import Run, ToComplete
 from biobgt.export.methods import Methods, Paragraph
+from biobgt.output import TIMELESS
 
-TIMELESS = (1980, 1, 1, 0, 0, 0)  # no entry carries the time of its writing
 _HEADER = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _TYPES = (
