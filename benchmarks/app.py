@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic, perf_counter, process_time, sleep
@@ -53,7 +53,8 @@ Figures = list[tuple[Any, dict[str, Any]]]
 def run() -> None:
     """Print the ratios."""
     sys.path.insert(0, str(APP))  # as `streamlit run` does
-    print_ratios("The app, demo cohort of 200 regions", [*_redraws(), _start()])
+    with chdir(APP):  # where the app's own settings are
+        print_ratios("The app, demo cohort of 200 regions", [*_redraws(), _start()])
 
 
 def _redraws() -> list[Ratio]:

@@ -139,7 +139,7 @@ def _differs(one: Option, view: View) -> bool:
     value = view.choices[one.link]
     if one.link == REGION and value not in view.atlas.regions:
         return False
-    of = cohort_behind(one, view.model, view.cohort)
+    of = view.cohort_behind(one)
     if of is None or (one.of_model and value == ()):
         return False
     return value != one.default_for(of) and read_value(one, written(value), of) is not None

@@ -4,7 +4,7 @@ Options are declared with their figures in ``biobgt``, and here and there with a
 whatever has a name in links is read from an address, kept in the session and written to the address again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import streamlit as st
@@ -17,7 +17,6 @@ from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.options import Option, Options, Plain, written
 from session.keys import LEVEL_KEYS
 from session.page_options import PageOptions
-from session.shown_model import cohort_behind
 
 # Beside the settings of the graph, these stand in every link, so that it shows the same whatever a later version's
 # defaults are. The others stand there where they are not the default, so that a link stays short.
@@ -55,7 +54,11 @@ def session_choices() -> dict[str, Plain]:
 
 
 def options_of(
-    choices: Mapping[str, Plain], kind: type[AnyOptions], cohort: Cohort, model: str, /, **fixed: Plain
+    choices: Mapping[str, Plain],
+    kind: type[AnyOptions],
+    cohort_behind: Callable[[Option], Cohort | None],
+    /,
+    **fixed: Plain,
 ) -> AnyOptions:
     """A group of options as they were chosen; what the cohort does not offer, or was not chosen, is the default.
 
@@ -64,15 +67,14 @@ def options_of(
     choices : mapping of str to plain values
         By the names of links.
     kind : type of Options
-    cohort : Cohort
-    model : str
-        Name of the trained model, for options of models.
+    cohort_behind : callable
+        From an option to the cohort on which its choices depend.
     **fixed : plain values
         Options that are not the user's choice here.
     """
     values = dict(fixed)
     for one in kind.declared().values():
-        if one.link and one.name not in fixed and (of := cohort_behind(one, model, cohort)) is not None:
+        if one.link and one.name not in fixed and (of := cohort_behind(one)) is not None:
             values[one.name] = usable(one, choices.get(one.link, one.default_for(of)), of)
     return kind(**values)
 

@@ -17,11 +17,11 @@ from biobgt.export import cohort_sha256
 from biobgt.kept_results import Key, MemoryStore
 from biobgt.measured import Measured, MeasuredCohort
 from biobgt.model.installed import InstalledModel
-from biobgt.options import Options, Plain
+from biobgt.options import Option, Options, Plain
 from biobgt.quality import quality_table
 from session.choices import options_of
 from session.keys import VIEW
-from session.shown_model import FITTING, chosen_model, model_shown
+from session.shown_model import FITTING, chosen_model, cohort_behind, model_shown
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
 
@@ -108,8 +108,19 @@ class View:
         """A group of options, as the user chose them; ``fixed`` are not the user's choice here."""
         asked = (kind, tuple(fixed.items()))
         if asked not in self._chosen:
-            self._chosen[asked] = options_of(self.choices, kind, self.cohort, self.model, **fixed)
+            self._chosen[asked] = options_of(self.choices, kind, self.cohort_behind, **fixed)
         return cast("AnyOptions", self._chosen[asked])
+
+    def cohort_behind(self, one: Option) -> Cohort | None:
+        """The cohort on which an option's choices depend; None where that is a model's, and there is no model."""
+        if one.of_model not in self._behind:
+            self._behind[one.of_model] = cohort_behind(one, self.model, self.cohort)
+        return self._behind[one.of_model]
+
+    @cached_property
+    def _behind(self) -> dict[str, Cohort | None]:
+        """Cohorts that were found before: which models there are is looked up on the disk."""
+        return {}
 
     @cached_property
     def _chosen(self) -> dict[Hashable, Options]:
