@@ -98,7 +98,7 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) ->
     if estimator == "fisher-z":
         raise InputError(f"Subject '{subject.id}' has a matrix with values beyond ±1, for which Fisher z is undefined.")
     raise InputError(
-        f"Subject '{subject.id}' has a connectivity matrix only; {ESTIMATORS[estimator]} needs its region series."
+        f"Subject '{subject.id}' has a connectivity matrix only; {ESTIMATORS[estimator].words} needs its region series."
     )
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from biobgt.atlas import Atlas
 from biobgt.errors import InputError
 from biobgt.options import Options, option
-from biobgt.wording import percent
+from biobgt.registry import Registry
+from biobgt.wording import listed, percent
 
 Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
@@ -23,12 +24,67 @@ PEARSON: Estimator = "pearson"
 SignRule = Literal["positive", "absolute", "signed"]
 ThresholdRule = Literal["absolute", "proportional", "none"]
 
-ESTIMATORS: Mapping[str, str] = {
-    "pearson": "Pearson correlation",
-    "fisher-z": "Fisher-z transformed Pearson correlation",
-    "partial": "partial correlation, from the Ledoit-Wolf covariance",
-    "ledoit-wolf": "correlation from the Ledoit-Wolf shrunk covariance",
-    "tangent": "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
+
+@dataclass(frozen=True)
+class ConnectivityEstimator:
+    """A way to estimate connectivity.
+
+    Attributes
+    ----------
+    key : str
+    title : str
+        As a page offers it.
+    words : str
+        Within a sentence of a caption or a methods text.
+    quantity : str
+        What its values are called on scales and axes.
+    colour_limit : float
+        Half the width of the colour scale: partial correlations of many regions are small, Fisher z may pass 1.
+    shrunk : bool
+        Whether it starts from the Ledoit-Wolf covariance.
+    """
+
+    key: Estimator
+    title: str
+    words: str
+    quantity: str
+    colour_limit: float = 1.0
+    shrunk: bool = False
+
+
+ESTIMATORS: Registry[ConnectivityEstimator] = Registry(
+    "estimator",
+    ConnectivityEstimator(PEARSON, "Pearson correlation", "Pearson correlation", "r"),
+    ConnectivityEstimator("fisher-z", "Fisher z", "Fisher-z transformed Pearson correlation", "Fisher z", 1.5),
+    ConnectivityEstimator(
+        "partial",
+        "Partial correlation",
+        "partial correlation, from the Ledoit-Wolf covariance",
+        "partial r",
+        0.3,
+        shrunk=True,
+    ),
+    ConnectivityEstimator(
+        "ledoit-wolf",
+        "Ledoit-Wolf correlation",
+        "correlation from the Ledoit-Wolf shrunk covariance",
+        "shrunk r",
+        shrunk=True,
+    ),
+    ConnectivityEstimator(
+        "tangent",
+        "Tangent space of the cohort",
+        "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
+        "tangent",
+        shrunk=True,
+    ),
+)
+
+# What negative connections are under each sign rule.
+SIGN_RULES: Mapping[SignRule, str] = {
+    "positive": "set to zero",
+    "absolute": "replaced by their absolute values",
+    "signed": "kept",
 }
 
 
@@ -55,19 +111,7 @@ _SYMMETRY_TOLERANCE = 1e-6
 class ConnectomeSettings(Options):
     """How a brain graph is made; every choice is visible.
 
-    Attributes
-    ----------
-    estimator : str
-        One of :data:`ESTIMATORS`.
-    sign : {"positive", "absolute", "signed"}
-        Keep positive connections only, take absolute values, or keep both signs.
-    threshold : {"absolute", "proportional", "none"}
-        Drop connections weaker than ``level``, keep the strongest share ``level`` of all pairs, or keep all.
-        Strength is the absolute value of the weight.
-    level : float
-        The weight, or the share between 0 and 1, of the threshold; where none is given, that of :data:`LEVELS`.
-    backbone : bool
-        Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.
+    The strength of a connection, to which thresholds apply, is the absolute value of its weight.
     """
 
     estimator: Estimator = option(
@@ -75,21 +119,15 @@ class ConnectomeSettings(Options):
         title="Connectivity",
         help="How connectivity is estimated.",
         choices=get_args(Estimator),
-        shown={
-            "pearson": "Pearson correlation",
-            "fisher-z": "Fisher z",
-            "partial": "Partial correlation",
-            "ledoit-wolf": "Ledoit-Wolf correlation",
-            "tangent": "Tangent space of the cohort",
-        },
+        shown={key: one.title for key, one in ESTIMATORS.items()},
         link="estimator",
     )
     sign: SignRule = option(
         "positive",
         title="Sign rule",
-        help="Keep positive connections only, take absolute values, or keep both signs.",
+        help=f"Negative connections are {listed([f'{what} ({rule})' for rule, what in SIGN_RULES.items()], 'or')}.",
         choices=get_args(SignRule),
-        shown={"positive": "Positive", "absolute": "Absolute", "signed": "Signed"},
+        shown=str.capitalize,
         link="sign",
     )
     threshold: ThresholdRule = option(
@@ -126,16 +164,21 @@ class ConnectomeSettings(Options):
         if self.threshold == "proportional" and not 0 < self.level <= 1:
             raise InputError(f"A proportional threshold keeps a share above 0 and up to 1, not {self.level}.")
 
-    def describe(self) -> str:
-        """Say it in words, for captions and methods."""
-        kept = {
-            "absolute": f"connections of at least {self.level:g}",
+    @property
+    def kept(self) -> str:
+        """Which connections are kept, in words."""
+        size = " in absolute value" if self.sign == "signed" else ""
+        return {
+            "absolute": f"connections of at least {self.level:g}{size}",
             "proportional": f"the strongest {percent(self.level, 1)} of pairs",
             "none": "all connections",
         }[self.threshold]
-        signs = {"positive": "positive only", "absolute": "absolute values", "signed": "both signs"}[self.sign]
+
+    def describe(self) -> str:
+        """Say it in words, for captions."""
+        signs = f"negative connections {SIGN_RULES[self.sign]}"
         tree = ", with the maximum spanning tree" if self.backbone else ""
-        return f"{ESTIMATORS[self.estimator]}; {signs}; {kept}{tree}"
+        return f"{ESTIMATORS[self.estimator].words}; {signs}; {self.kept}{tree}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -194,7 +194,7 @@ def _with_interval(found: Mapping[str, float]) -> str:
 
 
 def _estimators() -> str:
-    return table(("estimator", "what it is"), [(f"`{key}`", title) for key, title in ESTIMATORS.items()])
+    return table(("estimator", "what it is"), [(f"`{key}`", one.words) for key, one in ESTIMATORS.items()])
 
 
 def _demos() -> str:

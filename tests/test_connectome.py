@@ -1,3 +1,5 @@
+from typing import get_args
+
 import bct
 import networkx as nx
 import numpy as np
@@ -20,7 +22,15 @@ from biobgt.connectome import (
     subject_connectivity,
 )
 from biobgt.errors import InputError
-from biobgt.graph import BrainGraph, ConnectomeSettings, check_connectivity
+from biobgt.graph import (
+    ESTIMATORS,
+    SIGN_RULES,
+    BrainGraph,
+    ConnectomeSettings,
+    Estimator,
+    SignRule,
+    check_connectivity,
+)
 
 
 @pytest.fixture
@@ -244,8 +254,15 @@ def test_every_threshold_has_its_own_level_by_default():
             ConnectomeSettings(**wrong)
 
 
+def test_every_estimator_and_sign_rule_has_its_words():
+    assert tuple(ESTIMATORS) == get_args(Estimator)
+    assert tuple(SIGN_RULES) == get_args(SignRule)
+
+
 def test_settings_in_words():
-    assert ConnectomeSettings().describe() == "Pearson correlation; positive only; connections of at least 0.3"
+    words = "Pearson correlation; negative connections set to zero; connections of at least 0.3"
+    assert ConnectomeSettings().describe() == words
+    assert ConnectomeSettings(sign="signed").kept == "connections of at least 0.3 in absolute value"
     words = ConnectomeSettings(threshold="proportional", level=0.15, backbone=True).describe()
     assert "the strongest 15.0 % of pairs, with the maximum spanning tree" in words
 

@@ -39,7 +39,7 @@ def test_ne_is_less_reliable_than_neff():
     ("settings", "atlas", "words"),
     [
         (ConnectomeSettings(), "aal90", "the study is on CC200, this subject on AAL-90"),
-        (ConnectomeSettings(level=0.2), "cc200", "the study has Pearson correlation; positive only"),
+        (ConnectomeSettings(level=0.2), "cc200", "the study has Pearson correlation; negative connections set to zero"),
         (ConnectomeSettings(threshold="proportional", level=0.1), "power264", "the study is on CC200"),
     ],
 )

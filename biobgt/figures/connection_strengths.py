@@ -11,7 +11,8 @@ from biobgt.figures.connectivity_heatmap import colour_limit
 from biobgt.figures.figure import Figure, NoOptions, registered
 from biobgt.figures.frame import layout, whose
 from biobgt.figures.gaps import with_gaps
-from biobgt.figures.graph_words import QUANTITIES, graph_citations, graph_methods
+from biobgt.figures.graph_words import graph_citations, graph_methods
+from biobgt.graph import ESTIMATORS
 from biobgt.wording import percent
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class ConnectivityDistribution(Figure):
     @property
     def quantity(self) -> str:
         """What the axis stands for."""
-        return QUANTITIES[self.estimator]
+        return ESTIMATORS[self.estimator].quantity
 
     @property
     def pairs(self) -> tuple[Values, NDArray[np.bool_]]:

@@ -16,12 +16,7 @@ from biobgt.colours import PALE_GREY
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, block_lines, block_ticks, layout, whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
-from biobgt.figures.graph_words import (
-    QUANTITIES,
-    graph_citations,
-    graph_methods,
-    regions_in_order,
-)
+from biobgt.figures.graph_words import graph_citations, graph_methods, regions_in_order
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
 from biobgt.figures.shared_options import order_option
 from biobgt.graph import ESTIMATORS, BrainGraph
@@ -39,21 +34,13 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 MatrixShown = Literal["connectivity", "graph"]
 
-# ±limit of the colour scale; partial correlations of many regions are small, Fisher z may pass 1.
-COLOUR_LIMITS: Mapping[str, float] = {
-    "pearson": 1.0,
-    "ledoit-wolf": 1.0,
-    "fisher-z": 1.5,
-    "partial": 0.3,
-    "tangent": 1.0,
-}
 DIVERGING = "RdBu_r"  # safe for the colour-blind; white is zero, red positive, blue negative
 _MATRICES: Mapping[str, str] = {"connectivity": "Functional connectivity", "graph": "Brain graph"}
 
 
 def colour_limit(matrix: Values, estimator: str = "pearson") -> float:
     """Half the width of the colour scale: fixed for an estimator, wider only for a matrix brought in other units."""
-    limit = COLOUR_LIMITS[estimator]
+    limit = ESTIMATORS[estimator].colour_limit
     largest = float(np.abs(matrix[~np.eye(len(matrix), dtype=bool)]).max())
     return largest if estimator == "pearson" and largest > limit else limit
 
@@ -142,7 +129,7 @@ class ConnectivityHeatmap(Figure):
     @property
     def quantity(self) -> str:
         """What the colours stand for."""
-        return QUANTITIES[self.estimator]
+        return ESTIMATORS[self.estimator].quantity
 
     @property
     def numbers(self) -> "pd.DataFrame":
@@ -155,8 +142,8 @@ class ConnectivityHeatmap(Figure):
         opening, n_regions, graph = whose(self.subject, self.simulated), len(self.regions), self.graph
         if graph is None:
             return (
-                f"{opening}: functional connectivity between {n_regions} regions ({ESTIMATORS[self.estimator]}). Red "
-                f"is positive, blue negative, white zero; the scale runs to ±{self.limit:.3g}.{self.gaps}"
+                f"{opening}: functional connectivity between {n_regions} regions ({ESTIMATORS[self.estimator].words}). "
+                f"Red is positive, blue negative, white zero; the scale runs to ±{self.limit:.3g}.{self.gaps}"
             )
         rules = "" if graph.settings is None else graph.settings.describe()
         return (

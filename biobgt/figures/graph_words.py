@@ -1,33 +1,17 @@
 """Words that figures of brain graphs share: how a graph was made, what to cite, in which order regions are drawn."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from biobgt.errors import InputError
 from biobgt.figures.region_order import RegionOrder, order_regions
-from biobgt.graph import ESTIMATORS
+from biobgt.graph import ESTIMATORS, SIGN_RULES
 from biobgt.references import Citation, in_brackets
-from biobgt.wording import percent
 
 if TYPE_CHECKING:
     from biobgt.atlas import Atlas
     from biobgt.graph import ConnectomeSettings, Matrix
 
 ATLAS_ORDER = "atlas"
-# What the values of a connectivity matrix are called, by estimator.
-QUANTITIES: Mapping[str, str] = {
-    "pearson": "r",
-    "fisher-z": "Fisher z",
-    "partial": "partial r",
-    "ledoit-wolf": "shrunk r",
-    "tangent": "tangent",
-}
-_SHRUNK = {"partial", "ledoit-wolf", "tangent"}
-_SIGNS: Mapping[str, str] = {
-    "positive": "Negative connections were set to zero.",
-    "absolute": "The weight of a connection was its absolute value.",
-    "signed": "Positive and negative connections were kept.",
-}
 
 
 def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:
@@ -37,17 +21,13 @@ def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:
 
 def graph_methods(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[str, ...]:
     """Say how brain graphs were made, one sentence per decision."""
-    kept = {
-        "absolute": f"Connections weaker than {settings.level:g} were set to zero.",
-        "proportional": f"The strongest {percent(settings.level, 1)} of all pairs of regions were kept as connections.",
-        "none": "No threshold was applied to the connections.",
-    }[settings.threshold]
+    kept = f"{settings.kept[:1].upper()}{settings.kept[1:]} were kept."
     tree = "The maximum spanning tree was kept whatever the threshold, so that no region was cut off needlessly."
     return (
         f"The nodes of the brain graphs were the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)}.",
-        f"Functional connectivity was estimated as {ESTIMATORS[settings.estimator]} with nilearn"
+        f"Functional connectivity was estimated as {ESTIMATORS[settings.estimator].words} with nilearn"
         f"{in_brackets(_estimated_with(settings))}.",
-        f"{_SIGNS[settings.sign]} {kept}",
+        f"Negative connections were {SIGN_RULES[settings.sign]}. {kept}",
         *([tree] if settings.backbone and settings.threshold != "none" else []),
     )
 
@@ -58,7 +38,7 @@ def graph_citations(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[Cit
 
 
 def _estimated_with(settings: "ConnectomeSettings") -> tuple[Citation, ...]:
-    return ("abraham2014", *(["ledoit2004"] if settings.estimator in _SHRUNK else []))
+    return ("abraham2014", *(["ledoit2004"] if ESTIMATORS[settings.estimator].shrunk else []))
 
 
 def region_number(atlas: "Atlas", name: str) -> int | None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import block_brackets, layout, whose
-from biobgt.figures.graph_words import QUANTITIES
 from biobgt.figures.modules import label_rows, module_colours, module_words, named_modules
 from biobgt.figures.region_order import RegionOrder, matrix_numbers, order_regions
+from biobgt.graph import ESTIMATORS
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.wording import counted
 
@@ -84,7 +84,7 @@ class ModuleHeatmap(Figure):
             names=named_modules(atlas, options.labelling, partition),
             q=partition.q,
             limit=colour_limit(matrix, measured.settings.estimator),
-            quantity=QUANTITIES[measured.settings.estimator],
+            quantity=ESTIMATORS[measured.settings.estimator].quantity,
             **module_words(measured, options),
         )
 

@@ -105,7 +105,7 @@ def test_signed_graphs_have_modules_too(open_page):
 def test_signed_follows_the_sign_rule_and_says_so(open_page):
     page = open_page("modules", cohort="ad")
     assert page.toggle(key="signed").disabled
-    assert "This graph has no negative weights, because the sign rule positive" in captions(page)
+    assert "This graph has no negative weights: under the sign rule Positive" in captions(page)
     page = open_page("modules", cohort="ad", sign="signed", threshold="none")
     assert not page.toggle(key="signed").disabled
     assert "Negative weights count against a module." in captions(page)

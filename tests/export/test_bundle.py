@@ -77,7 +77,7 @@ def test_methods_name_parameters_and_every_citation_is_in_the_bibliography(measu
     requests = [request_of("hub_curves", gamma=3.0), request_of("module_flow", resolution=1.3, consensus=True)]
     folder = unpack(bundle(requests, measured), tmp_path)
     methods, library = (folder / "methods.md").read_text(), (folder / "references.bib").read_text()
-    for said in ("γ = 3/mean(λ)", "resolution 1.3", "consensus", "weaker than 0.3", "simulated", "numpy 2"):
+    for said in ("γ = 3/mean(λ)", "resolution 1.3", "consensus", "of at least 0.3", "simulated", "numpy 2"):
         assert said in methods
     assert "**Figure 2.** Modules were found" in methods
     years = set(re.findall(r"year = \{(\d{4})\}", library))

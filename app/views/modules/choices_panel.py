@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from biobgt.graph import SIGN_RULES
 from biobgt.modules.module_options import NamedModuleOptions
 from session.view import View
 from views.shared.option_widgets import ask
@@ -30,10 +31,10 @@ def sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) ->
     """
     sign = view.settings.sign
     if sign != "signed":
-        rule = "keeps positive connections only" if sign == "positive" else "takes absolute values"
+        shown = view.settings.declared()["sign"].text
         return (
-            f"This graph has no negative weights, because the sign rule {sign} {rule}. "
-            "Choose the sign rule Signed in the sidebar to include them."
+            f"This graph has no negative weights: under the sign rule {shown(sign)}, negative connections are "
+            f"{SIGN_RULES[sign]}. Choose the sign rule {shown('signed')} in the sidebar to include them."
         )
     if not options.signed:
         return "The negative weights of this signed graph are ignored."
