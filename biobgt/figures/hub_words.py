@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 HUB_COLOUR = VERMILION
 CHOSEN_COLOUR = PURPLE
 GROUP_COLOUR = LINE_GREY
-_PERTURBED: Mapping[str, str] = {
-    "control": "replaces the region's closed neighbourhood by a clique of the same total weight",
-    "remove": "removes the region's connections",
-}
 
 
 def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
@@ -39,8 +35,8 @@ def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequ
     if NE in measures:
         definitions.insert(
             1 + list(measures).index(NE),
-            f"The perturbation {_PERTURBED[options.perturbation]}; the diffusion time was γ = {options.gamma:g}/mean(λ)"
-            ", with λ the eigenvalues of the graph's Laplacian.",
+            f"Under the perturbation, {PERTURBATIONS[options.perturbation]}; the diffusion time was "
+            f"γ = {options.gamma:g}/mean(λ), with λ the eigenvalues of the graph's Laplacian.",
         )
     cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
     return {

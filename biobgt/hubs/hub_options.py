@@ -43,7 +43,7 @@ class EntanglementOptions(Options):
         help="How NE perturbs a region. "
         + " ".join(f"{name.capitalize()}: {what}." for name, what in PERTURBATIONS.items()),
         choices=get_args(Perturbation),
-        shown={"control": "Control", "remove": "Remove"},
+        shown=str.capitalize,
         link="perturbation",
     )
 

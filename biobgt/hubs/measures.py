@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
+from biobgt.hubs.perturbation import PERTURBATIONS
 from biobgt.references import Citation
 from biobgt.registry import Registry, imported_later
 
@@ -110,7 +111,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "graph",
         imported_later("biobgt.hubs.vertex", "vertex_entanglement"),
         "Vertex entanglement (VE) is the lowest change of spectral entropy over all diffusion times, to first order, "
-        "when a region's neighbourhood becomes a clique of the same weight (Huang et al. 2024).",
+        f"when {PERTURBATIONS['control']} (Huang et al. 2024).",
         ("huang2024",),
         symbol="triangle-up",
         low_in_hubs=True,

@@ -18,11 +18,11 @@ Number = TypeVar("Number", np.float64, np.complex128)
 Perturbation = Literal["control", "remove"]
 DEFAULT_PERTURBATION: Perturbation = "control"
 
-PERTURBATIONS: Mapping[str, str] = {
-    "control": "a region's neighbourhood becomes a clique of the same total weight",
+# What happens to a perturbed region.
+PERTURBATIONS: Mapping[Perturbation, str] = {
+    "control": "a region and its neighbours become a clique of the same total weight",
     "remove": "a region loses its connections",
 }
-
 
 # Numbers in the blocks that are worked on at once: some megabytes, which a processor's cache holds.
 _LARGEST_BATCH = 2**17

@@ -23,7 +23,7 @@ from biobgt.hubs.efficiency import node_efficiency
 from biobgt.hubs.entropy import check_gammas
 from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NEFF
-from biobgt.hubs.perturbation import Perturbation
+from biobgt.hubs.perturbation import PERTURBATIONS, Perturbation
 from biobgt.hubs.perturbed_graphs import perturbed_graphs
 from biobgt.hubs.plausibility_summary import compare_with_nulls, summarise_plausibility
 from biobgt.hubs.weights import full_connectivity, hub_weights
@@ -31,7 +31,7 @@ from biobgt.nulls import random_graph
 
 FEW_GAMMAS: tuple[float, ...] = (0.1, 0.3, 0.5, 1.0, 3.0, 10.0, 30.0)
 LEVELS: tuple[float, ...] = (0.0, 0.2, 0.3, 0.4)
-BOTH_PERTURBATIONS: tuple[Perturbation, ...] = ("control", "remove")
+BOTH_PERTURBATIONS: tuple[Perturbation, ...] = tuple(PERTURBATIONS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def test_surroundings_are_the_regions_neighbours_before_and_after(measured, grap
     lines = {drawn.get_label(): drawn for drawn in made.figure.axes[0].collections}
     assert len(lines["of the region"].get_segments()) == (0 if perturbed else len(own))
     assert ("lost all its connections" in made.caption) == perturbed
-    assert any("removes the region's connections" in sentence for sentence in made.methods)
+    assert any("a region loses its connections" in sentence for sentence in made.methods)
 
 
 def test_spectra_and_entropies_are_the_storys(measured, story):

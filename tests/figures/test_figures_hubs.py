@@ -178,7 +178,7 @@ def test_captions_name_the_numbers():
     curves = curves_of(REGIONS, scale="rank", subject="s", simulated=True, share=0.2).caption
     assert curves.startswith("Simulated subject s: node entanglement (NE), node efficiency (NEff) and FC strength of 4")
     assert "of 4 regions, as ranks" in curves
-    assert "γ = 0.5/mean(λ) when a region's neighbourhood becomes a clique of the same total weight" in curves
+    assert "γ = 0.5/mean(λ) when a region and its neighbours become a clique of the same total weight" in curves
     assert "hubs by NE, 1 in all: the top 20 % of regions" in curves
     group = GroupBehind("NC", 12, 12, CURVES, CURVES)
     some = curves_of(
