@@ -8,7 +8,7 @@ from biobgt.figures.frame import whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
 from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
-from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.measures import HUB_MEASURES, NE, notes_on
 from biobgt.hubs.perturbation import PERTURBATIONS
 from biobgt.wording import signed
 
@@ -40,7 +40,7 @@ def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequ
         )
     cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
     return {
-        "methods": (*graph_methods(measured.atlas, measured.settings), *definitions),
+        "methods": (*graph_methods(measured.atlas, measured.settings), *definitions, *notes_on(measures)),
         "citations": (*cited, *graph_citations(measured.atlas, measured.settings)),
     }
 

@@ -4,7 +4,7 @@ To add a centrality, register a :class:`HubMeasure`. It is then a column of the 
 on the page of hubs and in its link, a measure of ``biobgt hubs`` and ``biobgt compare``, and cited where it is shown.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,6 +57,8 @@ class HubMeasure:
         Whether hubs have the lowest values, instead of the highest.
     counts : bool
         Whether its numbers are whole.
+    notes : tuple of str
+        What else to know of its numbers, in sentences for tables and the methods text.
     """
 
     key: str
@@ -71,6 +73,7 @@ class HubMeasure:
     symbol: str = "circle"
     low_in_hubs: bool = False
     counts: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -87,6 +90,8 @@ class HubMeasure:
         """What an axis of raw values is called."""
         return f"{self.short} (bits)" if self.unit == "bits" else self.short
 
+
+_LENGTHS = "The length of a connection is 1/weight."
 
 HUB_MEASURES: Registry[HubMeasure] = Registry(
     "hub measure",
@@ -127,6 +132,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others (Latora and "
         "Marchiori 2001; Rubinov and Sporns 2010).",
         ("latora2001", "rubinov2010"),
+        notes=(_LENGTHS,),
     ),
     HubMeasure(
         "local_efficiency",
@@ -137,7 +143,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "graph",
         imported_later("biobgt.hubs.efficiency", "local_efficiency"),
         "Local efficiency is the mean inverse weighted path length among a region's neighbours (Latora and Marchiori "
-        "2001), as bctpy defines it (Rubinov and Sporns 2010).",
+        "2001), as bctpy defines it, with lengths of 1 / cube root of the weight (Rubinov and Sporns 2010).",
         ("latora2001", "rubinov2010"),
         symbol="triangle-down",
     ),
@@ -178,6 +184,11 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "(Rubinov and Sporns 2010).",
         ("rubinov2010",),
         symbol="x",
+        notes=(
+            _LENGTHS,
+            "Betweenness is not normalised: it counts the shortest paths through the region, from every region to "
+            "every other and back, as bctpy does.",
+        ),
     ),
     HubMeasure(
         "closeness",
@@ -191,6 +202,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "2010).",
         ("rubinov2010",),
         symbol="star",
+        notes=(_LENGTHS,),
     ),
     HubMeasure(
         "eigenvector",
@@ -243,6 +255,11 @@ class MeasuresWithoutGamma(Mapping[str, Values]):
     def known(self) -> tuple[str, ...]:
         """Those that were computed already."""
         return tuple(self._known)
+
+
+def notes_on(measures: Iterable[str]) -> tuple[str, ...]:
+    """What else to know of the numbers of some measures, each sentence once."""
+    return tuple(dict.fromkeys(note for key in measures for note in HUB_MEASURES[key].notes))
 
 
 def measures_without_gamma(

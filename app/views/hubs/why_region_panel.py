@@ -7,7 +7,7 @@ from biobgt.figures.region_surroundings import RegionSurroundings, SurroundingsO
 from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra, story_of
 from biobgt.figures.why_words import story_sentences
 from biobgt.hubs.hub_options import HubOptions
-from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.hubs.measures import HUB_MEASURES, notes_on
 from biobgt.hubs.region_story import RegionStory
 from biobgt.spreadsheets import written
 from biobgt.wording import listed
@@ -97,9 +97,7 @@ def _show_standings(story: RegionStory) -> None:
     st.caption(
         plain(
             f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions. Hubs have "
-            f"high values{_low_in_hubs(story)}. Distances are sums of 1/weight. "
-            "Betweenness is not normalised: it counts the shortest paths through the region, from every region to "
-            "every other and back, as bctpy does."
+            f"high values{_low_in_hubs(story)}. {' '.join(notes_on(story.standings))}"
         )
     )
 

@@ -76,11 +76,7 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
             args=(ConnectomeSettings(), ModuleOptions()),
         )
     defined = " ".join(dict.fromkeys(measure.definition for measure, _ in shown.values()))
-    meaning = (
-        "Segregation is that of the Louvain modules found here, not of the functional networks. AMI is the agreement "
-        "with functional networks; regions without a label are left out."
-    )
-    st.caption(plain(f"{study.note} {defined} {meaning}"))
+    st.caption(plain(f"{study.note} {defined}"))
 
 
 def _called(measure: ModuleMeasure, labelling: str) -> str:
