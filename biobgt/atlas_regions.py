@@ -17,6 +17,7 @@ from biobgt.wording import without_controls
 
 Hemisphere = Literal["L", "R", "M"]
 MIDLINE_MM = 3.0
+FEWEST_REGIONS = 2  # of a network
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
+from biobgt.atlas_regions import FEWEST_REGIONS
 from biobgt.errors import InputError
 from biobgt.options import Options, option
 from biobgt.registry import Registry
-from biobgt.wording import listed, percent
+from biobgt.wording import counted, listed, percent
 
 Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
@@ -90,18 +91,20 @@ SIGN_RULES: Mapping[SignRule, str] = {
 
 @dataclass(frozen=True)
 class LevelRange:
-    """What the level of a threshold is called, its default, and the least and the most that a page offers."""
+    """What the level of a threshold is called, its default, and in which range and steps a page offers it."""
 
     title: str
     default: float
     low: float
     high: float
+    step: float = 0.01
+    in_percent: bool = False
 
 
 # Each rule has its own level: 0.3 is a usual weight and an unusual share.
 LEVELS: Mapping[str, LevelRange] = {
     "absolute": LevelRange("Weakest connection kept", 0.3, 0.0, 1.0),
-    "proportional": LevelRange("Share of pairs kept", 0.1, 0.01, 1.0),
+    "proportional": LevelRange("Share of pairs kept", 0.1, 0.01, 1.0, in_percent=True),
 }
 # Rounding of a matrix computed in single precision or printed with six digits, as a share of its largest weight.
 _SYMMETRY_TOLERANCE = 1e-6
@@ -285,8 +288,8 @@ def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix")
     matrix = np.asarray(matrix, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{what} has shape {matrix.shape}; connectivity is square, regions by regions.")
-    if len(matrix) < 2:
-        raise InputError(f"{what} has {len(matrix)} region; at least 2 are needed.")
+    if len(matrix) < FEWEST_REGIONS:
+        raise InputError(f"{what} has {counted(len(matrix), 'region')}; at least {FEWEST_REGIONS} are needed.")
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
         raise InputError(f"{what} has a value that is not finite between regions {row} and {column}.")

@@ -230,5 +230,5 @@ def test_which_regions_are_hubs_in_words():
     assert HubOptions().hubs_are == "the top 10 % of regions"
     assert HubOptions(share=0.05).hubs_are == "the top 5 % of regions"
     assert HubOptions(rule="sd").hubs_are == "regions above the mean + 1 SD"
-    with pytest.raises(InputError, match=r"share of regions that are hubs is 1\.5; it must be above 0 and up to 1"):
+    with pytest.raises(InputError, match=r"The option 'share' is 1\.5; it must be above 0, and at most 1"):
         HubOptions(share=1.5)

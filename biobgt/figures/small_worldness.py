@@ -11,8 +11,7 @@ from biobgt.figures.frame import layout, whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.hub_words import HUB_COLOUR
 from biobgt.figures.modules import NO_COLOUR
-from biobgt.modules.module_options import NullGraphOptions
-from biobgt.options import option
+from biobgt.modules.module_options import NullGraphOptions, null_graphs_option
 from biobgt.wording import counted, signed
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _GAP = 0.14  # between the panels, as a share of the width
 class SmallWorldOptions(NullGraphOptions):
     """With how many null graphs clustering and path length are compared."""
 
-    null_graphs: int = option(5, title="Number of null graphs", help="Random graphs, and as many lattices.", low=1)
+    null_graphs: int = null_graphs_option(5, help="Random graphs, and as many lattices.")
 
 
 @registered

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from biobgt.errors import InputError
 from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, PERTURBATIONS, Perturbation
 from biobgt.options import Options, option
 from biobgt.wording import percent
@@ -66,14 +65,10 @@ class HubOptions(EntanglementOptions):
         help="Share of the regions that are hubs, if hubs are the top share.",
         steps=SHARES,
         above=0.0,
+        high=1.0,
         shown={share: percent(share) for share in SHARES},
         link="hub_share",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.share > 1:
-            raise InputError(f"The share of regions that are hubs is {self.share:g}; it must be above 0 and up to 1.")
 
     @property
     def hubs_are(self) -> str:

@@ -1,6 +1,7 @@
 """How modules are found: the options of every table, figure, page and command about modules."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from biobgt.atlas import LABELLINGS
 from biobgt.options import Options, option
@@ -56,13 +57,16 @@ class ModuleOptions(Options):
     )
 
 
+def null_graphs_option(default: int, *, help: str) -> Any:
+    """The option of a test: how many null graphs are drawn."""
+    return option(default, title="Number of null graphs", help=help, low=1)
+
+
 @dataclass(frozen=True)
 class NullGraphOptions(ModuleOptions):
     """With how many null graphs a graph is compared."""
 
-    null_graphs: int = option(
-        100, title="Number of null graphs", help="Null graphs in which modules are found as well.", low=1
-    )
+    null_graphs: int = null_graphs_option(100, help="Null graphs in which modules are found as well.")
 
     @property
     def null_seeds(self) -> range:

@@ -127,9 +127,13 @@ def _draw_number(one: Option, title: str, **about: Any) -> None:
     step = one.step or 1.0
     low = one.low if one.above is None else one.above + step
     high = None if one.high is None else float(one.high)
-    digits = max(0, -floor(log10(step)))
     begins: dict[str, Any] = {"value": None} if one.default is None else {}  # empty, and not the least
-    st.number_input(title, min_value=low, max_value=high, step=step, format=f"%.{digits}f", **begins, **about)
+    st.number_input(title, min_value=low, max_value=high, step=step, format=number_format(step), **begins, **about)
+
+
+def number_format(step: float) -> str:
+    """How a number is written that changes by a step."""
+    return f"%.{max(0, -floor(log10(step)))}f"
 
 
 def _in_a_row(one: Option, offered: Sequence[Plain]) -> bool:

@@ -27,7 +27,7 @@ from session.loaded_cohorts import cohort_titles, load
 from session.shown_model import FITTING
 from session.view import View
 from views.shared.glossary_panel import offer_glossary
-from views.shared.option_widgets import ask
+from views.shared.option_widgets import ask, number_format
 from views.shared.widgets import explained, plain, simulated_badge
 
 
@@ -133,8 +133,8 @@ def _pick_level(rule: ThresholdRule) -> float:
         about.title,
         min_value=about.low,
         max_value=about.high,
-        step=0.01,
-        format="%.2f" if rule == "absolute" else "percent",
+        step=about.step,
+        format="percent" if about.in_percent else number_format(about.step),
         key=LEVEL_KEYS[rule],
         persist_state="session",
     )
