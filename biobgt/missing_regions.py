@@ -10,17 +10,19 @@ from typing import Literal
 
 import numpy as np
 
+from biobgt.atlas_regions import FEWEST_REGIONS
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import InputError
 from biobgt.wording import counted
 
 MissingRule = Literal["gaps", "shared", "refuse"]
+_AS_GAPS = "connected to nothing and drawn as gaps"
 MISSING_RULES: Mapping[MissingRule, str] = {
-    "gaps": "keep every region of the atlas; those that a subject lacks are connected to nothing and drawn as gaps",
+    "gaps": f"keep every region of the atlas; those that a subject lacks are {_AS_GAPS}",
     "shared": "keep only the regions that all subjects have",
     "refuse": "refuse the subjects that lack a region",
 }
-DRAWN_AS_GAPS = "They are connected to nothing and drawn as gaps."
+DRAWN_AS_GAPS = f"They are {_AS_GAPS}."
 _MOST_NAMED = 20
 
 
@@ -68,13 +70,12 @@ def missing_words(cohort: Cohort, found: MissingRegions) -> str:
     counts = {region: sum(region in lacking for lacking in found.of_subject.values()) for region in found.anywhere}
     unlike = len(set(found.of_subject.values())) > 1
     named = [regions[i] + (f" (in {n} of {len(cohort)})" if unlike else "") for i, n in counts.items()]
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
     whose = f"in {len(found.of_subject)} of {counted(len(cohort), 'subject')}"
     differ = ", and not the same ones in each" if unlike else ""
     are = "is" if len(named) == 1 else "are"
     return (
         f"{counted(len(named), 'region')} of {len(regions)} {are} missing {whose}{differ} "
-        f"(absent, NaN or without signal): {', '.join(named[:_MOST_NAMED])}{more}."
+        f"(absent, NaN or without signal): {_some_of(named)}."
     )
 
 
@@ -103,10 +104,10 @@ def keep_shared_regions(cohort: Cohort) -> Cohort:
     kept = [region for region in range(cohort.atlas.n_regions) if region not in found.anywhere]
     if len(kept) == cohort.atlas.n_regions:
         return cohort
-    if len(kept) < 2:
+    if len(kept) < FEWEST_REGIONS:
         raise InputError(
-            f"The subjects share {counted(len(kept), 'region')}, and a network needs two. Remove the subjects that "
-            "lack the most regions."
+            f"The subjects share {counted(len(kept), 'region')}, and a network needs {FEWEST_REGIONS}. Remove the "
+            "subjects that lack the most regions."
         )
     note = f"{missing_words(cohort, found)} All subjects are analysed on the {len(kept)} regions that they share."
     return replace(keep_regions(cohort, kept), notes=(*cohort.notes, note))
@@ -128,9 +129,13 @@ def _on(subject: Subject, order: list[int]) -> Subject:
 
 
 def _refusal(cohort: Cohort, subject: Subject, lacking: tuple[int, ...]) -> Refusal:
-    named = ", ".join(cohort.atlas.regions[region] for region in lacking[:_MOST_NAMED])
-    more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
+    named = _some_of([cohort.atlas.regions[region] for region in lacking])
     return Refusal(
         subject.source.file if subject.source else subject.id,
-        f"It lacks {counted(len(lacking), 'region')} ({named}{more}), and you chose to refuse such subjects.",
+        f"It lacks {counted(len(lacking), 'region')} ({named}), and you chose to refuse such subjects.",
     )
+
+
+def _some_of(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"

@@ -17,6 +17,7 @@ from biobgt.atlas import Atlas
 from biobgt.autocorrelation import effective_timepoints
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import is_correlation, subject_connectivity
+from biobgt.wording import counted
 
 MIN_TIMEPOINTS = 100
 MIN_MINUTES = 5.0  # Van Dijk et al. 2010: correlations stabilise at about five minutes
@@ -212,5 +213,4 @@ def _twin_flags(twins: Sequence[str]) -> list[QualityFlag]:
 
 def _names(regions: tuple[int, ...], atlas: Atlas) -> str:
     shown = ", ".join(atlas.regions[region] for region in regions[:3])
-    count = f"{len(regions)} region{'s' if len(regions) > 1 else ''}"
-    return f"{count} ({shown}{', …' if len(regions) > 3 else ''})"
+    return f"{counted(len(regions), 'region')} ({shown}{', …' if len(regions) > 3 else ''})"

@@ -27,13 +27,14 @@ from biobgt.export.texts import captions_text, has_simulated, is_simulated, read
 from biobgt.export.word_methods import methods_word
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.saving import save_figure
-from biobgt.figures.paper_style import FileFormat, PaperStyle
+from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.graph import ConnectomeSettings
 from biobgt.measured import MeasuredCohort
 from biobgt.output import TIMELESS, make_folder
 from biobgt.project import PROJECT_SUFFIX, save_project
 from biobgt.references import Citation
 from biobgt.spreadsheets import write_csv
+from biobgt.wording import listed
 
 if TYPE_CHECKING:
     from biobgt.export.panels import PanelFiles
@@ -74,7 +75,7 @@ def make_files(
     formats : sequence of {"svg", "pdf", "png", "tiff"}
     """
     if not formats:
-        raise InputError("No format is chosen for the figures; choose at least one of svg, pdf, png and tiff.")
+        raise InputError(f"No format is chosen for the figures; choose at least one of {listed(FILE_FORMATS)}.")
     made = make_figure(cohort, request, style)
     return files_of(request, made, {format: _picture(made, format, style) for format in formats})
 

@@ -45,7 +45,7 @@ class PanelsRequest:
 
     def __post_init__(self) -> None:
         if len(self.panels) < FEWEST_PANELS:
-            raise InputError("A figure of several panels needs at least two: name more figures.")
+            raise InputError(f"A figure of several panels needs at least {FEWEST_PANELS}: name more figures.")
 
     def to_json(self) -> str:
         """Write as JSON; the same request is always the same text."""

@@ -9,6 +9,7 @@ from biobgt.figures.frame import whose
 from biobgt.hubs.beyond_strength import COMPARISONS, AgainstNulls
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
 from biobgt.hubs.hub_options import NULL_GRAPHS
+from biobgt.hubs.measures import HUB_MEASURES, NEFF
 from biobgt.quality import mean_connectivity
 from biobgt.wording import counted, signed
 
@@ -99,7 +100,7 @@ def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
     n_nulls : int
         Null graphs of each subject.
     """
-    rows = agreement[agreement["reference"] == "node efficiency"]
+    rows = agreement[agreement["reference"] == HUB_MEASURES[NEFF].title]
     if not rows["partial"].notna().any():
         return "Agreement beyond strength and degree is not defined in these graphs."
     said = (

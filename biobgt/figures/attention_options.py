@@ -82,6 +82,7 @@ class AttentionPartOptions(Options):
 
 
 MEAN, MEDIAN, TRIMMED_MEAN = "mean", "median", "trimmed"
+_TRIMMED = f"mean (without the lowest and highest {percent(TRIMMED)} of people)"
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ class AverageOptions(Options):
     average: str = option(
         MEAN,
         title="Average over people",
-        help="A few people with strong attention can make a mean map. The median, and the mean without the lowest and "
-        "highest tenth of people, cannot be made by a few.",
+        help=f"A few people with strong attention can make a mean map. The median, and the {_TRIMMED}, cannot be made "
+        "by a few.",
         choices=(MEAN, MEDIAN, TRIMMED_MEAN),
         shown={MEAN: "Mean", MEDIAN: "Median", TRIMMED_MEAN: "Trimmed mean"},
         link="attention_average",
@@ -101,8 +102,7 @@ class AverageOptions(Options):
     @property
     def average_words(self) -> str:
         """The average in words."""
-        trimmed = f"mean (without the lowest and highest {percent(TRIMMED)} of people)"
-        return {MEAN: "mean", MEDIAN: "median", TRIMMED_MEAN: trimmed}[self.average]
+        return {MEAN: "mean", MEDIAN: "median", TRIMMED_MEAN: _TRIMMED}[self.average]
 
 
 @dataclass(frozen=True)

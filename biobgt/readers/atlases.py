@@ -9,10 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.atlas import BUNDLED, Atlas, load_atlas
+from biobgt.atlas_regions import FEWEST_REGIONS
 from biobgt.errors import InputError
 from biobgt.limits import current_limits
 from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.phenotypes import is_known, read_table_of_words, read_words
+from biobgt.wording import counted, listed
+
+_NODES = ".node"
+ATLAS_SUFFIXES = (".csv", ".tsv", _NODES)
 
 
 def read_atlas(path: str | Path) -> Atlas:
@@ -26,7 +31,7 @@ def read_atlas(path: str | Path) -> Atlas:
     what, limits = f"Atlas '{path.name}'", current_limits()
     with one_refused_file(what):
         text = read_words(path, limits, what)
-        table = _parse_node_file(text, path) if path.suffix.lower() == ".node" else _parse_table(text, path)
+        table = _parse_node_file(text, path) if path.suffix.lower() == _NODES else _parse_table(text, path)
         limits.check("regions", len(table), what)
         return _as_atlas(table, path)
 
@@ -57,7 +62,8 @@ def find_atlas(name_or_path: str | Path | Atlas) -> Atlas:
     if Path(text).suffix:
         return read_atlas(text)
     raise InputError(
-        f"There is no atlas '{text}'. Bundled: {', '.join(BUNDLED)}. Your own is the path of a CSV, TSV or .node file."
+        f"There is no atlas '{text}'. Bundled: {', '.join(BUNDLED)}. Your own is the path of a "
+        f"{listed(ATLAS_SUFFIXES, 'or')} file."
     )
 
 
@@ -95,8 +101,9 @@ def _numeric_coordinates(table: pd.DataFrame, path: Path) -> NDArray[np.float64]
     bad = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
     if bad.size:
         raise InputError(f"Atlas '{path.name}': row {bad[0] + 1} has a coordinate that is not a number.")
-    if len(coordinates) < 2:
-        raise InputError(f"Atlas '{path.name}' has {len(coordinates)} regions; at least 2 are needed.")
+    if len(coordinates) < FEWEST_REGIONS:
+        n_regions = counted(len(coordinates), "region")
+        raise InputError(f"Atlas '{path.name}' has {n_regions}; at least {FEWEST_REGIONS} are needed.")
     if np.abs(coordinates).max() > 200:
         raise InputError(
             f"Atlas '{path.name}' has a coordinate of {np.abs(coordinates).max():g}; "

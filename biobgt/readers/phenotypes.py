@@ -34,7 +34,7 @@ _RENAMED = {
     "wisc_fsiq": "fiq",
     "full4 iq": "fiq",
 }
-TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx"})
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx")
 _GROUP_NAMES = {
     "NC": {"nc", "hc", "cn", "tc", "td", "tdc", "control", "controls", "healthy control", "healthy", "typical"},
     "ASD": {"asd", "autism", "autism spectrum disorder"},

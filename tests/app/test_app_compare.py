@@ -194,7 +194,7 @@ def test_table_runs_no_formula(open_own, cohort):
 def test_a_cohort_without_groups_is_sent_to_the_subjects(open_own, cohort):
     page = open_own(replace(cohort.with_groups(dict.fromkeys(cohort.ids)), name="mine"))
     assert_no_error(page)
-    assert "Two groups of at least two people each are needed" in as_shown(page.info[0].value)
+    assert "Two groups of at least 2 people each are needed" in as_shown(page.info[0].value)
 
 
 def test_modules_are_compared_on_request(open_compare, cohort, counted):

@@ -25,7 +25,7 @@ def test_request_is_read_back():
         ({"version": 2}, "newer version"),
         ({"panels": 5}, "damaged"),
         ({"options": {"columns": 9, "letters": True}}, "'columns' cannot be '9'"),
-        ({"panels": document["panels"][:1]}, "at least two"),
+        ({"panels": document["panels"][:1]}, "at least 2"),
     ):
         with pytest.raises(InputError, match=sentence):
             PanelsRequest.from_json(json.dumps(document | damage))

@@ -12,6 +12,7 @@ from biobgt.groups.comparison_options import (
     offered_covariates,
 )
 from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.people import FEWEST_COMPARED
 from session.view import View, current_view
 from views.compare.design_panel import show_design
 from views.compare.differences_panel import show_differences
@@ -38,8 +39,8 @@ def show_page() -> None:
         "covariates cost is said before anything is computed."
     )
     if len(comparable_groups(view.cohort)) < 2:
-        st.info("Two groups of at least two people each are needed. Groups are set on the page Subjects.")
-        st.page_link(PAGES["subjects"].script, label="Set groups", icon=":material/arrow_forward:")
+        st.info(f"Two groups of at least {FEWEST_COMPARED} people each are needed.")
+        st.page_link(PAGES["subjects"].script, label="Set groups on the page Subjects", icon=":material/arrow_forward:")
         return
     with input_errors_shown():
         options = _ask(view)

@@ -43,7 +43,7 @@ def ask_for_panels(usable: Sequence[FigureRequest], *, titles: Mapping[FigureReq
         format_func=lambda request: titles[request],
         key=PANEL_FIGURES,
         persist_state="session",
-        placeholder="Choose two or more of the figures below",
+        placeholder=f"Choose {FEWEST_PANELS} or more of the figures below",
         help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):

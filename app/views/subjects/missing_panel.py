@@ -3,8 +3,9 @@
 import streamlit as st
 
 from biobgt import Cohort
+from biobgt.atlas_regions import FEWEST_REGIONS
 from biobgt.cohort_edits import remove_subjects
-from biobgt.missing_regions import keep_shared_regions, missing_regions, missing_words
+from biobgt.missing_regions import DRAWN_AS_GAPS, keep_shared_regions, missing_regions, missing_words
 from biobgt.wording import counted
 from session.loaded_cohorts import change_own_cohort
 from views.shared.widgets import input_errors_shown, plain
@@ -23,7 +24,7 @@ def show_missing(cohort: Cohort) -> None:
             f"Keep only the {n_shared} regions that all subjects have",
             key="keep_shared",
             icon=":material/join_inner:",
-            disabled=n_shared < 2,
+            disabled=n_shared < FEWEST_REGIONS,
         )
         removing = st.button(
             f"Remove the {counted(n_lacking, 'subject')} with missing regions",
@@ -32,8 +33,8 @@ def show_missing(cohort: Cohort) -> None:
             disabled=n_lacking == len(cohort),
         )
     st.caption(
-        "Until you choose, every region of the atlas is kept: those that a subject lacks are connected to nothing and "
-        "drawn as gaps. Models need every region of their atlas, so none can be applied to the shared regions alone."
+        f"Until you choose, missing regions are kept. {DRAWN_AS_GAPS} Models need every region of their atlas, so none "
+        "can be applied to the shared regions alone."
     )
     if sharing or removing:
         with input_errors_shown():

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from biobgt.readers.atlases import ATLAS_SUFFIXES
 from session.uploads import Upload
 
 OWN_TABLE, OWN_TABLE_TITLE = "own table", "My own atlas table"
@@ -12,6 +13,6 @@ UNKNOWN_IN_LIST = f"{UNKNOWN_TITLE}: regions are numbered"
 def ask_for_atlas_table(key: str) -> Upload | None:
     """Ask for the table; None while there is none."""
     table: Upload | None = st.file_uploader(
-        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file", type=["csv", "tsv", "node"], key=key
+        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file", type=ATLAS_SUFFIXES, key=key
     )
     return table

@@ -7,6 +7,7 @@ import streamlit as st
 from biobgt import ImageOptions
 from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers import readable_suffixes
+from biobgt.readers.phenotypes import TABLE_SUFFIXES
 from biobgt.wording import counted
 from session.keys import ADDING, BATCH, UPLOADERS
 from session.loaded_cohorts import own_cohort
@@ -42,7 +43,7 @@ def ask_for_files() -> UploadedFiles | None:
         _ask_whether_to_add(files)
     phenotypes: Upload | None = st.file_uploader(
         "Phenotype table: subject ids, groups and further columns (optional)",
-        type=["csv", "tsv", "xlsx"],
+        type=TABLE_SUFFIXES,
         key=f"phenotypes{uploads}",
     )
     atlas, table = _ask_for_atlas(uploads)
