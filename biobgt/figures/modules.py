@@ -10,7 +10,7 @@ from biobgt.atlas import PAPER_MODULES
 from biobgt.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.region_order import RegionOrder
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.module_options import NEGATIVE_WEIGHTS, ModuleOptions
 from biobgt.references import Citation
 
 if TYPE_CHECKING:  # some of it brings scikit-learn, which the start of the app does without
@@ -64,13 +64,7 @@ def module_words(
     """
     settings, atlas = measured.settings, measured.atlas
     kept = "their consensus (Lancichinetti and Fortunato 2012)" if options.consensus else "the one of highest Q"
-    signs = ""
-    if settings.sign == "signed":
-        signs = (
-            " Negative weights count against a module (Rubinov and Sporns 2011)."
-            if options.signed
-            else " Negative weights are left out."
-        )
+    signs = f" {NEGATIVE_WEIGHTS[options.signed]}" if settings.sign == "signed" else ""
     found = (
         f"Modules were found with the Louvain method (Blondel et al. 2008) as implemented in the Brain Connectivity "
         f"Toolbox for Python (Rubinov and Sporns 2010), at resolution {options.resolution:g}; of "

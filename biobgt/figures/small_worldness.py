@@ -11,7 +11,7 @@ from biobgt.figures.frame import layout, whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.hub_words import HUB_COLOUR
 from biobgt.figures.modules import NO_COLOUR
-from biobgt.modules.module_options import NullGraphOptions, null_graphs_option
+from biobgt.modules.module_options import NEGATIVE_WEIGHTS, NullGraphOptions, null_graphs_option
 from biobgt.wording import counted, signed
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class SmallWorldness(Figure):
             "and Sneppen 2002) and nearly the same strengths (Rubinov and Sporns 2011), and as many lattices (Sporns "
             f"and Zwi 2004), from seed {seeds[0]} on."
         )
-        left_out = ["Negative weights are left out."] if settings.sign == "signed" and not options.signed else []
+        left_out = [NEGATIVE_WEIGHTS[False]] if settings.sign == "signed" and not options.signed else []
         cited = ("humphries2008", "telesford2011", "onnela2005", "maslov2002", "rubinov2011", "sporns2004")
         return cls(
             options=options,

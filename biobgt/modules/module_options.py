@@ -1,5 +1,6 @@
 """How modules are found: the options of every table, figure, page and command about modules."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,11 @@ RUN_NUMBERS = (5, 10, 20, 50, 100)
 PERMUTATIONS = 10_000  # of groups whose modules are compared
 HUB_Z = 2.5  # of the within-module z, after Guimerà and Amaral
 DEFAULT_RESOLUTION, DEFAULT_RUNS = 1.0, 10
+# What negative weights do to modules, where they count and where not.
+NEGATIVE_WEIGHTS: Mapping[bool, str] = {
+    True: "Negative weights count against a module (Rubinov and Sporns 2011).",
+    False: "Negative weights are left out.",
+}
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,7 @@ class ModuleOptions(Options):
     signed: bool = option(
         True,
         title="Negative weights count",
-        help="Negative connections count against a module (Rubinov and Sporns 2011). Otherwise they are ignored. Only "
-        "signed graphs have negative connections.",
+        help=f"{NEGATIVE_WEIGHTS[True]} Otherwise they are left out. Only signed graphs have negative weights.",
         link="signed",
         flag="--signed/--unsigned",
     )

@@ -108,11 +108,11 @@ def test_signed_follows_the_sign_rule_and_says_so(open_page):
     assert "This graph has no negative weights: under the sign rule Positive" in captions(page)
     page = open_page("modules", cohort="ad", sign="signed", threshold="none")
     assert not page.toggle(key="signed").disabled
-    assert "Negative weights count against a module." in captions(page)
+    assert "Negative weights count against a module (Rubinov and Sporns 2011)." in captions(page)
     counted = table(page, "Measure").set_index("Measure").loc["Modularity Q"].iloc[0]
     page.toggle(key="signed").set_value(False).run()
     assert_no_error(page)
-    assert "negative weights of this signed graph are ignored" in captions(page)
+    assert "Negative weights are left out." in captions(page)
     assert table(page, "Measure").set_index("Measure").loc["Modularity Q"].iloc[0] != counted
     assert "ABIDE NC, real" not in table(page, "Measure").columns
     page = open_page("modules", cohort="ad", sign="signed", level="0.85")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from biobgt.graph import SIGN_RULES
-from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.modules.module_options import NEGATIVE_WEIGHTS, NamedModuleOptions
 from session.view import View
 from views.shared.option_widgets import ask
 
@@ -36,8 +36,6 @@ def sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) ->
             f"This graph has no negative weights: under the sign rule {shown(sign)}, negative connections are "
             f"{SIGN_RULES[sign]}. Choose the sign rule {shown('signed')} in the sidebar to include them."
         )
-    if not options.signed:
-        return "The negative weights of this signed graph are ignored."
-    if not has_negative:
+    if options.signed and not has_negative:
         return "The sign rule keeps negative weights, but none passed the threshold: this graph has only positive ones."
-    return "Negative weights count against a module."
+    return NEGATIVE_WEIGHTS[options.signed]
