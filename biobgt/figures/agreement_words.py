@@ -6,6 +6,8 @@ import pandas as pd
 
 from biobgt.cohort import Cohort
 from biobgt.figures.frame import whose
+from biobgt.figures.graph_words import NULL_GRAPHS_KEEP
+from biobgt.figures.hub_words import little_strength
 from biobgt.hubs.beyond_strength import COMPARISONS, AgainstNulls
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
 from biobgt.hubs.hub_options import NULL_GRAPHS
@@ -14,12 +16,13 @@ from biobgt.quality import mean_connectivity
 from biobgt.wording import counted, signed
 
 SIGNIFICANT = 0.05
+_NO_VARIANCE = "Agreement beyond strength and degree is not defined in this graph: they leave no variance."
 
 
 def given_sentence(own: Mapping[str, float]) -> str:
     """Say what strength and degree leave of the agreement, before any null graph is drawn."""
     if own["partial"] != own["partial"]:
-        return "Agreement beyond strength and degree is not defined in this graph: they leave no variance."
+        return _NO_VARIANCE
     return (
         f"Spearman's ρ of NE with NEff is {signed(own['efficiency'])}; the partial ρ given strength and degree is "
         f"{signed(own['partial'])}."
@@ -30,7 +33,7 @@ def verdict_sentence(found: Mapping[str, AgainstNulls]) -> str:
     """Say in one sentence whether NE agrees with NEff beyond strength and degree."""
     partial = found["partial"]
     if partial.p != partial.p:  # NaN
-        return "Agreement beyond strength and degree is not defined in this graph: they leave no variance."
+        return _NO_VARIANCE
     given = (
         f"Given strength and degree, ρ of NE with NEff is {signed(partial.rho)}, and "
         f"{signed(partial.null_low)} to {signed(partial.null_high)} in "
@@ -66,8 +69,8 @@ def verdict_caption(
         f"{whose(subject, simulated)}: Spearman's ρ over the regions with signal at γ = {gamma:g}/mean(λ), "
         f"perturbation {perturbation}. Unadjusted, ρ with NEff is {signed(plain.rho)}, and "
         f"{signed(plain.null_low)} to {signed(plain.null_high)} in the null graphs. "
-        f"{counted(plain.n_nulls, 'null graph')} (seed {seed}) keep every region's number of connections and, closely, "
-        "its strength, and are otherwise drawn at random. p is two-sided. Partial correlations are those of ranks "
+        f"{counted(plain.n_nulls, 'null graph')} (seed {seed}) {NULL_GRAPHS_KEEP}, "
+        "and are otherwise drawn at random. p is two-sided. Partial correlations are those of ranks "
         "after regression on the ranks of strength and degree in the graph."
     )
 
@@ -128,7 +131,8 @@ def little_strength_of(cohort: Cohort) -> list[str]:
     if not little:
         return []
     return [
-        f"The mean connectivity of {little} of {counted(len(cohort), 'subject')} is near zero (below "
-        f"{LITTLE_MEAN_CONNECTIVITY:g}), as after global-signal regression: FC strength has little left to compare NE "
-        "with."
+        little_strength(
+            f"the mean connectivity of {little} of {counted(len(cohort), 'subject')} is below "
+            f"{LITTLE_MEAN_CONNECTIVITY:g}"
+        )
     ]

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.colours import BLACKISH
-from biobgt.errors import InputError
 from biobgt.figures.attention_maps import group_maps
 from biobgt.figures.attention_options import AttentionOptions, TwoGroupsOptions
 from biobgt.figures.attention_words import comparison_sentence
@@ -227,8 +226,7 @@ class AttentionDifference(ModelFigure):
 
 def _standard_error(model: "InstalledModel", options: AttentionDifferenceOptions) -> Matrix:
     """Of the difference of two groups' means, over people."""
-    if options.layer or options.head:
-        raise InputError("Standard errors are of the mean over layers and heads: choose the mean of both.")
+    options.check_whole("Standard errors")
     error = spread_of_model(model).error
     both = np.sqrt(error[options.first] ** 2 + error[options.second] ** 2)
     return np.where(both > 0, both, np.inf)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from biobgt.errors import InputError
 from biobgt.figures.attention_options import MEAN, MEDIAN, AttentionOptions, AverageOptions
-from biobgt.figures.attention_words import BEYOND, connectivity_words
+from biobgt.figures.attention_words import BEYOND, connectivity_words, map_words
 from biobgt.figures.figure import registered
 from biobgt.figures.maps_beside import MapsBeside, Matrix, beside_group
 from biobgt.figures.model_figure import (
@@ -109,9 +109,8 @@ class AttentionMaps(ModelFigure, MapsBeside):
         of_models = " of all models shown" if shared else ""
         return (
             f"{self.of_model}: group {self.options.average_words} attention of {groups}, {self.options.words}. Every "
-            f"subject was seen by {ONE_MEMBER}. {_ROWS if self.rows else ''}Within a map, rows are regions that "
-            "attend, columns regions that are attended to; 1 is uniform attention. Regions are ordered by "
-            f"{self.options.order_words}. One colour scale for all groups{of_models}, from "
+            f"subject was seen by {ONE_MEMBER}. {_ROWS if self.rows else ''}"
+            f"{map_words(self.options.order_words)} One colour scale for all groups{of_models}, from "
             f"{self.limits[0]:.2f} to {self.limits[1]:.2f}: "
             f"{'taking all their maps together, ' if shared else ''}{BEYOND}. {connectivity_words(self.beside)}"
         )
@@ -127,8 +126,7 @@ def averaged_maps(model: "InstalledModel", options: AttentionMapsOptions) -> dic
     """The same, as mean, median or trimmed mean over people; the last two are of the mean over layers and heads."""
     if options.average == MEAN:
         return group_maps(model, options)
-    if options.layer or options.head:
-        raise InputError("Median and trimmed maps are of the mean over layers and heads: choose the mean of both.")
+    options.check_whole("Median and trimmed maps")
     spread = spread_of_model(model)
     maps = spread.median if options.average == MEDIAN else spread.trimmed
     return {group: maps[group] for group in model.group_names}

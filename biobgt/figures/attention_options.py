@@ -74,6 +74,11 @@ class AttentionPartOptions(Options):
             return f"head {self.head}, mean over layers" if self.head else "mean over layers and heads"
         return f"layer {self.layer}, " + (f"head {self.head}" if self.head else "mean over heads")
 
+    def check_whole(self, what: str) -> None:
+        """Refuse a single layer or head for what is known of their mean only."""
+        if self.layer or self.head:
+            raise InputError(f"{what} are of the mean over layers and heads: choose the mean of both.")
+
     def check_part(self, model: InstalledModel) -> None:
         """Refuse a layer or head that a model does not have."""
         for what, number, most in (("layer", self.layer, model.n_layers), ("head", self.head, model.n_heads)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from biobgt.errors import InputError
 from biobgt.figures.attention_options import AttentionOrderOptions
-from biobgt.figures.attention_words import BEYOND
+from biobgt.figures.attention_words import BEYOND, map_words
 from biobgt.figures.figure import registered
 from biobgt.figures.maps_beside import MapsBeside, Matrix
 from biobgt.figures.model_figure import ModelFigure, model_of, model_words, whose_model
@@ -111,8 +111,7 @@ class AttentionSystems(ModelFigure, MapsBeside):
         auc = ", ".join(f"{title} {value:.2f}" for title, value in self.auc.items())
         return (
             f"Mean attention of networks trained on the same subjects of ABIDE, on the {self.n_subjects} test subjects "
-            f"of {self.split}, mean over layers and heads. Rows are regions that attend, columns regions that are "
-            f"attended to; 1 is uniform attention. Regions are ordered by {self.options.order_words}. One colour scale "
+            f"of {self.split}, mean over layers and heads. {map_words(self.options.order_words)} One colour scale "
             f"for all, from {self.limits[0]:.2f} to {self.limits[1]:.2f}: {BEYOND}.{ratios} AUC on these subjects: "
             f"{auc}. BioBGT's attention was scaled before training so that it is larger within the Louvain modules of "
             "training subjects: that it follows modules is by design, and not learnt from the groups. How "

@@ -13,6 +13,16 @@ BEYOND = (
     "attends to itself"
 )
 
+_LIKE_ATTENTION = "with rows normalised like those of attention, gives"
+
+
+def map_words(order: str) -> str:
+    """Say what the rows, columns and colours of a map are, and how its regions are ordered."""
+    return (
+        "Within a map, rows are regions that attend, columns regions that are attended to; 1 is uniform attention. "
+        f"Regions are ordered by {order}."
+    )
+
 
 def comparison_sentence(tests: BlockTests) -> str:
     """Say how many blocks differ, adjusted for covariates and not, in whom, and what was not adjusted for."""
@@ -72,8 +82,7 @@ def connectivity_words(beside: Mapping[str, BesideConnectivity]) -> str:
         return said
     return (
         f"{said} The ratio of attention within to between the modules shown is {_each(beside, 'contrast')}; positive "
-        "connectivity alone, with rows normalised like those of attention, gives "
-        f"{_each(beside, 'connectivity_contrast')}."
+        f"connectivity alone, {_LIKE_ATTENTION} {_each(beside, 'connectivity_contrast')}."
     )
 
 
@@ -94,9 +103,9 @@ def contrast_beside_words(connectivity: Mapping[str, Mapping[str, float | None]]
     """
     means = {group: BesideConnectivity(**_defined(one)) for group, one in connectivity.items()}
     return (
-        "Positive connectivity of the same subjects alone, with rows normalised like those of attention, gives "
-        f"{_each(means, 'connectivity_contrast')}; a subject's attention correlates with its own connectivity at "
-        f"{_each(means, 'correlation', 'r = ')} on average."
+        f"Positive connectivity of the same subjects alone, {_LIKE_ATTENTION} {_each(means, 'connectivity_contrast')}; "
+        f"a subject's attention correlates with its own connectivity at {_each(means, 'correlation', 'r = ')} on "
+        "average."
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
+    from biobgt.cohort import Cohort
     from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
     from biobgt.model.installed import InstalledModel
@@ -145,10 +146,7 @@ class RocBesideCard(CohortPerformance):
     @property
     def caption(self) -> str:
         """Whose the curves are."""
-        return (
-            f"{self.opening}: sensitivity against 1 − specificity over all thresholds, {self.of_whom}; the dotted "
-            f"line is chance. {self.closing}"
-        )
+        return f"{self.opening}: {self.drawn.what}, {self.of_whom}; the dotted line is chance. {self.closing}"
 
 
 @registered
@@ -189,7 +187,7 @@ class ReliabilityBesideCard(CohortPerformance):
 
 def results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults":
     """What the model says of the cohort's subjects of known group; refused where it does not fit, or they are few."""
-    from biobgt.training.cohort_results import FEWEST, cohort_results
+    from biobgt.training.cohort_results import cohort_results
 
     cohort = measured.cohort
     if refusal := model.refusal(cohort):
@@ -197,11 +195,18 @@ def results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults"
     said = [measured.of(subject).prediction(model) for subject in cohort.ids]
     found = cohort_results(cohort, model.group_names, said)
     if not found.is_enough:
-        raise InputError(
-            f"To compare cohort '{cohort.name}' with the card of model {model.name}, {FEWEST} subjects of every group "
-            f"of the model are needed ({', '.join(model.group_names)})."
-        )
+        raise InputError(too_few_words(cohort, model))
     return found
+
+
+def too_few_words(cohort: "Cohort", model: "InstalledModel") -> str:
+    """Say how many subjects of known group it takes."""
+    from biobgt.training.cohort_results import FEWEST
+
+    return (
+        f"To compare cohort '{cohort.name}' with the card of model {model.name}, {FEWEST} subjects of every group of "
+        f"the model are needed ({', '.join(model.group_names)})."
+    )
 
 
 def _asked_words(model: "InstalledModel", found: "CohortResults") -> str:

@@ -88,7 +88,7 @@ def bar_above(quantity: str, height: int) -> dict[str, Any]:
 def block_ticks(order: RegionOrder, names: Sequence[str]) -> dict[str, Any]:
     """One tick per block, named; hundreds of region names would not be readable and show on hover instead."""
     if not order.blocks:
-        return {"showticklabels": False, "ticks": "", "title": {"text": f"{len(names)} regions in atlas order"}}
+        return {"showticklabels": False, "ticks": "", "title": {"text": order.title}}
     middles = [names[(start + end - 1) // 2] for _, start, end in order.blocks]
     return {"tickvals": middles, "ticktext": [escape(name, quote=False) for name, _, _ in order.blocks]}
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from biobgt.graph import ConnectomeSettings, Matrix
 
 ATLAS_ORDER = "atlas"
+NULL_GRAPHS_KEEP = "keep every region's number of connections and, closely, its strength"
 
 
 def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:

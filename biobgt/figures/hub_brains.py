@@ -14,7 +14,7 @@ from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
 from biobgt.figures.graph_words import coordinates_of
-from biobgt.figures.hub_words import HUB_COLOUR, hub_words
+from biobgt.figures.hub_words import HUB_COLOUR, RANK_1, hub_words
 from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_drawn_words, surface_labels_of
 from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
@@ -135,7 +135,7 @@ class HubBrain(Figure):
         short, n_hubs = HUB_MEASURES[self.options.measure].short, int(self.hubs.sum())
         at = f" at γ = {self.options.gamma:g}/mean(λ)" if self.options.measure == NE else ""
         hubs = f"orange for the {n_hubs} hubs by {short}{at} ({self.options.hubs_are}) and grey for the others"
-        ranked = f"the rank by {short}{at} (1 is the strongest hub)"
+        ranked = f"the rank by {short}{at} ({RANK_1})"
         said = brain_caption(
             self.subject,
             n_drawn(self.coordinates, self.surface_labels),

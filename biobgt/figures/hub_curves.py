@@ -31,6 +31,7 @@ from biobgt.figures.hub_words import (
     CHOSEN_COLOUR,
     GROUP_COLOUR,
     HUB_COLOUR,
+    RANK_1,
     entanglement_words,
     hub_words,
     strength_remark,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from biobgt.measured import Measured
 
 
-SCALE_TITLES: Mapping[str, str] = {"z": "z-score over regions", "rank": "rank (1 is the strongest hub)"}
+SCALE_TITLES: Mapping[str, str] = {"z": "z-score over regions", "rank": f"rank ({RANK_1})"}
 PANEL_TITLES: Mapping[str, str] = {"z": "z", "rank": "rank"}
 _SCALES: Mapping[str, str] = {
     "z": "as z-scores over regions",

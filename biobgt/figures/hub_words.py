@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HUB_COLOUR = VERMILION
 CHOSEN_COLOUR = PURPLE
 GROUP_COLOUR = LINE_GREY
+RANK_1 = "1 is the strongest hub"
 
 
 def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
@@ -69,8 +70,8 @@ def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, 
     """
     counts = ", ".join(f"{count} by {measure}" for measure, count in n_hubs.items()) or "none is shown"
     return (
-        f"{whose(subject, simulated)}: hubs are {options.hubs_are}, by each measure on its own: {counts}. Rank 1 is "
-        f"the strongest hub. NE is |ΔS| in bits at γ = {options.gamma:g}/mean(λ), perturbation {options.perturbation}. "
+        f"{whose(subject, simulated)}: hubs are {options.hubs_are}, by each measure on its own: {counts}. Rank "
+        f"{RANK_1}. NE is |ΔS| in bits at γ = {options.gamma:g}/mean(λ), perturbation {options.perturbation}. "
         "Click a column header to sort."
     )
 
@@ -85,10 +86,12 @@ def little_strength_sentence(mean_connectivity: float) -> str:
     """
     if not has_little_fc_strength(mean_connectivity):
         return ""
-    return (
-        f"FC strength has little left to compare NE with: this subject's mean connectivity is "
-        f"{signed(mean_connectivity, 3)}, near zero, as after global-signal regression."
-    )
+    return little_strength(f"this subject's mean connectivity is {signed(mean_connectivity, 3)}")
+
+
+def little_strength(why: str) -> str:
+    """The sentence on FC strength, with whose mean connectivity is how low."""
+    return f"FC strength has little left to compare NE with: {why}, near zero, as after global-signal regression."
 
 
 def little_strength_reason(mean_connectivity: float) -> str:

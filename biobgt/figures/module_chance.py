@@ -9,6 +9,7 @@ from biobgt.colours import PALE_GREY, VERMILION
 from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, note_at_top, vertical_line, whose
+from biobgt.figures.graph_words import NULL_GRAPHS_KEEP
 from biobgt.figures.modules import module_words
 from biobgt.modules.module_measures import MODULE_MEASURES, Q
 from biobgt.modules.module_options import NullGraphOptions
@@ -94,8 +95,8 @@ class ModularityAgainstChance(Figure):
         z = f", z = {test.z:.1f}" if test.z == test.z else ""  # NaN where the nulls do not vary
         return (
             f"{whose(self.subject, self.simulated)}: Q = {test.q:.3f} against {test.null.mean():.3f} on average in "
-            f"{counted(n, 'null graph')}{z}, p = {test.p:.3g}. Null graphs keep every region's number of connections "
-            f"and, nearly, its strength; modules were found anew in each (seed {test.seed}). The smallest p that "
+            f"{counted(n, 'null graph')}{z}, p = {test.p:.3g}. Null graphs {NULL_GRAPHS_KEEP}; "
+            f"modules were found anew in each (seed {test.seed}). The smallest p that "
             f"{counted(n, 'null graph')} can give is {1 / (n + 1):.2g}."
         )
 

@@ -86,15 +86,19 @@ class RocCurves(ModelFigure):
         return pd.concat([curve.assign(curve=name) for name, curve in self.curves.items()], ignore_index=True)
 
     @property
+    def what(self) -> str:
+        """What a curve is, for captions."""
+        return "sensitivity against 1 − specificity over all thresholds"
+
+    @property
     def caption(self) -> str:
         """What the curves show, and the area under them."""
         value, low, high = (self.auc[key] for key in ("value", "low", "high"))
         area = "not defined" if value is None else f"{value:.2f}"
         reach = f" (95 % interval {low:.2f} to {high:.2f})" if low is not None and high is not None else ""
         return (
-            f"{self.of_model}: sensitivity against 1 − specificity over all thresholds, in {self.n_subjects:,} "
-            f"subjects, with probabilities from {ONE_MEMBER}. Area under the curve {area}{reach}; the dotted line is "
-            "chance."
+            f"{self.of_model}: {self.what}, in {self.n_subjects:,} subjects, with probabilities from {ONE_MEMBER}. "
+            f"Area under the curve {area}{reach}; the dotted line is chance."
         )
 
     def plotly(self) -> "go.Figure":

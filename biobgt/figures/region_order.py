@@ -30,6 +30,11 @@ class RegionOrder:
     blocks: tuple[tuple[str, int, int], ...] = ()
 
     @property
+    def title(self) -> str:
+        """What an axis of regions without blocks is called."""
+        return f"{len(self.order)} regions in atlas order"
+
+    @property
     def labels(self) -> list[str | None] | None:
         """The label of each region in the atlas's order; None where regions are not drawn by label."""
         if not self.blocks:

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from biobgt.figures.frame import whose
+from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE
 from biobgt.study_reliability import StudyReliability
 from biobgt.wording import percent, signed
@@ -51,8 +52,9 @@ def reliability_caption(study: StudyReliability, *, own: bool) -> str:
         "with those of another recording of the same length "
         "(Spearman's ρ between the two halves, corrected for length by Spearman and Brown's formula); 1 is perfect. "
         "ICC: how well the value of a region tells people apart, by ICC(2,1) between the halves with the same "
-        "correction, median over regions; below 0.4 is usually called poor, from 0.6 good (Cicchetti 1994). Hubs: "
-        "the share of the hubs (top 10 % of regions) of one half that are hubs in the other; by chance 10 %."
+        "correction, median over regions; below 0.4 is usually called poor, from 0.6 good (Cicchetti 1994). Hubs: the "
+        f"share of the hubs (top {percent(DEFAULT_SHARE)} of regions) of one half that are hubs in the other; by "
+        f"chance {percent(DEFAULT_SHARE)}."
     )
     return f"{meaning} {study.note}"
 

@@ -128,7 +128,7 @@ def design_notes(design: Design) -> tuple[str, ...]:
     ]
     if design.explained >= NOTED_SHARE:
         notes.append(
-            f"Group and covariates are partly confounded: {_share_words(design)}, which inflates the variance of the "
+            f"{_partly_confounded(design)}, which inflates the variance of the "
             f"adjusted difference {1 / (1 - design.explained):.1f} times."
         )
     if design.degrees < LEAST_DEGREES:
@@ -165,7 +165,7 @@ def confounding_notes(cohort: Cohort, between: tuple[str, str]) -> tuple[str, ..
         )
     notes = [f"{_one_group_only(name, values)}." for name, values in design.one_group.items()]
     if design.explained >= NOTED_SHARE:
-        notes.append(f"Group and covariates are partly confounded: {_share_words(design)}.")
+        notes.append(f"{_partly_confounded(design)}.")
     return tuple(notes)
 
 
@@ -175,13 +175,14 @@ def _one_group_only(name: str, values: Sequence[str]) -> str:
     return f"{counts} with subjects of one group only ({shown})"
 
 
-def _share_words(design: Design) -> str:
+def _partly_confounded(design: Design) -> str:
     strongest = max(design.explained_by, key=lambda name: design.explained_by[name])
     names = listed([COVARIATES.get(name, name) for name in design.covariates])
+    said = "Group and covariates are partly confounded:"
     if len(design.covariates) == 1:
-        return f"{names} explains {percent(design.explained)} of the group's variance"
+        return f"{said} {names} explains {percent(design.explained)} of the group's variance"
     alone = f"{COVARIATES.get(strongest, strongest)} alone {percent(design.explained_by[strongest])}"
-    return f"{names} explain {percent(design.explained)} of the group's variance ({alone})"
+    return f"{said} {names} explain {percent(design.explained)} of the group's variance ({alone})"
 
 
 def _confounded_completely(design: Design) -> list[str]:

@@ -96,6 +96,6 @@ def _columns(measure: str, reliability: str) -> dict[str, Any]:
     number = "%d" if about.counts else "%.4f"
     return {
         measure: st.column_config.NumberColumn(about.short, format=number, help=meaning),
-        f"{measure}_rank": st.column_config.NumberColumn(f"{about.short} rank", help="1 is the strongest hub"),
+        f"{measure}_rank": st.column_config.NumberColumn(f"{about.short} rank"),
         f"{measure}_hub": st.column_config.CheckboxColumn(f"{about.short} hub", help="A hub by the chosen rule"),
     }

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from biobgt.figures.hub_words import RANK_1
 from biobgt.figures.region_surroundings import RegionSurroundings, SurroundingsOptions
 from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra, story_of
 from biobgt.figures.why_words import story_sentences
@@ -90,13 +91,13 @@ def _show_standings(story: RegionStory) -> None:
         column_config={
             "Value": st.column_config.NumberColumn(format="%.4g"),
             "Unit": st.column_config.TextColumn(width=210),
-            "Rank": st.column_config.NumberColumn(f"Rank of {story.n_regions}", help="1 is the strongest hub"),
+            "Rank": st.column_config.NumberColumn(f"Rank of {story.n_regions}"),
         },
         alt=f"Value, rank and verdict of {story.name} by each hub measure",
     )
     st.caption(
         plain(
-            f"{story.name} by each hub measure; rank 1 is the strongest hub of {story.n_regions} regions. Hubs have "
+            f"{story.name} by each hub measure; rank {RANK_1}. Hubs have "
             f"high values{_low_in_hubs(story)}. {' '.join(notes_on(story.standings))}"
         )
     )

@@ -19,10 +19,7 @@ NULL_GRAPHS, SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOption
 def show_chance(view: View) -> None:
     """Offer both tests, and show what was found."""
     heading("Compared with chance", simulated=view.subject.simulated, terms=("null-graph",))
-    st.markdown(
-        "Even random graphs have modules and short paths. Null graphs keep every region's number of connections and, "
-        "nearly, its strength, and are otherwise drawn at random."
-    )
+    st.markdown("Even random graphs have modules and short paths, so this graph is compared with null graphs.")
     with input_errors_shown():
         _test_modularity(view)
     with input_errors_shown():

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard
+from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard, too_few_words
 from biobgt.figures.model_figure import AskedModelOptions
 from biobgt.kept_results import Key, Kind
 from biobgt.model.installed import InstalledModel
-from biobgt.training.cohort_results import FEWEST, CohortResults, cohort_results
+from biobgt.training.cohort_results import CohortResults, cohort_results
 from biobgt.wording import NOT_A_DIAGNOSIS, counted
 from session.view import View
 from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
@@ -21,12 +21,7 @@ def show_cohort_results(view: View, model: InstalledModel) -> None:
     if not len(found.labels) or None in said:
         return
     if not found.is_enough:
-        st.caption(
-            plain(
-                f"To compare this cohort with the model's card, {FEWEST} subjects of every group of the model are "
-                f"needed ({', '.join(model.group_names)}); the page Subjects is where groups are set."
-            )
-        )
+        st.caption(plain(f"{too_few_words(view.cohort, model)} Groups are set on the page Subjects."))
         return
     simulated = view.cohort.simulated or model.simulated
     heading("How well the model does in this cohort", simulated=simulated)

@@ -54,7 +54,7 @@ def draw_maps_beside(shown: MapsBeside, style: PaperStyle) -> Figure:
         add_colour_bar(figure, picture, panels, QUANTITY, length_mm=_bar_mm(style), marked=UNIFORM)  # type: ignore[arg-type]
         first = list(grid[:, 0])
         for axes in first:
-            reserve_names(axes, order, along="y", otherwise=f"{len(order.order)} regions in atlas order")
+            reserve_names(axes, order, along="y", otherwise=order.title)
         fit_height(figure, first, style, panel_mm=_LARGEST_MATRIX_MM, square=True)
         for axes in first:
             name_blocks(axes, order, style, along="y")
@@ -72,7 +72,7 @@ def draw_difference(shown: AttentionDifference, style: PaperStyle) -> Figure:
         picture = axes.imshow(drawn, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
         _frame(axes, order)
         add_colour_bar(figure, picture, axes, shown.quantity, length_mm=_bar_mm(style))
-        reserve_names(axes, order, along="y", otherwise=f"{len(order.order)} regions in atlas order")
+        reserve_names(axes, order, along="y", otherwise=order.title)
         fit_height(figure, [axes], style, panel_mm=_LARGEST_MATRIX_MM, square=True)
         name_blocks(axes, order, style, along="y")
         spans = {name: (start - 0.5, end - start) for name, start, end in order.blocks}

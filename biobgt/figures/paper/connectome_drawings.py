@@ -74,7 +74,7 @@ def draw_matrix(
         axes.set_facecolor(GAP_COLOUR)
         axes.set_xticks([])
         add_colour_bar(figure, picture, axes, quantity, length_mm=0.6 * min(style.width_mm, 120))
-        reserve_names(axes, order, along="y", otherwise=f"{len(order.order)} regions in atlas order")
+        reserve_names(axes, order, along="y", otherwise=order.title)
         fit_height(figure, [axes], style, panel_mm=_LARGEST_MATRIX_MM, square=True)
         name_blocks(axes, order, style, along="y")
         for _, _, end in order.blocks[:-1]:
@@ -103,7 +103,7 @@ def draw_series_carpet(shown: SeriesCarpet, style: PaperStyle) -> Figure:
         _frame(axes)
         axes.set_xlabel(shown.time_title)
         add_colour_bar(figure, picture, axes, "signal (SD)", length_mm=0.6 * min(style.width_mm, 120))
-        reserve_names(axes, order, along="y", otherwise=f"{len(order.order)} regions in atlas order")
+        reserve_names(axes, order, along="y", otherwise=order.title)
         fit_height(figure, [axes], style, panel_mm=0.5 * min(style.width_mm, 174))
         name_blocks(axes, order, style, along="y")
         for _, _, end in order.blocks[:-1]:
