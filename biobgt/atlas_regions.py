@@ -18,6 +18,7 @@ from biobgt.wording import without_controls
 Hemisphere = Literal["L", "R", "M"]
 MIDLINE_MM = 3.0
 FEWEST_REGIONS = 2  # of a network
+CHOOSE_ITS_ATLAS = "Choose the atlas the data were extracted with."
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
+from biobgt.atlas_regions import CHOOSE_ITS_ATLAS
 from biobgt.errors import InputError
 from biobgt.wording import without_controls
 
@@ -175,7 +176,7 @@ class Cohort:
             if subject.n_regions != self.atlas.n_regions:
                 raise InputError(
                     f"Subject '{subject.id}' has {subject.n_regions} regions and atlas {self.atlas.name} has "
-                    f"{self.atlas.n_regions}. Choose the atlas the data were extracted with."
+                    f"{self.atlas.n_regions}. {CHOOSE_ITS_ATLAS}"
                 )
 
     def __len__(self) -> int:

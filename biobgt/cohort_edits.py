@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from biobgt.atlas import BUNDLED, Atlas
+from biobgt.atlas_regions import CHOOSE_ITS_ATLAS
 from biobgt.cohort import ATLAS_BY_NAMES, ATLAS_DECIDED_BY, GROUP_TITLES, Cohort, Refusal, Subject
 from biobgt.errors import InputError
 from biobgt.missing_regions import keep_regions
@@ -79,8 +80,8 @@ def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
     """
     if atlas.n_regions != cohort.atlas.n_regions:
         raise InputError(
-            f"The subjects have {cohort.atlas.n_regions} regions, and {atlas.title} has {atlas.n_regions}. "
-            "Choose the atlas the data were extracted with."
+            f"The subjects have {cohort.atlas.n_regions} regions, and {atlas.title} has "
+            f"{atlas.n_regions}. {CHOOSE_ITS_ATLAS}"
         )
     note = f"Atlas changed by hand from {cohort.atlas.title} to {atlas.title}"
     named = ATLAS_BY_NAMES in cohort.atlas_decided_by

@@ -17,7 +17,7 @@ from biobgt.atlas import LABELLINGS, Atlas
 from biobgt.cohort import Cohort
 from biobgt.connectome import subject_connectivity
 from biobgt.errors import InputError
-from biobgt.groups.comparison import GroupComparison, compare_groups
+from biobgt.groups.comparison import GroupComparison, compare_groups, refuse_same_group
 from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.modules import module_blocks
@@ -54,8 +54,7 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
     for name in between:
         if name not in sizes:
             raise InputError(f"No subject is of group '{name}'. The groups here: {', '.join(sizes)}.")
-    if between[0] == between[1]:
-        raise InputError(f"A group cannot be compared with itself; {between[0]} was named twice.")
+    refuse_same_group(between)
     chosen = cohort.select(lambda subject: subject.group in between)
     for name in between:
         n_persons = len(set(chosen.group(name).persons))

@@ -158,11 +158,16 @@ def _checked(
     if absent:
         there = ", ".join(sorted({str(name) for name in groups if not pd.isna(name)})) or "none"
         raise InputError(f"No subject is of group {absent[0]}. The groups here: {there}.")
-    if between[0] == between[1]:
-        raise InputError(f"A group cannot be compared with itself; {between[0]} was named twice.")
+    refuse_same_group(between)
     if permutations < 1:
         raise InputError(f"A permutation test needs permutations, not {permutations}.")
     return array
+
+
+def refuse_same_group(between: tuple[str, str]) -> None:
+    """Refuse one group that was named as both."""
+    if between[0] == between[1]:
+        raise InputError(f"A group cannot be compared with itself; {between[0]} was named twice.")
 
 
 def _table(

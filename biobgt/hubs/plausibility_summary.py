@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.cohort import person_of
-from biobgt.errors import InputError
 from biobgt.hubs.agreement import AGREEMENT_MEASURES
+from biobgt.hubs.rank_correlation import check_confidence
 from biobgt.people import average_by_person, people_in_order
 
 CONDITION = ["level", "perturbation", "signed", "gamma", "reference"]
@@ -39,8 +39,7 @@ def summarise_plausibility(
         the ``excess`` of the own graph over the mean of its nulls with its interval. Intervals are NaN for a single
         person.
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
+    check_confidence(confidence)
     long = _long(subjects)
     recordings = _by_subject(long[long["null"] == 0])
     nulls = _by_subject(long[long["null"] > 0]).reindex(index=recordings.index, columns=recordings.columns)

@@ -44,8 +44,7 @@ def rank_correlation(
     other subjects.
     """
     check_seed(seed)
-    if not 0 < confidence < 1:
-        raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
+    check_confidence(confidence)
     n_regions = len(values)
     if n_regions < 2:
         return RankCorrelation(np.nan, np.nan, np.nan, n_regions)
@@ -65,6 +64,12 @@ def _draws(n_regions: int, n_boot: int, seed: int) -> NDArray[np.int64]:
     draws = rng.multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=n_boot)
     draws.setflags(write=False)
     return draws
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse what cannot be the confidence of an interval."""
+    if not 0 < confidence < 1:
+        raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
 
 
 def _counted_spearman(

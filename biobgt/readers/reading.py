@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.atlas import atlas_of_names
+from biobgt.atlas_regions import CHOOSE_ITS_ATLAS
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.graph import check_connectivity
 from biobgt.readers.releases import FileName
@@ -279,6 +280,4 @@ def _without_missing(values: NDArray[np.float64], missing: NDArray[np.bool_]) ->
 
 
 def _wrong_atlas(found: str, n_regions: int) -> InputError:
-    return InputError(
-        f"It has {found}, and the chosen atlas has {n_regions} regions. Choose the atlas the data were extracted with."
-    )
+    return InputError(f"It has {found}, and the chosen atlas has {n_regions} regions. {CHOOSE_ITS_ATLAS}")
