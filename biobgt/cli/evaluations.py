@@ -1,7 +1,7 @@
 """The job that evaluates a preset: on splits of a cohort, beside the baselines, or with a whole ensemble per fold."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -27,13 +27,12 @@ from biobgt.cli.training_steps import (
 from biobgt.cohort import Cohort
 from biobgt.model.training_settings import FOLDS, OWN_PRESET, PresetName
 from biobgt.signals import keeping
+from biobgt.training.protocols import NESTED, PROTOCOLS, RANDOM, Evaluated
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     import torch
 
     from biobgt.model.presets import Preset
-
-Protocol = Literal["random", "sites", "official", "nested"]
 
 
 def evaluate(
@@ -42,12 +41,8 @@ def evaluate(
     out: OutOption,
     preset: Annotated[PresetName, typer.Option(help="Preset to evaluate.")] = OWN_PRESET,
     protocol: Annotated[
-        Protocol,
-        typer.Option(
-            help="random: 80/10/10 splits. sites: leave one site out. official: the cohort's own split. nested: a "
-            f"whole ensemble for each of {FOLDS} folds."
-        ),
-    ] = "random",
+        Evaluated, typer.Option(help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated)))
+    ] = RANDOM,
     splits: Annotated[
         int, typer.Option(min=1, help=f"Number of random splits; for nested, how many of the {FOLDS} folds to run now.")
     ] = FOLDS,
@@ -85,7 +80,7 @@ def evaluate(
     subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, seed)
     if of_model is not None:
         check_evaluated(of_model, subjects, settings)  # it gets the summary in the end: better refused now
-    if protocol == "nested":
+    if protocol == NESTED:
         _evaluate_nested(subjects, settings, out, model=model, n_outer=splits, seed=seed, device=chosen)
         return
     parts = protocol_splits(subjects, protocol, n=splits, seed=seed)  # refuses before the long work
@@ -135,7 +130,8 @@ def _evaluate_nested(
 ) -> None:
     """Train an ensemble for each outer fold, and evaluate the mean of its members on the fold's subjects."""
     from biobgt.model.pretrained import model_folder
-    from biobgt.training.nested import NESTED, add_nested, evaluate_nested, nested_summary
+    from biobgt.training.nested import NESTED as FILE
+    from biobgt.training.nested import add_nested, evaluate_nested, nested_summary
 
     write_reading_beside(subjects, out)
     with keeping(kept_of_evaluation(out, "fold")):
@@ -152,4 +148,4 @@ def _evaluate_nested(
         )
     if model is not None:
         add_nested(model_folder(model), results)
-    print_line(f"Results written to {out / NESTED}")
+    print_line(f"Results written to {out / FILE}")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from biobgt.model.baselines import baseline_titles
 from biobgt.model.training_settings import OWN_PRESET
 from biobgt.training.metrics import CALIBRATION_BINS, reliability_curve, roc_points
+from biobgt.training.protocols import PROTOCOLS
 from biobgt.training.robustness_views import nested_words
 from biobgt.wording import counted, percent
 
@@ -32,18 +33,6 @@ PAPER_NOTE = (
     "The paper's numbers are from its own cohort and splits and are not directly comparable. Its text calls the ± an "
     "SD over ten runs, its table a margin of error."
 )
-_PROTOCOLS: Mapping[str, str] = {
-    "random": "{n} random 80/10/10 splits",
-    "folds": "{n}-fold cross-validation",
-    "sites": "one site left out, for each of {n} sites",
-    "official": "the cohort's own split",
-}
-_PROTOCOL_NOTES: Mapping[str, str] = {
-    "random": "A random split trains on 80 % of the subjects, validates on 10 % and tests on 10 %.",
-    "folds": "In cross-validation every subject is tested once.",
-    "sites": "Where a site is left out, its subjects are tested by a model trained on no subject of that site.",
-    "official": "The cohort's own split is the one that it was released with.",
-}
 _TITLES = tuple(METRIC_TITLES.items())
 FIXED_SPACE = "\u00a0"  # where a line is not broken
 _PERCENT = re.compile(r"^\s*([0-9.]+)\s*(?:±\s*([0-9.]+))?\s*$")
@@ -96,9 +85,8 @@ def evaluation_words(card: Mapping[str, Any]) -> str:
     spread = any(row["splits"] > 1 for row in rows)
     said = ["A single model, not an ensemble, was trained for each split."]
     said += ["Numbers are mean ± SD over splits." if spread else "There is one split, so no SD."]
-    said += [
-        _PROTOCOL_NOTES[name] for name in dict.fromkeys(row["protocol"] for row in rows) if name in _PROTOCOL_NOTES
-    ]
+    kinds = dict.fromkeys(row["protocol"] for row in rows)
+    said += [PROTOCOLS[kind].sentence for kind in kinds if kind in PROTOCOLS]
     return " ".join(said)
 
 
@@ -279,8 +267,8 @@ def _printed(card: Mapping[str, Any]) -> dict[str, tuple[float, float | None]]:
 
 
 def _split_words(protocol: str, n_splits: int) -> str:
-    known = _PROTOCOLS.get(protocol)
-    return known.format(n=n_splits) if known else f"{protocol} ({counted(n_splits, 'split')})"
+    known = PROTOCOLS.get(protocol)
+    return known.title.format(n=n_splits) if known else f"{protocol} ({counted(n_splits, 'split')})"
 
 
 def result_cell(measured: Mapping[str, float | None]) -> str:

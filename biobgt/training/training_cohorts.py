@@ -23,6 +23,7 @@ from biobgt.quality import mean_connectivity, same_scans
 from biobgt.readers import ReadOptions, read_cohort
 from biobgt.simulate import simulate_progression, vulnerability
 from biobgt.training.cohort_stories import STORIES
+from biobgt.training.protocols import CROSS_VALIDATION, OFFICIAL, PROTOCOLS, RANDOM, SITES
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
 from biobgt.wording import counted
 
@@ -149,23 +150,23 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = FOLDS, seed: int 
     Parameters
     ----------
     cohort : Cohort
-    protocol : {"random", "folds", "sites", "official"}
-        ``n`` random 80/10/10 splits, ``n`` folds, every site left out once, or the split that the cohort's phenotypes
-        name (column ``split``: train, and validation or val). Recordings of one person are never parted, nor are
-        subjects who hold the same scan under different ids.
+    protocol : str
+        Key of one of :data:`biobgt.training.protocols.PROTOCOLS` that trains a single model per split. The cohort's
+        own split is in its phenotypes (column ``split``: train, and validation or val). Recordings of one person are
+        never parted, nor are subjects who hold the same scan under different ids.
     n : int
         Of random splits or folds.
     seed : int
         Of the random splits and folds.
     """
-    check_choice("protocol", protocol, ("random", "folds", "sites", "official"))
+    check_choice("protocol", protocol, tuple(key for key, known in PROTOCOLS.items() if known.title))
     groups, sites = [str(subject.group) for subject in cohort], sites_of(cohort)
     scans = _scans(cohort)
-    if protocol == "random":
+    if protocol == RANDOM:
         return random_splits(groups, sites, subjects=cohort.persons, scans=scans, n=n, seed=seed)
-    if protocol == "folds":
+    if protocol == CROSS_VALIDATION:
         return cross_validation(groups, sites, subjects=cohort.persons, scans=scans, folds=n, seed=seed)
-    if protocol == "sites":
+    if protocol == SITES:
         if sites is None:
             raise InputError("No site can be left out: the phenotypes have no column 'site'.")
         return leave_one_site_out(groups, sites, subjects=cohort.persons, scans=scans, seed=seed)
@@ -205,7 +206,7 @@ def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed
         seed=seed,
     )[0]
     return Split(
-        name="official",
+        name=OFFICIAL,
         train=own[np.concatenate([inner.train, inner.validation])],
         validation=own[inner.test],
         test=np.flatnonzero(tested),
