@@ -3,7 +3,6 @@
 A job names what it wants, a cohort, settings or workers, and a decorator puts the arguments that make it in its place.
 """
 
-import re
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from typer.models import OptionInfo
 
 from biobgt.cli.screen import print_notice, progress_bar
 from biobgt.cohort import Cohort
-from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
+from biobgt.model.device import DEVICES, known_device
 from biobgt.options import Option, Options
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
 from biobgt.readers.time_axis import Orientation
@@ -27,18 +26,9 @@ from biobgt.registry import Registry
 if TYPE_CHECKING:
     from biobgt.result_store import FolderStore
 
-_DEVICES = re.compile(r"auto|cpu|mps|cuda(?::\d+)?")
-
-
-def _known_device(name: str) -> str:
-    if not _DEVICES.fullmatch(name):
-        raise InputError(f"There is no device '{name}'. Choose auto, cpu or cuda.")
-    return name
-
-
 Job = Callable[..., None]
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; created if missing.")]
-DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.", callback=_known_device)]
+DeviceOption = Annotated[str, typer.Option(help=f"{DEVICES}.", callback=known_device)]
 AtlasOption = Annotated[
     str | None,
     typer.Option(help="Name of a bundled atlas, an atlas table, or 'unknown'. Default: recognised from the files."),

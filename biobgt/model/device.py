@@ -1,18 +1,31 @@
 """Where a model runs: the GPU when there is one, the CPU otherwise."""
 
-import torch
+import re
+from typing import TYPE_CHECKING
 
 from biobgt.errors import InputError
 
+if TYPE_CHECKING:  # torch takes seconds to import, and a name is checked without
+    import torch
 
-def choose_device(name: str = "auto") -> torch.device:
+DEVICES = "auto, cpu or cuda"
+_NAMES = re.compile(r"auto|cpu|mps|cuda(?::\d+)?")
+
+
+def known_device(name: str) -> str:
+    """Return the name of a device, or say which there are."""
+    if not _NAMES.fullmatch(name):
+        raise InputError(f"There is no device '{name}'. Choose {DEVICES}.")
+    return name
+
+
+def choose_device(name: str = "auto") -> "torch.device":
     """Return the named device, or the best one there is for ``auto``."""
-    if name == "auto":
+    import torch
+
+    if known_device(name) == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise InputError(f"There is no device '{name}'. Choose auto, cpu or cuda.") from None
+    device = torch.device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise InputError("No CUDA GPU was found on this machine. Choose the device 'auto' or 'cpu'.")
     return device
