@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption
+from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption, takes_options
 from biobgt.cli.evaluations import kept_of_evaluation
-from biobgt.cli.model_arguments import DataOption, KindOption, PhenotypesOption, SeedOption, ThreadsOption
+from biobgt.cli.model_arguments import DataOption, KindOption, PhenotypesOption, ThreadsOption
 from biobgt.cli.screen import print_line, print_table
 from biobgt.cli.training_steps import prepare_graphs, read_training_cohort, tell, use_threads, write_reading_beside
 from biobgt.cohort import Cohort
-from biobgt.model.training_settings import FOLDS, REFERENCE
 from biobgt.signals import keeping
+from biobgt.training.training_options import BenchmarkOptions
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     import pandas as pd
@@ -24,23 +24,22 @@ if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need i
     from biobgt.training.data import LabelledGraphs
 
 
+@takes_options("options", BenchmarkOptions, panel="Options")
 def benchmark(
     cohort: KindOption,
     data: DataOption,
     out: OutOption,
+    options: BenchmarkOptions,
     models: Annotated[
         str,
         typer.Option(
             help="Keys of models, separated by commas, in the order in which they are run; 'list' prints all keys."
         ),
     ] = "all",
-    splits: Annotated[int, typer.Option(min=1, help="How many random 80/10/10 splits.")] = FOLDS,
-    reference: Annotated[str, typer.Option(help="Key of the model that all others are compared with.")] = REFERENCE,
     features: Annotated[Path | None, typer.Option(help="Folder that keeps NE and modules. Default: in --out.")] = None,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     orientation: OrientationOption = None,
-    seed: SeedOption = 0,
     device: DeviceOption = "auto",
     threads: ThreadsOption = None,
 ) -> None:
@@ -66,21 +65,21 @@ def benchmark(
         print_table(_keys(known), title="Models of the benchmark", limit=len(known))
         return
     refuse_processes("biobgt benchmark")
-    compared_with = known.named(reference)
+    compared_with = known.named(options.reference)
     keys = list(known) if models == "all" else [key.strip() for key in models.split(",") if key.strip()]
     systems = [known.named(key) for key in keys]
     where = choose_device(device)
     use_threads(threads)
-    subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, seed)
-    parts = protocol_splits(subjects, "random", n=splits, seed=seed)  # refuses before the long work
+    subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, options.seed)
+    parts = protocol_splits(subjects, "random", n=options.splits, seed=options.seed)  # refuses before the long work
     write_reading_beside(subjects, out)
     with keeping(kept_of_evaluation(out, "split")):
         prepared = _prepared_once(subjects, features or out / "features")
-        results = run_benchmark(prepared, parts, systems, folder=out, seed=seed, device=where, progress=tell)
+        results = run_benchmark(prepared, parts, systems, folder=out, seed=options.seed, device=where, progress=tell)
     shown = benchmark_table(results)
     columns = ["model", "splits", "accuracy", "auc", "auc_low", "auc_high", "f1", "sensitivity", "specificity"]
     print_table(shown[[*columns, "brier", "seconds", "parameters"]], title="Test results", limit=len(shown))
-    compared = compare_systems(results, reference=reference)
+    compared = compare_systems(results, reference=options.reference)
     if len(compared):
         title = f"AUC minus that of {compared_with.title}, on the splits that both have"
         print_table(compared, title=title, limit=len(compared))

@@ -1,23 +1,19 @@
 """The job that evaluates a preset: on splits of a cohort, beside the baselines, or with a whole ensemble per fold."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption
+from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption, takes_options
 from biobgt.cli.model_arguments import (
     DataOption,
-    DirectionsOption,
     KindOption,
     PhenotypesOption,
-    SeedOption,
-    ShrinkageOption,
     ThreadsOption,
 )
 from biobgt.cli.screen import print_line, print_table
 from biobgt.cli.training_steps import (
-    changed_preset,
     prepare_graphs,
     read_training_cohort,
     tell,
@@ -25,9 +21,9 @@ from biobgt.cli.training_steps import (
     write_reading_beside,
 )
 from biobgt.cohort import Cohort
-from biobgt.model.training_settings import FOLDS, OWN_PRESET, PresetName
 from biobgt.signals import keeping
-from biobgt.training.protocols import NESTED, PROTOCOLS, RANDOM, Evaluated
+from biobgt.training.protocols import NESTED
+from biobgt.training.training_options import EvaluationOptions
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     import torch
@@ -35,25 +31,16 @@ if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need i
     from biobgt.model.presets import Preset
 
 
+@takes_options("options", EvaluationOptions, panel="Options")
 def evaluate(
     cohort: KindOption,
     data: DataOption,
     out: OutOption,
-    preset: Annotated[PresetName, typer.Option(help="Preset to evaluate.")] = OWN_PRESET,
-    protocol: Annotated[
-        Evaluated, typer.Option(help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated)))
-    ] = RANDOM,
-    splits: Annotated[
-        int, typer.Option(min=1, help=f"Number of random splits; for nested, how many of the {FOLDS} folds to run now.")
-    ] = FOLDS,
-    linear: Annotated[bool, typer.Option(help="Also evaluate the baselines on the same splits.")] = True,
-    shrinkage: ShrinkageOption = None,
-    noise_directions: DirectionsOption = None,
+    options: EvaluationOptions,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     orientation: OrientationOption = None,
     model: Annotated[Path | None, typer.Option(help="Model folder to whose card the summary is added.")] = None,
-    seed: SeedOption = 0,
     device: DeviceOption = "auto",
     threads: ThreadsOption = None,
 ) -> None:
@@ -73,17 +60,16 @@ def evaluate(
     from biobgt.training.training_cohorts import protocol_splits
 
     refuse_processes("biobgt evaluate")
-    settings = changed_preset(preset, shrinkage=shrinkage, noise_directions=noise_directions)
-    chosen = choose_device(device)
+    settings, seed, chosen = options.changed_preset(), options.seed, choose_device(device)
     of_model = None if model is None else load_card(model)
     use_threads(threads)
     subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, seed)
     if of_model is not None:
         check_evaluated(of_model, subjects, settings)  # it gets the summary in the end: better refused now
-    if protocol == NESTED:
-        _evaluate_nested(subjects, settings, out, model=model, n_outer=splits, seed=seed, device=chosen)
+    if options.protocol == NESTED:
+        _evaluate_nested(subjects, settings, out, model=model, n_outer=options.splits, seed=seed, device=chosen)
         return
-    parts = protocol_splits(subjects, protocol, n=splits, seed=seed)  # refuses before the long work
+    parts = protocol_splits(subjects, options.protocol, n=options.splits, seed=seed)  # refuses before the long work
     write_reading_beside(subjects, out)
     with keeping(kept_of_evaluation(out, "split")):
         prepared = prepare_graphs(subjects, settings, out / "features")
@@ -91,9 +77,9 @@ def evaluate(
             prepared,
             parts,
             settings,
-            protocol=protocol,
+            protocol=options.protocol,
             folder=out,
-            linear=linear,
+            linear=options.linear,
             seed=seed,
             device=chosen,
             progress=tell,

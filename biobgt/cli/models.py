@@ -7,22 +7,18 @@ from typing import Annotated
 
 import typer
 
-from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption
+from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption, takes_options
 from biobgt.cli.model_arguments import (
     DataOption,
-    DirectionsOption,
     KindsOption,
     ModelOption,
     PhenotypesOption,
-    SeedOption,
-    ShrinkageOption,
     ThreadsOption,
 )
 from biobgt.cli.results import results_folder, typed_command
 from biobgt.cli.screen import print_line
 from biobgt.cli.shared_models import shared_card, train_shared
 from biobgt.cli.training_steps import (
-    changed_preset,
     complete_card,
     prepare_graphs,
     read_training_cohort,
@@ -31,29 +27,23 @@ from biobgt.cli.training_steps import (
     write_reading_beside,
 )
 from biobgt.errors import InputError
-from biobgt.model.training_settings import FOLDS, OWN_PRESET, PresetName
 from biobgt.signals import keeping
+from biobgt.training.training_options import TrainingOptions
 
 
+@takes_options("options", TrainingOptions, panel="Options")
 def train(
     cohort: KindsOption,
     data: DataOption,
     out: OutOption,
-    preset: Annotated[PresetName, typer.Option(help="How the model is built and trained.")] = OWN_PRESET,
+    options: TrainingOptions,
     phenotypes: PhenotypesOption = None,
     atlas: AtlasOption = None,
     orientation: OrientationOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the model. Default: the name of the folder.")] = None,
-    folds: Annotated[
-        int, typer.Option(min=2, help="Number of folds, each of which trains one ensemble member.")
-    ] = FOLDS,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Largest number of epochs. Default: the preset's.")] = None,
-    shrinkage: ShrinkageOption = None,
-    noise_directions: DirectionsOption = None,
     runs: Annotated[
         Path | None, typer.Option(help="Folder for logs and checkpoints. Default: runs, in the results.")
     ] = None,
-    seed: SeedOption = 0,
     device: DeviceOption = "auto",
     threads: ThreadsOption = None,
     resume: Annotated[bool, typer.Option(help="Continue a run that was stopped.")] = False,
@@ -72,7 +62,7 @@ def train(
     from biobgt.training.folds import train_ensemble
     from biobgt.training.training_cohorts import protocol_splits
 
-    settings = changed_preset(preset, epochs=epochs, shrinkage=shrinkage, noise_directions=noise_directions)
+    settings, seed = options.changed_preset(), options.seed
     chosen, folder = choose_device(device), runs or out / "runs"
     use_threads(threads)
     with process_group():
@@ -84,7 +74,7 @@ def train(
                 settings,
                 out,
                 name=name or out.resolve().name,
-                folds=folds,
+                folds=options.folds,
                 runs=folder,
                 seed=seed,
                 device=chosen,
@@ -93,7 +83,7 @@ def train(
             )
             return
         subjects = read_training_cohort(cohort[0], data, phenotypes, atlas, orientation, seed)
-        splits = protocol_splits(subjects, "folds", n=folds, seed=seed)  # refuses before the long work
+        splits = protocol_splits(subjects, "folds", n=options.folds, seed=seed)  # refuses before the long work
         write_reading_beside(subjects, folder)
         with keeping(_kept_of_training(folder)):
             prepared = prepare_graphs(subjects, settings, folder / "features")

@@ -128,13 +128,6 @@ def prepare_graphs(
         return label_graphs(subjects, settings, readouts=readouts, kept=kept, workers=None, progress=progress)
 
 
-def changed_preset(name: str, **changes: float | None) -> "Preset":
-    """A preset with some of its settings changed; None leaves one as it is."""
-    from biobgt.model.presets import preset_named
-
-    return preset_named(name, **{setting: value for setting, value in changes.items() if value is not None})
-
-
 def use_threads(threads: int | None) -> None:
     """Let torch use so many threads; None leaves it all cores."""
     import torch

@@ -1,9 +1,13 @@
 """What a card and the methods say of the cohorts that models are trained on: their titles, terms, works and limits."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from biobgt.cited_work import Reference, article
 from biobgt.references import Citation, work
+
+CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]
+ABIDE, CNI_ADHD, ADSIM, ADNI, FOLDER = get_args(CohortKind)
 
 _CRADDOCK = Reference(
     "craddock2013",
@@ -80,7 +84,7 @@ class CohortStory:
 
 
 STORIES: dict[str, CohortStory] = {
-    "abide": CohortStory(
+    ABIDE: CohortStory(
         title="ABIDE I, Preprocessed Connectomes Project",
         short="ABIDE",
         terms="Non-commercial research use (ABIDE / Preprocessed Connectomes Project).",
@@ -96,7 +100,7 @@ STORIES: dict[str, CohortStory] = {
             "whom is tested in some fold: on new subjects results may be a little worse.",
         ),
     ),
-    "cni-adhd": CohortStory(
+    CNI_ADHD: CohortStory(
         title="CNI-TLC 2019 (ADHD and controls, one site, TR 2.5 s, CompCor)",
         short="CNI-2019",
         terms="Research use, as released for the CNI Transfer Learning Challenge.",
@@ -107,10 +111,10 @@ STORIES: dict[str, CohortStory] = {
             "The paper's numbers are on ADHD-200 (190 regions), another cohort.",
         ),
     ),
-    "adsim": CohortStory(
+    ADSIM: CohortStory(
         title="Simulated Alzheimer's progression over real ABIDE controls (AAL-90)",
         short="simulated",
-        people="abide",
+        people=ABIDE,
         terms="Made from ABIDE controls: non-commercial research use.",
         works=("dimartino2014",),
         remark="the simulation is described in docs/simulation.md",
@@ -122,7 +126,7 @@ STORIES: dict[str, CohortStory] = {
             "The paper's numbers are on ADNI, real patients; they are not comparable.",
         ),
     ),
-    "adni": CohortStory(
+    ADNI: CohortStory(
         title="ADNI, supplied by the user",
         short="ADNI",
         terms="ADNI data use agreement: the data may not be passed on.",
@@ -130,7 +134,7 @@ STORIES: dict[str, CohortStory] = {
         paper={"accuracy": "52.08 ± 2.08", "auc": "62.33 ± 5.98"},
         limits=("As good as the data it was trained on; see the results above.",),
     ),
-    "folder": CohortStory(
+    FOLDER: CohortStory(
         title="A cohort of the user's own",
         short="own",
         terms="As the data's owner says.",

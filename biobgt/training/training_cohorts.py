@@ -22,7 +22,7 @@ from biobgt.model.training_settings import FOLDS
 from biobgt.quality import mean_connectivity, same_scans
 from biobgt.readers import ReadOptions, read_cohort
 from biobgt.simulate import simulate_progression, vulnerability
-from biobgt.training.cohort_stories import STORIES
+from biobgt.training.cohort_stories import ABIDE, ADSIM, CNI_ADHD, STORIES
 from biobgt.training.protocols import CROSS_VALIDATION, OFFICIAL, PROTOCOLS, RANDOM, SITES
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
 from biobgt.wording import counted
@@ -30,15 +30,14 @@ from biobgt.wording import counted
 Progress = Callable[[int, int], None]
 SIMULATED_GROUPS = ("NC", "MCI", "AD")
 
-
 _CUT = "aal90"  # the first 90 regions of AAL-116
 # The files of a cohort by their atlas, that of no other wish first.
 _FILES = {
-    "abide": {"cc200": "abide_cc200.npz", "aal116": "abide_aal116.npz"},
-    "cni-adhd": {"cc200": "cni2019_cc200.npz", "aal116": "cni2019_aal116.npz"},
-    "adsim": {"aal116": "abide_aal116.npz"},
+    ABIDE: {"cc200": "abide_cc200.npz", "aal116": "abide_aal116.npz"},
+    CNI_ADHD: {"cc200": "cni2019_cc200.npz", "aal116": "cni2019_aal116.npz"},
+    ADSIM: {"aal116": "abide_aal116.npz"},
 }
-_TABLES = {"abide": "abide_phenotypes.csv", "cni-adhd": "cni2019_phenotypes.csv", "adsim": "abide_phenotypes.csv"}
+_TABLES = {ABIDE: "abide_phenotypes.csv", CNI_ADHD: "cni2019_phenotypes.csv", ADSIM: "abide_phenotypes.csv"}
 
 
 def training_cohort(
@@ -55,7 +54,8 @@ def training_cohort(
 
     Parameters
     ----------
-    kind : {"abide", "cni-adhd", "adsim", "adni", "folder"}
+    kind : str
+        A key of :data:`biobgt.training.cohort_stories.STORIES`.
     data : Path
         The folder of the cohort's files.
     phenotypes : Path, optional
@@ -76,7 +76,7 @@ def training_cohort(
     cohort = read_cohort(path, atlas=named, phenotypes=phenotypes, options=options, progress=progress)
     if atlas == _CUT and cohort.atlas.name != _CUT:
         cohort = _cut(cohort)
-    if kind == "adsim":
+    if kind == ADSIM:
         cohort = simulated_progression(cohort, seed=seed)
     known = cohort.select(lambda subject: subject.group is not None)
     if len(known.group_sizes) < 2:
@@ -106,7 +106,7 @@ def simulated_progression(cohort: Cohort, *, seed: int) -> Cohort:
     for subject, lot in zip(cut, lots, strict=True):
         group = SIMULATED_GROUPS[lot]
         subjects.append(subject if group == "NC" else simulate_progression(subject, group, vulnerable, seed=random))
-    return Cohort("adsim", tuple(subjects), atlas)
+    return Cohort(ADSIM, tuple(subjects), atlas)
 
 
 def _file_of(kind: str, data: Path, atlas: str | None) -> tuple[Path, str | None]:

@@ -7,10 +7,10 @@ import typer.main
 
 from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
 from biobgt.cli.main import app
-from biobgt.cli.model_arguments import CohortKind
 from biobgt.fetch import FetchOptions
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.training.cohort_stories import STORIES
+from biobgt.training.cohort_stories import STORIES, CohortKind
+from biobgt.training.training_options import BenchmarkOptions, EvaluationOptions, TrainingOptions
 
 
 def command(*names):
@@ -27,6 +27,9 @@ def command(*names):
         (("hubs",), (ReadOptions, ImageOptions, ConnectomeSettings)),
         (("figure",), (ReadOptions, ImageOptions, ConnectomeSettings, PaperStyle)),
         (("fetch", "abide"), (FetchOptions,)),
+        (("train",), (TrainingOptions,)),
+        (("evaluate",), (EvaluationOptions,)),
+        (("benchmark",), (BenchmarkOptions,)),
     ],
 )
 def test_every_option_has_its_flags_its_default_and_its_help(names, kinds):
