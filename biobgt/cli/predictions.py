@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
-from biobgt.cli.arguments import DeviceOption, OutOption, reads_cohort
+from biobgt.cli.arguments import DeviceOption, OutOption, ResultsOption, folder_store, reads_cohort
 from biobgt.cli.model_arguments import ModelOption
 from biobgt.cli.results import (
     print_simulated,
@@ -27,12 +27,15 @@ from biobgt.cli.results import (
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort, Refusal, Subject
 from biobgt.errors import InputError
+from biobgt.kept_results import NoStore
+from biobgt.measured import MeasuredCohort
 from biobgt.output import file_names
 from biobgt.spreadsheets import write_csv
 from biobgt.wording import NOT_A_DIAGNOSIS, counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
-    from biobgt.model.ensemble import Ensemble, SubjectExplanation
+    from biobgt.model.ensemble import SubjectExplanation
+    from biobgt.model.installed import InstalledModel
 
 
 @reads_cohort
@@ -41,6 +44,7 @@ def predict(
     model: ModelOption,
     out: Annotated[Path, typer.Option(help="Table of predictions, a .csv file.")],
     device: DeviceOption = "auto",
+    results: ResultsOption = None,
 ) -> None:
     """Write each subject's probability of every group, with a warning where it is not reliable.
 
@@ -51,22 +55,19 @@ def predict(
     biobgt predict study/ --model abide-cc200 --out predictions.csv
     biobgt predict sub-01.csv --model abide-cc200 --atlas cc200 --out predictions.csv
     """
-    from biobgt.model.pretrained import load_card, load_pretrained
-
     if out.suffix != ".csv":
         raise InputError(
             f"Predictions are written as a .csv file: give --out a name that ends in .csv, not '{out.name}'."
         )
-    card, ensemble = load_card(model), load_pretrained(model, device)
-    ensemble.check(cohort)
+    chosen, measured = _asked(cohort, model, device, results)
     with results_file(out) as file:
         with progress_bar("Predicting") as progress:
-            table = ensemble.predict(cohort, progress=progress)
+            table = measured.of(None).predictions(chosen, progress)
         write_csv(table, file, index=False, float_format="%.6f")
-        write_model(card, file.with_name(f"{out.stem}_model.json"))
-    print_line(card["headline"])
+        write_model(chosen.card, file.with_name(f"{out.stem}_model.json"))
+    print_line(chosen.card["headline"])
     print_simulated(cohort)
-    print_table(table, title=f"Predictions of {ensemble.name}")
+    print_table(table, title=f"Predictions of {chosen.card['name']}")
     if cohort.refused:
         print_table(refusals(cohort), title=f"Files that could not be read: {len(cohort.refused)}")
     refused = int((table["prediction"] == "").sum())
@@ -79,7 +80,9 @@ def predict(
 
 
 @reads_cohort
-def attention(cohort: Cohort, model: ModelOption, out: OutOption, device: DeviceOption = "auto") -> None:
+def attention(
+    cohort: Cohort, model: ModelOption, out: OutOption, device: DeviceOption = "auto", results: ResultsOption = None
+) -> None:
     """Write each subject's attention, what each region receives, and the means over functional modules.
 
     attention_received.csv: mean from the other regions; 1 is uniform attention, 2 twice that.
@@ -92,19 +95,25 @@ def attention(cohort: Cohort, model: ModelOption, out: OutOption, device: Device
     biobgt attention study/ --model abide-cc200 --out attention
     biobgt attention demo-subjects --model adsim-aal90 --out attention
     """
-    from biobgt.model.pretrained import load_card, load_pretrained
-
-    card, ensemble = load_card(model), load_pretrained(model, device)
-    ensemble.check(cohort)
+    chosen, measured = _asked(cohort, model, device, results)
     with results_folder(out, job="attention") as folder:
         seen = _Seen(cohort.atlas.labelling(next(iter(cohort.atlas.labels))) if cohort.atlas.labels else None)
-        used = _look_at_each(cohort, ensemble, seen, folder)
+        used = _look_at_each(measured, chosen, seen, folder)
         seen.write(used, folder)
         write_reading(used, folder)
-        write_model(card, folder / "model.json")
-    print_line(card["headline"])
+        write_model(chosen.card, folder / "model.json")
+    print_line(chosen.card["headline"])
     print_simulated(used)
     print_line(f"Attention of {counted(len(used), 'subject')} written to {out}. {NOT_A_DIAGNOSIS}")
+
+
+def _asked(cohort: Cohort, model: str, device: str, results: Path | None) -> "tuple[InstalledModel, MeasuredCohort]":
+    """A model that can be asked about the cohort, and the cohort with what it said before; nothing is in memory."""
+    from biobgt.model.installed import installed_model
+
+    chosen = replace(installed_model(model), device=device)
+    chosen.ensemble.check(cohort)
+    return chosen, MeasuredCohort(cohort, folder_store(results, cohort) or NoStore())
 
 
 @dataclass
@@ -143,8 +152,9 @@ class _Seen:
             write_csv(pd.concat([who, values], axis=1), folder / "module_blocks.csv", index=False)
 
 
-def _look_at_each(cohort: Cohort, ensemble: "Ensemble", seen: _Seen, folder: Path) -> Cohort:
+def _look_at_each(measured: MeasuredCohort, model: "InstalledModel", seen: _Seen, folder: Path) -> Cohort:
     """Write each subject's attention and return the cohort of those that have one, the others among its refusals."""
+    cohort = measured.cohort
     files = file_names(cohort.ids)
     kept: list[Subject] = []
     refused: list[Refusal] = []
@@ -152,7 +162,7 @@ def _look_at_each(cohort: Cohort, ensemble: "Ensemble", seen: _Seen, folder: Pat
     with progress_bar("Attention") as progress:
         for number, subject in enumerate(cohort, start=1):
             try:
-                own = ensemble.explain([subject])
+                own = measured.of(subject.id).explanation(model)
             except InputError as error:
                 refused.append(Refusal(subject.source.file if subject.source else subject.id, str(error)))
             else:

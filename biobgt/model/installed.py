@@ -39,10 +39,13 @@ class InstalledModel:
     name : str
         Of a shipped model, or the folder of one's own.
     card : mapping
+    device : str
+        Where it runs.
     """
 
     name: str
     card: Mapping[str, Any]
+    device: str = "auto"
 
     @property
     def key(self) -> str:
@@ -132,7 +135,7 @@ class InstalledModel:
     @cached_property
     def ensemble(self) -> "Ensemble":
         """The model itself, ready to run."""
-        return load_pretrained(self.name)
+        return load_pretrained(self.name, self.device)
 
     def refusal(self, cohort: Cohort) -> str:
         """Why it cannot be asked about a cohort, or nothing where it can; torch is not needed to tell."""

@@ -9,7 +9,8 @@ import pytest
 
 from biobgt import __version__
 from biobgt.connectome import functional_connectivity
-from biobgt.model.ensemble import OF_SIMULATED
+from biobgt.manifests import MANIFEST
+from biobgt.model.ensemble import OF_SIMULATED, Ensemble
 from biobgt.model.pretrained import load_card
 
 MODEL = "adsim-aal90"
@@ -74,6 +75,32 @@ def test_attention_of_the_others_is_written_and_the_bad_one_is_refused(run, mixe
     assert "values beyond ±1" in refused["why"]
     assert "Attention of 2 subjects" in ended.out
     assert _model_of(tmp_path / "model.json")["simulated"] is True
+
+
+@pytest.mark.parametrize(
+    ("job", "out", "runs", "n_runs"), [("predict", "p.csv", "probabilities", 1), ("attention", "", "explain", 2)]
+)
+def test_what_a_model_said_is_kept_in_a_folder_and_the_same(run, mixed, tmp_path, monkeypatch, job, out, runs, n_runs):
+    said, ask = [], getattr(Ensemble, runs)
+
+    def counted(*arguments, **options):
+        found = ask(*arguments, **options)  # refuses b
+        said.append(found)
+        return found
+
+    monkeypatch.setattr(Ensemble, runs, counted)
+    asked = (job, mixed, *MATRICES, "--model", MODEL)
+    written, screens = [], []
+    for name in ("without", "first", "again"):
+        options = () if name == "without" else ("--results", tmp_path / "kept")
+        ended = run(*asked, *options, "--out", tmp_path / name / out)
+        assert ended.code == 0, ended.err
+        screens.append(ended.out.replace(str(tmp_path / name), ""))
+        files = {path.relative_to(tmp_path / name): path for path in (tmp_path / name).rglob("*") if path.is_file()}
+        written.append({name: path.read_bytes() for name, path in files.items() if name.name != MANIFEST})
+    assert written[0] == written[1] == written[2] != {}
+    assert screens[0] == screens[1] == screens[2]
+    assert len(said) == 2 * n_runs
 
 
 def test_attention_of_nobody_is_refused(run, mixed, tmp_path):
