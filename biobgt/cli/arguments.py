@@ -126,8 +126,7 @@ def _parameter(one: Option, type_: Any) -> Parameter:
         help_ += f" One of {', '.join(map(str, one.choices))}."
     if len(one.types) > 1:  # Typer reads one type
         type_ = one.types[0] | None
-    bounds: dict[str, Any] = {"min": one.low, "max": one.high} if one.types == (int,) else {}
-    annotation: Any = Annotated[(list[str] | None) if several else type_, typer.Option(*flags, help=help_, **bounds)]
+    annotation: Any = Annotated[(list[str] | None) if several else type_, typer.Option(*flags, help=help_)]
     default = None if several else one.default
     return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 

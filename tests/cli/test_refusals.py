@@ -160,7 +160,10 @@ def test_a_matrix_beyond_one_has_no_fisher_z_and_no_prediction(run, tmp_path):
     [
         (("modules", "{one}", "--out", "{out}", "--workers", "0"), ("--workers", "1")),
         (("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}", "--threads", "0"), ("--threads", "1")),
-        (("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}", "--seed", "-1"), ("--seed",)),
+        (
+            ("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}", "--seed", "-1"),
+            ("'seed' is -1; it must be 0 or more",),
+        ),
         (("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}"), ("at least two groups",)),
         (("predict", "{one}", "--out", "{out}/p.csv", "--model", "mine"), ("There is no model 'mine'",)),
         (("predict", "{one}", "--out", "{out}/p.csv", "--model", "x", "--device", "meta"), ("no device 'meta'",)),
