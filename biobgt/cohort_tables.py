@@ -7,6 +7,7 @@ The command line and the studies come here. Each subject is one job for :mod:`bi
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,13 +26,13 @@ from biobgt.measured import Measured, MeasuredCohort
 from biobgt.measured_graph import connectivity_key
 from biobgt.modules import Partition, combine_partitions, match_modules
 from biobgt.modules.difference import partitions_by_person
-from biobgt.modules.finding import SubjectModules
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.partition import module_labels
 from biobgt.people import average_by_person
 from biobgt.scale import map_subjects
 
 Progress = Callable[[int, int], None]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +117,15 @@ def analyse_hubs(
         Where results are kept, and found again: a :class:`biobgt.result_store.FolderStore`. By default nowhere.
     """
     settings, options = settings or ConnectomeSettings(), options or HubAnalysisOptions()
-    job = partial(_subject_hubs, options=options)
-    results = map_subjects(
-        job, _jobs(cohort, settings, store), workers=workers, scheduler=scheduler, progress=progress, tell=tell
+    results = measure_each(
+        partial(_subject_hubs, options=options),
+        cohort,
+        settings,
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+        tell=tell,
+        store=store,
     )
     tables = {subject.id: found.table for subject, found in zip(cohort, results, strict=True)}
     agreement = pd.concat([found.agreement for found in results], ignore_index=True)
@@ -159,9 +166,15 @@ def analyse_modules(
         Where results are kept, and found again: a :class:`biobgt.result_store.FolderStore`. By default nowhere.
     """
     settings, options = settings or ConnectomeSettings(), options or ModuleOptions()
-    job = partial(_subject_modules, options=options)
-    results = map_subjects(
-        job, _jobs(cohort, settings, store), workers=workers, scheduler=scheduler, progress=progress, tell=tell
+    results = measure_each(
+        partial(Measured.modules, options=options),
+        cohort,
+        settings,
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+        tell=tell,
+        store=store,
     )
     found = dict(zip(cohort.ids, results, strict=True))
     partitions = {name: modules.partition for name, modules in found.items()}
@@ -171,6 +184,39 @@ def analyse_modules(
         roles={name: modules.roles for name, modules in found.items()},
         summary=pd.DataFrame(summary),
         groups=_group_modules(cohort, partitions, options),
+    )
+
+
+def measure_each(
+    question: Callable[[Measured], Result],
+    cohort: Cohort,
+    settings: ConnectomeSettings,
+    *,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+    store: Store | None = None,
+) -> list[Result]:
+    """Ask the same of every subject of a cohort and return the answers in its order.
+
+    Parameters
+    ----------
+    question : callable
+        Gets a subject with its graph; importable by name, since it runs in other processes.
+    cohort : Cohort
+    settings : ConnectomeSettings
+        How brain graphs are made.
+    workers, scheduler, progress, tell, store
+        As for :func:`analyse_hubs`.
+    """
+    return map_subjects(
+        partial(_ask, question=question),
+        _jobs(cohort, settings, store),
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+        tell=tell,
     )
 
 
@@ -210,6 +256,10 @@ class _SubjectHubs:
     halves: pd.DataFrame
 
 
+def _ask(job: _OneSubject, *, question: Callable[[Measured], Result]) -> Result:
+    return question(job.measured())
+
+
 def _jobs(cohort: Cohort, settings: ConnectomeSettings, store: Store | None) -> list[_OneSubject]:
     if not len(cohort):
         raise InputError("The cohort is empty.")
@@ -225,8 +275,7 @@ def _jobs(cohort: Cohort, settings: ConnectomeSettings, store: Store | None) -> 
     ]
 
 
-def _subject_hubs(job: _OneSubject, *, options: HubAnalysisOptions) -> _SubjectHubs:
-    measured = job.measured()
+def _subject_hubs(measured: Measured, *, options: HubAnalysisOptions) -> _SubjectHubs:
     table, has_signal = measured.hub_table(options), measured.hubs(options.perturbation).has_signal
     entanglement = table.loc[has_signal, NE].to_numpy(float)
     beyond = agreement_beyond_strength(
@@ -274,10 +323,6 @@ def _agreement_summary(agreement: pd.DataFrame, options: HubAnalysisOptions) -> 
     partial = summarise_plausibility(agreement.assign(spearman=agreement["partial"]), seed=options.seed)[columns]
     given = partial[partial["measure"] == "spearman"].assign(measure="partial")
     return pd.concat([whole, given], ignore_index=True)
-
-
-def _subject_modules(job: _OneSubject, *, options: ModuleOptions) -> SubjectModules:
-    return job.measured().modules(options)
 
 
 def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

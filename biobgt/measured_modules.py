@@ -1,6 +1,6 @@
 """What is measured of the modules of one subject, or of two groups of a cohort, each result once."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from biobgt.graph import BrainGraph
@@ -15,7 +15,7 @@ from biobgt.kept_results import (
     Key,
 )
 from biobgt.measured_graph import MeasuredGraph
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.module_options import PERMUTATIONS, ModuleOptions
 
 if TYPE_CHECKING:  # SciPy's statistics take a second, and not every page and command needs them
     from biobgt.modules.difference import ModuleDifference
@@ -102,15 +102,33 @@ class MeasuredModules(MeasuredGraph):
             lambda: small_world(self.graph_of_modules(options), n_nulls=1, seed=seed),
         )
 
-    def module_difference(self, options: ModuleOptions, groups: tuple[str, str]) -> "ModuleDifference":
-        """The modules of two groups of the cohort, compared."""
+    def module_difference(
+        self,
+        options: ModuleOptions,
+        groups: tuple[str, str],
+        *,
+        n_permutations: int = PERMUTATIONS,
+        labels: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> "ModuleDifference":
+        """The modules of two groups of the cohort, compared.
+
+        Parameters
+        ----------
+        options : ModuleOptions
+        groups : (str, str)
+        n_permutations : int
+            How often people are shuffled.
+        labels : mapping of str to tuple of int, optional
+            The :meth:`module_labels` of every subject, where they are known already.
+        """
         from biobgt.modules.difference import group_module_difference
 
         how = options.part(ModuleOptions)
         members = tuple(self.cohort.group(group).ids for group in groups)
 
         def compare() -> "ModuleDifference":
-            labels = {name: self.of(name).module_labels(how) for ids in members for name in ids}
-            return group_module_difference(self.cohort, groups, labels, seed=how.seed)
+            known = labels or {name: self.of(name).module_labels(how) for ids in members for name in ids}
+            return group_module_difference(self.cohort, groups, known, n_permutations=n_permutations, seed=how.seed)
 
-        return self.whole.keep(Key(MODULE_DIFFERENCE, "", self.settings, (groups, members, how)), compare)
+        depends = (groups, members, how, n_permutations)
+        return self.whole.keep(Key(MODULE_DIFFERENCE, "", self.settings, depends), compare)

@@ -4,6 +4,7 @@ The test of Freedman and Lane adjusts for covariates. Where one is missing for s
 freedom than the subjects have, the job says so and stops, rather than compare something else than was asked for.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,27 +23,26 @@ from biobgt.cli.arguments import (
 from biobgt.cli.results import print_settings, results_folder, write_reading, write_settings, write_table
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
-from biobgt.cohort_tables import analyse_hubs, analyse_modules
+from biobgt.cohort_tables import measure_each
 from biobgt.false_discoveries import FDR, passes
 from biobgt.graph import ConnectomeSettings
-from biobgt.groups.cohort_features import (
-    CohortFeatures,
-    compare_features,
-    comparison_rows,
-    module_segregation,
-    network_connectivity,
-    regional_hubs,
+from biobgt.groups.cohort_features import WHOLE, CohortFeatures, comparison_rows
+from biobgt.groups.comparison_options import (
+    COMPARED_IN,
+    HUBS,
+    MODULES,
+    NETWORKS,
+    NOTHING,
+    ComparedOptions,
+    ComparisonOptions,
 )
-from biobgt.groups.comparison_options import HUBS, MODULES, NETWORKS, NOTHING, ComparedOptions, ComparisonOptions
 from biobgt.groups.design import check_design, confounding_notes
-from biobgt.groups.measured_comparison import PlannedComparison, plan_comparison
+from biobgt.groups.measured_comparison import PlannedComparison, compare_measured, plan_comparison, subject_features
 from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
-from biobgt.modules.difference import UNADJUSTED, ModuleDifference, group_module_difference
+from biobgt.measured import Measured, MeasuredCohort
+from biobgt.modules.difference import UNADJUSTED, ModuleDifference
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.wording import not_ruled_out
-
-# Networks are compared in the whole connectivity, whatever graphs are made of it elsewhere.
-WHOLE = ConnectomeSettings(estimator="fisher-z", sign="signed", threshold="none")
 
 
 @reads_cohort
@@ -91,22 +91,19 @@ def _compare_measure(
     path: Path,
 ) -> None:
     """Compare the groups feature by feature, adjusted for covariates."""
-    cohort, groups = planned.cohort, options.groups
-    features = _measure(cohort, options, settings, where)
-    found = compare_features(
-        cohort,
-        features,
-        groups,
-        covariates=planned.covariates.table,
-        permutations=options.n_permutations,
-        seed=options.seed,
-    )
+    cohort, groups, run = planned.cohort, options.groups, where.of(planned.cohort)
+    known: list[CohortFeatures] = []
+    if options.of != NETWORKS:  # these take some hundredths of a second each
+        with progress_bar(COMPARED_IN[options.of]) as progress:
+            known = measure_each(partial(subject_features, options=options), cohort, settings, progress=progress, **run)
+    measured = MeasuredCohort(cohort, run["store"]).of(None, settings)
+    words, found = compare_measured(measured, options, known)
     rows = comparison_rows(found, simulated=cohort.simulated)
     write_table(rows, path)
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     shown = rows.sort_values("p", kind="stable")
     shown = shown[["feature", *(f"mean_{group}" for group in groups), "d", "d_low", "d_high", "p", "q"]]
-    title = features.measured[0].upper() + features.measured[1:]
+    title = words[0].upper() + words[1:]
     print_table(shown, title=f"{title}: {groups[1]} against {groups[0]} ({sizes})")
     n_differ = int(passes(rows["q"]).sum())
     print_line(f"Of {len(rows)} features, {n_differ} differ at a false discovery rate of {100 * FDR:g} %.")
@@ -122,18 +119,6 @@ def _compare_measure(
         print_line(note)
 
 
-def _measure(cohort: Cohort, options: ComparisonOptions, settings: ConnectomeSettings, where: Where) -> CohortFeatures:
-    if options.of == NETWORKS:
-        return network_connectivity(cohort, options.labelling or None)
-    if options.of == HUBS:
-        with progress_bar("Hubs") as progress:
-            hubs = analyse_hubs(cohort, settings, _hub_options(options), progress=progress, **where.of(cohort))
-        return regional_hubs(cohort, hubs.tables, options.measure)
-    with progress_bar("Modules") as progress:
-        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where.of(cohort))
-    return module_segregation(cohort, modules.summary)
-
-
 def _hub_options(options: ComparisonOptions) -> HubAnalysisOptions:
     return HubAnalysisOptions(options.gamma, options.perturbation, seed=options.seed)
 
@@ -146,11 +131,14 @@ def _compare_modules(
     path: Path,
 ) -> None:
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
-    cohort, groups = planned.cohort, options.groups
-    with progress_bar("Modules") as progress:
-        modules = analyse_modules(cohort, settings, options.part(ModuleOptions), progress=progress, **where.of(cohort))
-    found = group_module_difference(
-        cohort, groups, modules.partitions, n_permutations=options.n_permutations, seed=options.seed
+    cohort, groups, run = planned.cohort, options.groups, where.of(planned.cohort)
+    asked = partial(Measured.module_labels, options=options.part(ModuleOptions))
+    with progress_bar(COMPARED_IN[MODULES]) as progress:
+        labels = dict(zip(cohort.ids, measure_each(asked, cohort, settings, progress=progress, **run), strict=True))
+    found = (
+        MeasuredCohort(cohort, run["store"])
+        .of(None, settings)
+        .module_difference(options, groups, n_permutations=options.n_permutations, labels=labels)
     )
     row = {f"n_{group}": n for group, n in zip(groups, found.n_subjects, strict=True)} | _difference_row(found)
     made = {"covariates": NOTHING, "permutations": found.n_permutations, "seed": found.seed}

@@ -6,7 +6,7 @@ know. Several recordings of one person are averaged before the test.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,17 +15,19 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import LABELLINGS, Atlas
 from biobgt.cohort import Cohort
-from biobgt.connectome import subject_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import ConnectomeSettings
 from biobgt.groups.comparison import GroupComparison, compare_groups, refuse_same_group
 from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.measured import MeasuredCohort
 from biobgt.modules import module_blocks
 from biobgt.modules.module_measures import MODULE_MEASURES, ModuleMeasure
 from biobgt.people import FEWEST_COMPARED
 from biobgt.wording import counted
 
-# Two-sided p of 0.05 needs 40 ways of sharing subjects out over two groups.
+# Networks are compared in the whole connectivity, whatever graphs are made of it elsewhere.
+WHOLE = ConnectomeSettings(estimator="fisher-z", sign="signed", threshold="none")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,9 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
     return chosen
 
 
-def network_connectivity(cohort: Cohort, labelling: str | None = None) -> CohortFeatures:
+def network_connectivity(
+    cohort: Cohort, labelling: str | None = None, *, whole: MeasuredCohort | None = None
+) -> CohortFeatures:
     """Mean Fisher-z connectivity within every functional network and between every two.
 
     Parameters
@@ -74,9 +78,12 @@ def network_connectivity(cohort: Cohort, labelling: str | None = None) -> Cohort
     cohort : Cohort
     labelling : str, optional
         Of the atlas; its first one by default.
+    whole : MeasuredCohort, optional
+        What was measured of these subjects.
     """
+    whole = whole or MeasuredCohort(cohort)
     name = _labelling(cohort.atlas, labelling)
-    matrices = [subject_connectivity(subject, estimator="fisher-z") for subject in cohort]
+    matrices = [whole.of(name, WHOLE).connectivity() for name in cohort.ids]
     blocks = module_blocks(np.stack(matrices), cohort.atlas.labelling(name))
     pairs = [
         (a, b)
@@ -91,13 +98,15 @@ def network_connectivity(cohort: Cohort, labelling: str | None = None) -> Cohort
     )
 
 
-def module_segregation(cohort: Cohort, summary: pd.DataFrame) -> CohortFeatures:
+def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: MeasuredCohort | None = None) -> CohortFeatures:
     """How segregated each brain is: by its own modules and, where the atlas has labels, by functional networks.
 
     Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan
     et al. 2014), this of the subject's own modules and of each labelling. A subject brought as a matrix that holds no
-    correlations has no segregation. The ``summary`` is that of :class:`biobgt.cohort_tables.CohortModules`.
+    correlations has no segregation. The ``summary`` is that of :class:`biobgt.cohort_tables.CohortModules`, ``whole``
+    what was measured of these subjects.
     """
+    whole = whole or MeasuredCohort(cohort)
     summary = summary.set_index("subject").loc[list(cohort.ids)]
     columns: dict[str, NDArray[np.float64]] = {}
     for measure in MODULE_MEASURES.values():
@@ -114,21 +123,23 @@ def module_segregation(cohort: Cohort, summary: pd.DataFrame) -> CohortFeatures:
             continue
         columns[f"{measure.title}, own modules"] = own
         for name in cohort.atlas.labels:
-            columns[f"{measure.title}, {LABELLINGS.get(name, name)}"] = _of_networks(cohort, measure, name, own)
+            columns[f"{measure.title}, {LABELLINGS.get(name, name)}"] = _of_networks(
+                whole, cohort.ids, measure, name, own
+            )
     return CohortFeatures(np.column_stack(list(columns.values())), tuple(columns), "modularity and segregation")
 
 
 def _of_networks(
-    cohort: Cohort, measure: ModuleMeasure, labelling: str, own: NDArray[np.float64]
+    whole: MeasuredCohort, names: Sequence[str], measure: ModuleMeasure, labelling: str, own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """A measure of the functional networks, shape (n_subjects,); NaN where it is not defined of the own modules."""
-    labels = cohort.atlas.labels[labelling]
+    labels = whole.atlas.labels[labelling]
     numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}
     systems = [numbers.get(label, 0) if label else 0 for label in labels]
     return np.array(
         [
-            np.nan if np.isnan(known) else measure.compute(subject_connectivity(subject), systems)
-            for subject, known in zip(cohort, own, strict=True)
+            np.nan if np.isnan(known) else measure.compute(whole.of(name).pearson(), systems)
+            for name, known in zip(names, own, strict=True)
         ]
     )
 

@@ -5,6 +5,7 @@ take and refuses what cannot be compared. The page and its figures then measure 
 command line many at once; :func:`biobgt.groups.cohort_features.compare_features` tests both alike.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -88,7 +89,9 @@ def has_features(measured: Measured, options: ComparisonOptions) -> bool:
     return measured.whole.store.get(_features_key(measured, options)) is not None
 
 
-def compare_measured(measured: Measured, options: ComparisonOptions) -> tuple[str, GroupComparison]:
+def compare_measured(
+    measured: Measured, options: ComparisonOptions, known: Sequence[CohortFeatures] = ()
+) -> tuple[str, GroupComparison]:
     """Compare two groups of a measured cohort: in which features, in words, and how they differ.
 
     Parameters
@@ -97,6 +100,8 @@ def compare_measured(measured: Measured, options: ComparisonOptions) -> tuple[st
         The cohort with one kind of graph; subjects that were not measured yet are.
     options : ComparisonOptions
         Of anything but modules, which :meth:`biobgt.measured.Measured.module_difference` compares.
+    known : sequence of CohortFeatures, optional
+        The :func:`subject_features` of everybody compared, in their order, where other processes measured them.
     """
     planned = plan_comparison(measured.cohort, options)
     if options.covariates_sha256 not in ("", planned.covariates_sha256):
@@ -105,7 +110,7 @@ def compare_measured(measured: Measured, options: ComparisonOptions) -> tuple[st
             "subjects or columns differ. Bring the same table of phenotypes, or compare the groups anew."
         )
     options = replace(options, covariates_sha256="")
-    each = [subject_features(measured.of(name), options) for name in planned.cohort.ids]
+    each = known or [subject_features(measured.of(name), options) for name in planned.cohort.ids]
     features = CohortFeatures(np.vstack([one.values for one in each]), each[0].names, each[0].measured)
 
     def compare() -> GroupComparison:
@@ -128,12 +133,12 @@ def _measure(measured: Measured, options: ComparisonOptions) -> CohortFeatures:
     subject = measured.subject
     alone = measured.cohort.select(lambda one: one.id == subject.id)
     if options.of == NETWORKS:
-        return network_connectivity(alone, options.labelling or None)
+        return network_connectivity(alone, options.labelling or None, whole=measured.whole)
     if options.of == HUBS:
         table = pd.DataFrame({options.measure: measured.hub_values(options, options.measure)})
         return regional_hubs(alone, {subject.id: table}, options.measure)
     measures = measured.modules(options.part(ModuleOptions)).measures
-    return module_segregation(alone, pd.DataFrame([{"subject": subject.id, **measures}]))
+    return module_segregation(alone, pd.DataFrame([{"subject": subject.id, **measures}]), whole=measured.whole)
 
 
 def _features_key(measured: Measured, options: ComparisonOptions) -> Key:

@@ -1,5 +1,7 @@
 """Groups compared, modules found, subjects predicted on the command line: the numbers of the library and the app."""
 
+from typing import get_args
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +11,15 @@ from biobgt.cohort_tables import analyse_hubs
 from biobgt.connectome import brain_graph, fisher_z, subject_connectivity
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups import compare_groups
+from biobgt.groups.comparison_options import Compared
 from biobgt.hubs.hub_options import HubAnalysisOptions
+from biobgt.manifests import MANIFEST
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
 from biobgt.modules.difference import module_difference
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.readers import read_cohort
+from biobgt.result_store import FolderStore
 
 AGES = (70, 71, 74, 80, 77, 75)
 
@@ -128,6 +133,30 @@ def test_hubs_compared_region_by_region(run, small, small_cohort, tmp_path):
     assert set(found["covariates"]) == {"none"}
     assert "Adjusted for: none." in ended.out
     assert settings_of(tmp_path / "compare_hubs_settings.csv")["gamma"] == "1.0"
+
+
+@pytest.mark.parametrize("of", get_args(Compared))
+def test_a_comparison_is_kept_in_a_folder_and_the_same(run, small, tmp_path, monkeypatch, of):
+    kept, keep = [], FolderStore.put
+
+    def noted(store, key, result):
+        kept.append(key.kind.name)
+        keep(store, key, result)
+
+    monkeypatch.setattr(FolderStore, "put", noted)
+    asked = ("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", of, "--permutations", 20)
+    written, screens = [], []
+    for name in ("without", "first", "again"):
+        options = () if name == "without" else ("--results", tmp_path / "kept")
+        kept.clear()
+        ended = run(*asked, *options, "--workers", 1, "--out", tmp_path / name)
+        assert ended.code == 0, ended.err
+        assert bool(kept) == (name == "first")
+        screens.append(ended.out.replace(str(tmp_path / name), ""))
+        files = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir() if path.name != MANIFEST}
+        written.append(files)
+    assert written[0] == written[1] == written[2] != {}
+    assert screens[0] == screens[1] == screens[2]
 
 
 def test_segregation_is_that_of_each_subject(run, small, small_cohort, tmp_path):
