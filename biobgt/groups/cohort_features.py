@@ -103,8 +103,15 @@ def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: Measured
 
     Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan
     et al. 2014), this of the subject's own modules and of each labelling. A subject brought as a matrix that holds no
-    correlations has no segregation. The ``summary`` is that of :class:`biobgt.cohort_tables.CohortModules`, ``whole``
-    what was measured of these subjects.
+    correlations has no segregation.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    summary : DataFrame
+        That of :class:`biobgt.cohort_tables.CohortModules`.
+    whole : MeasuredCohort, optional
+        What was measured of these subjects.
     """
     whole = whole or MeasuredCohort(cohort)
     summary = summary.set_index("subject").loc[list(cohort.ids)]
