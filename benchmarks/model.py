@@ -24,6 +24,7 @@ from biobgt.cohort import Subject
 from biobgt.connectome import functional_connectivity
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.hubs.entanglement import EntanglementMethod
+from biobgt.kept_results import MemoryStore
 from biobgt.model.baselines.biobgt_variants import with_importance
 from biobgt.model.baselines.graph_encodings import encode
 from biobgt.model.baselines.graph_network import n_parameters
@@ -32,7 +33,7 @@ from biobgt.model.baselines.systems import SYSTEMS
 from biobgt.model.batch import GraphBatch
 from biobgt.model.ensemble import Ensemble
 from biobgt.model.extractor import ModuleExtractor
-from biobgt.model.inputs import GAMMA, LOUVAIN_SEED, FeatureStore, correlations, prepare_matrices
+from biobgt.model.inputs import GAMMA, LOUVAIN_SEED, correlations, prepare_matrices
 from biobgt.model.module_attention import FunctionalModuleAttention
 from biobgt.model.presets import Preset, preset_named
 from biobgt.model.transformer import BioBGT
@@ -44,7 +45,7 @@ N_REGIONS, BATCH, N_MEMBERS = 200, 16, 10
 RUNS, LEAST_RATIO = 5, 20  # messages over a dense batch, in every run
 SUBJECTS, MOST_SECONDS = 719, 30  # in training in a split of ABIDE; processor time of an epoch of them on one thread
 
-_STORE = FeatureStore()  # NE and modules of the graphs, computed once
+_STORE = MemoryStore()  # NE and modules of the graphs, computed once
 
 
 def run() -> None:

@@ -44,6 +44,7 @@ NULL_AGREEMENT = Kind("agreement in a null graph", "Measuring a null graph…", 
 HALF_HUBS = Kind("hubs of half a recording", "Measuring half of the recording…", 32)
 PREDICTION = Kind("prediction", "Running the model…", 2000)  # a row of a table each
 EXPLANATION = Kind("what a model sees", "Running the model…", 12)  # attention and embeddings take megabytes
+NETWORK_FEATURES = Kind("NE and modules that a model is given", "", 4000)  # a few kilobytes each
 MODEL_MODULES = Kind("modules of a model's controls", "Looking for modules…", 8)
 MODULES = Kind("modules", "Looking for modules…", 48)  # a third of a megabyte each, with the consensus of 200 regions
 MODULE_LABELS = Kind("module of each region", "", 2048)

@@ -20,7 +20,9 @@ from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, MeasuresWithoutGamma
 from biobgt.kept_results import Key, Kind, NoStore
 from biobgt.measured import MeasuredCohort
 from biobgt.model import pretrained
+from biobgt.model.inputs import prepare
 from biobgt.model.installed import installed_model
+from biobgt.model.presets import preset_named
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.result_encoding import decoded, encoded
 from biobgt.result_store import FolderStore
@@ -46,6 +48,9 @@ QUESTIONS = {
     "hubs of half a recording": lambda one: one.half_hubs("control", 0),
     "prediction": lambda one: one.prediction(installed_model(MODEL)),
     "what a model sees": lambda one: one.explanation(installed_model(MODEL)),
+    "NE and modules that a model is given": lambda one: prepare(
+        [one.subject], preset_named("paper-abide"), store=one.whole.store
+    ).entanglement.numpy(),
     "modules of a model's controls": lambda one: AttentionOptions(order="louvain").regions(one, installed_model(MODEL)),
     "modules": lambda one: one.modules(MODULES),
     "module of each region": lambda one: one.module_labels(MODULES),

@@ -46,8 +46,8 @@ def complete_card(
     features : Path, optional
         Where NE and modules are kept.
     """
-    from biobgt.model.inputs import FeatureStore
     from biobgt.training.checks import check_model
+    from biobgt.training.data import feature_store
     from biobgt.training.parts import complete_parts
     from biobgt.training.robustness_views import motion_words, noise_words
 
@@ -59,7 +59,7 @@ def complete_card(
             prepared,
             seed=seed,
             splits=tuple(splits),
-            store=FeatureStore(features),
+            store=None if features is None else feature_store(features),
             progress=progress,
         )
     for sentence in (noise_words(found), motion_words(found)):

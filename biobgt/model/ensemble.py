@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from biobgt.atlas import BUNDLED, Atlas, atlas_question, load_atlas
 from biobgt.cohort import ATLAS_BY_COUNT, Cohort, Subject
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.kept_results import Store
 from biobgt.model.attention_views import check_layer_and_head
 from biobgt.model.batch import GraphBatch, join_batches
 from biobgt.model.familiarity import Familiarity
 from biobgt.model.fingerprint import recognised
-from biobgt.model.inputs import FeatureStore, prepare
+from biobgt.model.inputs import prepare
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import AttentionMap, BioBGT
 from biobgt.quality import quality_flags
@@ -141,7 +142,7 @@ class Ensemble:
         self,
         cohort: Cohort,
         *,
-        store: FeatureStore | None = None,
+        store: Store | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> pd.DataFrame:
         """Predict each subject's group; refused only where the model can be asked about none of them.
@@ -150,7 +151,7 @@ class Ensemble:
         ----------
         cohort : Cohort
             On the model's atlas.
-        store : FeatureStore, optional
+        store : Store, optional
             Where NE and modules are kept between calls.
         progress : callable, optional
             Told (done, total) after every few subjects.
@@ -179,7 +180,7 @@ class Ensemble:
             raise InputError(table["warning"].iloc[0])
         return table
 
-    def _predict_part(self, subjects: Sequence[Subject], atlas: Atlas, store: FeatureStore | None) -> pd.DataFrame:
+    def _predict_part(self, subjects: Sequence[Subject], atlas: Atlas, store: Store | None) -> pd.DataFrame:
         graphs, reasons = prepare_each(subjects, self.preset, store)
         table = pd.DataFrame({"subject": [subject.id for subject in subjects]})
         table[[f"p_{group}" for group in self.groups]] = np.nan
@@ -205,7 +206,7 @@ class Ensemble:
         return np.asarray(torch.cat(parts).numpy())
 
     @torch.no_grad()
-    def explain(self, subjects: Sequence[Subject], *, store: FeatureStore | None = None) -> SubjectExplanation:
+    def explain(self, subjects: Sequence[Subject], *, store: Store | None = None) -> SubjectExplanation:
         """Return probabilities, attention and embeddings of subjects on the model's atlas."""
         graphs = prepare(subjects, self.preset, store=store).to(self.device)
         shape = (len(graphs), self.preset.layers, self.preset.heads, self.n_regions, self.n_regions)
@@ -267,7 +268,7 @@ class Ensemble:
 
 
 def prepare_each(
-    subjects: Sequence[Subject], preset: Preset, store: FeatureStore | None
+    subjects: Sequence[Subject], preset: Preset, store: Store | None
 ) -> tuple[GraphBatch | None, list[str]]:
     """The graphs of the subjects that can be used, if any, and for each subject why not, or nothing.
 
@@ -275,7 +276,7 @@ def prepare_each(
     ----------
     subjects : sequence of Subject
     preset : Preset
-    store : FeatureStore or None
+    store : Store or None
         Where NE and modules are kept between calls.
 
     Returns

@@ -6,11 +6,10 @@ matrix with the same settings is never computed twice.
 """
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from biobgt.cohort import Subject
 from biobgt.connectome import graph_from_connectivity, is_correlation, subject_connectivity
 from biobgt.errors import InputError
 from biobgt.hubs import gamma_unit, node_entanglement
+from biobgt.kept_results import NETWORK_FEATURES, Key, NoStore, Store
 from biobgt.model.batch import GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.modules import louvain_modules
@@ -37,30 +37,6 @@ class NetworkFeatures:
 
     entanglement: NDArray[np.float32]
     modules: NDArray[np.int64]
-
-
-class FeatureStore:
-    """NE and modules kept by content: in memory, and in a folder where one is named."""
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder
-        self._kept: dict[str, NetworkFeatures] = {}
-
-    def find(self, key: str) -> NetworkFeatures | None:
-        """Return what is kept under a key."""
-        if key not in self._kept and self.folder is not None and (file := self.folder / f"{key}.npz").exists():
-            with np.load(file, allow_pickle=False) as stored:
-                self._kept[key] = NetworkFeatures(stored["entanglement"], stored["modules"])
-        return self._kept.get(key)
-
-    def keep(self, key: str, features: NetworkFeatures) -> None:
-        """Keep features under a key."""
-        self._kept[key] = features
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            partial_file = self.folder / f"{key}.{os.getpid()}.part.npz"  # two processes may compute the same subject
-            np.savez(partial_file, entanglement=features.entanglement, modules=features.modules)
-            partial_file.replace(self.folder / f"{key}.npz")  # a killed run leaves no half-written file
 
 
 def correlations(subject: Subject) -> NDArray[np.float64]:
@@ -112,7 +88,7 @@ def prepare(
     subjects: Sequence[Subject],
     preset: Preset,
     *,
-    store: FeatureStore | None = None,
+    store: Store | None = None,
     workers: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> GraphBatch:
@@ -124,7 +100,7 @@ def prepare(
         With n_regions regions each.
     preset : Preset
         Says how the graph is thresholded and what the model's values are.
-    store : FeatureStore, optional
+    store : Store, optional
         Where NE and modules are kept, so that the next call need not compute them.
     workers : int, optional
         Processes on this machine; None is one per core.
@@ -151,7 +127,7 @@ def prepare_matrices(
     preset: Preset,
     *,
     names: Sequence[str] | None = None,
-    store: FeatureStore | None = None,
+    store: Store | None = None,
     workers: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> GraphBatch:
@@ -166,24 +142,26 @@ def prepare_matrices(
     preset : Preset
         Says how the graph is thresholded and what the model's values are.
     names : sequence of str, length n_matrices, optional
-    store : FeatureStore, optional
+    store : Store, optional
         Where NE and modules are kept, so that the next call need not compute them.
     workers : int, optional
         Processes on this machine; None is one per core.
     progress : callable, optional
         Told (done, total) after each matrix.
     """
-    matrices, store = list(matrices), store or FeatureStore()
+    matrices, store = list(matrices), store or NoStore()
     weights = _stacked(_graph_weights(matrix, preset) for matrix in matrices)
     _check_edges(weights, names or [f"Matrix {number}" for number in range(1, len(matrices) + 1)], preset)
     keys = [_key(matrix, preset) for matrix in matrices]
-    missing = {key: matrix for key, matrix in zip(keys, matrices, strict=True) if store.find(key) is None}
+    known: dict[Key, Any] = {key: store.get(key) for key in keys}
+    missing = {key: matrix for key, matrix in zip(keys, matrices, strict=True) if known[key] is None}
     found = map_subjects(
         partial(_network_features, preset=preset), list(missing.values()), workers=workers, progress=progress
     )
     for key, computed in zip(missing, found, strict=True):
-        store.keep(key, computed)
-    network = [store.find(key) for key in keys]
+        store.put(key, computed)
+        known[key] = computed
+    network = [known[key] for key in keys]
     features = _stacked(_correlation_profile(matrix) for matrix in matrices)
     return GraphBatch(
         features=features,
@@ -191,8 +169,8 @@ def prepare_matrices(
         if preset.values == "log"
         else features,
         weights=weights,
-        entanglement=torch.from_numpy(np.stack([one.entanglement for one in network if one is not None])),
-        modules=torch.from_numpy(np.stack([one.modules for one in network if one is not None])),
+        entanglement=torch.from_numpy(np.stack([one.entanglement for one in network])),
+        modules=torch.from_numpy(np.stack([one.modules for one in network])),
         mask=torch.ones(len(matrices), len(matrices[0]), dtype=torch.bool),
     )
 
@@ -201,11 +179,11 @@ def _stacked(matrices: Iterable[NDArray[np.float64]]) -> torch.Tensor:
     return torch.from_numpy(np.stack([matrix.astype(np.float32) for matrix in matrices]))
 
 
-def _key(matrix: NDArray[np.float64], preset: Preset) -> str:
+def _key(matrix: NDArray[np.float64], preset: Preset) -> Key:
     # Rounded, so that the same correlations from another machine's arithmetic are the same content.
     content = hashlib.sha256(np.round(matrix, 6).tobytes())
     content.update(f"{preset.threshold} {GAMMA} {LOUVAIN_SEED}".encode())
-    return content.hexdigest()[:32]
+    return Key(NETWORK_FEATURES, how=content.hexdigest()[:32])
 
 
 def _check_edges(weights: torch.Tensor, names: Sequence[str], preset: Preset) -> None:

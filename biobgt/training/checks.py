@@ -14,10 +14,10 @@ import numpy as np
 
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
+from biobgt.kept_results import Store
 from biobgt.model.ensemble import Ensemble, position
 from biobgt.model.familiarity import familiarity_of
 from biobgt.model.fingerprint import recognised
-from biobgt.model.inputs import FeatureStore
 from biobgt.model.pretrained import CARD, load_pretrained
 from biobgt.training.cards import measured, write_card
 from biobgt.training.data import LabelledGraphs
@@ -36,7 +36,7 @@ def check_model(
     *,
     seed: int,
     splits: tuple[Split, ...] | None = None,
-    store: FeatureStore | None = None,
+    store: Store | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Put familiarity, noise response and motion baseline on the card in a folder, and return it.
@@ -53,7 +53,7 @@ def check_model(
         That of the training, from which the folds follow.
     splits : tuple of Split, optional
         The folds, where they were not made of this cohort alone.
-    store : FeatureStore, optional
+    store : Store, optional
         Where NE and modules of noisy subjects are kept.
     progress : callable, optional
         Told (done, total) as subjects are asked about.

@@ -12,8 +12,9 @@ from torch import Tensor
 from biobgt.cohort import Cohort, person_of
 from biobgt.connectome import subject_connectivity
 from biobgt.model.batch import GraphBatch
-from biobgt.model.inputs import FeatureStore, correlations, prepare
+from biobgt.model.inputs import correlations, prepare
 from biobgt.model.presets import Preset
+from biobgt.result_store import FolderStore
 from biobgt.training.readouts import ReadoutPart, readout_parts
 
 
@@ -80,6 +81,11 @@ class LabelledGraphs:
         return self.graphs[chosen], torch.tensor(self.labels)[chosen]
 
 
+def feature_store(folder: Path) -> FolderStore:
+    """Where NE and modules are kept by content: the same matrix has the same, whatever the cohort."""
+    return FolderStore(folder, "any")
+
+
 def label_graphs(
     cohort: Cohort,
     preset: Preset,
@@ -104,10 +110,10 @@ def label_graphs(
     progress : callable, optional
         Told (done, total) after each subject.
     """
-    groups = tuple(cohort.group_sizes)
+    groups, store = tuple(cohort.group_sizes), None if kept is None else feature_store(kept)
     has_series = all(subject.series is not None for subject in cohort)
     return LabelledGraphs(
-        graphs=prepare(cohort.subjects, preset, store=FeatureStore(kept), workers=workers, progress=progress),
+        graphs=prepare(cohort.subjects, preset, store=store, workers=workers, progress=progress),
         matrices=np.stack([correlations(subject).astype(np.float32) for subject in cohort]),
         shrunk=np.stack([subject_connectivity(one, estimator="ledoit-wolf").astype(np.float32) for one in cohort])
         if has_series

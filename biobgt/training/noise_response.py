@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
+from biobgt.kept_results import Store
 from biobgt.model.ensemble import AT_ONCE, Ensemble, prepare_each
-from biobgt.model.inputs import FeatureStore
 from biobgt.simulate.added_noise import NOISE_LEVELS, PURE, add_noise
 from biobgt.training.splits import Split
 
@@ -57,7 +57,7 @@ def noise_response(
     *,
     levels: Sequence[float] = NOISE_LEVELS,
     seed: int = 0,
-    store: FeatureStore | None = None,
+    store: Store | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NoiseAnswers, ...]:
     """Ask each member about test subjects of its own fold, at every level of noise.
@@ -74,7 +74,7 @@ def noise_response(
         The first is no noise.
     seed : int
         Of the draw of subjects and of the noise.
-    store : FeatureStore, optional
+    store : Store, optional
         Where NE and modules of noisy subjects are kept.
     progress : callable, optional
         Told (done, total) as subjects are asked about.
@@ -102,7 +102,7 @@ def noise_response(
 
 
 def _ask(
-    ensemble: Ensemble, number: int, subjects: Sequence[Subject], cohort: Cohort, store: FeatureStore | None
+    ensemble: Ensemble, number: int, subjects: Sequence[Subject], cohort: Cohort, store: Store | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """One member's probabilities, shape (n_subjects, n_groups), NaN where refused; and who is warned of."""
     alone = replace(ensemble, members=(ensemble.members[number],), temperatures=(ensemble.temperatures[number],))

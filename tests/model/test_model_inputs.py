@@ -13,9 +13,10 @@ from biobgt.connectome import functional_connectivity
 from biobgt.errors import InputError
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.model.batch import GraphBatch
-from biobgt.model.inputs import FeatureStore, correlations, log_connectivity, prepare, prepare_matrices
+from biobgt.model.inputs import correlations, log_connectivity, prepare, prepare_matrices
 from biobgt.model.presets import Preset, preset_named
 from biobgt.modules import louvain_modules
+from biobgt.result_store import FolderStore
 
 PRESET = small("best")
 
@@ -93,11 +94,11 @@ def test_features_are_computed_once(cohort: Cohort, tmp_path: Path, monkeypatch:
         return original(matrix, preset=preset)
 
     monkeypatch.setattr(biobgt.model.inputs, "_network_features", counted)
-    first = prepare([*cohort.subjects[:3], cohort.subjects[0]], PRESET, store=FeatureStore(tmp_path))
+    first = prepare([*cohort.subjects[:3], cohort.subjects[0]], PRESET, store=FolderStore(tmp_path, "any"))
     assert len(calls) == 3  # the fourth is the first again
-    again = prepare(cohort.subjects[:4], PRESET, store=FeatureStore(tmp_path))
+    again = prepare(cohort.subjects[:4], PRESET, store=FolderStore(tmp_path, "any"))
     assert len(calls) == 4
     torch.testing.assert_close(again.entanglement[:3], first.entanglement[:3])
-    prepare(cohort.subjects[:1], preset_named("paper-adni"), store=FeatureStore(tmp_path))
+    prepare(cohort.subjects[:1], preset_named("paper-adni"), store=FolderStore(tmp_path, "any"))
     assert len(calls) == 5  # another threshold is another graph
-    assert not list(tmp_path.glob("*.part.npz"))
+    assert {path.suffix for path in tmp_path.iterdir()} == {".result"}
