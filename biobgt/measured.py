@@ -121,5 +121,6 @@ class Measured(MeasuredHubs, MeasuredModules):
         return self.whole.keep(self._model_key(EXPLANATION, model), ask)
 
     def _model_key(self, kind: Kind, model: "InstalledModel") -> Key:
-        """A model makes its own graph of a subject, whatever the settings."""
-        return Key(kind, "" if self.one is None else self.one.id, None, (model.name, model.sha256))
+        """A model makes its own graph of a subject, whatever the settings; it warns by the ranges on its card."""
+        how = (model.name, model.sha256, str(model.card.get("familiarity")))
+        return Key(kind, "" if self.one is None else self.one.id, None, how)

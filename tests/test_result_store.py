@@ -152,6 +152,13 @@ def test_another_cohort_graph_option_or_measure_is_measured(cohort, tmp_path):
         assert not one.has(kept_results.HUBS, "control")
 
 
+def test_a_model_whose_card_was_measured_again_is_asked_again(cohort, tmp_path):
+    one, model = measured(cohort, FolderStore(tmp_path, "one")), installed_model(MODEL)
+    one.prediction(model)
+    assert one.predicted(replace(model, device="cpu")) is not None
+    assert one.predicted(replace(model, card={**model.card, "familiarity": {"distance": [0.0, 1.0]}})) is None
+
+
 def test_a_damaged_file_is_measured_again(cohort, tmp_path):
     store = FolderStore(tmp_path, "one")
     expected = measured(cohort, store).module_labels(MODULES)

@@ -54,7 +54,7 @@ class InstalledModel:
 
     @property
     def sha256(self) -> str:
-        """Of its weights: what a model says depends on nothing else of it."""
+        """Of its weights."""
         return str(self.card["sha256"])
 
     @property
