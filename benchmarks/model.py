@@ -33,7 +33,7 @@ from biobgt.model.baselines.systems import SYSTEMS
 from biobgt.model.batch import GraphBatch
 from biobgt.model.ensemble import Ensemble
 from biobgt.model.extractor import ModuleExtractor
-from biobgt.model.inputs import GAMMA, LOUVAIN_SEED, correlations, prepare_matrices
+from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED, correlations, prepare_matrices
 from biobgt.model.module_attention import FunctionalModuleAttention
 from biobgt.model.presets import Preset, preset_named
 from biobgt.model.transformer import BioBGT
@@ -155,7 +155,7 @@ def subject_ratios() -> list[Ratio]:
 
         def network(method: EntanglementMethod) -> None:
             node_entanglement(weights, absolute_gamma=GAMMA * gamma_unit(weights), method=method)
-            louvain_modules(weights, seed=LOUVAIN_SEED)
+            louvain_modules(weights, seed=LOUVAIN_SEED, runs=LOUVAIN_RUNS)
 
         asked()
         exact = compare(asked, lambda: network("exact"))

@@ -51,7 +51,7 @@ def _ratios() -> list[Ratio]:
 
 def _costs() -> dict[str, list[float]]:
     jobs: dict[str, Callable[[BrainGraph], object]] = {
-        "louvain_modules": louvain_modules,
+        "louvain_modules, 1 run": partial(louvain_modules, runs=1),
         "consensus_modules, 10 runs": partial(consensus_modules, runs=10),
         "random_graph": partial(random_graph, seed=0),
     }

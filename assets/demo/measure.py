@@ -83,7 +83,7 @@ def groups_of(subjects: tuple[Subject, ...], names: tuple[str, ...], n_regions: 
 def mean_q(series: tuple[NDArray[np.float64], ...]) -> float:
     """Mean Louvain Q over subjects, of positive correlations of at least 0.3."""
     graphs = (graph_from_connectivity(functional_connectivity(one)) for one in series)
-    return float(np.mean([louvain_modules(graph, seed=SEED).q for graph in graphs]))
+    return float(np.mean([louvain_modules(graph, seed=SEED, runs=1).q for graph in graphs]))
 
 
 def split_half(group: Group) -> tuple[float, float]:

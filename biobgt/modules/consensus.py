@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from biobgt.errors import InputError
 from biobgt.graph import Graph, graph_weights
 from biobgt.modules.louvain import louvain_modules, louvain_runs, modularity
-from biobgt.modules.module_options import DEFAULT_RESOLUTION, DEFAULT_RUNS
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.mutual_information import mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
 
@@ -57,8 +57,8 @@ class ConsensusPartition(Partition):
 def consensus_modules(
     graph: Graph,
     *,
-    resolution: float = DEFAULT_RESOLUTION,
-    runs: int = 50,
+    resolution: float = ModuleOptions.resolution,
+    runs: int = ModuleOptions.runs,
     seed: int = 0,
     threshold: float | None = None,
 ) -> ConsensusPartition:
@@ -90,8 +90,8 @@ def consensus_modules(
 def group_modules(
     graphs: Iterable[Graph],
     *,
-    resolution: float = DEFAULT_RESOLUTION,
-    runs: int = DEFAULT_RUNS,
+    resolution: float = ModuleOptions.resolution,
+    runs: int = ModuleOptions.runs,
     seed: int = 0,
     threshold: float | None = None,
 ) -> ConsensusPartition:

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.graph import Graph, graph_weights
-from biobgt.modules.module_options import DEFAULT_RESOLUTION, DEFAULT_RUNS
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
 from biobgt.nulls import check_seed
 
 
-def louvain_modules(graph: Graph, *, resolution: float = DEFAULT_RESOLUTION, seed: int = 0, runs: int = 1) -> Partition:
+def louvain_modules(
+    graph: Graph, *, resolution: float = ModuleOptions.resolution, seed: int = 0, runs: int = ModuleOptions.runs
+) -> Partition:
     """Find the modules of a graph with the Louvain method.
 
     Parameters
@@ -104,7 +106,7 @@ def louvain_runs(
     return labels, np.array([_quality(objective, run[connected]) for run in labels])
 
 
-def modularity(graph: Graph, labels: Labels, *, resolution: float = DEFAULT_RESOLUTION) -> float:
+def modularity(graph: Graph, labels: Labels, *, resolution: float = ModuleOptions.resolution) -> float:
     """Modularity Q of any partition of a graph, as :func:`louvain_modules` maximises it.
 
     Parameters
@@ -152,7 +154,7 @@ def modularity_matrix(weights: NDArray[np.float64], *, resolution: float) -> NDA
 
 
 def resolution_sweep(
-    graph: Graph, resolutions: Iterable[float], *, runs: int = DEFAULT_RUNS, seed: int = 0
+    graph: Graph, resolutions: Iterable[float], *, runs: int = ModuleOptions.runs, seed: int = 0
 ) -> pd.DataFrame:
     """How modules change with the resolution, and where they are stable.
 

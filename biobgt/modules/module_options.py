@@ -11,7 +11,6 @@ RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
 RUN_NUMBERS = (5, 10, 20, 50, 100)
 PERMUTATIONS = 10_000  # of groups whose modules are compared
 HUB_Z = 2.5  # of the within-module z, after Guimerà and Amaral
-DEFAULT_RESOLUTION, DEFAULT_RUNS = 1.0, 10
 # What negative weights do to modules, where they count and where not.
 NEGATIVE_WEIGHTS: Mapping[bool, str] = {
     True: "Negative weights count against a module (Rubinov and Sporns 2011).",
@@ -24,7 +23,7 @@ class ModuleOptions(Options):
     """How Louvain looks for modules, the best of ``runs`` or their ``consensus``, and which regions are their hubs."""
 
     resolution: float = option(
-        DEFAULT_RESOLUTION,
+        1.0,
         title="Resolution",
         help="Louvain resolution. Above 1 finds more and smaller modules, below 1 fewer and larger ones.",
         steps=RESOLUTIONS,
@@ -32,7 +31,7 @@ class ModuleOptions(Options):
         link="resolution",
     )
     runs: int = option(
-        DEFAULT_RUNS, title="Runs", help="How often Louvain is run per subject.", steps=RUN_NUMBERS, low=1, link="runs"
+        10, title="Runs", help="How often Louvain is run per subject.", steps=RUN_NUMBERS, low=1, link="runs"
     )
     hub_z: float = option(
         HUB_Z, title="Module hubs from z", help="Within-module z at and above which a region is a hub of its module."

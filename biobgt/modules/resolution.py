@@ -5,13 +5,10 @@ import numpy as np
 from biobgt.graph import BrainGraph
 from biobgt.modules.label_agreement import module_agreement
 from biobgt.modules.louvain import louvain_runs, stability
-from biobgt.modules.module_options import DEFAULT_RUNS
 from biobgt.modules.partition import check_count
 
 
-def resolution_step(
-    graph: BrainGraph, resolution: float, *, runs: int = DEFAULT_RUNS, seed: int = 0
-) -> dict[str, float]:
+def resolution_step(graph: BrainGraph, resolution: float, *, runs: int, seed: int) -> dict[str, float]:
     """What a resolution finds, and how far Louvain runs agree on it.
 
     Parameters

@@ -17,7 +17,7 @@ from biobgt.connectome import fisher_z
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph, Graph, check_connectivity, graph_weights
 from biobgt.modules.louvain import louvain_modules, modularity
-from biobgt.modules.module_options import DEFAULT_RESOLUTION, NullGraphOptions
+from biobgt.modules.module_options import ModuleOptions, NullGraphOptions
 from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_labels
 from biobgt.nulls import random_graph
 
@@ -82,7 +82,7 @@ def segregation(
     *,
     fisher: bool = True,
     negatives: Negatives = "zero",
-    resolution: float = DEFAULT_RESOLUTION,
+    resolution: float = ModuleOptions.resolution,
     n_nulls: int = 0,
     refit: bool = True,
     seed: int = 0,
@@ -125,7 +125,7 @@ def modularity_test(
     graph: Graph,
     labels: Labels,
     *,
-    resolution: float = DEFAULT_RESOLUTION,
+    resolution: float = ModuleOptions.resolution,
     n_nulls: int = NullGraphOptions.null_graphs,
     refit: bool = True,
     seed: int = 0,
@@ -155,7 +155,7 @@ def modularity_test(
     for i in range(n_nulls):
         randomised = random_graph(weights, seed=seed + i)
         if refit:
-            null[i] = louvain_modules(randomised, resolution=resolution, seed=seed + i).q
+            null[i] = louvain_modules(randomised, resolution=resolution, seed=seed + i, runs=1).q
         else:
             null[i] = modularity(randomised, labels, resolution=resolution)
     null.setflags(write=False)

@@ -22,7 +22,7 @@ from biobgt.model.baselines.graph_encodings import random_walk_returns
 from biobgt.model.baselines.graph_network import n_parameters
 from biobgt.model.baselines.node_networks import NodeGraph, NodeNetwork, sparse_matrix
 from biobgt.model.baselines.systems import RANDOM_WALK
-from biobgt.model.inputs import GAMMA, LOUVAIN_SEED
+from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED
 from biobgt.modules import louvain_modules
 from biobgt.training.metrics import classification_metrics
 
@@ -115,7 +115,7 @@ def _measured(edges: NDArray[np.int64], n: int, file: Path | None) -> list[NDArr
     weights = np.zeros((n, n))
     weights[edges[:, 0], edges[:, 1]] = weights[edges[:, 1], edges[:, 0]] = 1
     entanglement = node_entanglement(weights, gamma=GAMMA, method="first-order").astype(np.float32)
-    modules = louvain_modules(weights, seed=LOUVAIN_SEED).labels.astype(np.int64)
+    modules = louvain_modules(weights, seed=LOUVAIN_SEED, runs=LOUVAIN_RUNS).labels.astype(np.int64)
     positions = random_walk_returns(torch.from_numpy(weights[None].astype(np.float32)), RANDOM_WALK.size)[0].numpy()
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,11 @@
 """How modules are found: the best run or the consensus, with negative weights or without."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
-from biobgt import BrainGraph, load_atlas
+from biobgt import BrainGraph, load_atlas, modules
 from biobgt.modules import consensus_modules, louvain_modules
 from biobgt.modules.finding import find_modules, graph_for_modules, measure_modules
 from biobgt.modules.module_options import ModuleOptions
@@ -13,6 +15,12 @@ from biobgt.modules.module_options import ModuleOptions
 def graph(rng):
     upper = np.triu(rng.uniform(-0.6, 0.6, (90, 90)) * (rng.random((90, 90)) < 0.3), 1)
     return BrainGraph(upper + upper.T, load_atlas("aal90"), simulated=True)
+
+
+@pytest.mark.parametrize("name", ["louvain_modules", "consensus_modules", "group_modules", "resolution_sweep"])
+def test_runs_and_seed_have_one_default(name):
+    parameters = signature(getattr(modules, name)).parameters
+    assert (parameters["runs"].default, parameters["seed"].default) == (ModuleOptions().runs, ModuleOptions().seed)
 
 
 def test_consensus_is_that_of_all_runs(graph):

@@ -33,7 +33,7 @@ def graph(connectivity):
 
 
 def test_louvain(graph):
-    partition = louvain_modules(graph)
+    partition = louvain_modules(graph, runs=1)
     labels, q = bct.community_louvain(graph.weights, seed=0)
     assert (partition.labels == canonical_labels(labels)).all()
     assert partition.q == pytest.approx(q, abs=1e-10)
@@ -43,7 +43,7 @@ def test_louvain(graph):
 
 def test_signed_louvain(connectivity):
     settings = ConnectomeSettings(sign="signed", threshold="none")
-    partition = louvain_modules(graph_from_connectivity(connectivity, settings))
+    partition = louvain_modules(graph_from_connectivity(connectivity, settings), runs=1)
     assert partition.signed
     assert partition.q == pytest.approx(0.4656047, abs=1e-6)
     assert partition.n_modules == 3
@@ -59,7 +59,7 @@ def test_consensus_is_nearer_to_the_networks_than_chance(graph):
 
 
 def test_modules_are_beyond_chance_and_segregated(graph, connectivity):
-    partition = louvain_modules(graph)
+    partition = louvain_modules(graph, runs=1)
     assert modularity_test(graph, partition, n_nulls=5).z > 20
     assert segregation(connectivity, partition).system_segregation == pytest.approx(0.81, abs=0.03)
 
