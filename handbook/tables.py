@@ -22,6 +22,7 @@ from biobgt.recordings import RECORDING_RULES
 from biobgt.references import Citation, work
 from biobgt.simulate import DEMO_COHORTS
 from handbook.command_line import command_sections
+from handbook.preset_sources import sources_table
 
 _ASKED = re.compile(r"^<!-- made: (?P<name>[a-z ]+) -->$", re.MULTILINE)
 _WHERE = "Where the atlas has these labels:"
@@ -236,6 +237,7 @@ MADE: Mapping[str, Callable[[], str]] = {
     "region columns": _region_columns,
     "module measures": _module_measures,
     "models": _models,
+    "paper settings": sources_table,
     "results": _results,
     "estimators": _estimators,
     "demos": _demos,

@@ -15,9 +15,8 @@ from biobgt.hubs.group_curves import measure_curves
 from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.region_story import region_story
-from biobgt.hubs.split_half import compare_halves, half_hubs
+from biobgt.hubs.split_half import HALVES, compare_halves, measure_half
 from biobgt.hubs.sweep import hub_correlation, subject_sweep
-from biobgt.kept_results import NoStore
 from biobgt.measured import MeasuredCohort
 from biobgt.quality import mean_connectivity
 from biobgt.simulate import demo_cohort
@@ -142,16 +141,6 @@ def test_what_was_dropped_is_measured_again(cohort):
     assert watch.entered == [few] * 3
 
 
-def test_without_a_store_everything_is_measured_anew(cohort):
-    watch = Watched()
-    one = MeasuredCohort(cohort, NoStore(), watch).of(cohort.ids[0])
-    first, again = one.graph(), one.graph()
-    assert first is not again
-    np.testing.assert_array_equal(first.weights, again.weights)
-    assert watch.entered.count(kept.GRAPH) == 2
-    assert not one.has(kept.GRAPH)
-
-
 def test_a_store_of_the_callers_is_used(cohort):
     store = kept.MemoryStore()
     first = MeasuredCohort(cohort, store).of(cohort.ids[0]).graph()
@@ -197,8 +186,8 @@ def test_agreement_and_halves_are_the_direct_ones(cohort, measured, graph, hubs)
     null = null_agreement(graph, GAMMAS, seed=4, has_signal=hubs.has_signal, perturbation="remove")
     assert measured.null_agreement("remove", 4).at(2.0) == pytest.approx(null.at(2.0))
     assert measured.null_agreement("remove", 5).at(2.0) != pytest.approx(null.at(2.0))
-    halves = half_hubs(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), perturbation="remove")
-    for number, half in enumerate(halves):
+    for number in HALVES:
+        half = measure_half(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), number, perturbation="remove")
         found = measured.half_hubs("remove", number)
         np.testing.assert_array_equal(found.entanglement(2.0), half.entanglement(2.0))
 
@@ -216,7 +205,10 @@ def test_evidence_is_measured_step_by_step_and_put_together(cohort, graph, hubs)
     assert one.halves_left("remove") == [0, 1]
     one.half_hubs("remove", 1)
     assert (one.halves_left("remove"), one.halves_left("control")) == ([0], [0, 1])
-    halves = half_hubs(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), perturbation="remove")
+    halves = [
+        measure_half(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), number, perturbation="remove")
+        for number in HALVES
+    ]
     expected = compare_halves(*halves, 2.0, measures=list(HUB_MEASURES), top=0.2)
     pd.testing.assert_frame_equal(one.halves_compared(OPTIONS), expected)
     assert one.halves_left("remove") == []

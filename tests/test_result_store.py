@@ -17,7 +17,7 @@ from biobgt.groups.comparison_options import ComparisonOptions
 from biobgt.groups.measured_comparison import compare_measured, subject_features
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, MeasuresWithoutGamma
-from biobgt.kept_results import Key, Kind, NoStore
+from biobgt.kept_results import Key, Kind, MemoryStore
 from biobgt.measured import MeasuredCohort
 from biobgt.model import pretrained
 from biobgt.model.inputs import prepare
@@ -134,7 +134,7 @@ def test_nothing_is_measured_twice(cohort, kept):
 
 
 def test_what_is_read_again_is_what_is_measured_without_a_folder(cohort, kept):
-    anew = measured(cohort, NoStore())
+    anew = measured(cohort, MemoryStore())
     for name in ("hub table", "modules", "modules of two groups", "small world against a null graph"):
         assert_same(QUESTIONS[name](anew), kept[1][name])
 

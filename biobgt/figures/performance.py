@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from biobgt.figures.figure import NoOptions, registered
 from biobgt.figures.frame import LEGEND, Trace, error_bars, layout
 from biobgt.figures.model_figure import (
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
 
     from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
-
-Values = NDArray[np.float64]
 
 CHANCE, AS_CLAIMED, OBSERVED = "chance", "as claimed", "observed, 95 % interval"
 FALSE_POSITIVES, TRUE_POSITIVES = "1 − specificity", "Sensitivity"

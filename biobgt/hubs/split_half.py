@@ -62,28 +62,6 @@ def half_subjects(subject: Subject) -> tuple[Subject, Subject]:
     return first, second
 
 
-def half_hubs(
-    subject: Subject,
-    atlas: Atlas,
-    settings: ConnectomeSettings | None = None,
-    *,
-    perturbation: Perturbation = DEFAULT_PERTURBATION,
-) -> tuple[SubjectHubs, SubjectHubs]:
-    """Measure the hubs of each half of a subject's recording, for any γ.
-
-    Parameters
-    ----------
-    subject : Subject
-        With series of at least :data:`LEAST_TIMEPOINTS` time points.
-    atlas : Atlas
-    settings : ConnectomeSettings, optional
-        Of the graphs, as for the whole recording.
-    perturbation : {"control", "remove"}
-    """
-    first, second = (measure_half(subject, atlas, settings, number, perturbation=perturbation) for number in HALVES)
-    return first, second
-
-
 def measure_half(
     subject: Subject,
     atlas: Atlas,
@@ -92,7 +70,7 @@ def measure_half(
     *,
     perturbation: Perturbation = DEFAULT_PERTURBATION,
 ) -> SubjectHubs:
-    """Measure the hubs of the first half (0) or the second (1), as :func:`half_hubs` does with both.
+    """Measure the hubs of the first half (0) or the second (1) of a recording, for any γ.
 
     Parameters
     ----------
@@ -127,7 +105,7 @@ def compare_halves(
     Parameters
     ----------
     first, second : SubjectHubs
-        Of :func:`half_hubs`.
+        Of :func:`measure_half`.
     gamma : float
         In units of 1/mean(λ).
     measures : sequence of str

@@ -5,7 +5,7 @@ time that grows with its own cells alone, and the frame is made once at the end.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any
 
@@ -80,17 +80,6 @@ class JoinedPhenotypes:
 def _agree(one: Any, other: Any) -> bool:
     """Numbers agree however a table keeps them: a column with gaps has 70.0 for 70. Unknown agrees with everything."""
     return bool(one == other) or str(one) == str(other) or not (is_known(one) and is_known(other))
-
-
-def join_phenotypes(tables: Iterable[Phenotypes]) -> Phenotypes:
-    """Put tables together, of which there is at least one."""
-    joined = JoinedPhenotypes()
-    for table in tables:
-        joined.check_size(table)
-        joined.add(table)
-    result = joined.result()
-    assert result is not None
-    return result
 
 
 def _subjects(phenotypes: Phenotypes) -> list[str]:

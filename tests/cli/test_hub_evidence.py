@@ -9,7 +9,7 @@ from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
 from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls
 from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
-from biobgt.hubs.split_half import compare_halves, half_hubs
+from biobgt.hubs.split_half import HALVES, compare_halves, measure_half
 
 LEVEL = 0.02  # at the default, the small graphs are cliques, in which strength is all there is
 SETTINGS = ConnectomeSettings(level=LEVEL)
@@ -52,7 +52,7 @@ def test_null_graphs_and_halves_when_asked_for(run, small, small_cohort, tmp_pat
     assert np.isnan(rows.loc[("s2", "FC strength"), "p"])  # no null graph has a full connectivity
     assert "With 4 null graphs p cannot go below 0.4" in ended.out
     halves = pd.read_csv(tmp_path / "hub_reliability.csv").query("subject == 's2'").set_index("measure")
-    pair = half_hubs(subject, small_cohort.atlas, SETTINGS)
+    pair = [measure_half(subject, small_cohort.atlas, SETTINGS, number) for number in HALVES]
     again = compare_halves(*pair, 0.5, measures=list(HUB_MEASURES)).set_index("measure")
     np.testing.assert_allclose(halves["halves"], again["halves"], atol=1e-6)
     assert "Halves of each recording, 6 subjects" in ended.out

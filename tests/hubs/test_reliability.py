@@ -22,11 +22,12 @@ from biobgt.hubs.reliability import (
     split_half_reliability,
 )
 from biobgt.hubs.split_half import (
+    HALVES,
     LEAST_TIMEPOINTS,
     compare_halves,
-    half_hubs,
     half_subjects,
     hub_values,
+    measure_half,
     why_not_split,
 )
 
@@ -161,7 +162,7 @@ def test_halves_are_the_first_and_the_second_in_time(subject):
 
 
 def test_own_halves_are_compared_on_every_measure(subject):
-    first, second = half_hubs(subject, numbered_atlas(30))
+    first, second = (measure_half(subject, numbered_atlas(30), None, number) for number in HALVES)
     table = compare_halves(first, second, 0.5, measures=list(HUB_MEASURES)).set_index("measure")
     assert list(table.index) == list(HUB_MEASURES)
     known = np.arange(30) != 7
@@ -179,7 +180,7 @@ def test_own_halves_are_compared_on_every_measure(subject):
 
 
 def test_vertex_entanglement_is_turned_so_that_hubs_are_high(subject):
-    first, _ = half_hubs(subject, numbered_atlas(30))
+    first = measure_half(subject, numbered_atlas(30), None, 0)
     turned = hub_values(first, 0.5)["vertex_entanglement"]
     assert np.nanmax(turned) > 0
     np.testing.assert_allclose(turned[:7], -first.measures["vertex_entanglement"][:7])
@@ -194,4 +195,4 @@ def test_who_cannot_be_split_is_told_why(subject):
     assert "tangent" in str(why_not_split(subject, ConnectomeSettings(estimator="tangent")))
     for one in (short, matrix):
         with pytest.raises(InputError):
-            half_hubs(one, numbered_atlas(30))
+            measure_half(one, numbered_atlas(30), None, 0)

@@ -4,11 +4,11 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from joined_tables import joined
 
 from biobgt import InputError, read_cohort
 from biobgt.atlas import numbered_atlas
 from biobgt.readers import phenotype_joining, phenotype_search, read_phenotypes
-from biobgt.readers.phenotype_joining import join_phenotypes
 from biobgt.readers.phenotype_matching import same_person
 from biobgt.readers.phenotypes import Phenotypes
 
@@ -76,10 +76,10 @@ def test_every_shared_cell_is_compared_once(monkeypatch):
     names, scores = [f"s{i}" for i in range(1_000)], {f"c{i}": range(1_000) for i in range(400)}
     one, other = phenotypes(subject=names, **scores), phenotypes(subject=names[::-1], **scores)
     with pytest.raises(InputError, match="disagree on 'c0' of 's999': 999 and 0"):
-        join_phenotypes([one, other])
+        joined([one, other])
     compared.clear()
-    joined = join_phenotypes([one, phenotypes(subject=names, **scores)])
-    assert joined.table.shape == (1_000, 401)
+    together = joined([one, phenotypes(subject=names, **scores)])
+    assert together.table.shape == (1_000, 401)
     assert len(compared) == 400_000
 
 
@@ -88,10 +88,10 @@ def test_many_small_tables_are_made_one_at_the_end(monkeypatch):
     frames = []
     original = phenotype_joining.Phenotypes
     monkeypatch.setattr(phenotype_joining, "Phenotypes", lambda *parts: frames.append(parts) or original(*parts))
-    joined = join_phenotypes(phenotypes(subject=[f"p{i}"], group=["NC"], **{f"c{i}": [i]}) for i in range(600))
-    assert joined.table.shape == (600, 602)
-    assert joined.table["c599"].notna().sum() == 1
-    assert joined.table["subject"].tolist() == [f"p{i}" for i in range(600)]
+    together = joined(phenotypes(subject=[f"p{i}"], group=["NC"], **{f"c{i}": [i]}) for i in range(600))
+    assert together.table.shape == (600, 602)
+    assert together.table["c599"].notna().sum() == 1
+    assert together.table["subject"].tolist() == [f"p{i}" for i in range(600)]
     assert len(frames) == 1
 
 
@@ -117,14 +117,14 @@ def test_tables_that_are_too_large_together_are_refused_one_by_one(tmp_path, mon
 def test_tables_agree_on_a_number_however_they_keep_it():
     whole = phenotypes(subject=["a"], age=[70])
     with_gaps = phenotypes(subject=["a", "b"], age=[70.0, np.nan])
-    assert join_phenotypes([whole, with_gaps]).table["age"].tolist()[0] == 70
-    assert join_phenotypes([with_gaps, phenotypes(subject=["b"], age=[80])]).table["age"].tolist() == [70, 80]
+    assert joined([whole, with_gaps]).table["age"].tolist()[0] == 70
+    assert joined([with_gaps, phenotypes(subject=["b"], age=[80])]).table["age"].tolist() == [70, 80]
 
 
 def test_joined_columns_keep_their_order_and_their_kinds():
     one = phenotypes(subject=["b", "a"], zed=["1", "x"], age=[70, 80])
     other = phenotypes(subject=["c", "b"], iq=[100, 110], age=[60, 70], alpha=[None, "q"])
-    table = join_phenotypes([one, other]).table
+    table = joined([one, other]).table
     assert list(table.columns) == ["subject", "zed", "age", "iq", "alpha"]
     assert table["subject"].tolist() == ["b", "a", "c"]
     assert table["age"].tolist() == [70, 80, 60]

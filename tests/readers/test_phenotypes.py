@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from joined_tables import joined
 
 from biobgt.cohort import Subject
 from biobgt.errors import InputError
-from biobgt.readers.phenotype_joining import join_phenotypes
 from biobgt.readers.phenotype_matching import match_phenotypes
 from biobgt.readers.phenotypes import read_phenotypes
 
@@ -153,12 +153,12 @@ def test_trailing_separators_shift_nothing(tmp_path):
 def test_tables_of_the_same_subjects_are_put_side_by_side(tmp_path):
     groups = read_phenotypes(write(tmp_path, "subject,group\na,NC\nb,AD\n", "1.csv"))
     ages = read_phenotypes(write(tmp_path, "subject,age\na,70\nb,80\n", "2.csv"))
-    matched = match_phenotypes(people("a", "b"), join_phenotypes([groups, ages]))
+    matched = match_phenotypes(people("a", "b"), joined([groups, ages]))
     assert [subject.group for subject in matched.subjects] == ["NC", "AD"]
     assert [subject.phenotypes["age"] for subject in matched.subjects] == [70, 80]
     other = read_phenotypes(write(tmp_path, "subject,group\na,AD\n", "3.csv"))
     with pytest.raises(InputError, match="disagree on 'group' of 'a'"):
-        join_phenotypes([groups, other])
+        joined([groups, other])
 
 
 def test_group_names_are_translated_and_said(tmp_path):
@@ -185,7 +185,7 @@ def test_one_table_a_subject_is_joined(tmp_path):
         read_phenotypes(write(tmp_path, f"Subj,DX\nsub-{i},{dx}\n", f"{i}.csv"))
         for i, dx in enumerate(["ADHD", "Control"])
     ]
-    matched = match_phenotypes(people("sub-0", "sub-1"), join_phenotypes(tables))
+    matched = match_phenotypes(people("sub-0", "sub-1"), joined(tables))
     assert [subject.group for subject in matched.subjects] == ["ADHD", "NC"]
 
 

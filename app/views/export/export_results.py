@@ -8,7 +8,6 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -28,7 +27,6 @@ PREVIEW_DPI = 150
 DEFAULT_DEMO = CohortRef("asd", demo=True)
 
 Preview = tuple[bytes, str]
-Result = TypeVar("Result")
 
 
 class StoppableCohort(MeasuredCohort):

@@ -1,6 +1,6 @@
 """Where every setting of the ``paper-*`` presets comes from: the paper's own words, or a choice of ours.
 
-The table in docs/model.md is :func:`sources_table`, and a test holds it to that.
+The page of the model shows it as a table, :func:`sources_table`.
 """
 
 from collections.abc import Mapping
