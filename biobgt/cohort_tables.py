@@ -16,7 +16,7 @@ from biobgt.cohort import Cohort, person_of
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings, Matrix
 from biobgt.hubs import rank_agreement, summarise_plausibility
-from biobgt.hubs.evidence import agreement_beyond_strength
+from biobgt.hubs.beyond_strength import agreement_beyond_strength
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.hubs.split_half import why_not_split

@@ -66,8 +66,8 @@ class MeasuredModules(MeasuredGraph):
         )
 
     def resolution_step(self, options: ModuleOptions, resolution: float) -> dict[str, float]:
-        """The modules at one resolution of a sweep; see :func:`biobgt.modules.resolution.resolution_step`."""
-        from biobgt.modules.resolution import resolution_step
+        """The modules at one resolution of a sweep; see :func:`biobgt.modules.louvain.resolution_step`."""
+        from biobgt.modules.louvain import resolution_step
 
         return self.keep(
             RESOLUTION_STEP,

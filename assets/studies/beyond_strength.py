@@ -26,7 +26,7 @@ from biobgt.connectome import functional_connectivity, graph_from_connectivity, 
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import control_spectra, fc_strength, node_efficiency, vertex_entanglement
 from biobgt.hubs.agreement import rank_agreement
-from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
+from biobgt.hubs.beyond_strength import partial_spearman, strength_and_degree
 from biobgt.hubs.weights import hub_weights
 from biobgt.nulls import random_graph
 from biobgt.quality import mean_connectivity

@@ -1,25 +1,30 @@
 """One subject's verdict: whether its node entanglement agrees with node efficiency beyond strength and degree.
 
-The subject's graph and its null graphs, in which every region keeps its degree and closely its strength, are treated
-alike: Spearman's ρ of NE with NEff, the same given strength and degree, and ρ of NE with FC strength over the
-connections of that graph. One null graph at a time, so that the work can show how far it is and be stopped.
+A region with many and strong connections has a high node entanglement *and* a high node efficiency, whatever the rest
+of the graph looks like. Only two things are evidence that one follows the other for another reason: a correlation that
+is left when strength and degree are held (partial Spearman correlation), and one higher than in null graphs in which
+every region keeps its degree and, closely, its strength (:func:`biobgt.nulls.random_graph`). The subject's graph and
+its null graphs are treated alike, one null graph at a time, so that the work can show how far it is and be stopped.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
-from biobgt.graph import Graph
+from biobgt.graph import BrainGraph, Graph
 from biobgt.hubs.agreement import spearman
 from biobgt.hubs.efficiency import node_efficiency
-from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
+from biobgt.hubs.measures import HUB_MEASURES, NE, NEFF
 from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
 from biobgt.hubs.perturbed_graphs import PerturbedGraphs, perturbed_graphs
+from biobgt.hubs.sweep import REFERENCES
 from biobgt.hubs.weights import hub_weights
 from biobgt.nulls import random_graph
+from biobgt.ranks import ranks
 
 Values = NDArray[np.float64]
 COMPARISONS: Mapping[str, str] = {
@@ -27,6 +32,8 @@ COMPARISONS: Mapping[str, str] = {
     "partial": "NE with NEff, given strength and degree",
     "strength": "NE with FC strength over the graph's connections",
 }
+# What is left of ranks after regression, as a share of their own spread; less is rounding.
+_NOTHING_LEFT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +79,49 @@ class AgainstNulls:
     null_mean: float
     p: float
     n_nulls: int
+
+
+def strength_and_degree(graph: Graph) -> Values:
+    """Strength (sum of weights) and degree of every region of a graph: what agreement is measured beyond.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n, n)
+        Of nonnegative weights.
+
+    Returns
+    -------
+    ndarray, shape (2, n)
+    """
+    weights = hub_weights(graph)
+    return np.stack([weights.sum(axis=1), np.count_nonzero(weights, axis=1).astype(np.float64)])
+
+
+def partial_spearman(values: Values, reference: Values, given: Values) -> Values:
+    """Spearman's ρ of measures with a reference, others held: the correlation of what is left of their ranks.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_measures, n) or (n,)
+    reference : ndarray, shape (n,)
+    given : ndarray, shape (n_held, n)
+        Their ranks, and a constant, are regressed out of the ranks of both sides.
+
+    Returns
+    -------
+    ndarray, shape (n_measures,)
+        NaN where the held ones leave nothing of either side, as where the reference is one of them.
+    """
+    ranked = ranks(np.vstack([np.atleast_2d(values), reference, given]))
+    ranked -= ranked.mean(axis=1, keepdims=True)
+    sides, held = ranked[: -len(given)], ranked[-len(given) :]
+    fitted = np.linalg.lstsq(held.T, sides.T, rcond=None)[0]
+    left = sides - (held.T @ fitted).T
+    size = np.linalg.norm(left, axis=1)
+    something = size > _NOTHING_LEFT * np.maximum(np.linalg.norm(sides, axis=1), np.finfo(float).tiny)
+    scale = size[:-1] * size[-1]
+    defined = something[:-1] & something[-1]
+    return np.divide(left[:-1] @ left[-1], scale, out=np.full(len(scale), np.nan), where=defined)
 
 
 def graph_agreement(
@@ -158,6 +208,52 @@ def set_against_nulls(own: GraphAgreement, nulls: Sequence[GraphAgreement], gamm
     for name, rho in own.at(gamma).items():
         known = np.array([null[name] for null in at_gamma if not np.isnan(null[name])])
         found[name] = _against(rho, known)
+    return found
+
+
+def agreement_beyond_strength(
+    graph: BrainGraph,
+    table: pd.DataFrame,
+    *,
+    has_signal: NDArray[np.bool_],
+    gamma: float,
+    nulls: Sequence[GraphAgreement],
+) -> Mapping[str, Mapping[str, float]]:
+    """Give the columns that stand beside Spearman's ρ for each reference of one subject.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+    table : DataFrame
+        Its :func:`biobgt.hubs.hub_table`, at the same γ and perturbation.
+    has_signal : ndarray of bool, shape (n_regions,)
+    gamma : float
+        In units of 1/mean(λ).
+    nulls : sequence of GraphAgreement
+        Of null graphs that keep degrees and closely strengths, at this γ; empty where none were drawn.
+
+    Returns
+    -------
+    mapping of str to mapping of str to float
+        By the names of references: ``partial`` (given strength and degree), and, where null graphs were drawn,
+        ``null_low``, ``null_high`` and ``p`` of that partial correlation. No null graph has an FC strength, which is
+        of the full connectivity.
+    """
+    held = strength_and_degree(graph)[:, has_signal]
+    entanglement = table.loc[has_signal, NE].to_numpy(float)
+    found: dict[str, dict[str, float]] = {}
+    for column in REFERENCES:
+        reference = HUB_MEASURES[column].title
+        known = table.loc[has_signal, column].to_numpy(float)
+        partial = float(partial_spearman(entanglement, known, held)[0]) if len(known) > 1 else np.nan
+        found[reference] = {"partial": partial}
+        if nulls:
+            found[reference] |= {"null_low": np.nan, "null_high": np.nan, "p": np.nan}
+    if nulls:
+        efficiency = HUB_MEASURES[NEFF].title
+        own = GraphAgreement((gamma,), {"partial": np.array([found[efficiency]["partial"]])})
+        beside = set_against_nulls(own, nulls, gamma)["partial"]
+        found[efficiency] |= {"null_low": beside.null_low, "null_high": beside.null_high, "p": beside.p}
     return found
 
 

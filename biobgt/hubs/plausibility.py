@@ -3,7 +3,7 @@
 The paper's claim (section 4.5, appendices D.3-D.4) is that NE rises and falls with NEff and with FC strength. It
 is tested here and not assumed: over diffusion times γ, thresholds and perturbations, for NE with and without its
 sign, and against null graphs that keep every region's degree and, closely, its strength. What is left once strength
-and degree are held is in :mod:`biobgt.hubs.partial_agreement`.
+and degree are held is in :mod:`biobgt.hubs.beyond_strength`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

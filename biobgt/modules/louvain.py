@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
-from biobgt.graph import Graph, graph_weights
+from biobgt.graph import BrainGraph, Graph, graph_weights
+from biobgt.modules.label_agreement import module_agreement
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
@@ -175,7 +176,30 @@ def resolution_sweep(
     """
     weights = graph_weights(graph)
     check_count("runs", runs, least=2)
-    return pd.DataFrame([_sweep_row(weights, float(value), runs, seed) for value in resolutions])
+    return pd.DataFrame([_sweep_row(weights, float(value), runs, seed)[1] for value in resolutions])
+
+
+def resolution_step(graph: BrainGraph, resolution: float, *, runs: int, seed: int) -> dict[str, float]:
+    """One resolution of a sweep, with the agreement with an atlas's labels, so that a sweep can be taken in steps.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+    resolution : float
+    runs : int
+        At least 2.
+    seed : int
+
+    Returns
+    -------
+    dict of str to float
+        ``resolution``, ``n_modules``, ``q`` and ``stability`` as in :func:`resolution_sweep`, and
+        ``ami <labelling>``, the agreement of the best run's modules with each labelling of the atlas.
+    """
+    check_count("runs", runs, least=2)
+    best, row = _sweep_row(graph.weights, float(resolution), runs, seed)
+    kept = {name: row[name] for name in ("resolution", "n_modules", "q", "stability")}
+    return kept | {f"ami {name}": module_agreement(best, graph.atlas, name).ami for name in graph.atlas.labels}
 
 
 def stability(labels: NDArray[np.int64]) -> float:
@@ -202,11 +226,14 @@ def stability(labels: NDArray[np.int64]) -> float:
     return float(counts @ similar @ counts - len(labels)) / (len(labels) * (len(labels) - 1))
 
 
-def _sweep_row(weights: NDArray[np.float64], resolution: float, runs: int, seed: int) -> dict[str, float]:
+def _sweep_row(
+    weights: NDArray[np.float64], resolution: float, runs: int, seed: int
+) -> tuple[NDArray[np.int64], dict[str, float]]:
+    """Labels of the best run, and what is said of all runs."""
     labels, qualities = louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
     best = int(np.argmax(qualities))
     sizes = np.bincount(labels[best])[1:]
-    return {
+    return labels[best], {
         "resolution": resolution,
         "n_modules": len(sizes),
         "n_singletons": int((sizes == 1).sum()),

@@ -7,8 +7,13 @@ import pytest
 from biobgt.connectome import brain_graph
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
-from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls
-from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
+from biobgt.hubs.beyond_strength import (
+    graph_agreement,
+    null_agreement,
+    partial_spearman,
+    set_against_nulls,
+    strength_and_degree,
+)
 from biobgt.hubs.split_half import HALVES, compare_halves, measure_half
 
 LEVEL = 0.02  # at the default, the small graphs are cliques, in which strength is all there is

@@ -14,10 +14,11 @@ from biobgt.hubs.beyond_strength import (
     GraphAgreement,
     graph_agreement,
     null_agreement,
+    partial_spearman,
     set_against_nulls,
+    strength_and_degree,
 )
 from biobgt.hubs.hub_options import NULL_GRAPHS
-from biobgt.hubs.partial_agreement import partial_spearman, strength_and_degree
 from biobgt.nulls import random_graph
 
 

@@ -8,7 +8,7 @@ from biobgt import load_atlas
 from biobgt.errors import InputError
 from biobgt.graph import BrainGraph
 from biobgt.modules import louvain_modules, modularity_test, module_agreement, resolution_sweep, small_world
-from biobgt.modules.resolution import resolution_step
+from biobgt.modules.louvain import resolution_step
 from biobgt.modules.segregation import pool_modularity_tests
 from biobgt.modules.small_world import pool_small_worlds
 
