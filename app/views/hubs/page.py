@@ -7,14 +7,14 @@ import streamlit as st
 from biobgt.figures.gamma_sweep import steady_over_gamma
 from biobgt.figures.hub_curve_options import HubCurvesOptions
 from biobgt.hubs import cost
-from biobgt.hubs.hub_options import HubOptions
+from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubOptions
 from biobgt.hubs.measures import NE
+from session.long_work import work_through
 from session.view import View, current_view
 from views.hubs.agreement_panels import show_scatters, show_sweep, show_table
 from views.hubs.curves_panel import show_curves
 from views.hubs.evidence_panels import show_little_strength, show_reliability, show_verdict
 from views.hubs.hub_brain_panel import show_brain
-from views.hubs.rest_panel import measure_rest
 from views.hubs.why_region_panel import pick_region, picked_region, show_hint, show_why
 from views.shared.option_widgets import ask
 from views.shared.widgets import explained, input_errors_shown, plain
@@ -50,7 +50,7 @@ def show_page() -> None:
         show_reliability(view)
         show_table(view, measures)
         with over_gamma:  # filled last: with many regions it takes longest
-            whole = measure_rest(view)
+            whole = _measure_rest(view)
             if whole:
                 show_verdict(view)
                 if over := steady_over_gamma(others):
@@ -100,6 +100,27 @@ def _wants_hubs(view: View) -> bool:
 
 def _want(wanted: str) -> None:
     st.session_state[wanted] = True
+
+
+def _measure_rest(view: View) -> bool:
+    """Measure all diffusion times and all measures, which shows how far it is and can be stopped; true when it is done.
+
+    With few regions nothing is measured here: whoever draws it has it at once.
+    """
+    if view.atlas.n_regions <= cost.STEPS_ABOVE:
+        return True
+    hubs = view.measured.hubs(view.options(EntanglementOptions).perturbation)
+    steps = hubs.steps(GAMMAS)
+    left = [step for step in steps if not hubs.has(step)]
+    return work_through(
+        left,
+        hubs.measure,
+        key="rest_of_hubs",
+        start="Measure NE at the other diffusion times, and the other measures",
+        doing="Measuring NE at the other diffusion times, then the other measures: step",
+        automatic=True,
+        done_before=len(steps) - len(left),
+    )
 
 
 show_page()

@@ -2,13 +2,17 @@
 
 import streamlit as st
 
+from biobgt.figures.connection_strengths import ConnectivityDistribution
+from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions, RegionOrderOptions
+from biobgt.figures.figure import NoOptions
+from biobgt.figures.series_carpet import SeriesCarpet
 from biobgt.spreadsheets import written
 from biobgt.wording import counted
 from session.loaded_cohorts import OWN, own_cohort
 from session.view import View, current_view
-from views.shared.connectome_panels import show_connectivity, show_series
+from views.shared.option_widgets import ask
 from views.shared.remarks import show_remarks
-from views.shared.widgets import explained, heading, input_errors_shown, plain
+from views.shared.widgets import explained, heading, input_errors_shown, plain, show
 from views.subjects.fetch_panel import show_fetching
 from views.subjects.missing_panel import show_missing
 from views.subjects.project_panel import show_project
@@ -16,6 +20,8 @@ from views.subjects.reading_panel import read_once, show_attempt
 from views.subjects.recordings_panel import show_recordings
 from views.subjects.subject_table import show_atlas, show_reading, show_subject_table
 from views.subjects.upload_panel import ask_for_files, brought_files
+
+HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
 
 
 def show_page() -> None:
@@ -76,8 +82,28 @@ def _show_cohort(view: View) -> None:
 def _show_subject(view: View) -> None:
     heading(plain(view.subject.id), simulated=view.subject.simulated)
     with input_errors_shown():
-        show_connectivity(view)
-        show_series(view)
+        _show_connectivity(view)
+        _show_series(view)
+
+
+def _show_connectivity(view: View) -> None:
+    """Show the heatmap, of the connectivity or of its graph, and the distribution of connections."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        ask(HeatmapOptions, "matrix", "order", cohort=view.cohort)
+    with st.container(horizontal=True):
+        with st.container(width=HEATMAP_WIDTH):
+            heatmap = ConnectivityHeatmap.of(view.measured, view.options(HeatmapOptions))
+            show(view, heatmap, key="connectivity")
+        with st.container(width="stretch"):
+            show(view, ConnectivityDistribution.of(view.measured, NoOptions()), key="distribution")
+
+
+def _show_series(view: View) -> None:
+    """Show the carpet plot, or say that there are no series."""
+    if view.subject.series is None:
+        st.info("This subject was read from a connectivity matrix, so there are no series to show.")
+        return
+    show(view, SeriesCarpet.of(view.measured, view.options(RegionOrderOptions)), key="series")
 
 
 show_page()
