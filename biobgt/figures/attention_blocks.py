@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import DIVERGING
 from biobgt.errors import InputError
 from biobgt.false_discoveries import FDR, passes
-from biobgt.figures.attention_difference import DIVERGING
 from biobgt.figures.attention_options import TwoGroupsOptions
 from biobgt.figures.attention_words import adjusted_for, comparison_sentence
 from biobgt.figures.figure import registered

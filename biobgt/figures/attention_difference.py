@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import BLACKISH
+from biobgt.colours import BLACKISH, DIVERGING
 from biobgt.figures.attention_maps import group_maps
 from biobgt.figures.attention_options import AttentionOptions, TwoGroupsOptions
 from biobgt.figures.attention_words import comparison_sentence
@@ -42,7 +42,6 @@ Matrix = NDArray[np.float64]
 DIFFERENCE = "difference (× uniform attention)"
 IN_ERRORS = "difference (standard errors)"
 _TWO_SIDED = 1.96
-DIVERGING = "RdBu_r"  # safe for the colour-blind
 _MARK_LINE = {"color": BLACKISH, "width": 2.5}
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import DIVERGING
 from biobgt.errors import InputError
-from biobgt.figures.attention_difference import DIVERGING
 from biobgt.figures.figure import NoOptions, registered
 from biobgt.figures.frame import BAR_BOTTOM, bar_above, layout
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.colours import DIVERGING, MODULE_COLOURS, PALE_GREY, SEQUENTIAL
 from biobgt.errors import InputError
 from biobgt.wording import counted
 
@@ -24,7 +24,6 @@ SYMBOLS = ("circle", "diamond", "square", "cross")
 # Of the first rank and of the last: about as far from a white page as from a black one, so that what the eye finds
 # first on both is the one with colour; blue-grey and orange are safe for the colour-blind.
 FIRST_COLOUR, LAST_COLOUR = "#E4570A", "#8C9BA8"
-SEQUENTIAL, DIVERGING = "Viridis", "RdBu_r"  # both are safe for the colour-blind
 
 
 @dataclass(frozen=True)

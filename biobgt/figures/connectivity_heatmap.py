@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import PALE_GREY
+from biobgt.colours import DIVERGING, PALE_GREY
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, block_lines, block_ticks, layout, whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
 from biobgt.figures.graph_words import graph_citations, graph_methods, regions_in_order
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
-from biobgt.figures.shared_options import order_option
+from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.graph import ESTIMATORS, BrainGraph
-from biobgt.options import Options, option
+from biobgt.options import option
 from biobgt.wording import percent
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 MatrixShown = Literal["connectivity", "graph"]
 
-DIVERGING = "RdBu_r"  # safe for the colour-blind; white is zero, red positive, blue negative
 _MATRICES: Mapping[str, str] = {"connectivity": "Functional connectivity", "graph": "Brain graph"}
 
 
@@ -43,15 +42,6 @@ def colour_limit(matrix: Values, estimator: str = "pearson") -> float:
     limit = ESTIMATORS[estimator].colour_limit
     largest = float(np.abs(matrix[~np.eye(len(matrix), dtype=bool)]).max())
     return largest if estimator == "pearson" and largest > limit else limit
-
-
-@dataclass(frozen=True)
-class RegionOrderOptions(Options):
-    """In which order regions are drawn."""
-
-    order: str = order_option(
-        help="By functional network, or the atlas's order.", starts_with_first=True, link="region_order"
-    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import SEQUENTIAL
 from biobgt.figures.figure import Figure, ScreenHeight
 from biobgt.figures.frame import BAR_BOTTOM, TOOLBAR, bar_above, in_panel, layout, panel_titles
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Matrix = NDArray[np.float64]
 QUANTITY = "attention (1 = uniform)"
-SEQUENTIAL = "Viridis"  # safe for the colour-blind
 # Square maps are as high as they are wide. These are the widths of a page in windows of 1280 and 800 px; what is
 # wider would only part the maps. On a narrower page the figure is lower: see ``screen_height``.
 PAGE_WIDTH, NARROW_WIDTH = 820, 470

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.errors import InputError
-from biobgt.figures.connectivity_heatmap import RegionOrderOptions, colour_bar
+from biobgt.figures.connectivity_heatmap import colour_bar
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import block_lines, block_ticks, layout, whose
 from biobgt.figures.graph_words import regions_in_order
 from biobgt.figures.region_order import RegionOrder
+from biobgt.figures.shared_options import RegionOrderOptions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,12 +1,13 @@
 """Options that several figures have: the region that is asked about, diffusion times, the order of regions."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biobgt.atlas import LABELLINGS
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.hubs.hub_options import GAMMAS
-from biobgt.options import option
+from biobgt.options import Options, option
 
 if TYPE_CHECKING:
     from biobgt.cohort import Cohort
@@ -46,3 +47,12 @@ def order_option(
         return others[order] if order in others else f"By {LABELLINGS.get(order, order)}"
 
     return option(default, title="Order of regions", help=help, choices_of=orders, shown=title, link=link, **about)
+
+
+@dataclass(frozen=True)
+class RegionOrderOptions(Options):
+    """In which order regions are drawn."""
+
+    order: str = order_option(
+        help="By functional network, or the atlas's order.", starts_with_first=True, link="region_order"
+    )

@@ -16,7 +16,8 @@ from biobgt.figures import (
     order_regions,
     paper,
 )
-from biobgt.figures.connectivity_heatmap import HeatmapOptions, RegionOrderOptions
+from biobgt.figures.connectivity_heatmap import HeatmapOptions
+from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.graph import ConnectomeSettings
 from biobgt.measured import MeasuredCohort
 from biobgt.simulate import demo_cohort

@@ -3,9 +3,10 @@
 import streamlit as st
 
 from biobgt.figures.connection_strengths import ConnectivityDistribution
-from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions, RegionOrderOptions
+from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
 from biobgt.figures.figure import NoOptions
 from biobgt.figures.series_carpet import SeriesCarpet
+from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.spreadsheets import written
 from biobgt.wording import counted
 from session.loaded_cohorts import OWN, own_cohort

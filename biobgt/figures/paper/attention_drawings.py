@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from biobgt.colours import BLACKISH
+from biobgt.colours import BLACKISH, DIVERGING, SEQUENTIAL
 from biobgt.figures.attention_blocks import EFFECT, MARK, AttentionBlocks, Matrix
 from biobgt.figures.attention_contrast import RATIO, AttentionContrast
-from biobgt.figures.attention_difference import DIVERGING, AttentionDifference
-from biobgt.figures.maps_beside import QUANTITY, SEQUENTIAL, MapsBeside
+from biobgt.figures.attention_difference import AttentionDifference
+from biobgt.figures.maps_beside import QUANTITY, MapsBeside
 from biobgt.figures.model_figure import OTHER_COLOUR, group_colour
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.paper_frame import (

@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from biobgt.colours import DIVERGING
 from biobgt.figures.attention_contrast import RATIO
-from biobgt.figures.attention_difference import DIVERGING
 from biobgt.figures.attention_likeness import CORRELATION, AttentionLikeness
 from biobgt.figures.attention_spread import AttentionSpread
 from biobgt.figures.model_figure import OTHER_COLOUR, group_colour

@@ -5,8 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from biobgt.colours import DIVERGING
 from biobgt.figures.connection_strengths import PAIRS_TITLE, ConnectivityDistribution
-from biobgt.figures.connectivity_heatmap import DIVERGING, ConnectivityHeatmap
+from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.paper_frame import (

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 from numpy.typing import NDArray
 
-from biobgt.colours import DARK_GREY
+from biobgt.colours import DARK_GREY, SEQUENTIAL
 from biobgt.errors import InputError
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
@@ -225,7 +225,7 @@ def _shades(values: Values, limits: tuple[float, float] | None, *, ranked: bool)
     if ranked:
         ranks = LinearSegmentedColormap.from_list("ranks", [FIRST_COLOUR, LAST_COLOUR])
         return ScalarMappable(Normalize(low, high), cmap=ranks)
-    return ScalarMappable(Normalize(low, high), cmap=scale.lower() if scale == "Viridis" else scale)
+    return ScalarMappable(Normalize(low, high), cmap=scale.lower() if scale == SEQUENTIAL else scale)
 
 
 def _add_node_legend(figure: Figure, panels: Sequence[BrainPanel], style: PaperStyle) -> float:
