@@ -1,20 +1,10 @@
 """Words for numbers and names in sentences, and words of unknown origin in Markdown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 TRAINED_ON = "the model was trained on this scan, so its prediction for it is not evidence"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
-
-# Covariates by their names in tables and on the command line, in words.
-COVARIATES: Mapping[str, str] = {
-    "mean_abs_fc": "overall connectivity",
-    "mean_fd": "motion",
-    "age": "age",
-    "sex": "sex",
-    "site": "site",
-}
-USUAL_COVARIATES = tuple(COVARIATES)[1:]  # known of people and recordings; the first is made of connectivity itself
 
 # What begins emphasis, code, a tag, an entity or a link; a plain "<", "_" or "[" within a sentence is none of them.
 _MARKUP = re.compile(r"[\\`*~]|<(?=[a-zA-Z/!?])|&(?=[#\w]+;)|(?<!\w)_|_(?!\w)|(?<=\])[(\[:]|(?<=!)\[")
@@ -52,17 +42,6 @@ def percent(share: float, decimals: int = 0) -> str:
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Put names in a sentence: ``age``, ``age and sex``, ``motion, age and sex``; the last joined by another word."""
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-
-ANY_USUAL_COVARIATE = listed([COVARIATES[name] for name in USUAL_COVARIATES], "or")
-UNADJUSTED_DIFFERENCE = f"A difference may be one of {ANY_USUAL_COVARIATE}."
-
-
-def not_ruled_out(absent: Sequence[str]) -> str:
-    """Say which usual covariates are not known of the subjects; empty where all are."""
-    if not absent:
-        return ""
-    return f"Not known for these subjects, so not ruled out: {listed([COVARIATES[name] for name in absent])}."
 
 
 def code_span(text: str) -> str:

@@ -24,6 +24,7 @@ from biobgt.cli.results import print_settings, results_folder, write_reading, wr
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.cohort import Cohort
 from biobgt.cohort_tables import measure_each
+from biobgt.covariate_words import not_ruled_out
 from biobgt.false_discoveries import FDR, passes
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups.cohort_features import WHOLE, CohortFeatures, comparison_rows
@@ -42,7 +43,6 @@ from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
 from biobgt.measured import Measured, MeasuredCohort
 from biobgt.modules.difference import UNADJUSTED, ModuleDifference
 from biobgt.modules.module_options import ModuleOptions
-from biobgt.wording import not_ruled_out
 
 
 @reads_cohort

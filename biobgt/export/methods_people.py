@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from biobgt.cohort import GROUP_TITLES, Cohort, kind_of_group
+from biobgt.covariate_words import COVARIATES
 from biobgt.export.cited_text import ToComplete
 from biobgt.export.requests import CohortRef
 from biobgt.groups.covariates import covariates_of, one_value_per_person
 from biobgt.people import average_by_person, people_in_order
-from biobgt.wording import COVARIATES, counted, listed
+from biobgt.wording import counted, listed
 
 _SEXES = {"m": "male", "male": "male", "f": "female", "female": "female"}
 _TOLD = ("age", "sex", "mean_fd")  # of every group, where known

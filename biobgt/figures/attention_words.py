@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from biobgt.covariate_words import COVARIATES
 from biobgt.false_discoveries import FDR
 from biobgt.model.attention_views import BesideConnectivity, BlockTests
-from biobgt.wording import COVARIATES, counted, listed, signed
+from biobgt.wording import counted, listed, signed
 
 BEYOND = (
     "1 % of the pairs of regions lie beyond each of its ends, and so does most of the diagonal, where a region "

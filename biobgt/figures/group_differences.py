@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.covariate_words import UNADJUSTED_DIFFERENCE, not_ruled_out
 from biobgt.errors import InputError
 from biobgt.false_discoveries import FDR, passes
 from biobgt.figures.attention_words import adjusted_for
@@ -22,7 +23,7 @@ from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_
 from biobgt.groups.comparison_options import HUBS, MODULES, Compared, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.options import option
-from biobgt.wording import UNADJUSTED_DIFFERENCE, counted, not_ruled_out, percent
+from biobgt.wording import counted, percent
 
 if TYPE_CHECKING:
     import pandas as pd

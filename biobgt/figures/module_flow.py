@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.atlas import LABELLINGS, PAPER_MODULES
+from biobgt.covariate_words import ANY_USUAL_COVARIATE
 from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, layout, whose
@@ -18,7 +19,7 @@ from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, name
 from biobgt.modules.module_measures import AMI, MODULE_MEASURES
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.references import named_labelling
-from biobgt.wording import ANY_USUAL_COVARIATE, counted, listed
+from biobgt.wording import counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd

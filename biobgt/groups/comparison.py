@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from biobgt.covariate_words import UNADJUSTED_DIFFERENCE
 from biobgt.errors import InputError
 from biobgt.groups.compared_people import compared_people
 from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.groups.design import Design, check_design, design_notes
 from biobgt.groups.permutation import GroupEffect, group_effect
 from biobgt.people import average_by_person
-from biobgt.wording import UNADJUSTED_DIFFERENCE, counted
+from biobgt.wording import counted
 
 EFFECT_COLUMNS = ("difference", "d", "d_low", "d_high", "t", "p", "p_family", "q")
 

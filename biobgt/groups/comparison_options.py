@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from biobgt.atlas import LABELLINGS
+from biobgt.covariate_words import COVARIATES
 from biobgt.hubs.hub_options import EntanglementOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.modules.module_options import PERMUTATIONS as MODULE_PERMUTATIONS
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.options import Options, option
 from biobgt.people import FEWEST_COMPARED
-from biobgt.wording import COVARIATES
 
 if TYPE_CHECKING:
     from biobgt.cohort import Cohort

@@ -14,10 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
+from biobgt.covariate_words import COVARIATES
 from biobgt.errors import InputError
 from biobgt.groups.covariates import coded, covariates_of, design_matrix
 from biobgt.people import people_in_order
-from biobgt.wording import COVARIATES, counted, listed, percent
+from biobgt.wording import counted, listed, percent
 
 # d overstates a true effect by 1 / J(degrees) − 1 (Hedges 1981): a twelfth at 10 residual degrees of freedom, a quarter
 # at 4, without limit at 1. Of effects that are nothing 1 % have |d| > 2 at 10, 10 % at 4 and 47 % at 1, while p of the

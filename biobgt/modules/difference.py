@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
+from biobgt.covariate_words import ANY_USUAL_COVARIATE
 from biobgt.errors import InputError
 from biobgt.modules.consensus import combine_partitions
 from biobgt.modules.label_agreement import ModuleAgreement, compare_modules
@@ -23,7 +24,6 @@ from biobgt.modules.mutual_information import pairwise_mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, check_count, module_labels
 from biobgt.nulls import check_seed
 from biobgt.people import FEWEST_COMPARED
-from biobgt.wording import ANY_USUAL_COVARIATE
 
 UNADJUSTED = f"The test is not adjusted for {ANY_USUAL_COVARIATE}, so a difference may be one of those."
 

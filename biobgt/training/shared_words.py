@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from biobgt.covariate_words import COVARIATES
 from biobgt.false_discoveries import FDR, passes
 from biobgt.training.card_words import table_lines
 from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
-from biobgt.wording import COVARIATES, code_span, counted, listed, plain_markdown, signed
+from biobgt.wording import code_span, counted, listed, plain_markdown, signed
 
 _LIKENESS = (
     "How alike the differences of disorders from their own controls are: Pearson's r over module blocks of attention "
