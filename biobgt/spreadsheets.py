@@ -17,17 +17,17 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 
 
-def as_written(text: str) -> str:
+def safe_text(text: str) -> str:
     """Write text so that no spreadsheet runs it; :func:`as_meant` takes it back.
 
-    >>> as_written("=1+1"), as_written("-0.5"), as_written("sub-01")
+    >>> safe_text("=1+1"), safe_text("-0.5"), safe_text("sub-01")
     ("'=1+1", '-0.5', 'sub-01')
     """
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def as_meant(text: str) -> str:
-    """Take back what :func:`as_written` did.
+    """Take back what :func:`safe_text` did.
 
     >>> as_meant("'=1+1"), as_meant("'quoted'")
     ('=1+1', "'quoted'")
@@ -35,13 +35,13 @@ def as_meant(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
-def written(frame: pd.DataFrame) -> pd.DataFrame:
+def safe_table(frame: pd.DataFrame) -> pd.DataFrame:
     """A table whose words, in cells, header and index, no spreadsheet runs."""
-    return _map_words(frame, as_written)
+    return _map_words(frame, safe_text)
 
 
 def meant(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table as it was before :func:`written`."""
+    """A table as it was before :func:`safe_table`."""
     return _map_words(frame, as_meant)
 
 
@@ -51,7 +51,7 @@ def write_csv(frame: pd.DataFrame, path: None = None, **how: Any) -> str: ...
 def write_csv(frame: pd.DataFrame, path: Path, **how: Any) -> None: ...
 def write_csv(frame: pd.DataFrame, path: Path | None = None, **how: Any) -> str | None:
     """Write a table as CSV that no spreadsheet runs; further options are those of :meth:`pandas.DataFrame.to_csv`."""
-    safe = written(frame)
+    safe = safe_table(frame)
     return safe.to_csv(**how) if path is None else safe.to_csv(path, **how)
 
 

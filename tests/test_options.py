@@ -41,7 +41,7 @@ class Baking(Options):
 
     heat: float = option(180.0, title="Heat", help="In °C.", above=0.0, steps=(160.0, 180.0), link="heat")
     flour: str = option("rye", title="Made of", choices=("rye", "oats"), shown={"rye": "Rye"})
-    eggs: int = option(2, title="Eggs", low=0, once={"none": 0})
+    eggs: int = option(2, title="Eggs", low=0, earlier_links={"none": 0})
     sweet: bool = option(False, title="Sweet")
     times: tuple[float, ...] = option((1.0, 2.0), title="Times", above=0.0)
     spices: tuple[str, ...] = option(

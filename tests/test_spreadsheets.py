@@ -16,7 +16,7 @@ from biobgt import Cohort, Subject, read_cohort
 from biobgt.atlas import numbered_atlas
 from biobgt.cli.results import write_reading, write_table
 from biobgt.readers.phenotypes import read_phenotypes
-from biobgt.spreadsheets import as_meant, as_written, meant, write_csv, written
+from biobgt.spreadsheets import as_meant, meant, safe_table, safe_text, write_csv
 from biobgt.wording import plain_markdown
 
 DANGEROUS = ("=1+1", "+SUM(A1)", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "\r=1", '=HYPERLINK("x")', "＝1")
@@ -25,13 +25,13 @@ WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
 
 @pytest.mark.parametrize("text", DANGEROUS)
 def test_formulas_are_written_as_text(text: str) -> None:
-    assert as_written(text) == f"'{text}"
-    assert as_meant(as_written(text)) == text
+    assert safe_text(text) == f"'{text}"
+    assert as_meant(safe_text(text)) == text
 
 
 @pytest.mark.parametrize("text", ["-0.5", "+3", "-1e-05", "-.5", "-1,5", "sub-01", "", "'quoted'", "a=b"])
 def test_numbers_and_other_words_stay(text: str) -> None:
-    assert as_written(text) == text
+    assert safe_text(text) == text
     assert as_meant(text) == text
 
 
@@ -41,15 +41,15 @@ def test_numbers_and_other_words_stay(text: str) -> None:
 @example("'-3")
 @example("-3")
 def test_every_text_comes_back(text: str) -> None:
-    assert as_meant(as_written(text)) == text
-    assert not as_written(text).startswith(("=", "@"))
+    assert as_meant(safe_text(text)) == text
+    assert not safe_text(text).startswith(("=", "@"))
 
 
 def test_a_table_is_safe_in_cells_header_and_index() -> None:
     table = pd.DataFrame(
         {"subject": ["=a", "b"], "=r": [-0.5, -1.5], "x": [1, -2], "mixed": ["-3", None]}, index=["@i", "j"]
     )
-    safe = written(table)
+    safe = safe_table(table)
     assert safe["subject"].tolist() == ["'=a", "b"]
     assert list(safe.columns) == ["subject", "'=r", "x", "mixed"]
     assert list(safe.index) == ["'@i", "j"]
@@ -61,9 +61,9 @@ def test_a_table_is_safe_in_cells_header_and_index() -> None:
 
 
 def test_tables_keep_types_without_rows_and_with_doubled_columns() -> None:
-    assert list(written(pd.DataFrame(columns=["file", "why"])).columns) == ["file", "why"]
+    assert list(safe_table(pd.DataFrame(columns=["file", "why"])).columns) == ["file", "why"]
     doubled = pd.DataFrame([["=a", -1.0, 2.0]], columns=["subject", "r", "r"])
-    assert written(doubled).to_numpy().tolist() == [["'=a", -1.0, 2.0]]
+    assert safe_table(doubled).to_numpy().tolist() == [["'=a", -1.0, 2.0]]
 
 
 def test_ids_of_files_survive_export_and_reading(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -87,7 +87,7 @@ def test_ids_of_files_survive_export_and_reading(tmp_path: Path, rng: np.random.
     assert again["score"].tolist() == [-1.0, -2.5, 3, 4, 5]
     joined = read_cohort(study, atlas="cc200", phenotypes=tmp_path / "phenotypes.csv")
     assert {subject.group for subject in joined} == {"=NC"}
-    table.pipe(written).to_excel(tmp_path / "phenotypes.xlsx", index=False)
+    table.pipe(safe_table).to_excel(tmp_path / "phenotypes.xlsx", index=False)
     assert read_phenotypes(tmp_path / "phenotypes.xlsx").table["subject"].tolist() == list(cohort.ids)
 
 
@@ -147,9 +147,9 @@ def _calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
 
 
 def _guarded(value: ast.expr, function: ast.AST) -> bool:
-    """Whether a value is ``written(…)``, or a name that such a value was given in the same function."""
+    """Whether a value is ``safe_table(…)``, or a name that such a value was given in the same function."""
     if isinstance(value, ast.Call):
-        return isinstance(value.func, ast.Name) and value.func.id == "written"
+        return isinstance(value.func, ast.Name) and value.func.id == "safe_table"
     given = [
         node.value
         for node in ast.walk(function)
@@ -170,7 +170,7 @@ def test_no_table_is_written_but_by_the_one_writer() -> None:
             assert not found, f"{name} writes a table without biobgt.spreadsheets: {found}"
 
 
-def test_no_table_on_a_page_is_saved_but_as_written() -> None:
+def test_no_table_on_a_page_is_saved_but_safe() -> None:
     """The toolbar of a table on the screen saves it as CSV."""
     seen = 0
     for path in sorted((ROOT / "app").rglob("*.py")):

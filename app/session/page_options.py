@@ -30,7 +30,7 @@ def brain_kind(shown: str) -> str:
 
 _BRAINS = _NODES | _PAINTED
 _WAYS = "in an interactive 3-D brain, in a glass brain or, where the atlas has surface labels, painted on the cortex"
-_BRAINS_ONCE = {"3-D, to turn": IN_3D, "Glass brain": GLASS}
+_EARLIER_BRAINS = {"3-D, to turn": IN_3D, "Glass brain": GLASS}
 
 
 def _models(cohort: Cohort) -> tuple[str, ...]:
@@ -53,9 +53,9 @@ def _disorders(cohort: Cohort) -> tuple[str, ...]:
 
 
 def _brain(
-    what: str, link: str, *, of_model: Literal["", "network"] = "", once: Mapping[str, str] | None = None
+    what: str, link: str, *, of_model: Literal["", "network"] = "", earlier_links: Mapping[str, str] | None = None
 ) -> Any:
-    """The option of how something is drawn in the brain; ``once`` are values that earlier links hold."""
+    """The option of how something is drawn in the brain; ``earlier_links`` as of any option."""
     return option(
         IN_3D,
         title="Brain",
@@ -65,7 +65,7 @@ def _brain(
         in_a_row=True,
         shown=_BRAINS,
         link=link,
-        once=once or {},
+        earlier_links=earlier_links or {},
     )
 
 
@@ -109,13 +109,13 @@ class PageOptions(Options):
         of_model="network",
         link="disorder",
     )
-    received_brain: str = _brain("Regions", "received_brain", of_model="network", once=_BRAINS_ONCE)
+    received_brain: str = _brain("Regions", "received_brain", of_model="network", earlier_links=_EARLIER_BRAINS)
     own_attention: bool = option(
         False,
         title="Run the model on the subject",
         help="Takes a few seconds the first time, when the model is loaded.",
         link="own_attention",
     )
-    module_brain: str = _brain("The subject's modules", "brain_kind", once=_BRAINS_ONCE)
-    group_brain: str = _brain("Each group's modules", "group_brain_kind", once=_BRAINS_ONCE)
+    module_brain: str = _brain("The subject's modules", "brain_kind", earlier_links=_EARLIER_BRAINS)
+    group_brain: str = _brain("Each group's modules", "group_brain_kind", earlier_links=_EARLIER_BRAINS)
     difference_brain: str = _brain("The differences of the regions", "difference_brain")

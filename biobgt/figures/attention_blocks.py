@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from biobgt.colours import DIVERGING
 from biobgt.errors import InputError
 from biobgt.false_discoveries import FDR, passes
-from biobgt.figures.attention_options import TwoGroupsOptions
+from biobgt.figures.attention_options import AttentionGroupsOptions
 from biobgt.figures.attention_words import adjusted_for, comparison_sentence
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, in_panel, layout, stacked_axes
@@ -52,13 +52,13 @@ class AttentionBlocks(ModelFigure):
 
     key = "attention_blocks"
     name = "Attention between modules, tested"
-    takes = TwoGroupsOptions
+    takes = AttentionGroupsOptions
 
-    options: TwoGroupsOptions = field(default_factory=TwoGroupsOptions)
+    options: AttentionGroupsOptions = field(default_factory=AttentionGroupsOptions)
     tests: BlockTests
 
     @classmethod
-    def of(cls, measured: "Measured", options: TwoGroupsOptions) -> Self:
+    def of(cls, measured: "Measured", options: AttentionGroupsOptions) -> Self:
         """Take the tests that were made when the model was."""
         model = model_of(measured, cls)
         between = options.between(model)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from biobgt.colours import BLACKISH, DIVERGING
 from biobgt.figures.attention_maps import group_maps
-from biobgt.figures.attention_options import AttentionOptions, TwoGroupsOptions
+from biobgt.figures.attention_options import AttentionGroupsOptions, AttentionOptions
 from biobgt.figures.attention_words import comparison_sentence
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, bar_above, in_panel, layout
@@ -49,7 +49,7 @@ DIFFERENCES, ERRORS = "difference", "errors"
 
 
 @dataclass(frozen=True)
-class AttentionDifferenceOptions(AttentionOptions, TwoGroupsOptions):
+class AttentionDifferenceOptions(AttentionOptions, AttentionGroupsOptions):
     """Which groups are compared, in which part of attention, in which unit, and the order of regions."""
 
     unit: str = option(

@@ -164,7 +164,7 @@ def _second_group(cohort: "Cohort") -> str:
 
 
 @dataclass(frozen=True)
-class TwoGroupsOptions(Options):
+class AttentionGroupsOptions(Options):
     """Two groups of a model that are compared."""
 
     first: str = option(

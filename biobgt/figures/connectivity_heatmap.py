@@ -55,7 +55,7 @@ class HeatmapOptions(RegionOrderOptions):
         choices=get_args(MatrixShown),
         shown=_MATRICES,
         link="matrix_shown",
-        once={title: matrix for matrix, title in _MATRICES.items()},
+        earlier_links={title: matrix for matrix, title in _MATRICES.items()},
     )
 
 

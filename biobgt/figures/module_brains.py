@@ -13,7 +13,7 @@ from biobgt.figures.brain import CORTEX, GLASS_BRAIN, IN_NONE, BrainDrawing, bra
 from biobgt.figures.brain_nodes import Edges
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.graph_words import coordinates_of
-from biobgt.figures.module_groups import TwoGroupOptions, compared_modules, group_words
+from biobgt.figures.module_groups import ModuleComparisonOptions, compared_modules, group_words
 from biobgt.figures.modules import module_colours, module_words, named_modules
 from biobgt.figures.surface import BrainKind, brain_option, n_drawn, not_drawn_words, surface_labels_of
 from biobgt.modules.module_options import NamedModuleOptions
@@ -50,7 +50,7 @@ class ModuleBrainOptions(NamedModuleOptions):
 
 
 @dataclass(frozen=True)
-class GroupBrainOptions(TwoGroupOptions):
+class GroupBrainOptions(ModuleComparisonOptions):
     """Which of two groups is drawn; by default the first."""
 
     group: str = option("", title="Group shown")

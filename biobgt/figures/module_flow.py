@@ -14,7 +14,7 @@ from biobgt.covariate_words import ANY_USUAL_COVARIATE
 from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, layout, whose
-from biobgt.figures.module_groups import TwoGroupOptions, compared_modules, group_words
+from biobgt.figures.module_groups import ModuleComparisonOptions, compared_modules, group_words
 from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, named_modules
 from biobgt.modules.module_measures import AMI, MODULE_MEASURES
 from biobgt.modules.module_options import NamedModuleOptions
@@ -197,15 +197,15 @@ class GroupModuleFlow(Flow):
 
     key = "group_module_flow"
     name = "Modules of two groups"
-    takes = TwoGroupOptions
+    takes = ModuleComparisonOptions
     of_subject = False
 
-    options: TwoGroupOptions = field(default_factory=TwoGroupOptions)
+    options: ModuleComparisonOptions = field(default_factory=ModuleComparisonOptions)
     regions: Sequence[str]
     difference: "ModuleDifference"
 
     @classmethod
-    def of(cls, measured: "Measured", options: TwoGroupOptions) -> Self:
+    def of(cls, measured: "Measured", options: ModuleComparisonOptions) -> Self:
         """Compare the modules that each group's subjects agree on."""
         found, groups, atlas = compared_modules(measured, options), options.groups, measured.atlas
         names = [named_modules(atlas, options.labelling, side) for side in (found.first, found.second)]

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TwoGroupOptions(NamedModuleOptions, TwoGroups):
+class ModuleComparisonOptions(NamedModuleOptions, TwoGroups):
     """Which groups are compared in their modules."""
 
 
-def compared_modules(measured: "Measured", options: TwoGroupOptions) -> "ModuleDifference":
+def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
     """Both groups' modules compared; the second group's have the numbers of the first's."""
     if options.first == options.second:
         raise InputError("A comparison needs two different groups: name the first and the second.")
     return measured.module_difference(options, options.groups)
 
 
-def group_words(measured: "Measured", options: TwoGroupOptions, found: "ModuleDifference") -> dict[str, Any]:
+def group_words(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> dict[str, Any]:
     """Methods and citations of a figure of two groups' modules.
 
     Parameters
     ----------
     measured : Measured
-    options : TwoGroupOptions
+    options : ModuleComparisonOptions
     found : ModuleDifference
         The modules of the two groups.
     """
@@ -63,13 +63,13 @@ def difference_numbers(found: "ModuleDifference") -> dict[str, str]:
     }
 
 
-def difference_caption(measured: "Measured", options: TwoGroupOptions, found: "ModuleDifference") -> str:
+def difference_caption(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> str:
     """What was compared and tested, in whom, and what may explain a difference.
 
     Parameters
     ----------
     measured : Measured
-    options : TwoGroupOptions
+    options : ModuleComparisonOptions
     found : ModuleDifference
         The modules of the two groups.
     """
@@ -96,7 +96,7 @@ def _permutations(found: "ModuleDifference") -> str:
     return f"{found.n_permutations:,} permutations of the groups, seed {found.seed}"
 
 
-def _not_ruled_out(measured: "Measured", options: TwoGroupOptions) -> str:
+def _not_ruled_out(measured: "Measured", options: ModuleComparisonOptions) -> str:
     from biobgt.groups.design import confounding_notes
     from biobgt.modules.difference import UNADJUSTED
 

@@ -11,7 +11,7 @@ from biobgt import ConnectomeSettings
 from biobgt.export.making import make_figure, options_in_full
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow
-from biobgt.figures.module_groups import TwoGroupOptions
+from biobgt.figures.module_groups import ModuleComparisonOptions
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.modules.module_options import NullGraphOptions
@@ -85,7 +85,7 @@ def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers
     shown = [
         ModularityAgainstChance.of(view.measured, view.options(NullGraphOptions, null_graphs=2)),
         ResolutionSweep.of(view.measured, view.options(ResolutionSweepOptions, resolutions=(0.8,))),
-        GroupModuleFlow.of(view.measured, view.options(TwoGroupOptions, first="NC", second="AD")),
+        GroupModuleFlow.of(view.measured, view.options(ModuleComparisonOptions, first="NC", second="AD")),
     ]
     measured = StoppableCohort(view.cohort, view.loaded)
     for one in shown:

@@ -7,7 +7,7 @@ from page_contents import as_shown, assert_no_error
 
 from biobgt import ConnectomeSettings
 from biobgt.figures.module_brains import EDGE_NUMBERS
-from biobgt.figures.module_groups import TwoGroupOptions
+from biobgt.figures.module_groups import ModuleComparisonOptions
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.modules.module_options import RESOLUTIONS, RUN_NUMBERS, NamedModuleOptions
 from biobgt.options import LARGEST_SEED
@@ -80,7 +80,7 @@ def test_bad_value_is_replaced_and_named(cohort, name, value, used):
     link = read_link({"cohort": "ad", name: value}).checked(cohort)
     assert link.problems == (f"The link's {name} '{value}' is not available here, so {used} is shown instead.",)
     assert view_of(cohort, link.choices).options(NamedModuleOptions) == NamedModuleOptions()
-    assert view_of(cohort, link.choices).options(TwoGroupOptions).groups == ("NC", "MCI")
+    assert view_of(cohort, link.choices).options(ModuleComparisonOptions).groups == ("NC", "MCI")
 
 
 @pytest.mark.parametrize("name", ["brain_kind", "group_brain_kind"])

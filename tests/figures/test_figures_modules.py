@@ -11,7 +11,7 @@ from biobgt.errors import InputError
 from biobgt.figures import module_colours
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
-from biobgt.figures.module_groups import TwoGroupOptions, difference_caption, difference_numbers, group_words
+from biobgt.figures.module_groups import ModuleComparisonOptions, difference_caption, difference_numbers, group_words
 from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.paper import PaperStyle
@@ -189,7 +189,11 @@ def test_flow_captions_name_the_numbers():
     assert "Left out" not in ModuleFlow(subject="s", options=NamedModuleOptions(labelling="L"), **whole).caption
     labels = np.ones(6, dtype=int)
     difference = ModuleDifference(labels, labels, agreement, (0, 1, 2), 0.5, 0.4, 0.1, (3, 3), 10, 0)
-    groups = {"options": TwoGroupOptions(first="NC", second="AD"), "sides": ("NC", "AD"), "regions": list("abcdef")}
+    groups = {
+        "options": ModuleComparisonOptions(first="NC", second="AD"),
+        "sides": ("NC", "AD"),
+        "regions": list("abcdef"),
+    }
     between = GroupModuleFlow(difference=difference, **groups, **about).caption
     assert "simulated subjects of NC (left) and AD (right)" in between
     assert "3 of 4 regions change module" in between
@@ -204,7 +208,7 @@ def two_groups_compared(p: float) -> ModuleDifference:
 
 def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
     cohort = demo_cohort("ad", n_per_group=3).select(lambda one: one.id != "sim-AD-003")
-    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), TwoGroupOptions(first="NC", second="AD")
+    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), ModuleComparisonOptions(first="NC", second="AD")
     found = two_groups_compared(0.0312)
     assert difference_numbers(found) == {
         "AMI": "1.00",
@@ -231,7 +235,7 @@ def test_recordings_of_two_groups_are_counted_as_people():
     cohort = demo_cohort("ad", n_per_group=3)
     names = {"sim-AD-001": "sub-9_ses-1", "sim-AD-002": "sub-9_ses-2"}
     cohort = replace(cohort, subjects=tuple(replace(one, id=names.get(one.id, one.id)) for one in cohort))
-    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), TwoGroupOptions(first="NC", second="AD")
+    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), ModuleComparisonOptions(first="NC", second="AD")
     assert difference_caption(measured, options, two_groups_compared(0.5)).endswith(
         " There are 6 recordings of 5 people; permutations keep a person's recordings together."
     )

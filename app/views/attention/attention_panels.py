@@ -9,7 +9,12 @@ from biobgt.figures.attention_blocks import AttentionBlocks
 from biobgt.figures.attention_contrast import AttentionContrast
 from biobgt.figures.attention_difference import DIFFERENCES, AttentionDifference, AttentionDifferenceOptions
 from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
-from biobgt.figures.attention_options import LOUVAIN, AttentionOrderOptions, AttentionPartOptions, TwoGroupsOptions
+from biobgt.figures.attention_options import (
+    LOUVAIN,
+    AttentionGroupsOptions,
+    AttentionOrderOptions,
+    AttentionPartOptions,
+)
 from biobgt.figures.attention_received import AttentionReceived, AttentionReceivedOptions
 from biobgt.figures.attention_spread import AttentionSpread
 from biobgt.figures.attention_systems import AttentionSystems
@@ -20,7 +25,7 @@ from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionO
 from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.systems_attention import load_systems_attention
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.wording import NOT_A_DIAGNOSIS
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View, measured_model
@@ -60,7 +65,7 @@ def show_difference(view: View, model: InstalledModel) -> None:
     """Show the difference of two groups, and the tests of module blocks."""
     heading("Difference of two groups", simulated=model.simulated, terms=("fdr",))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(TwoGroupsOptions, "first", "second", cohort=model.cohort)
+        ask(AttentionGroupsOptions, "first", "second", cohort=model.cohort)
         ask_unit(model)
     options = view.options(AttentionDifferenceOptions, **part_of(view, model))
     if options.first == options.second:
@@ -91,7 +96,7 @@ def show_two_groups(view: View, model: InstalledModel, options: AttentionDiffere
     figure = AttentionDifference.of(measured_model(model), options)
     show(view, figure, key=f"{key}attention_difference")
     if figure.tests is not None:
-        _show_tests(view, AttentionBlocks.of(measured_model(model), options.part(TwoGroupsOptions)), key=key)
+        _show_tests(view, AttentionBlocks.of(measured_model(model), options.part(AttentionGroupsOptions)), key=key)
 
 
 def _show_tests(view: View, figure: AttentionBlocks, *, key: str) -> None:
@@ -103,7 +108,7 @@ def _show_tests(view: View, figure: AttentionBlocks, *, key: str) -> None:
     columns = {name: title for name, title in columns.items() if name in blocks}
     with st.expander("All module blocks, as a table"):
         table = blocks[list(columns)].rename(columns=columns).round(4)
-        st.dataframe(written(table), hide_index=True, key=f"{key}block_table", alt="Tests of all module blocks")
+        st.dataframe(safe_table(table), hide_index=True, key=f"{key}block_table", alt="Tests of all module blocks")
 
 
 def show_contrast(view: View, model: InstalledModel) -> None:

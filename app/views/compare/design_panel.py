@@ -9,7 +9,7 @@ from biobgt.groups.comparison_options import ComparisonOptions, covariate_title
 from biobgt.groups.design import check_design, design_notes
 from biobgt.groups.measured_comparison import PlannedComparison, plan_comparison
 from biobgt.people import number_of_people
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.wording import percent
 from session.view import View
 from views.shared.widgets import heading, plain
@@ -57,7 +57,7 @@ def _show_costs(planned: PlannedComparison) -> None:
         for name, taken in design.taken.items()
     ]
     st.dataframe(
-        written(pd.DataFrame(rows)),
+        safe_table(pd.DataFrame(rows)),
         hide_index=True,
         key="covariate_costs",
         width="content",

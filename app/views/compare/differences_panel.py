@@ -6,7 +6,7 @@ import streamlit as st
 from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferenceBrain, GroupDifferences
 from biobgt.groups.comparison_options import HUBS, NETWORKS, ComparisonOptions
 from biobgt.groups.measured_comparison import has_features, subject_features
-from biobgt.spreadsheets import write_csv, written
+from biobgt.spreadsheets import safe_table, write_csv
 from biobgt.wording import counted
 from session.long_work import work_through
 from session.page_options import GLASS, PageOptions, brain_kind
@@ -56,7 +56,7 @@ def _show_table(figure: GroupDifferences, options: ComparisonOptions) -> None:
     means = {f"Mean {group}": found[f"mean_{group}"] for group in options.groups}
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
     st.dataframe(
-        written(table),
+        safe_table(table),
         hide_index=True,
         key="differences_table",
         column_config={name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:]},

@@ -5,12 +5,12 @@ import streamlit as st
 
 from biobgt.figures.module_brains import GroupBrainOptions, GroupModuleBrain
 from biobgt.figures.module_flow import GroupModuleFlow
-from biobgt.figures.module_groups import TwoGroupOptions, difference_caption, difference_numbers
+from biobgt.figures.module_groups import ModuleComparisonOptions, difference_caption, difference_numbers
 from biobgt.figures.modules import networks_of
 from biobgt.kept_results import MODULE_LABELS
 from biobgt.modules.difference import ModuleDifference
 from biobgt.modules.module_options import ModuleOptions
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.wording import counted
 from session.long_work import work_through
 from session.page_options import GLASS, PageOptions, brain_kind
@@ -25,12 +25,12 @@ GLASS_MM = 85.0
 def show_modules(view: View) -> None:
     """Compare the modules of two groups, when asked to."""
     heading("Modules of the groups", simulated=view.cohort.simulated, terms=("consensus",))
-    options = view.options(TwoGroupOptions)
+    options = view.options(ModuleComparisonOptions)
     if _find_modules(view, options):
         _show_difference(view, options)
 
 
-def _find_modules(view: View, options: TwoGroupOptions) -> bool:
+def _find_modules(view: View, options: ModuleComparisonOptions) -> bool:
     """Find the modules of every subject, which shows how far it is and can be stopped; true when all are."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
     how = options.part(ModuleOptions)
@@ -45,7 +45,7 @@ def _find_modules(view: View, options: TwoGroupOptions) -> bool:
     )
 
 
-def _show_difference(view: View, options: TwoGroupOptions) -> None:
+def _show_difference(view: View, options: ModuleComparisonOptions) -> None:
     flow = GroupModuleFlow.of(view.measured, options)
     _show_numbers(view, flow)
     ask(PageOptions, "group_brain", cohort=view.cohort)
@@ -74,7 +74,7 @@ def _show_brain(view: View, group: str, key: str) -> None:
     show(view, figure, key=f"{key}_glass" if glass else key, as_picture=glass, picture_mm=GLASS_MM)
 
 
-def _show_changed(view: View, options: TwoGroupOptions, found: ModuleDifference) -> None:
+def _show_changed(view: View, options: ModuleComparisonOptions, found: ModuleDifference) -> None:
     """List the regions that are in another module."""
     if not found.changed:
         st.caption("No region changes module.")
@@ -91,4 +91,4 @@ def _show_changed(view: View, options: TwoGroupOptions, found: ModuleDifference)
     ]
     with st.expander(f"Regions that change module: {len(rows)}"):
         table = pd.DataFrame(rows)
-        st.dataframe(written(table), hide_index=True, key="changed_regions", alt="Regions that change module")
+        st.dataframe(safe_table(table), hide_index=True, key="changed_regions", alt="Regions that change module")

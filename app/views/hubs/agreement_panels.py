@@ -12,7 +12,7 @@ from biobgt.figures.hub_words import table_caption
 from biobgt.figures.reliability_words import measure_reliability
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from session.view import View
 from views.hubs.evidence_panels import hub_reliability
 from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
@@ -62,7 +62,7 @@ def show_table(view: View, measures: tuple[str, ...]) -> None:
         for name, names in view.atlas.labels.items()
     }
     st.dataframe(
-        written(shown.fillna(dict.fromkeys(view.atlas.labels, ""))),
+        safe_table(shown.fillna(dict.fromkeys(view.atlas.labels, ""))),
         key="hub_table",
         column_config={
             column: config

@@ -10,7 +10,7 @@ from biobgt.figures.hub_words import little_strength_reason
 from biobgt.figures.reliability_words import own_reliability_sentence, reliability_caption, reliability_rows
 from biobgt.hubs.hub_options import NULL_SEEDS, EntanglementOptions, HubOptions
 from biobgt.hubs.split_half import HALVES, why_not_split
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.study_reliability import StudyReliability, study_reliability
 from session.long_work import work_through
 from session.view import View
@@ -48,7 +48,7 @@ def show_verdict(view: View) -> None:
         found = measured.agreement_against_nulls(options, NULL_SEEDS)
         st.markdown(f"**{plain(verdict_sentence(found))}**")
         st.dataframe(
-            written(pd.DataFrame(comparison_rows(found))),
+            safe_table(pd.DataFrame(comparison_rows(found))),
             hide_index=True,
             key="agreement_table",
             width="content",
@@ -84,7 +84,7 @@ def show_reliability(view: View) -> None:
     table = reliability_rows(study, own)
     numbers = {name: st.column_config.NumberColumn(name, format="%.2f") for name in table.columns[1:]}
     st.dataframe(
-        written(table),
+        safe_table(table),
         hide_index=True,
         key="reliability_table",
         column_config=numbers,

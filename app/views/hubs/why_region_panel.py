@@ -10,7 +10,7 @@ from biobgt.figures.why_words import story_sentences
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, notes_on
 from biobgt.hubs.region_story import RegionStory
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.wording import listed
 from session.keys import REGION
 from session.view import View
@@ -85,7 +85,7 @@ def _show_standings(story: RegionStory) -> None:
         for measure, standing in story.standings.items()
     ]
     st.dataframe(
-        written(pd.DataFrame(rows)),
+        safe_table(pd.DataFrame(rows)),
         key="why_ranks",
         hide_index=True,
         column_config={

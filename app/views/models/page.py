@@ -18,7 +18,7 @@ from biobgt.model.attention_views import functional_labels
 from biobgt.model.baselines import kinds_of_baselines
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
 from biobgt.model.region_views import network_table
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.studies import abide_benchmark
 from biobgt.training.benchmark_views import OTHER_SUBJECTS, benchmark_words, shown_table
 from biobgt.training.card_views import (
@@ -138,7 +138,7 @@ def _show_results(view: View, model: InstalledModel) -> None:
         return
     st.markdown("**Other ways to split the subjects**")
     st.dataframe(  # wider than a narrow page: it scrolls, also by keyboard
-        written(evaluated), hide_index=True, key="evaluated", alt="Results with other ways to split the subjects"
+        safe_table(evaluated), hide_index=True, key="evaluated", alt="Results with other ways to split the subjects"
     )
     st.caption(plain(evaluation_words(card)))
 

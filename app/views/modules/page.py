@@ -7,7 +7,7 @@ from biobgt import ConnectomeSettings
 from biobgt.atlas import LABELLINGS
 from biobgt.modules.module_measures import ModuleMeasure, measure_columns
 from biobgt.modules.module_options import ModuleOptions, NamedModuleOptions
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.studies import abide_groups, study_modules
 from session.choices import choose
 from session.view import View, current_view
@@ -65,7 +65,7 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
                 _spread(known, group, name, measure) for name, (measure, _) in shown.items()
             ]
     st.dataframe(
-        written(table), hide_index=True, key="measures", alt="Measures of the modules beside those of real groups"
+        safe_table(table), hide_index=True, key="measures", alt="Measures of the modules beside those of real groups"
     )
     if study.with_defaults:
         st.button(

@@ -13,7 +13,7 @@ from biobgt.figures.role_map import RoleMap
 from biobgt.kept_results import RESOLUTION_STEP
 from biobgt.modules.module_measures import MODULE_MEASURES, REGION_MEASURES, ModuleMeasure
 from biobgt.modules.module_options import RESOLUTIONS, NamedModuleOptions
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.wording import counted
 from session.long_work import work_through
 from session.view import View
@@ -49,7 +49,7 @@ def show_agreement(view: View) -> None:
     ]
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        written(pd.DataFrame(rows)),
+        safe_table(pd.DataFrame(rows)),
         hide_index=True,
         key="agreement",
         column_config=dict.fromkeys([*measures, share], number),
@@ -91,7 +91,7 @@ def show_roles(view: View) -> None:
     columns = {"region": "Region", "module": "Module", **measures, "role_name": "Role"}
     number = st.column_config.NumberColumn(format="%.2f")
     st.dataframe(
-        written(figure.roles[list(columns)].rename(columns=columns)),
+        safe_table(figure.roles[list(columns)].rename(columns=columns)),
         key="role_table",
         column_config=dict.fromkeys(measures.values(), number),
         alt="Every region's module, participation, within-module z and role",

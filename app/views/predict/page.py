@@ -6,7 +6,7 @@ import streamlit as st
 from biobgt import InputError
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_models
-from biobgt.spreadsheets import write_csv, written
+from biobgt.spreadsheets import safe_table, write_csv
 from biobgt.training.card_views import calibration_words, members_words, observed_share
 from biobgt.wording import NOT_A_DIAGNOSIS, TRAINED_ON, counted, listed
 from session.loaded_cohorts import OWN
@@ -136,7 +136,7 @@ def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
         title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
     }
     st.dataframe(
-        written(shown.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
+        safe_table(shown.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
         hide_index=True,
         placeholder="–",
         column_config=shares,

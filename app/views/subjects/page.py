@@ -7,7 +7,7 @@ from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOpti
 from biobgt.figures.figure import NoOptions
 from biobgt.figures.series_carpet import SeriesCarpet
 from biobgt.figures.shared_options import RegionOrderOptions
-from biobgt.spreadsheets import written
+from biobgt.spreadsheets import safe_table
 from biobgt.wording import counted
 from session.loaded_cohorts import OWN, own_cohort
 from session.view import View, current_view
@@ -67,7 +67,7 @@ def _show_cohort(view: View) -> None:
     shown = table.drop(columns=["warnings", "notes"]).assign(flag=flags)
     shown["mean FC"] = shown["mean FC"].round(3) + 0.0  # a small negative mean is no minus zero
     st.dataframe(
-        written(shown),  # its toolbar saves it as CSV
+        safe_table(shown),  # its toolbar saves it as CSV
         hide_index=True,
         height=260 if len(table) > 6 else "auto",
         placeholder="–",

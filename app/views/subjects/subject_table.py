@@ -14,7 +14,7 @@ from biobgt.atlas_witness import DOUBT
 from biobgt.cohort import GROUP_TITLES
 from biobgt.cohort_edits import change_atlas, remove_subjects, set_groups
 from biobgt.missing_regions import DRAWN_AS_GAPS
-from biobgt.spreadsheets import as_written, meant, written
+from biobgt.spreadsheets import meant, safe_table, safe_text
 from biobgt.wording import counted
 from biobgt.wording import listed as in_a_row
 from session.export_list import listed
@@ -65,7 +65,7 @@ def show_subject_table(cohort: Cohort) -> None:
     st.subheader("Groups")
     edition = st.session_state.get(EDITION, 0)
     groups = [*GROUP_TITLES, *(group for group in cohort.group_sizes if group not in GROUP_TITLES)]
-    table = written(_table(cohort))  # the table's toolbar saves it as CSV
+    table = safe_table(_table(cohort))  # the table's toolbar saves it as CSV
     with st.form(f"subject_form{edition}", enter_to_submit=False):
         edited = st.data_editor(
             table,
@@ -76,7 +76,7 @@ def show_subject_table(cohort: Cohort) -> None:
                 TICK: st.column_config.CheckboxColumn("Tick", width=70, pinned=True),
                 ID: st.column_config.TextColumn("Subject", pinned=True),
                 GROUP: st.column_config.SelectboxColumn(
-                    "Group", options=[as_written(group) for group in groups], width=140
+                    "Group", options=[safe_text(group) for group in groups], width=140
                 ),
             },
             placeholder="–",
