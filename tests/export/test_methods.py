@@ -20,10 +20,8 @@ from biobgt.export.bundle import make_files, methods_files, versions
 from biobgt.export.cited_text import Cited, ToComplete, cut
 from biobgt.export.latex_methods import latex
 from biobgt.export.markdown_methods import methods_markdown
-from biobgt.export.methods import methods_of
-from biobgt.export.methods_models import model_paragraphs
+from biobgt.export.methods import methods_of, model_paragraphs, named_figures, shown_sentences
 from biobgt.export.methods_people import acquisition_sentences, people_sentences
-from biobgt.export.methods_subjects import named_figures, shown_sentences
 from biobgt.export.own_citation import own_work, software_sentences
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names

@@ -13,7 +13,7 @@ from biobgt import InputError
 from biobgt.cli.main import app
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.export.methods_models import model_paragraphs
+from biobgt.export.methods import model_paragraphs
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.measured import MeasuredCohort
