@@ -3,7 +3,7 @@
 The command line, the app, comparisons of groups and figures all ask here. A :class:`MeasuredCohort` is a cohort with a
 store of results; :meth:`MeasuredCohort.of` looks at it from one subject, with one kind of brain graph. A result is
 known by its :class:`Key`: its kind, the subject, the settings of the graph and the options that it depends on, and by
-nothing else. Where results are kept is up to the caller: in a session's memory, or nowhere.
+nothing else. Where results are kept is up to the caller: in memory, or in a folder.
 """
 
 from collections.abc import Callable

@@ -49,14 +49,12 @@ def average_by_person(values: ArrayLike, persons: Sequence[str]) -> NDArray[np.f
     return averaged
 
 
-def counted_people(n_people: int, n_recordings: int, noun: str = "subject") -> str:
+def counted_people(n_people: int, n_recordings: int) -> str:
     """Say how many there are: ``6 subjects``, or ``24 recordings of 6 people`` where somebody has several.
 
     Parameters
     ----------
     n_people, n_recordings : int
-    noun : str
-        What people with one recording each are called.
 
     Examples
     --------
@@ -64,7 +62,7 @@ def counted_people(n_people: int, n_recordings: int, noun: str = "subject") -> s
     ('6 subjects', '24 recordings of 6 people')
     """
     if n_people == n_recordings:
-        return counted(n_people, noun)
+        return counted(n_people, "subject")
     return f"{n_recordings:,} recordings of {number_of_people(n_people)}"
 
 

@@ -25,6 +25,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def capitalised(text: str) -> str:
+    """A sentence's beginning: the first letter large, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def signed(value: float, decimals: int = 2) -> str:
     """Write a number with a true minus sign, and none before zero; ``not defined`` for NaN."""
     return "not defined" if value != value else f"{round(value, decimals) or 0.0:.{decimals}f}".replace("-", "−")

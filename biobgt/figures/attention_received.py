@@ -16,7 +16,7 @@ from biobgt.figures.surface import BrainKind, brain_option, not_drawn_words, sur
 from biobgt.model.attention_views import attention_received, select_attention, strongest_regions
 from biobgt.options import option
 from biobgt.references import in_brackets
-from biobgt.wording import percent
+from biobgt.wording import capitalised, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ class AttentionReceived(ModelFigure):
         return (
             f"{self.of_model}: attention that each region receives from all others in {self.n_subjects:,} "
             f"{self.group}, {self.options.words}, {place}; {colour} multiples of uniform attention. "
-            f"{colour[:1].upper()}{colour[1:]} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
+            f"{capitalised(colour)} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
             f"{percent((high - low) / float(self.received.mean()))} of the mean. No region was tested; the highest "
             f"values are those of {', '.join(strongest)}.{not_drawn_words(self.coordinates, self.surface_labels)}"
         )

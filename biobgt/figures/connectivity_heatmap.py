@@ -21,7 +21,7 @@ from biobgt.figures.region_order import RegionOrder, matrix_numbers
 from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.graph import ESTIMATORS, BrainGraph
 from biobgt.options import option
-from biobgt.wording import percent
+from biobgt.wording import capitalised, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,7 @@ class ConnectivityHeatmap(Figure):
         rules = "" if graph.settings is None else graph.settings.describe()
         return (
             f"{opening}: brain graph of {n_regions} regions with {graph.n_edges:,} connections "
-            f"({percent(graph.density, 1)} of pairs). {rules[:1].upper()}{rules[1:]}.{self.gaps}"
+            f"({percent(graph.density, 1)} of pairs). {capitalised(rules)}.{self.gaps}"
         )
 
     def plotly(self) -> "go.Figure":

@@ -23,7 +23,7 @@ from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_
 from biobgt.groups.comparison_options import HUBS, MODULES, Compared, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.options import option
-from biobgt.wording import counted, percent
+from biobgt.wording import capitalised, counted, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ class GroupDifferenceFigure(Figure, ABC):
         people = "simulated people" if self.simulated else "people"
         n_tested, n_differ = int(self.table["p"].notna().sum()), int(self.differs.sum())
         return (
-            f"{self.measured[0].upper()}{self.measured[1:]}, {second} against {first} ({people}: {sizes}), "
+            f"{capitalised(self.measured)}, {second} against {first} ({people}: {sizes}), "
             f"{adjusted_for(', '.join(self.found.covariates))}, with {self.found.design.degrees} residual degrees of "
             f"freedom. Of {counted(n_tested, 'feature')}, {n_differ or 'none'} "
             f"{'differs' if n_differ == 1 else 'differ'} at a false discovery rate of {percent(FDR)} "

@@ -13,6 +13,7 @@ from biobgt.figures.modules import module_words
 from biobgt.modules.module_measures import AMI, MODULE_MEASURES, N_MODULES, Q
 from biobgt.modules.module_options import RESOLUTIONS, ModuleOptions
 from biobgt.options import option
+from biobgt.wording import capitalised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,7 @@ class ResolutionSweep(Figure):
         """What is drawn."""
         title = MODULE_MEASURES[N_MODULES].title
         return [
-            SweepCurve("n_modules", title[:1].upper() + title[1:], _COUNT, 0),
+            SweepCurve("n_modules", capitalised(title), _COUNT, 0),
             SweepCurve(Q, MODULE_MEASURES[Q].short, _QUALITY, 1),
             SweepCurve("stability", "Stability: AMI between runs", _STABLE, 1),
             *(

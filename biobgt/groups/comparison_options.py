@@ -12,6 +12,7 @@ from biobgt.modules.module_options import PERMUTATIONS as MODULE_PERMUTATIONS
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.options import Options, option
 from biobgt.people import FEWEST_COMPARED
+from biobgt.wording import capitalised
 
 if TYPE_CHECKING:
     from biobgt.cohort import Cohort
@@ -49,8 +50,7 @@ def offered_covariates(cohort: "Cohort") -> tuple[str, ...]:
 
 def covariate_title(name: str) -> str:
     """A covariate as a list of choices names it."""
-    words = COVARIATES.get(name, name)
-    return words[:1].upper() + words[1:]
+    return capitalised(COVARIATES.get(name, name))
 
 
 @dataclass(frozen=True)

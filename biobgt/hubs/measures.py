@@ -15,6 +15,7 @@ from biobgt.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE,
 from biobgt.hubs.perturbation import PERTURBATIONS
 from biobgt.references import Citation
 from biobgt.registry import Registry, imported_later
+from biobgt.wording import capitalised
 
 if TYPE_CHECKING:
     from biobgt.graph import BrainGraph
@@ -78,7 +79,7 @@ class HubMeasure:
     @property
     def heading(self) -> str:
         """The title as it opens a line."""
-        return self.title[:1].upper() + self.title[1:]
+        return capitalised(self.title)
 
     @property
     def depends_on_gamma(self) -> bool:

@@ -66,19 +66,10 @@ def laplacian_changes(
     for i in changed_regions(weights, perturbation).tolist():
         members = np.flatnonzero(connected[i])
         if perturbation == "control":
-            yield i, members, _to_clique(weights[np.ix_(members, members)])
+            inside = weights[np.ix_(members, members)]
+            yield i, members, _to_cliques(inside[None], np.ones((1, len(members)), dtype=bool))[0]
         else:
-            yield i, members, _without_star(weights[i, members], int(np.searchsorted(members, i)))
-
-
-def _to_clique(inside: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Laplacian of the clique of the same total weight, minus the one of the neighbourhood."""
-    return _to_cliques(inside[None], np.ones((1, len(inside)), dtype=bool))[0]
-
-
-def _without_star(spokes: NDArray[np.float64], centre: int) -> NDArray[np.float64]:
-    """Minus the Laplacian of the star of a region's edges."""
-    return _without_stars(spokes[None], np.array([centre]))[0]
+            yield i, members, _without_stars(weights[i, members][None], np.searchsorted(members, [i]))[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ class Spectra:
 
     def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> NDArray[np.float64]:
         """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
-        return entropy_curve(self.original[None], self._times(gammas, absolute_gammas))[:, 0]
+        return entropy_curve(self.original[None], diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit))[:, 0]
 
     def entropy_change(
         self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None, mean_field: bool = False
@@ -79,7 +79,7 @@ class Spectra:
         -------
         ndarray, shape (n_gammas, n)
         """
-        times = self._times(gammas, absolute_gammas)
+        times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
         graphs = np.vstack([self.original, self.perturbed])
         if mean_field:
             entropy = np.stack([mean_field_entropy(graphs, gamma) for gamma in times])
@@ -96,9 +96,6 @@ class Spectra:
     def knows(self, gammas: Gammas) -> bool:
         """Whether nothing is left to measure at these γ: eigenvalues serve any."""
         return True
-
-    def _times(self, gammas: Gammas, absolute_gammas: Gammas | None) -> NDArray[np.float64]:
-        return diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
 
 
 def diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> NDArray[np.float64]:

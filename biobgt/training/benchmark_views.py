@@ -140,8 +140,8 @@ def benchmark_table(results: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def compare_systems(results: pd.DataFrame, *, reference: str = REFERENCE, metric: str = "auc") -> pd.DataFrame:
-    """Every system minus one of them, on the splits that both have: the corrected resampled t-test.
+def compare_systems(results: pd.DataFrame, *, reference: str = REFERENCE) -> pd.DataFrame:
+    """AUC of every system minus that of one of them, on the splits that both have: the corrected resampled t-test.
 
     Parameters
     ----------
@@ -149,8 +149,6 @@ def compare_systems(results: pd.DataFrame, *, reference: str = REFERENCE, metric
         Lines of one protocol.
     reference : str
         Key of the system that all others are compared with.
-    metric : str
-        One of :data:`biobgt.training.METRICS`.
 
     Returns
     -------
@@ -159,7 +157,7 @@ def compare_systems(results: pd.DataFrame, *, reference: str = REFERENCE, metric
         the false discovery rate over all systems compared (Benjamini & Hochberg). Without systems that have fewer than
         two splits in common with the reference.
     """
-    by_model = results.pivot_table(index="split", columns="model", values=metric, sort=False)
+    by_model = results.pivot_table(index="split", columns="model", values="auc", sort=False)
     rows = []
     for model in [name for name in by_model.columns if name != reference and reference in by_model]:
         found = _over_splits(by_model[model], by_model[reference], results)

@@ -38,8 +38,8 @@ FIXED_SPACE = "\u00a0"  # where a line is not broken
 _PERCENT = re.compile(r"^\s*([0-9.]+)\s*(?:±\s*([0-9.]+))?\s*$")
 
 
-def results_points(card: Mapping[str, Any], metrics: Sequence[str] = ("auc", "accuracy")) -> pd.DataFrame:
-    """Results with their intervals, of the model, the baselines and the paper.
+def results_points(card: Mapping[str, Any]) -> pd.DataFrame:
+    """AUC and accuracy with their intervals, of the model, the baselines and the paper.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def results_points(card: Mapping[str, Any], metrics: Sequence[str] = ("auc", "ac
         prints, the others' a 95 % bootstrap over subjects; ``interval`` says which.
     """
     rows = []
-    for metric in metrics:
+    for metric in ("auc", "accuracy"):
         for model, measured in card["results"].items():
             value = measured[metric]
             rows.append((metric, model, value["value"], value["low"], value["high"], "95 % interval"))

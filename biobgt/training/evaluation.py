@@ -173,16 +173,16 @@ def summarise(results: pd.DataFrame) -> pd.DataFrame:
     return table.assign(splits=grouped.size()).reset_index()
 
 
-def paired_with_baselines(results: pd.DataFrame, model: str, metric: str = "auc") -> pd.DataFrame:
-    """A model minus every baseline, split by split: see :func:`biobgt.training.intervals.paired_difference`.
+def paired_with_baselines(results: pd.DataFrame, model: str) -> pd.DataFrame:
+    """AUC of a model minus that of every baseline, split by split.
+
+    See :func:`biobgt.training.intervals.paired_difference`.
 
     Parameters
     ----------
     results : DataFrame
         Lines of ``results.csv``.
     model : str
-    metric : str
-        One of :data:`biobgt.training.METRICS`.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def paired_with_baselines(results: pd.DataFrame, model: str, metric: str = "auc"
     """
     rows = []
     for protocol, lines in results.groupby("protocol", sort=False):
-        by_model = lines.pivot_table(index="split", columns="model", values=metric)
+        by_model = lines.pivot_table(index="split", columns="model", values="auc")
         for other in [name for name in baseline_titles() if name in by_model and model in by_model]:
             found = paired_difference(
                 by_model[model], by_model[other], test_train_ratio=tested_to_trained(str(protocol), len(by_model))

@@ -12,7 +12,7 @@ from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
 from biobgt.hubs import cost
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.installed import InstalledModel
-from biobgt.wording import listed
+from biobgt.wording import capitalised, listed
 from session.view import View, measured_model
 from views.page_map import PAGES
 from views.shared.no_coordinates import HOW_TO_GET_PLACES, NO_PLACES
@@ -68,7 +68,7 @@ def _show_hubs(view: View) -> None:
     figure = HubCurves.of(view.measured, options)
     measures = [HUB_MEASURES[measure] for measure in options.measures]
     drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
-    _show_card(figure, "hubs", f"{drawn[:1].upper()}{drawn[1:]} of its regions.")
+    _show_card(figure, "hubs", f"{capitalised(drawn)} of its regions.")
 
 
 def _show_attention(view: View, model: InstalledModel) -> None:

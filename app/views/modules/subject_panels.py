@@ -14,7 +14,7 @@ from biobgt.kept_results import RESOLUTION_STEP
 from biobgt.modules.module_measures import MODULE_MEASURES, REGION_MEASURES, ModuleMeasure
 from biobgt.modules.module_options import RESOLUTIONS, NamedModuleOptions
 from biobgt.spreadsheets import safe_table
-from biobgt.wording import counted
+from biobgt.wording import capitalised, counted
 from session.long_work import work_through
 from session.view import View
 from views.shared.widgets import heading, plain, show
@@ -42,7 +42,7 @@ def show_agreement(view: View) -> None:
     vi = MODULE_MEASURES["vi"].short
     share = f"{vi} / maximum"
     rows = [
-        {"Labels": _capital(LABELLINGS.get(name, name))}
+        {"Labels": capitalised(LABELLINGS.get(name, name))}
         | {title: measure.compute(one) for title, measure in measures.items()}
         | {share: one.vi_normalised, "Regions compared": one.n_compared, "Without a label": one.n_unlabelled}
         for name, one in found.items()
@@ -100,7 +100,3 @@ def show_roles(view: View) -> None:
 
 def _heading(measure: ModuleMeasure) -> str:
     return f"{measure.short} (bits)" if measure.unit == "bits" else measure.short
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

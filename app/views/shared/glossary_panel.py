@@ -3,7 +3,7 @@
 import streamlit as st
 
 from biobgt.glossary import Term, sorted_terms
-from biobgt.references import REFERENCES, Citation
+from biobgt.references import work
 
 
 def offer_glossary() -> None:
@@ -19,9 +19,5 @@ def _show_all() -> None:
 
 def _whole(term: Term) -> str:
     """All that is said of a term, with whom to cite for it."""
-    cited = "; ".join(_short(one) for one in term.citations)
+    cited = "; ".join(work(one).short for one in term.citations)
     return f"{term.short} {term.definition}" + (f" ({cited})" if cited else "")
-
-
-def _short(one: Citation) -> str:
-    return REFERENCES[one].short if isinstance(one, str) else one.short

@@ -57,11 +57,9 @@ def five_brains(
     *,
     captions: Mapping[str, str] | None = None,
     quantity: str = "",
-    limits: tuple[float, float] | None = None,
     title: str = "",
     simulated: bool = False,
     style: PaperStyle = _PLAIN,
-    display_mode: DisplayMode = "lyrz",
 ) -> Figure:
     """Compare measures, such as DC, BC, CC, EC and NE, in a glass brain each, on one colour scale.
 
@@ -76,13 +74,10 @@ def five_brains(
         A few words on each measure, written after its name.
     quantity : str
         What the values are.
-    limits : (float, float), optional
-        Ends of the colour scale; where not given, those of all values.
     title : str
     simulated : bool
         Adds the word to the title.
     style : PaperStyle
-    display_mode : {"lyrz", "ortho"}
     """
     if not panels:
         raise InputError("There is no measure to draw in a brain; give at least one.")
@@ -103,8 +98,8 @@ def five_brains(
         coordinates,
         heading=full_title(title, simulated, style),
         quantity=quantity,
-        limits=limits,
+        limits=None,
         columns=2 if style.width_mm >= _TWO_COLUMNS_MM and len(panels) > 1 else 1,
         style=style,
-        display_mode=display_mode,
+        display_mode="lyrz",
     )
