@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from biobgt.cited_work import Reference
-from biobgt.references import Citation, work
 
 _BRACKET = re.compile(r"\(([^()]+)\)")
 
@@ -65,11 +64,6 @@ def cut(sentence: str, works: Mapping[str, Reference]) -> Sentence:
         runs.append(Cited(tuple(works[part] for part in parts[first:]), "; ".join(parts[:first])))
         done = bracket.end()
     return tuple(run for run in (*runs, sentence[done:]) if run != "")
-
-
-def by_short_form(citations: Iterable[Citation]) -> dict[str, Reference]:
-    """Works by how a text names them."""
-    return {found.short: found for found in map(work, citations)}
 
 
 def cited_works(sentences: Iterable[Sentence]) -> dict[str, Reference]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from biobgt.cited_work import Reference
 from biobgt.cohort import Cohort
-from biobgt.export.cited_text import Sentence, ToComplete, by_short_form, cited_works, cut
+from biobgt.export.cited_text import Sentence, ToComplete, cited_works, cut
 from biobgt.export.making import options_in_full
 from biobgt.export.methods_people import acquisition_sentences, people_sentences
 from biobgt.export.own_citation import software_sentences
@@ -81,7 +81,7 @@ def methods_of(
     told, cited = model_paragraphs(models)
     software, of_software = software_sentences(versions)
     of_figures = [citation for one in figures for citation in one.citations]
-    known = by_short_form(["abraham2014", *of_figures, *cited, *of_software])
+    known = {one.short: one for one in map(work, ["abraham2014", *of_figures, *cited, *of_software])}
     sections = (
         ("Participants", [Paragraph(_cut(people_sentences(ref, one), known)) for ref, one in people.items()]),
         ("Acquisition and preprocessing", _acquisition(people, known)),

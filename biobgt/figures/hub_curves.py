@@ -198,7 +198,8 @@ class HubCurves(Figure):
                 drawn += self._marks(measure)
             traces += [trace | in_panel(i if self.in_panels else 0) for trace in drawn]
         frame = layout(self.title, self.simulated, height=640 if self.in_panels else 460, top=104)
-        dividers = [_divider(end) for _, _, end in self.order.blocks[:-1]]
+        divider = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": _DIVIDER}
+        dividers = [{**divider, "x0": end - 0.5, "x1": end - 0.5} for _, _, end in self.order.blocks[:-1]]
         hovering = {"hovermode": "x unified", "hoversubplots": "axis"}
         return go.Figure(traces, {**frame, **self._axes(), **hovering, "shapes": dividers, "legend": LEGEND})
 
@@ -308,7 +309,3 @@ def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrd
 def _in_full(key: str) -> str:
     measure = HUB_MEASURES[key]
     return measure.title if measure.short == measure.title else f"{measure.title} ({measure.short})"
-
-
-def _divider(end: int) -> dict[str, object]:
-    return {"type": "line", "x0": end - 0.5, "x1": end - 0.5, "yref": "paper", "y0": 0, "y1": 1, "line": _DIVIDER}

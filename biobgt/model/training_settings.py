@@ -1,4 +1,4 @@
-"""How any network here is trained, BioBGT or another of the benchmark."""
+"""How any network here is trained, BioBGT or another of the benchmark, and what commands name of it without torch."""
 
 from dataclasses import dataclass
 from typing import Literal

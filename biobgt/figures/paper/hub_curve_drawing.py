@@ -27,7 +27,9 @@ def draw_hub_curves(shown: HubCurves, style: PaperStyle) -> Figure:
         for i, measure in enumerate(shown.curves):
             axes = panels[i if apart else 0]
             _draw_group(axes, shown, measure, style, named=i == 0)
-            _draw_curve(axes, shown, measure, style)
+            about, values = HUB_MEASURES[measure], shown.curves[measure][list(shown.order.order)]
+            width = 1.2 if measure == NE else 0.7
+            axes.plot(values, color=style.colour(about.colour), linewidth=width, label=about.short)
             if i == 0:
                 _mark(axes, shown, measure, style)
             axes.set_ylabel(shown.axis_title(measure, in_panels=apart))
@@ -55,11 +57,6 @@ def _finish_panels(figure: Figure, panels: Sequence[Axes], shown: HubCurves, sty
     fit_height(figure, panels, style, panel_mm=panel_mm)
     name_blocks(panels[-1], order, style, along="x")
     fit_height(figure, panels, style, panel_mm=panel_mm)  # names that fit side by side need less room
-
-
-def _draw_curve(axes: Axes, shown: HubCurves, measure: str, style: PaperStyle) -> None:
-    about, values = HUB_MEASURES[measure], shown.curves[measure][list(shown.order.order)]
-    axes.plot(values, color=style.colour(about.colour), linewidth=1.2 if measure == NE else 0.7, label=about.short)
 
 
 def _draw_group(axes: Axes, shown: HubCurves, measure: str, style: PaperStyle, *, named: bool) -> None:
