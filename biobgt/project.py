@@ -11,11 +11,11 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any, BinaryIO
 
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule, check_choice
+from biobgt.graph import ConnectomeSettings
 from biobgt.output import TIMELESS
 from biobgt.readers.project_documents import Array, cohort_document, field_of
 from biobgt.readers.project_files import (
@@ -109,11 +109,5 @@ def open_project(stream: str | Path | BinaryIO) -> Project:
 
 def settings_from(document: Mapping[str, Any]) -> ConnectomeSettings:
     """Read settings as :meth:`ConnectomeSettings.as_dict` writes them, from a document that may be damaged."""
-    # ConnectomeSettings checks its choices, but only against values of the right kind.
-    choices = {"estimator": Estimator, "sign": SignRule, "threshold": ThresholdRule}
-    values: dict[str, Any] = {name: field_of(document, name, str) for name in choices}
-    for name, allowed in choices.items():
-        check_choice(name, values[name], get_args(allowed))
-    return ConnectomeSettings(
-        **values, level=field_of(document, "level", float), backbone=field_of(document, "backbone", bool)
-    )
+    declared = ConnectomeSettings.declared().values()
+    return ConnectomeSettings(**{one.name: field_of(document, one.name, one.types[0]) for one in declared})

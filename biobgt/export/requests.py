@@ -9,14 +9,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from biobgt.atlas import BUNDLED
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings, Estimator, SignRule, ThresholdRule, check_choice
+from biobgt.graph import ConnectomeSettings
 from biobgt.labellings import LATER_LABELLINGS
 from biobgt.model.installed import installed_model
 from biobgt.options import Plain
@@ -136,7 +136,7 @@ class FigureRequest:
                 figure=_a(str, document["figure"]),
                 cohort=CohortRef(**_checked(document["cohort"], CohortRef)),
                 subject=None if document["subject"] is None else _a(str, document["subject"]),
-                settings=_settings(document["settings"]),
+                settings=ConnectomeSettings(**_checked(document["settings"], ConnectomeSettings)),
                 options={_a(str, name): _plain(value) for name, value in document["options"].items()},
             )
         except (KeyError, TypeError, AttributeError) as error:
@@ -161,13 +161,6 @@ def cohort_sha256(cohort: Cohort) -> str:
         digest.update(json.dumps(about).encode())
         digest.update(numbers.tobytes())
     return digest.hexdigest()
-
-
-def _settings(document: Mapping[str, Any]) -> ConnectomeSettings:
-    values = _checked(document, ConnectomeSettings)
-    for name, allowed in (("estimator", Estimator), ("sign", SignRule), ("threshold", ThresholdRule)):
-        check_choice(name, values[name], get_args(allowed))
-    return ConnectomeSettings(**values)
 
 
 def _checked(document: Mapping[str, Any], kind: type[CohortRef] | type[ConnectomeSettings]) -> dict[str, Any]:
