@@ -50,7 +50,7 @@ def counted(monkeypatch):
     for place, name in (
         ("finding", "measure_modules"),
         ("finding", "find_modules"),
-        ("resolution", "resolution_step"),
+        ("louvain", "resolution_step"),
         ("segregation", "modularity_test"),
         ("small_world", "small_world"),
     ):

@@ -21,7 +21,7 @@ from biobgt.groups import means
 from biobgt.hubs import group_curves, region_story, sweep, table
 from biobgt.hubs.spectra import Spectra
 from biobgt.model import installed, pretrained
-from biobgt.modules import difference, finding, resolution
+from biobgt.modules import difference, finding, louvain
 from session import loaded_cohorts
 from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
 from session.loaded_cohorts import OWN
@@ -46,7 +46,7 @@ COMPUTING = (
     (Spectra, "entropy_change"),
     (finding, "measure_modules"),
     (finding, "find_modules"),
-    (resolution, "resolution_step"),
+    (louvain, "resolution_step"),
     (difference, "group_module_difference"),
     (import_module("biobgt.modules.segregation"), "modularity_test"),  # the package has a function of this name
     (import_module("biobgt.modules.small_world"), "small_world"),

@@ -19,7 +19,7 @@ from biobgt.hubs import group_curves
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
 from biobgt.model.installed import InstalledModel
-from biobgt.modules import resolution
+from biobgt.modules import louvain
 from session.keys import EXPORT_FORMATS, EXPORT_LIST, NEXT_COHORT, OWN_COHORT
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
@@ -123,7 +123,7 @@ def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypat
 
 def test_resolution_sweep(open_own, cohort, interrupt) -> None:
     page = open_own("modules", cohort)
-    done = interrupt(resolution, "resolution_step", after=5)
+    done = interrupt(louvain, "resolution_step", after=5)
     page.button(key="sweep_start").click().run()
     page = stop(page, "sweep", done, after=5, total=16)
     assert len(array(figure(page, "resolution_curves")["data"][0]["x"])) == 16
