@@ -4,7 +4,6 @@ Each has its name, the works it cites, what the paper reports of it on its ABIDE
 torch: networks are imported when they are built, each from its own file beside this one.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -30,16 +29,18 @@ from biobgt.model.baselines.system import (
     BioBGTSystem,
     ClassicalSystem,
     Encoding,
+    Family,
     Importance,
     NetworkSystem,
     System,
 )
 from biobgt.model.presets import Preset, preset_named
+from biobgt.references import Citation
 from biobgt.registry import Registry, imported_later
 
 EPOCHS_WITHOUT_GAIN = 10  # after which the published BioBGT stops; docs/model.md compares this with its 200 epochs
 _PUBLISHED = preset_named("paper-abide", patience=EPOCHS_WITHOUT_GAIN)
-_EIGENVECTORS, RANDOM_WALK = Encoding("laplacian", 10), Encoding("random-walk", 20)
+_NOTHING, RANDOM_WALK = Encoding(), Encoding("random-walk", 20)
 
 
 def _published(
@@ -50,10 +51,33 @@ def _published(
     return BioBGTSystem(key, title, "BioBGT", ("peng2025",), preset=preset, importance=importance, **paper)
 
 
-def _in_file(name: str, network: str, encoding: Encoding | None = None) -> Callable[..., Any]:
-    """A network in a file beside this one; one that projects positions is told how many."""
-    given = {} if encoding is None else {"positions": encoding.size}
-    return imported_later(f"biobgt.model.baselines.{name}", network, **given)
+def _network(
+    key: str,
+    title: str,
+    family: Family,
+    cited: Citation,
+    paper: tuple[float, float],
+    where: str,
+    encoding: Encoding = _NOTHING,
+    **about: Any,
+) -> NetworkSystem:
+    """A network in a file beside this one, with the accuracy and the AUC that the paper has of it.
+
+    Positions that it projects have to be counted; eigenpairs are read one by one.
+    """
+    file, name = where.split(":")
+    counted = {"positions": encoding.size} if encoding.positions in ("laplacian", "random-walk") else {}
+    return NetworkSystem(
+        key,
+        title,
+        family,
+        (cited,),
+        accuracy=paper[0],
+        auc=paper[1],
+        build=imported_later(f"biobgt.model.baselines.{file}", name, **counted),
+        encoding=encoding,
+        **about,
+    )
 
 
 _CLASSICAL = (
@@ -102,114 +126,96 @@ _BIOBGT = (
     _published("paper-ec", "+EC for NE", "eigenvector", accuracy=0.713, auc=0.667),
 )
 _TRANSFORMERS = (
-    NetworkSystem(
+    _network(
         "graph-transformer",
         "Graph Transformer",
         "graph transformers",
-        (DWIVEDI_2020,),
-        accuracy=0.502,
-        auc=0.482,
-        build=_in_file("graph_transformer", "GraphTransformer", _EIGENVECTORS),
-        encoding=_EIGENVECTORS,
+        DWIVEDI_2020,
+        (0.502, 0.482),
+        "graph_transformer:GraphTransformer",
+        encoding=Encoding("laplacian", 10),
     ),
-    NetworkSystem(
+    _network(
         "sat",
         "SAT without positional encoding",
         "graph transformers",
-        (CHEN_2022,),
-        accuracy=0.606,
-        auc=0.591,
-        build=_in_file("structure_aware", "StructureAwareTransformer"),
+        CHEN_2022,
+        (0.606, 0.591),
+        "structure_aware:StructureAwareTransformer",
     ),
-    NetworkSystem(
+    _network(
         "sat-pe",
         "SAT with positional encoding",
         "graph transformers",
-        (CHEN_2022,),
-        accuracy=0.588,
-        auc=0.693,
-        build=_in_file("structure_aware", "StructureAwareTransformer", RANDOM_WALK),
+        CHEN_2022,
+        (0.588, 0.693),
+        "structure_aware:StructureAwareTransformer",
         encoding=RANDOM_WALK,
     ),
-    NetworkSystem(
+    _network(
         "san",
         "SAN",
         "graph transformers",
-        (KREUZER_2021,),
-        accuracy=0.498,
-        auc=0.502,
-        build=_in_file("spectral_attention", "SpectralAttentionNetwork"),
+        KREUZER_2021,
+        (0.498, 0.502),
+        "spectral_attention:SpectralAttentionNetwork",
         encoding=Encoding("spectrum", 10),
     ),
-    NetworkSystem(
+    _network(
         "graphormer",
         "Graphormer",
         "graph transformers",
-        (YING_2021,),
-        accuracy=0.584,
-        auc=0.576,
-        build=_in_file("graphormer", "Graphormer"),
+        YING_2021,
+        (0.584, 0.576),
+        "graphormer:Graphormer",
         encoding=Encoding(paths=True),
     ),
-    NetworkSystem(
+    _network(
         "gradformer",
         "Gradformer",
         "graph transformers",
-        (LIU_2024_GRADFORMER,),
-        accuracy=0.616,
-        auc=0.618,
-        parameters=455_000,
-        build=_in_file("gradformer", "Gradformer", RANDOM_WALK),
+        LIU_2024_GRADFORMER,
+        (0.616, 0.618),
+        "gradformer:Gradformer",
         encoding=replace(RANDOM_WALK, paths=True),
+        parameters=455_000,
     ),
-    NetworkSystem(
+    _network(
         "polynormer",
         "Polynormer",
         "graph transformers",
-        (DENG_2024,),
-        accuracy=0.570,
-        auc=0.564,
+        DENG_2024,
+        (0.570, 0.564),
+        "polynormer:Polynormer",
         parameters=9_780_000,
-        build=_in_file("polynormer", "Polynormer"),
     ),
-    NetworkSystem(
+    _network(
         "brain-network-transformer",
         "Brain Network Transformer",
         "graph transformers",
-        (KAN_2022,),
-        accuracy=0.682,
-        auc=0.784,
-        build=_in_file("brain_network_transformer", "BrainNetworkTransformer"),
+        KAN_2022,
+        (0.682, 0.784),
+        "brain_network_transformer:BrainNetworkTransformer",
     ),
 )
 _NETWORKS = (
-    NetworkSystem(
-        "gat",
-        "GAT",
-        "graph networks",
-        (VELICKOVIC_2018,),
-        accuracy=0.535,
-        auc=0.534,
-        build=_in_file("gat", "GraphAttentionNetwork"),
-    ),
-    NetworkSystem(
+    _network("gat", "GAT", "graph networks", VELICKOVIC_2018, (0.535, 0.534), "gat:GraphAttentionNetwork"),
+    _network(
         "braingnn",
         "BrainGNN",
         "graph networks",
-        (LI_2021,),
-        accuracy=0.513,
-        auc=0.543,
-        build=_in_file("braingnn", "BrainGNN"),
+        LI_2021,
+        (0.513, 0.543),
+        "braingnn:BrainGNN",
         training=replace(NETWORK_TRAINING, learning_rate=1e-3, weight_decay=5e-3),
     ),
-    NetworkSystem(
+    _network(
         "braingb-gcn",
         "BrainGB: GCN with connection profiles",
         "graph networks",
-        (CUI_2023,),
-        accuracy=0.651,
-        auc=0.703,
-        build=_in_file("braingb", "ConnectionProfileNetwork"),
+        CUI_2023,
+        (0.651, 0.703),
+        "braingb:ConnectionProfileNetwork",
     ),
 )
 # Systems of the paper's tables that could not be built from what is published about them here.
