@@ -1,9 +1,24 @@
-"""The false discovery rate at which a feature is called different: one number, and one rule for all tests."""
+"""False discovery rates, and the one at which a feature is called different: one number and one rule for all tests."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FDR = 0.05
+
+
+def discovery_rates(p: ArrayLike) -> NDArray[np.float64]:
+    """The q of each p, over all that are known (Benjamini and Hochberg); NaN where p is.
+
+    >>> discovery_rates([0.01, float("nan"), 0.04]).round(3).tolist()
+    [0.02, nan, 0.04]
+    """
+    from scipy.stats import false_discovery_control
+
+    rates = np.array(p, np.float64)
+    known = np.isfinite(rates)
+    if known.any():
+        rates[known] = false_discovery_control(rates[known])
+    return rates
 
 
 def passes(q: ArrayLike) -> NDArray[np.bool_]:

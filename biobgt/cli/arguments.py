@@ -20,8 +20,10 @@ from biobgt.graph import ConnectomeSettings
 from biobgt.model.device import DEVICES, known_device
 from biobgt.options import Option, Options
 from biobgt.readers import ImageOptions, ReadOptions, read_cohort
+from biobgt.readers.phenotypes import TABLE_SUFFIXES
 from biobgt.readers.time_axis import Orientation
 from biobgt.registry import Registry
+from biobgt.wording import listed
 
 if TYPE_CHECKING:
     from biobgt.result_store import FolderStore
@@ -81,7 +83,8 @@ def read_arguments(
     path: Annotated[Path, typer.Argument(help="A file, a folder, a .zip or a .biobgt project of subjects.")],
     atlas: AtlasOption = None,
     phenotypes: Annotated[
-        Path | None, typer.Option(help="Table of groups (.csv, .tsv or .xlsx). Default: found with the data.")
+        Path | None,
+        typer.Option(help=f"Table of groups ({listed(TABLE_SUFFIXES, 'or')}). Default: found with the data."),
     ] = None,
     **chosen: Any,
 ) -> Cohort:

@@ -43,6 +43,7 @@ from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
 from biobgt.measured import Measured, MeasuredCohort
 from biobgt.modules.difference import UNADJUSTED, ModuleDifference
 from biobgt.modules.module_options import ModuleOptions
+from biobgt.wording import capitalised
 
 
 @reads_cohort
@@ -103,8 +104,7 @@ def _compare_measure(
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     shown = rows.sort_values("p", kind="stable")
     shown = shown[["feature", *(f"mean_{group}" for group in groups), "d", "d_low", "d_high", "p", "q"]]
-    title = words[0].upper() + words[1:]
-    print_table(shown, title=f"{title}: {groups[1]} against {groups[0]} ({sizes})")
+    print_table(shown, title=f"{capitalised(words)}: {groups[1]} against {groups[0]} ({sizes})")
     n_differ = int(passes(rows["q"]).sum())
     print_line(f"Of {len(rows)} features, {n_differ} differ at a false discovery rate of {100 * FDR:g} %.")
     print_line(

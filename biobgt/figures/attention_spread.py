@@ -20,7 +20,7 @@ from biobgt.figures.model_figure import (
     spread_of_model,
     whose_model,
 )
-from biobgt.model.group_spread import people_summary
+from biobgt.model.group_spread import HIGHEST, people_summary
 from biobgt.wording import listed, percent, signed
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class AttentionSpread(ModelFigure):
             f"{self.of_model}: mean attention within over between each person's own Louvain modules, mean over layers "
             "and heads; one dot per person, the box from the first to the third quartile with the median, a diamond "
             f"the mean. Mean and median: {averages}. Where the mean is far above the median, a few people make the "
-            "mean map: the tenth of people with the highest contrast has this share of what lies above 1 in the whole "
-            f"group: {top}. Spearman's correlation with overall connectivity (mean |FC|): {strength}."
+            f"mean map: the {percent(HIGHEST)} of people with the highest contrast have this share of what lies above "
+            f"1 in the whole group: {top}. Spearman's correlation with overall connectivity (mean |FC|): {strength}."
         )
 
     def strewn(self) -> dict[str, NDArray[np.float64]]:

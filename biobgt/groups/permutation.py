@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from biobgt.errors import InputError
+from biobgt.false_discoveries import discovery_rates
 
 _BLOCK = 4_000_000  # numbers held at once: 32 MB
 _TIE = 1e-10  # permutations that repeat the observed order must count, whatever the rounding
@@ -92,7 +93,7 @@ def group_effect(
     d = t / length
     half = stats.norm.ppf(0.975) * np.sqrt(1 / length**2 + d**2 / (2 * degrees))
     p = (1 + alone) / (1 + permutations)
-    q = stats.false_discovery_control(p) if len(p) else p
+    q = discovery_rates(p)
     return GroupEffect(
         difference=_placed(correlation * norms / length, tested),
         d=_placed(d, tested),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 SPREAD_FILE = "spread.npz"
 TRIMMED = 0.1  # share of people left out at each end of a trimmed mean
+HIGHEST = 0.1  # share of people, those with the highest contrast, of whom it is told how much they make of the mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,8 @@ class PeopleSummary:
     ----------
     mean, median : float
     top_share : float
-        Of the sum of what lies above 1, the share that the tenth of people with the highest contrast has.
+        Of the sum of what lies above 1, the share that the people with the highest contrast, :data:`HIGHEST` of all,
+        have.
     with_strength : float
         Spearman's correlation of contrast and mean |FC|.
     """
@@ -66,7 +68,7 @@ def people_summary(people: NDArray[np.float64]) -> PeopleSummary:
     known = people[np.isfinite(people).all(axis=1)]
     ratios = np.sort(known[:, 0])[::-1]
     above = np.clip(ratios - 1, 0, None)
-    top = above[: max(1, round(0.1 * len(above)))].sum()
+    top = above[: max(1, round(HIGHEST * len(above)))].sum()
     varies = len(known) > 2 and (np.ptp(known, axis=0) > 0).all()
     return PeopleSummary(
         mean=float(ratios.mean()),

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from biobgt.false_discoveries import discovery_rates
 from biobgt.model.baselines.system import System
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.training_settings import REFERENCE
@@ -166,11 +166,7 @@ def compare_systems(results: pd.DataFrame, *, reference: str = REFERENCE) -> pd.
             row = {"model": model, "splits": int(found["n"]), "difference": found["mean"], **interval}
             rows.append({**row, "t": found["t"], "p": found["p"]})
     table = pd.DataFrame(rows, columns=["model", "splits", "difference", "low", "high", "t", "p"])
-    known = table["p"].notna().to_numpy()
-    rates = np.full(len(table), np.nan)
-    if known.any():
-        rates[known] = stats.false_discovery_control(table["p"].to_numpy(float)[known])
-    return table.assign(q=rates)
+    return table.assign(q=discovery_rates(table["p"]))
 
 
 def _over_splits(first: "pd.Series[float]", second: object, results: pd.DataFrame) -> dict[str, float]:

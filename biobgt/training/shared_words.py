@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from biobgt.covariate_words import COVARIATES
-from biobgt.false_discoveries import FDR, passes
+from biobgt.false_discoveries import FDR, discovery_rates, passes
 from biobgt.training.card_words import table_lines
 from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
@@ -70,12 +70,10 @@ def _covariates(names: str) -> str:
 
 def _family_words(found: Sequence[Mapping[str, Any]]) -> str:
     """How many pairs stay after correction for their number."""
-    from scipy.stats import false_discovery_control
-
     known = [one["p"] for one in found if one["p"] is not None]
     if not known:
         return "No pair could be tested."
-    rates = false_discovery_control(known)
+    rates = discovery_rates(known)
     passed = int(passes(rates).sum())
     many = f"{passed} of {counted(len(known), 'pair')}" if passed else f"None of {counted(len(known), 'pair')}"
     return f"{many} at a false discovery rate of {100 * FDR:g} % over all pairs; the lowest rate is {rates.min():.2f}."
