@@ -88,7 +88,7 @@ class MeasuredModules(MeasuredGraph):
 
         def measure() -> "ModularityTest":
             graph, partition = self.graph_of_modules(how), self.modules(how).partition
-            return modularity_test(graph, partition, resolution=how.resolution, n_nulls=1, seed=seed)
+            return modularity_test(graph, partition, resolution=how.resolution, n_nulls=1, runs=how.runs, seed=seed)
 
         return self.keep(NULL_MODULARITY, (how, seed), measure)
 

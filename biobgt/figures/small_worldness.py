@@ -11,7 +11,7 @@ from biobgt.figures.frame import layout, whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.hub_words import HUB_COLOUR
 from biobgt.figures.modules import NO_COLOUR
-from biobgt.modules.module_options import NEGATIVE_WEIGHTS, NullGraphOptions, null_graphs_option
+from biobgt.modules.module_options import NEGATIVE_WEIGHTS, SmallWorldOptions
 from biobgt.wording import counted, signed
 
 if TYPE_CHECKING:
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 CLUSTERING, LENGTH, SIGMA, OMEGA = "clustering C", "path length L", "small-world σ", "small-world ω"
 OWN, RANDOM, LATTICES = "this subject", "random graphs", "lattices"
 _GAP = 0.14  # between the panels, as a share of the width
-
-
-@dataclass(frozen=True)
-class SmallWorldOptions(NullGraphOptions):
-    """With how many null graphs clustering and path length are compared."""
-
-    null_graphs: int = null_graphs_option(5, help="Random graphs, and as many lattices.")
 
 
 @registered

@@ -79,6 +79,13 @@ class NullGraphOptions(ModuleOptions):
 
 
 @dataclass(frozen=True)
+class SmallWorldOptions(NullGraphOptions):
+    """With how many null graphs clustering and path length are compared."""
+
+    null_graphs: int = null_graphs_option(5, help="Random graphs, and as many lattices.")
+
+
+@dataclass(frozen=True)
 class NamedModuleOptions(ModuleOptions):
     """How modules are found, and by which functional networks they are named."""
 

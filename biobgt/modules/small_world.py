@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 
 from biobgt.errors import InputError
 from biobgt.graph import Graph, nonnegative_weights
+from biobgt.modules.module_options import SmallWorldOptions
 from biobgt.modules.partition import check_count
 from biobgt.nulls import lattice_graph, random_graph
 
@@ -61,7 +62,9 @@ class SmallWorld:
     seed: int
 
 
-def small_world(graph: Graph, *, n_nulls: int = 20, seed: int = 0, weighted: bool = True) -> SmallWorld:
+def small_world(
+    graph: Graph, *, n_nulls: int = SmallWorldOptions.null_graphs, seed: int = 0, weighted: bool = True
+) -> SmallWorld:
     """Measure small-worldness.
 
     A graph in pieces has infinite path lengths, so its largest component is measured and the number of regions

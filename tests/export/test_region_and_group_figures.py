@@ -89,12 +89,14 @@ def test_chance_is_the_test_taken_at_once(measured, graph):
     options = ModuleOptions(resolution=1.2, runs=3, seed=5)
     request = request_of("modularity_against_chance", null_graphs=3, resolution=1.2, runs=3, seed=5)
     made = make_figure(measured, request)
-    expected = modularity_test(graph, find_modules(graph, options), resolution=1.2, n_nulls=3, seed=5)
+    expected = modularity_test(graph, find_modules(graph, options), resolution=1.2, n_nulls=3, runs=3, seed=5)
     assert list(made.numbers["graph"]) == [SUBJECT, "null graph 1", "null graph 2", "null graph 3"]
     np.testing.assert_allclose(made.numbers["modularity Q"], [expected.q, *expected.null])
     assert list(made.numbers["seed"][1:]) == [5, 6, 7]
     assert f"p = {expected.p:.3g}" in made.caption
     assert "3 null graphs" in made.methods[-1]
+    assert "the best of 3 Louvain runs" in made.methods[-1]
+    assert "the best of 3 Louvain runs" in made.caption
     assert {"guimera2004", "maslov2002", "rubinov2011"} <= set(made.citations)
 
 
