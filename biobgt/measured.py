@@ -108,7 +108,7 @@ class Measured(MeasuredHubs, MeasuredModules):
         )
 
     def predicted(self, model: "InstalledModel") -> dict[str, Any] | None:
-        """The same if it is kept, or None; the model does not run."""
+        """What :meth:`prediction` gives if it is kept, or None; the model does not run."""
         return self.whole.store.get(self._model_key(PREDICTION, model))
 
     def explanation(self, model: "InstalledModel") -> "SubjectExplanation":
@@ -121,6 +121,6 @@ class Measured(MeasuredHubs, MeasuredModules):
         return self.whole.keep(self._model_key(EXPLANATION, model), ask)
 
     def _model_key(self, kind: Kind, model: "InstalledModel") -> Key:
-        """A model makes its own graph of a subject, whatever the settings; it warns by the ranges on its card."""
-        how = (model.name, model.sha256, str(model.card.get("familiarity")))
+        """A model makes its own graph of a subject, whatever the settings; its card has groups and temperatures."""
+        how = (model.name, model.sha256, model.card_sha256)
         return Key(kind, "" if self.one is None else self.one.id, None, how)

@@ -156,7 +156,12 @@ def test_a_model_whose_card_was_measured_again_is_asked_again(cohort, tmp_path):
     one, model = measured(cohort, FolderStore(tmp_path, "one")), installed_model(MODEL)
     one.prediction(model)
     assert one.predicted(replace(model, device="cpu")) is not None
-    assert one.predicted(replace(model, card={**model.card, "familiarity": {"distance": [0.0, 1.0]}})) is None
+    for changed in (
+        {"familiarity": {"distance": [0.0, 1.0]}},
+        {"groups": ["NC", "early", "late"]},
+        {"simulated": False},
+    ):
+        assert one.predicted(replace(model, card={**model.card, **changed})) is None
 
 
 def test_a_damaged_file_is_measured_again(cohort, tmp_path):

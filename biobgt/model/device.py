@@ -26,6 +26,12 @@ def choose_device(name: str = "auto") -> "torch.device":
     if known_device(name) == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     device = torch.device(name)
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise InputError("No CUDA GPU was found on this machine. Choose the device 'auto' or 'cpu'.")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        found = torch.cuda.device_count()
+        said = (
+            f"This machine has {found} CUDA GPUs, numbered from 0" if found else "No CUDA GPU was found on this machine"
+        )
+        raise InputError(f"{said}. Choose the device 'auto' or 'cpu'.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise InputError("No Apple GPU was found on this machine. Choose the device 'auto' or 'cpu'.")
     return device

@@ -182,7 +182,7 @@ def _stacked(matrices: Iterable[NDArray[np.float64]]) -> torch.Tensor:
 def _key(matrix: NDArray[np.float64], preset: Preset) -> Key:
     # Rounded, so that the same correlations from another machine's arithmetic are the same content.
     content = hashlib.sha256(np.round(matrix, 6).tobytes())
-    content.update(f"{preset.threshold} {GAMMA} {LOUVAIN_SEED}".encode())
+    content.update(f"{preset.threshold} {GAMMA} {LOUVAIN_SEED} {LOUVAIN_RUNS}".encode())
     return Key(NETWORK_FEATURES, how=content.hexdigest()[:32])
 
 

@@ -5,6 +5,8 @@ choices that these offer. What is read from a folder is kept for as long as its 
 imported when a model first runs, not before.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -56,6 +58,11 @@ class InstalledModel:
     def sha256(self) -> str:
         """Of its weights."""
         return str(self.card["sha256"])
+
+    @cached_property
+    def card_sha256(self) -> str:
+        """Of its card, which holds groups, temperatures and the ranges that it warns by."""
+        return hashlib.sha256(json.dumps(self.card, sort_keys=True, default=str).encode()).hexdigest()
 
     @property
     def simulated(self) -> bool:

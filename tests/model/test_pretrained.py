@@ -23,6 +23,7 @@ from biobgt.connectome import functional_connectivity
 from biobgt.errors import InputError
 from biobgt.model import load_card, load_groups, load_pretrained
 from biobgt.model.batch import GraphBatch
+from biobgt.model.device import choose_device
 from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.pretrained import load_region_weights
 from biobgt.model.transformer import BioBGT
@@ -376,3 +377,13 @@ def test_unknown_names_and_devices(whole: Path) -> None:
     if not torch.cuda.is_available():
         with pytest.raises(InputError, match="No CUDA GPU"):
             load_pretrained(whole, "cuda")
+    if not torch.backends.mps.is_available():
+        with pytest.raises(InputError, match="No Apple GPU"):
+            load_pretrained(whole, "mps")
+
+
+def test_a_gpu_beyond_those_there_are_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert choose_device("cuda:1") == torch.device("cuda:1")
+    with pytest.raises(InputError, match="This machine has 2 CUDA GPUs, numbered from 0"):
+        choose_device("cuda:2")
