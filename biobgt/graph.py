@@ -174,7 +174,7 @@ class ConnectomeSettings(Options):
         return {
             "absolute": f"connections of at least {self.level:g}{size}",
             "proportional": f"the strongest {percent(self.level, 1)} of pairs",
-            "none": "all connections",
+            "none": "connections of any strength",
         }[self.threshold]
 
     def describe(self) -> str:

@@ -87,7 +87,7 @@ class AttentionPartOptions(Options):
 
 
 MEAN, MEDIAN, TRIMMED_MEAN = "mean", "median", "trimmed"
-_TRIMMED = f"mean (without the lowest and highest {percent(TRIMMED)} of people)"
+_TRIMMED = f"mean without the lowest and highest {percent(TRIMMED)} of people"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from biobgt.errors import InputError
 from biobgt.figures.region_order import RegionOrder, order_regions
 from biobgt.graph import ESTIMATORS, SIGN_RULES
 from biobgt.references import Citation, in_brackets
+from biobgt.wording import capitalised
 
 if TYPE_CHECKING:
     from biobgt.atlas import Atlas
@@ -22,7 +23,7 @@ def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:
 
 def graph_methods(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[str, ...]:
     """Say how brain graphs were made, one sentence per decision."""
-    kept = f"{settings.kept[:1].upper()}{settings.kept[1:]} were kept."
+    kept = "No threshold was applied." if settings.threshold == "none" else f"{capitalised(settings.kept)} were kept."
     tree = "The maximum spanning tree was kept whatever the threshold, so that no region was cut off needlessly."
     return (
         f"The nodes of the brain graphs were the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)}.",

@@ -127,8 +127,8 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "1 for equal divisions",
         "labels",
         _of_agreement("ami"),
-        "The adjusted mutual information (AMI; Vinh et al. 2010) of two divisions, of the regions that both include, "
-        "is 1 where they are equal and about 0 by chance.",
+        "The adjusted mutual information (AMI; Vinh et al. 2010) compares two divisions over the regions that both "
+        "include: it is 1 where they are equal and about 0 by chance.",
         ("vinh2010",),
         compared=False,
     ),
@@ -165,7 +165,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "connectivity",
         _segregation,
         "System segregation (Chan et al. 2014) is (within − between) / within, of the mean Fisher-z connectivity "
-        "within and between the Louvain modules, not the functional networks.",
+        "within and between modules.",
         ("chan2014",),
     ),
 )

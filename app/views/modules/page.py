@@ -76,7 +76,8 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
             args=(ConnectomeSettings(), ModuleOptions()),
         )
     defined = " ".join(dict.fromkeys(measure.definition for measure, _ in shown.values()))
-    st.caption(plain(f"{study.note} {defined}"))
+    whose = "Segregation is that of the Louvain modules, not of the functional networks."
+    st.caption(plain(f"{study.note} {defined} {whose}"))
 
 
 def _called(measure: ModuleMeasure, labelling: str) -> str:
