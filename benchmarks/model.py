@@ -95,14 +95,17 @@ def _check_same(found: list[Tensor], expected: list[Tensor]) -> None:
 def print_epochs() -> None:
     """Print the processor time of an epoch of every network of the benchmark, as many steps as an ABIDE split has."""
     title = f"An epoch of {SUBJECTS} subjects, n = {N_REGIONS}, one thread; classical models have no epochs"
-    table = Table("system", "parameters", "CPU seconds", "promised", "", title=title, title_justify="left")
+    table = Table(
+        "system", "parameters", "the paper's", "CPU seconds", "promised", "", title=title, title_justify="left"
+    )
     for system in SYSTEMS.values():
         if (stepped := _network_step(system)) is not None:
             network, step = stepped
             step()
             seconds = timed(step, repeats=5, clock=process_time)[0] * SUBJECTS / BATCH
             verdict = "kept" if seconds <= MOST_SECONDS else "MISSED"
-            table.add_row(system.title, f"{n_parameters(network):,}", f"{seconds:.1f}", f"≤ {MOST_SECONDS}", verdict)
+            learnt, papers = f"{n_parameters(network):,}", f"{system.parameters:,}" if system.parameters else "–"
+            table.add_row(system.title, learnt, papers, f"{seconds:.1f}", f"≤ {MOST_SECONDS}", verdict)
     Console().print(table)
 
 

@@ -58,6 +58,7 @@ def benchmark(
     from biobgt.training.benchmark import run_benchmark
     from biobgt.training.benchmark_views import benchmark_table, compare_systems
     from biobgt.training.distributed import refuse_processes
+    from biobgt.training.protocols import RANDOM
     from biobgt.training.training_cohorts import protocol_splits
 
     known = benchmark_systems()
@@ -71,7 +72,7 @@ def benchmark(
     where = choose_device(device)
     use_threads(threads)
     subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, options.seed)
-    parts = protocol_splits(subjects, "random", n=options.splits, seed=options.seed)  # refuses before the long work
+    parts = protocol_splits(subjects, RANDOM, n=options.splits, seed=options.seed)  # refuses before the long work
     write_reading_beside(subjects, out)
     with keeping(kept_of_evaluation(out, "split")):
         prepared = _prepared_once(subjects, features or out / "features")

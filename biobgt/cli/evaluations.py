@@ -116,8 +116,7 @@ def _evaluate_nested(
 ) -> None:
     """Train an ensemble for each outer fold, and evaluate the mean of its members on the fold's subjects."""
     from biobgt.model.pretrained import model_folder
-    from biobgt.training.nested import NESTED as FILE
-    from biobgt.training.nested import add_nested, evaluate_nested, nested_summary
+    from biobgt.training.nested import NESTED_FILE, add_nested, evaluate_nested, nested_summary
 
     write_reading_beside(subjects, out)
     with keeping(kept_of_evaluation(out, "fold")):
@@ -134,4 +133,4 @@ def _evaluate_nested(
         )
     if model is not None:
         add_nested(model_folder(model), results)
-    print_line(f"Results written to {out / FILE}")
+    print_line(f"Results written to {out / NESTED_FILE}")

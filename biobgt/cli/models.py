@@ -60,6 +60,7 @@ def train(
     from biobgt.training.cards import write_model
     from biobgt.training.distributed import is_first, process_group
     from biobgt.training.folds import train_ensemble
+    from biobgt.training.protocols import CROSS_VALIDATION
     from biobgt.training.training_cohorts import protocol_splits
 
     settings, seed = options.changed_preset(), options.seed
@@ -83,7 +84,7 @@ def train(
             )
             return
         subjects = read_training_cohort(cohort[0], data, phenotypes, atlas, orientation, seed)
-        splits = protocol_splits(subjects, "folds", n=options.folds, seed=seed)  # refuses before the long work
+        splits = protocol_splits(subjects, CROSS_VALIDATION, n=options.folds, seed=seed)  # refuses before the long work
         write_reading_beside(subjects, folder)
         with keeping(_kept_of_training(folder)):
             prepared = prepare_graphs(subjects, settings, folder / "features")
@@ -147,6 +148,7 @@ def card(
     from biobgt.training.cards import seal_card, write_words
     from biobgt.training.group_arrays import measure_spread
     from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention, write_tests
+    from biobgt.training.protocols import CROSS_VALIDATION
     from biobgt.training.training_cohorts import protocol_splits
 
     known, folder = load_card(model), model_folder(model)
@@ -167,7 +169,7 @@ def card(
         return
     ensemble = load_pretrained(model, "cpu")
     subjects = read_training_cohort(known["data"]["cohort"], data, phenotypes, atlas, orientation, seed)
-    splits = protocol_splits(subjects, "folds", n=len(ensemble.members), seed=seed)
+    splits = protocol_splits(subjects, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
     prepared = prepare_graphs(subjects, ensemble.preset, features)
     attention = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))

@@ -56,11 +56,12 @@ def train_shared(
     from biobgt.training.distributed import is_first
     from biobgt.training.folds import train_members
     from biobgt.training.joined_cohorts import join_training_cohorts
+    from biobgt.training.protocols import CROSS_VALIDATION
     from biobgt.training.shared_cards import write_shared_model
     from biobgt.training.training_cohorts import protocol_splits
 
     joined = join_training_cohorts(cohorts)
-    splits = protocol_splits(joined.whole, "folds", n=folds, seed=seed)  # refuses before the long work
+    splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=folds, seed=seed)  # refuses before the long work
     write_reading_beside(joined.whole, runs)
     with keeping(kept):
         data = prepare_graphs(joined.whole, settings, runs / "features", readouts=joined.readouts)
@@ -112,12 +113,13 @@ def shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort], 
     from biobgt.model.pretrained import load_pretrained
     from biobgt.training.group_tests import check_same_attention, out_of_fold_attention
     from biobgt.training.joined_cohorts import join_training_cohorts
+    from biobgt.training.protocols import CROSS_VALIDATION
     from biobgt.training.shared_cards import measure_shared_again
     from biobgt.training.training_cohorts import protocol_splits
 
     ensemble, seed = load_pretrained(folder, "cpu"), known["training"]["seed"]
     joined = join_training_cohorts(cohorts)
-    splits = protocol_splits(joined.whole, "folds", n=len(ensemble.members), seed=seed)
+    splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
     data = prepare_graphs(joined.whole, ensemble.preset, features, readouts=joined.readouts)
     attention = out_of_fold_attention(ensemble.members, data, splits)
     check_same_attention(attention, data, load_groups(folder))

@@ -34,6 +34,7 @@ from biobgt.training.data import LabelledGraphs
 from biobgt.training.evaluation import Progress, ResultFiles, read_results
 from biobgt.training.identity import run_identity
 from biobgt.training.network_training import train_network
+from biobgt.training.protocols import RANDOM
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model
 
@@ -74,7 +75,7 @@ def run_benchmark(
     systems: Sequence[System],
     *,
     folder: Path,
-    protocol: str = "random",
+    protocol: str = RANDOM,
     seed: int = 0,
     device: torch.device | str = "cpu",
     progress: Progress | None = None,

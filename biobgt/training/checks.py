@@ -23,6 +23,7 @@ from biobgt.training.cards import measured, write_card
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.motion import SIMULATED, UNKNOWN, mean_displacement, motion_out_of_fold
 from biobgt.training.noise_response import noise_response
+from biobgt.training.protocols import CROSS_VALIDATION
 from biobgt.training.splits import Split
 from biobgt.training.training_cohorts import protocol_splits
 
@@ -61,7 +62,7 @@ def check_model(
     ensemble = load_pretrained(folder, "cpu")
     card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
     _check_trained_on(ensemble, data, shared="readout" in card)
-    splits = splits or protocol_splits(cohort, "folds", n=len(ensemble.members), seed=seed)
+    splits = splits or protocol_splits(cohort, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
     means, distances = position(data.graphs, ensemble.members[0])
     familiar = familiarity_of(cohort.subjects, mean_correlations=means, distances=distances)
     card["familiarity"] = familiar.as_dict()

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from biobgt.errors import InputError
+from biobgt.training.protocols import RANDOM
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,6 @@ def _percentiles(drawn: NDArray[np.float64], confidence: float) -> tuple[float, 
 
 def tested_to_trained(protocol: str, n_splits: int) -> float:
     """Subjects tested over subjects trained on: 10 to 80, or a site to nine tenths of the others."""
-    if protocol == "random":
+    if protocol == RANDOM:
         return 1 / 8
     return (1 / n_splits) / (0.9 * (1 - 1 / n_splits)) if n_splits > 1 else 1.0

@@ -30,11 +30,12 @@ from biobgt.training.cards import measured, write_card
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.folds import TrainedEnsemble, train_ensemble
 from biobgt.training.identity import run_identity
+from biobgt.training.protocols import CROSS_VALIDATION
 from biobgt.training.splits import Split
 from biobgt.training.trainer import predict_logits
 from biobgt.training.training_cohorts import protocol_splits
 
-NESTED = "nested.csv"
+NESTED_FILE = "nested.csv"
 
 
 def evaluate_nested(
@@ -73,8 +74,8 @@ def evaluate_nested(
         ``person`` (a number within the fold), ``group``, and for each group the probability by the mean of members,
         ``p_<group>``, and by the first of them, ``single_p_<group>``.
     """
-    file = folder / NESTED
-    outer = protocol_splits(cohort, "folds", n=FOLDS, seed=seed)
+    file = folder / NESTED_FILE
+    outer = protocol_splits(cohort, CROSS_VALIDATION, n=FOLDS, seed=seed)
     for number, split in enumerate(outer[:n_outer], start=1):
         run = run_identity(data, split, {"preset": preset.as_dict(), "seed": seed, "members": FOLDS})
         if _holds(file, number, run):
@@ -83,7 +84,7 @@ def evaluate_nested(
         inner = replace(cohort, subjects=tuple(cohort.subjects[row] for row in rest))
         trained = train_ensemble(
             data.select(rest),
-            protocol_splits(inner, "folds", n=FOLDS, seed=seed),
+            protocol_splits(inner, CROSS_VALIDATION, n=FOLDS, seed=seed),
             preset,
             folder=folder / f"outer {number}",
             seed=seed,
@@ -172,7 +173,7 @@ def add_nested(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
     """Put the summary on the card in a folder, and the lines beside it."""
     card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
     card["nested"] = nested_summary(results, tuple(card["groups"]))
-    write_atomically(folder / NESTED, write_csv(results, index=False, float_format="%.5f"))
+    write_atomically(folder / NESTED_FILE, write_csv(results, index=False, float_format="%.5f"))
     write_card(folder, card)
     return card
 

@@ -29,7 +29,7 @@ from biobgt.people import average_by_person, people_in_order
 from biobgt.quality import OVERALL_CONNECTIVITY
 from biobgt.training.baseline_folds import baselines_out_of_fold
 from biobgt.training.cards import FORMAT, seal_card, write_card, write_model, write_weights
-from biobgt.training.cohort_stories import STORIES
+from biobgt.training.cohort_stories import ADSIM, STORIES
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.folds import describe_members
 from biobgt.training.group_arrays import measure_spread
@@ -260,4 +260,4 @@ def _limits(cohorts: Sequence[str]) -> list[str]:
         "it adds no control group of its own.",
         "The limits of each cohort are on the card of its readout.",
     ]
-    return said if "adsim" in cohorts else [*said[:2], said[3]]
+    return said if ADSIM in cohorts else [*said[:2], said[3]]

@@ -23,7 +23,7 @@ from biobgt.training.checks import check_model
 from biobgt.training.data import LabelledGraphs, label_graphs
 from biobgt.training.folds import train_ensemble
 from biobgt.training.motion import UNKNOWN, mean_displacement, motion_out_of_fold
-from biobgt.training.nested import NESTED, add_nested, evaluate_nested
+from biobgt.training.nested import NESTED_FILE, add_nested, evaluate_nested
 from biobgt.training.robustness_views import motion_words, nested_words, noise_points, noise_table, noise_words
 from biobgt.training.splits import cross_validation
 from biobgt.training.start import start_at_ridge
@@ -196,7 +196,7 @@ def test_nested_folds_ask_ensembles_that_never_met_the_subject(
 
     monkeypatch.setattr(nested, "train_ensemble", spied)
     first = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=1, seed=0)
-    assert (tmp_path / NESTED).exists()
+    assert (tmp_path / NESTED_FILE).exists()
     both = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=2, seed=0)
     assert len(seen) == 2, "the fold that was there is not done again"
     pd.testing.assert_frame_equal(both[both["fold"] == 1], first)

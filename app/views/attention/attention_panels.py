@@ -128,11 +128,15 @@ def show_spread(view: View, model: InstalledModel) -> None:
 def show_systems(view: View) -> None:
     """Show where other networks look on the same test subjects, whichever model the page shows."""
     model = installed_model(load_systems_attention().model)
-    order = view.options(AttentionOrderOptions).order
-    if order not in (*model.atlas.labels, LOUVAIN, ATLAS_ORDER):  # of the atlas of the model that the page shows
-        order = next(iter(model.atlas.labels))
+    order = _order_in(view, model)
     heading("Does attention in other networks follow functional modules, too?")
     show(view, AttentionSystems.of(measured_model(model), AttentionOrderOptions(order=order)), key="systems")
+
+
+def _order_in(view: View, model: InstalledModel) -> str:
+    """The order of regions that was chosen; the first of another model's atlas where that does not have it."""
+    order = view.options(AttentionOrderOptions).order
+    return order if order in (*model.atlas.labels, LOUVAIN, ATLAS_ORDER) else next(iter(model.atlas.labels))
 
 
 def show_received(view: View, model: InstalledModel) -> None:
@@ -170,6 +174,7 @@ def show_own(view: View, model: InstalledModel) -> None:
             model=model.name,
             model_sha256=model.sha256,
             group=group_beside(subject.group, model.group_names),
+            order=_order_in(view, model),
             **part_of(view, model),
         )
         figure = SubjectAttention.of(view.measured, options)

@@ -58,7 +58,7 @@ class System:
     accuracy, auc : float, optional
         The paper's, between 0 and 1, on its 1,009 subjects of ABIDE; None where it has no such row.
     parameters : int, optional
-        The paper's, as its table rounds it.
+        The paper's, as its table rounds it; ``python -m benchmarks model`` sets it beside ours.
     reason : str
         Why the row stays empty; nothing where it can be run.
     """
