@@ -31,6 +31,7 @@ from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View, measured_model
 from views.shared.no_coordinates import NO_PLACES
 from views.shared.option_widgets import ask, ask_for
+from views.shared.remarks import TWO_GROUPS
 from views.shared.widgets import heading, input_errors_shown, plain, show
 
 EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
@@ -69,7 +70,7 @@ def show_difference(view: View, model: InstalledModel) -> None:
         ask_unit(model)
     options = view.options(AttentionDifferenceOptions, **part_of(view, model))
     if options.first == options.second:
-        st.info("Choose two different groups.")
+        st.info(TWO_GROUPS)
         return
     show_two_groups(view, model, options)
 

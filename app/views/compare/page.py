@@ -19,6 +19,7 @@ from views.compare.differences_panel import show_differences
 from views.compare.modules_panel import show_modules
 from views.page_map import PAGES
 from views.shared.option_widgets import ask
+from views.shared.remarks import TWO_GROUPS
 from views.shared.widgets import explained, input_errors_shown
 
 # What is asked beside the groups, by what is compared.
@@ -45,7 +46,7 @@ def show_page() -> None:
     with input_errors_shown():
         options = _ask(view)
         if options.first == options.second:
-            st.info("Choose two different groups.")
+            st.info(TWO_GROUPS)
         elif options.of == MODULES:
             show_modules(view)
         elif show_design(view, options):

@@ -9,6 +9,7 @@ from biobgt.wording import counted
 from views.shared.widgets import plain
 
 TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
+TWO_GROUPS = "Choose two different groups."
 NAMED_SUBJECTS = 5  # by a remark; of more the number is given
 
 

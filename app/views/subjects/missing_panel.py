@@ -33,8 +33,8 @@ def show_missing(cohort: Cohort) -> None:
             disabled=n_lacking == len(cohort),
         )
     st.caption(
-        f"Until you choose, missing regions are kept. {DRAWN_AS_GAPS} Models need every region of their atlas, so none "
-        "can be applied to the shared regions alone."
+        f"Until you choose, missing regions stay in the atlas. {DRAWN_AS_GAPS} Models need every region of their "
+        "atlas, so none can be applied to the shared regions alone."
     )
     if sharing or removing:
         with input_errors_shown():

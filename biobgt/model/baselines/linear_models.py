@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.connectome import fisher_z
+from biobgt.model.presets import Preset
 from biobgt.references import Citation
 from biobgt.registry import Registry
 from biobgt.wording import listed
@@ -81,7 +82,7 @@ class LinearBaseline:
         Of the log-Euclidean connectivity, as in the model's preset.
     """
 
-    def __init__(self, features: LinearFeatures, *, shrinkage: float = 0.5) -> None:
+    def __init__(self, features: LinearFeatures, *, shrinkage: float = Preset.shrinkage) -> None:
         self.features, self.shrinkage = features, shrinkage
 
     def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "LinearBaseline":
