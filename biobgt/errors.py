@@ -5,11 +5,20 @@ what to do. Everything else that is raised is a bug. The command line and the ap
 nothing more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class InputError(ValueError):
     """What was brought in cannot be used; the message is a sentence for the user."""
+
+
+def no_such(kind: str, name: object, known: Iterable[str]) -> InputError:
+    """That there is no such thing, and which there are.
+
+    >>> print(no_such("atlas", "aal9", ["aal90", "cc200"]))
+    There is no atlas 'aal9'. Choose one of: aal90, cc200.
+    """
+    return InputError(f"There is no {kind} '{name}'. Choose one of: {', '.join(known)}.")
 
 
 class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to whoever shows it

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import Atlas
 from biobgt.atlas_regions import FEWEST_REGIONS
-from biobgt.errors import InputError
+from biobgt.errors import InputError, no_such
 from biobgt.options import Options, option
 from biobgt.registry import Registry
 from biobgt.wording import counted, listed, percent
@@ -325,4 +325,4 @@ def check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
         Every choice there is.
     """
     if value not in allowed:
-        raise InputError(f"There is no {what} '{value}'. Choose one of: {', '.join(allowed)}.")
+        raise no_such(what, value, allowed)

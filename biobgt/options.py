@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-from biobgt.errors import InputError
+from biobgt.errors import InputError, no_such
 from biobgt.registry import Registry
 
 if TYPE_CHECKING:
@@ -143,10 +143,12 @@ class Option:
         if self.choices is not None:
             for one in value if isinstance(value, tuple) else (value,):
                 if one not in self.choices:
-                    allowed = ", ".join(written(choice) for choice in self.choices)
+                    allowed = [written(choice) for choice in self.choices]
                     if isinstance(self.choices, Registry):
-                        raise InputError(f"There is no {self.choices.kind} '{one}'. Choose one of: {allowed}.")
-                    raise InputError(f"The option '{self.name}' cannot be '{one}'. Choose one of: {allowed}.")
+                        raise no_such(self.choices.kind, one, allowed)
+                    raise InputError(
+                        f"The option '{self.name}' cannot be '{one}'. Choose one of: {', '.join(allowed)}."
+                    )
         for number in value if isinstance(value, tuple) else (value,):
             if not self._is_within(number):
                 raise InputError(f"The option '{self.name}' is {written(number)}; it must be {self._bounds()}.")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
-from biobgt.errors import InputError
+from biobgt.errors import no_such
 
 
 class Keyed(Protocol):
@@ -57,7 +57,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     def named(self, key: str) -> Entry:
         """The one with this key, or a sentence that says which there are."""
         if key not in self._entries:
-            raise InputError(f"There is no {self.kind} '{key}'. Choose one of: {', '.join(self._entries)}.")
+            raise no_such(self.kind, key, self._entries)
         return self._entries[key]
 
     def __getitem__(self, key: str) -> Entry:

@@ -11,7 +11,7 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.export.bundle import FigureFiles, files_of
 from biobgt.export.making import make_figure
-from biobgt.export.requests import CohortRef, FigureRequest
+from biobgt.export.requests import NEWER, CohortRef, FigureRequest
 from biobgt.figures.paper.composed import compose, panel_widths_mm
 from biobgt.figures.paper.saving import MM_PER_INCH, save_figure
 from biobgt.figures.paper_style import FileFormat, PaperStyle
@@ -67,7 +67,7 @@ class PanelsRequest:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InputError("This is no request of panels. Give requests/panels.json of an exported bundle.")
         if document.get("version") != VERSION:
-            raise InputError("This request was written by a newer version of BioBGT Explorer. Update, then try again.")
+            raise InputError(NEWER)
         try:
             panels = tuple(FigureRequest.from_json(json.dumps(panel)) for panel in document["panels"])
             options: dict[str, Any] = dict(document["options"])

@@ -15,7 +15,7 @@ import numpy as np
 
 from biobgt.atlas import BUNDLED
 from biobgt.cohort import Cohort
-from biobgt.errors import InputError
+from biobgt.errors import InputError, no_such
 from biobgt.graph import ConnectomeSettings
 from biobgt.labellings import LATER_LABELLINGS
 from biobgt.model.installed import installed_model
@@ -23,6 +23,7 @@ from biobgt.options import Plain
 from biobgt.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
 
 FORMAT, VERSION = "biobgt-figure", 1
+NEWER = "This request was written by a newer version of BioBGT Explorer. Update, then try again."
 PANELS = "panels"  # the name of a figure that is made of others
 DEMO_PREFIX, MODEL_PREFIX = "demo:", "model:"
 
@@ -52,7 +53,7 @@ class CohortRef:
 
     def __post_init__(self) -> None:
         if self.demo and self.name not in DEMO_COHORTS:
-            raise InputError(f"There is no demo cohort '{self.name}'. Choose one of: {', '.join(DEMO_COHORTS)}.")
+            raise no_such("demo cohort", self.name, DEMO_COHORTS)
 
     @property
     def own(self) -> bool:
@@ -130,7 +131,7 @@ class FigureRequest:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InputError("This is no request of a figure. Give one of the .json files of an exported bundle.")
         if document.get("version") != VERSION:
-            raise InputError("This request was written by a newer version of BioBGT Explorer. Update, then try again.")
+            raise InputError(NEWER)
         try:
             return cls(
                 figure=_a(str, document["figure"]),

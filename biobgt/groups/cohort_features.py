@@ -17,7 +17,7 @@ from biobgt.atlas import LABELLINGS, Atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
-from biobgt.groups.comparison import GroupComparison, compare_groups, refuse_same_group
+from biobgt.groups.comparison import GroupComparison, check_groups, compare_groups
 from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.measured import MeasuredCohort
@@ -53,10 +53,7 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
     sizes = cohort.group_sizes
     if not sizes:
         raise InputError(f"No subject of '{cohort.name}' has a group. Name a table of groups with --phenotypes.")
-    for name in between:
-        if name not in sizes:
-            raise InputError(f"No subject is of group '{name}'. The groups here: {', '.join(sizes)}.")
-    refuse_same_group(between)
+    check_groups(between, sizes)
     chosen = cohort.select(lambda subject: subject.group in between)
     for name in between:
         n_persons = len(set(chosen.group(name).persons))

@@ -4,7 +4,7 @@ Every result stands twice: adjusted for the covariates, and (columns ending in `
 them, in the same subjects. A difference that is strong only without them is a difference in motion, age, sex or site.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -155,18 +155,17 @@ def _checked(
             raise InputError(f"There are {len(array)} rows of values and {length} {what}; they must be the same rows.")
     if pd.isna(pd.Series(list(subjects), dtype=object)).any():
         raise InputError("A row has no subject id; the test is over persons, so it must be known whose each row is.")
-    absent = [name for name in between if name not in set(groups)]
-    if absent:
-        there = ", ".join(sorted({str(name) for name in groups if not pd.isna(name)})) or "none"
-        raise InputError(f"No subject is of group {absent[0]}. The groups here: {there}.")
-    refuse_same_group(between)
+    check_groups(between, sorted({str(name) for name in groups if not pd.isna(name)}))
     if permutations < 1:
         raise InputError(f"A permutation test needs permutations, not {permutations}.")
     return array
 
 
-def refuse_same_group(between: tuple[str, str]) -> None:
-    """Refuse one group that was named as both."""
+def check_groups(between: tuple[str, str], known: Collection[str]) -> None:
+    """Refuse a group that nobody is of, and one that was named as both."""
+    for name in between:
+        if name not in known:
+            raise InputError(f"No subject is of group '{name}'. The groups here: {', '.join(known) or 'none'}.")
     if between[0] == between[1]:
         raise InputError(f"A group cannot be compared with itself; {between[0]} was named twice.")
 

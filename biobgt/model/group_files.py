@@ -37,7 +37,7 @@ def check_files(name: str | Path, folder: Path, card: Mapping[str, Any]) -> None
     """
     for file, digest in card.get("files", {}).items():
         if not (folder / file).is_file():
-            raise InputError(f"The group results of model '{name}' lack {file}; the folder is damaged.")
+            raise _lacking(name, file)
         if sha256(folder / file) != digest:
             raise InputError(_of_another_training(name, f"SHA-256 of {file}"))
 
@@ -132,6 +132,10 @@ def read_spread(name: str | Path, file: Path, card: Mapping[str, Any]) -> GroupS
     )
 
 
+def _lacking(name: str | Path, what: str) -> InputError:
+    return InputError(f"The group results of model '{name}' lack {what}; the folder is damaged.")
+
+
 def _read_shapes(name: str | Path, file: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
     """Arrays of these names and shapes from an archive."""
     arrays = {}
@@ -139,7 +143,7 @@ def _read_shapes(name: str | Path, file: Path, shapes: Mapping[str, tuple[int, .
         held = set(archive.namelist())
         for key, shape in shapes.items():
             if f"{key}.npy" not in held:
-                raise InputError(f"The group results of model '{name}' lack {key}; the folder is damaged.")
+                raise _lacking(name, key)
             with archive.open(f"{key}.npy") as stream:
                 _check_header(name, key, stream, shape)
             with archive.open(f"{key}.npy") as stream:

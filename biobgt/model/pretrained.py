@@ -162,7 +162,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
             raise _not_finite(name)
         members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(n_members(card)))
     except (SafetensorError, RuntimeError):
-        raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
+        raise _unfitting(name) from None
     return Ensemble(
         name=card["name"],
         preset=preset,
@@ -227,7 +227,11 @@ def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset:
         for i in range(n_members(card))
         for key, value in member.items()
     ):
-        raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.")
+        raise _unfitting(name)
+
+
+def _unfitting(name: str | Path) -> InputError:
+    return InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.")
 
 
 def _refuse_constant(constant: str) -> None:

@@ -25,6 +25,7 @@ SubjectAxis = Literal["first", "last"]
 
 _SUBJECT_KEYS = ("subject", "subjects", "subject_id", "subject_ids", "ids")
 _COHORT_KEYS = ("series", "n_timepoints")
+_IN_AN_ARCHIVE = "In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones."
 
 
 def read_npy(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
@@ -117,7 +118,7 @@ def _read_foreign(
 
 def _read_numbers(arrays: ArrayArchive, name: str) -> NDArray[Any]:
     if not arrays.headers[name].declared.is_numeric:
-        raise InputError("In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones.")
+        raise InputError(_IN_AN_ARCHIVE)
     return arrays.read(name)
 
 
@@ -126,7 +127,7 @@ def _concatenated_series(
 ) -> list[Reading]:
     """All subjects one after another along time, as cohorts are often shipped."""
     if counts.dtype.kind not in "iu":
-        raise InputError("In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones.")
+        raise InputError(_IN_AN_ARCHIVE)
     limits.check("subjects", counts.size, "The file")
     lengths = [int(length) for length in counts.ravel()]  # Python's integers do not overflow
     if series.ndim != 2 or counts.ndim != 1 or sum(lengths) != len(series) or min(lengths, default=0) < 1:

@@ -89,7 +89,7 @@ def _bundled_labels(files: Sequence[Path], key: str) -> dict[str, Any]:
         raise InputError(f"No surface labels of {about.title} are bundled. There are surface labels of: {there}.")
     unmarked = next((file for file in files if side_of(file.name) is None), None)
     if unmarked is not None:
-        raise InputError(f"'{unmarked.name}' does not say which hemisphere it is of: {_NAME_THEM}.")
+        raise _without_side(unmarked)
     halves = dict(zip(_SIDES, np.split(numbers, 2), strict=True))
     own = [halves[side].tolist() for file in files if (side := side_of(file.name)) is not None]
     return {"numbers": own, "names": list(about.atlas.regions), "of": f"{about.title} on fsaverage5"}
@@ -119,13 +119,17 @@ def _pair(label: Path) -> frozenset[str]:
     return frozenset({label.name, other.name if other is not None else label.name})
 
 
+def _without_side(file: Path) -> InputError:
+    return InputError(f"'{file.name}' does not say which hemisphere it is of: {_NAME_THEM}.")
+
+
 def _label_of(file: Path, label: Path, *, n_files: int) -> Path:
     """The label file of one hemisphere's series."""
     own, named = side_of(file.name), side_of(label.name)
     if own == named or (n_files == 1 and None in (own, named)):
         return label
     if named is None:
-        raise InputError(f"The label file '{label.name}' does not say which hemisphere it is of: {_NAME_THEM}.")
+        raise _without_side(label)
     other = file_of_other_side(label, None)
     if own is None or other is None:
         raise InputError(

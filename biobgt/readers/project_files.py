@@ -35,6 +35,7 @@ VERSION = 1
 DOCUMENT = "project.json"
 _ARRAY_NAME = re.compile(r"arrays/[0-9a-z_]{1,40}\.npy")
 _ENCRYPTED = 0x1
+_LOCKED = "The project file is protected by a password. Save it without one."
 _ALWAYS_UNPACKED = 2**20  # bytes of a document
 
 
@@ -119,7 +120,7 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
         )
     entry = archive.getinfo(DOCUMENT)
     if entry.flag_bits & _ENCRYPTED:
-        raise InputError("The project file is protected by a password. Save it without one.")
+        raise InputError(_LOCKED)
     content = _unpacked_document(archive, entry)
     try:
         document = json.loads(content.decode(), parse_constant=_refuse_constant)
@@ -163,7 +164,7 @@ def _check_entries(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> Non
             "Take another copy of it."
         )
     if any(entry.flag_bits & _ENCRYPTED for entry in archive.infolist()):
-        raise InputError("The project file is protected by a password. Save it without one.")
+        raise InputError(_LOCKED)
 
 
 def _decode(content: bytes, name: str, shape: tuple[object, ...]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.atlas import load_atlas
 from biobgt.cohort import Cohort, Subject
-from biobgt.errors import InputError
+from biobgt.errors import InputError, no_such
 from biobgt.simulate.parameters import GroupParameters, draw_series, load_parameters
 from biobgt.simulate.progression import SEVERITY, simulate_progression, vulnerability
 
@@ -62,7 +62,7 @@ def demo_cohort(name: str, *, n_per_group: int = DEMO_PER_GROUP, seed: int = 0) 
     ('cc200', 200)
     """
     if name not in _DEMOS:
-        raise InputError(f"There is no demo cohort '{name}'. Choose one of: {', '.join(_DEMOS)}.")
+        raise no_such("demo cohort", name, _DEMOS)
     if n_per_group < 1:
         raise InputError(f"A demo cohort needs at least 1 subject per group, not {n_per_group}.")
     if seed < 0:

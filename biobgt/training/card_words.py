@@ -172,9 +172,6 @@ def readme(card: Mapping[str, Any]) -> str:
     if recordings != people:
         subjects += f" ({counted_people(sum(people.values()), sum(recordings.values()))})"
     data = f"{card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."
-    contrast = ", ".join(
-        f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
-    )
     lines = [f"# {plain_markdown(card['name'])}", "", plain_markdown(card["headline"]), ""]
     lines += [f"- Data: {plain_markdown(data)}"]
     lines += [f"- Protocol: {plain_markdown(card['protocol'])}"]
@@ -187,10 +184,18 @@ def readme(card: Mapping[str, Any]) -> str:
         lines += ["", plain_markdown(said)]
     lines += ["", plain_markdown(nested_words(card)), "", plain_markdown(f"Noise: {noise_words(card)}")]
     lines += [*_noise_lines(card), "", plain_markdown(motion_words(card)), ""]
-    lines += [plain_markdown(f"Attention within over between modules, held-out subjects: {contrast}.")]
+    lines += [contrast_line(card)]
     lines += ["", "Limits:", ""]
     lines += [f"- {plain_markdown(limit)}" for limit in (*card["limits"], parts_words(card))]
     return hub_header(card) + "\n".join(lines) + "\n"
+
+
+def contrast_line(card: Mapping[str, Any]) -> str:
+    """How much more attention stays within modules, group by group, as Markdown."""
+    found = ", ".join(
+        f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
+    )
+    return plain_markdown(f"Attention within over between modules, held-out subjects: {found}.")
 
 
 def paired_words(card: Mapping[str, Any]) -> str:

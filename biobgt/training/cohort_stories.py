@@ -83,6 +83,7 @@ class CohortStory:
         )
 
 
+_OF_A_USER = ("As good as the data it was trained on; see the results above.",)
 STORIES: dict[str, CohortStory] = {
     ABIDE: CohortStory(
         title="ABIDE I, Preprocessed Connectomes Project",
@@ -132,7 +133,7 @@ STORIES: dict[str, CohortStory] = {
         terms="ADNI data use agreement: the data may not be passed on.",
         works=(_JACK,),
         paper={"accuracy": "52.08 ± 2.08", "auc": "62.33 ± 5.98"},
-        limits=("As good as the data it was trained on; see the results above.",),
+        limits=_OF_A_USER,
     ),
     FOLDER: CohortStory(
         title="A cohort of the user's own",
@@ -140,6 +141,6 @@ STORIES: dict[str, CohortStory] = {
         terms="As the data's owner says.",
         works=(),
         paper=None,
-        limits=("As good as the data it was trained on; see the results above.",),
+        limits=_OF_A_USER,
     ),
 }

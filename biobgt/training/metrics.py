@@ -6,6 +6,7 @@ the mean is taken over groups (macro).
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -203,8 +204,7 @@ def _event(truth: ArrayLike, probabilities: ArrayLike) -> tuple[NDArray[np.bool_
     raw = np.asarray(probabilities, dtype=np.float64)
     values = _checked_probabilities(np.column_stack([1 - raw, raw]) if raw.ndim == 1 else raw)
     columns = np.asarray(truth).astype(np.int64)
-    if columns.shape != (len(values),):
-        raise InputError(f"{len(values)} predictions need as many true groups, not shape {columns.shape}.")
+    _check_one_each(columns, len(values))
     if values.shape[1] == 2:
         return columns == 1, values[:, 1]
     return values.argmax(axis=1) == columns, values.max(axis=1)
@@ -221,10 +221,14 @@ def _checked_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
+def _check_one_each(truth: NDArray[Any], n_rows: int) -> None:
+    if truth.shape != (n_rows,):
+        raise InputError(f"{n_rows} predictions need as many true groups, not shape {truth.shape}.")
+
+
 def _columns(truth: ArrayLike, groups: Sequence[str], *, n_rows: int) -> NDArray[np.int64]:
     values = np.asarray(truth)
-    if values.shape != (n_rows,):
-        raise InputError(f"{n_rows} predictions need as many true groups, not shape {values.shape}.")
+    _check_one_each(values, n_rows)
     if values.dtype.kind in "UO":
         columns = pd.Index(list(groups)).get_indexer(pd.Index(values))
     else:

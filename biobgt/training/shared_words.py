@@ -5,7 +5,7 @@ from typing import Any
 
 from biobgt.covariate_words import COVARIATES
 from biobgt.false_discoveries import FDR, discovery_rates, passes
-from biobgt.training.card_words import table_lines
+from biobgt.training.card_words import contrast_line, table_lines
 from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
 from biobgt.wording import code_span, counted, listed, plain_markdown, signed
@@ -90,8 +90,7 @@ def shared_readme(card: Mapping[str, Any]) -> str:
     lines += [f"- Made by {code_span(card['training']['command'])}, seed {card['training']['seed']}."]
     folders = listed([f"`{one['cohort']}/`" for one in card["readouts"]])
     lines += [f"- Results of each readout, beside linear models on the same folds, are in {folders}.", ""]
-    contrast = ", ".join(f"{group} {_number(ratio, 2)}" for group, ratio in card["attention"].items())
-    lines += [plain_markdown(f"Attention within over between modules, held-out subjects: {contrast}."), ""]
+    lines += [contrast_line(card), ""]
     if rows := likeness_rows(card):
         columns = ["difference", "beside", "r", "r expected by chance", "p"]
         lines += [plain_markdown(likeness_words(card)), "", *table_lines(columns, rows), ""]

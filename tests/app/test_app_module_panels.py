@@ -187,7 +187,7 @@ def test_chance_is_tested_on_request(open_modules, graph, modules, counted, monk
     assert "modularity_test" not in counted
     button(page, "modularity_test_start").click().run()
     assert_no_error(page)
-    expected = modularity_test(graph, modules.partition, n_nulls=4, seed=1)
+    expected = modularity_test(graph, modules.partition, n_nulls=4, runs=5, seed=1)
     np.testing.assert_allclose(array(figure(page, "modularity_null")["data"][0]["x"]), expected.null)
     assert f"p = {expected.p:.3g}" in captions(page)
     assert counted["modularity_test"] == 4

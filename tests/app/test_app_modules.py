@@ -37,7 +37,7 @@ def test_measures_stand_beside_real_groups(look_at, expected):
     assert measures.loc["Modules"].iloc[0] == str(expected.measures["modules"])
     assert measures.loc["Segregation", "ABIDE NC, real"] == "0.800 ± 0.026"
     assert "462 NC and 437 ASD" in captions(page)
-    assert "between the Louvain modules, not the functional networks" in captions(page)
+    assert "of the Louvain modules, not of the functional networks" in captions(page)
 
 
 def test_a_button_goes_back_to_the_settings_of_the_real_groups(open_page):

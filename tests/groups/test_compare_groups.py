@@ -262,7 +262,7 @@ def test_covariates_of_the_real_cohorts(shared_data: Path) -> None:
 
 def test_bad_input_is_said_in_a_sentence(rng: np.random.Generator) -> None:
     values, groups, ids = rng.standard_normal((6, 2)), GROUPS_OF[6], _ids(6)
-    with pytest.raises(InputError, match="No subject is of group AD"):
+    with pytest.raises(InputError, match="No subject is of group 'AD'"):
         compare_groups(values, groups, subjects=ids, between=("NC", "AD"))
     with pytest.raises(InputError, match="stands in both"):
         compare_groups(values, groups, subjects=["s0"] * 6)
