@@ -15,6 +15,14 @@ class InputError(ValueError):
 def no_such(kind: str, name: object, known: Iterable[str]) -> InputError:
     """That there is no such thing, and which there are.
 
+    Parameters
+    ----------
+    kind : str
+        What it is, in the singular.
+    name : object
+        What was asked for.
+    known : iterable of str
+
     >>> print(no_such("atlas", "aal9", ["aal90", "cc200"]))
     There is no atlas 'aal9'. Choose one of: aal90, cc200.
     """
