@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from biobgt.errors import InputError
+from biobgt.wording import counted
 
 if TYPE_CHECKING:  # torch takes seconds to import, and a name is checked without
     import torch
@@ -29,7 +30,9 @@ def choose_device(name: str = "auto") -> "torch.device":
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         found = torch.cuda.device_count()
         said = (
-            f"This machine has {found} CUDA GPUs, numbered from 0" if found else "No CUDA GPU was found on this machine"
+            f"This machine has {counted(found, 'CUDA GPU')}, numbered from 0"
+            if found
+            else "No CUDA GPU was found on this machine"
         )
         raise InputError(f"{said}. Choose the device 'auto' or 'cpu'.")
     if device.type == "mps" and not torch.backends.mps.is_available():
