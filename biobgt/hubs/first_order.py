@@ -6,12 +6,15 @@ written as matrix products over all regions and eigenvectors together.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from biobgt.hubs.entropy import laplacian
 from biobgt.hubs.perturbation import Perturbation, laplacian_changes
 
 # Eigenvalues closer than this share of the largest are one eigenvalue: their vectors are not told apart.
 _SAME_EIGENVALUE = 1e-10
+# Below this share of connected pairs a product over connections takes less time than one over all pairs.
+_SPARSE = 0.05
 
 
 def first_order_spectra(
@@ -39,8 +42,7 @@ def first_order_spectra(
     if repeated:
         for i, members, change in laplacian_changes(weights, perturbation):
             for block in repeated:
-                local = vectors[members, block]
-                shift[i, block] = np.linalg.eigvalsh(local.T @ change @ local)
+                shift[i, block] = _shift_of_repeated(vectors[members, block], change)
     return original, original + shift
 
 
@@ -53,12 +55,14 @@ def _control_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -
     member = (weights > 0).astype(np.float64)
     np.fill_diagonal(member, 1)
     size = member.sum(axis=1, keepdims=True)
-    strength_inside = member * (member @ weights)
+    near = _multiplier(member)
+    strength_inside = member * (near @ weights)
     # An isolated region has no pair; its strength is zero too.
     pair = strength_inside.sum(axis=1, keepdims=True) / np.maximum(size * (size - 1), 1)
     squares = vectors**2
-    clique = pair * (size * (member @ squares) - (member @ vectors) ** 2)
-    shift: NDArray[np.float64] = clique - strength_inside @ squares + _form_inside(weights, vectors, member)
+    clique = pair * (size * (near @ squares) - (near @ vectors) ** 2)
+    before = _multiplier(strength_inside) @ squares - _form_inside(weights, vectors, member)
+    shift: NDArray[np.float64] = clique - before
     shift[size[:, 0] <= 2] = 0  # a neighbourhood of one edge is a clique already: keep rounding out of it
     return shift
 
@@ -71,7 +75,7 @@ def _form_inside(
     Where a neighbourhood holds more than half of the regions the form is taken on all of them and the outside
     is subtracted: vᵀWv − 2v_RᵀWv + v_RᵀWv_R.
     """
-    products = vectors * (weights @ vectors)
+    products = vectors * (_multiplier(weights) @ vectors)
     large = member.mean(axis=1) > 0.5
     forms = np.zeros_like(weights)
     forms[large] = products.sum(axis=0) - 2 * (1 - member[large]) @ products
@@ -84,9 +88,34 @@ def _form_inside(
 
 def _remove_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """−Σ_b w_ib (v_i − v_b)² for all regions i and eigenvectors j."""
-    strength = weights.sum(axis=1, keepdims=True)
-    shift: NDArray[np.float64] = 2 * vectors * (weights @ vectors) - strength * vectors**2 - weights @ vectors**2
+    strength, near = weights.sum(axis=1, keepdims=True), _multiplier(weights)
+    shift: NDArray[np.float64] = 2 * vectors * (near @ vectors) - strength * vectors**2 - near @ vectors**2
     return shift
+
+
+def _multiplier(matrix: NDArray[np.float64]) -> "NDArray[np.float64] | csr_array":
+    """The matrix as it multiplies fastest: by its few entries, or as it is."""
+    return csr_array(matrix) if np.count_nonzero(matrix) < _SPARSE * matrix.size else matrix
+
+
+def _shift_of_repeated(vectors: NDArray[np.float64], change: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Eigenvalues of VᵀΔLV, shape (k,), for the k eigenvectors of a repeated eigenvalue.
+
+    ΔL is zero outside of m regions. Where these are fewer than the eigenvectors, Vᵀ = QR gives the m eigenvalues of
+    RΔLRᵀ, and the others are zero.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (m, k)
+        Rows of the m regions that change.
+    change : ndarray, shape (m, m)
+        ΔL there.
+    """
+    m, k = vectors.shape
+    if m >= k:
+        return np.asarray(np.linalg.eigvalsh(vectors.T @ change @ vectors), dtype=np.float64)
+    triangle = np.asarray(np.linalg.qr(vectors.T, mode="r"), dtype=np.float64)
+    return np.sort(np.append(np.linalg.eigvalsh(triangle @ change @ triangle.T), np.zeros(k - m)))
 
 
 def _repeated_eigenvalues(eigenvalues: NDArray[np.float64]) -> list[slice]:

@@ -173,15 +173,33 @@ def test_huge_gamma_counts_components():
     np.testing.assert_allclose(spectra.entropy_change(1e9)[0], np.log2(3) - 1)
 
 
+# A ring of random weights: so few connections that products are taken over these alone.
+RING = np.roll(np.diag(np.random.default_rng(0).uniform(0.1, 1, 60)), 1, axis=1)
+
+
 @pytest.mark.parametrize("perturbation", ["control", "remove"])
-def test_first_order_is_the_rayleigh_quotient_of_the_perturbed_laplacian(perturbation):
-    weights = random_weights(15, 0.5, 1)
+@pytest.mark.parametrize("weights", [random_weights(15, 0.5, 1), RING + RING.T], ids=["dense", "ring"])
+def test_first_order_is_the_rayleigh_quotient_of_the_perturbed_laplacian(perturbation, weights):
     vectors = np.linalg.eigh(slow_laplacian(weights))[1]
     spectra = control_spectra(weights, perturbation=perturbation, method="first-order")
-    for i in range(15):
+    for i in range(len(weights)):
         changed = slow_laplacian(slow_perturbed(weights, i, perturbation))
         expected = [vector @ changed @ vector for vector in vectors.T]
         np.testing.assert_allclose(spectra.perturbed[i], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("perturbation", ["control", "remove"])
+def test_first_order_on_a_repeated_eigenvalue_is_the_spectrum_of_the_change_on_its_eigenspace(perturbation):
+    tree = nx.to_numpy_array(nx.full_rary_tree(6, 60))  # an eigenvalue of 1 for all leaves of a branch but one
+    values, vectors = np.linalg.eigh(slow_laplacian(tree))
+    spaces = [np.flatnonzero(np.isclose(values, value)) for value in np.unique(values.round(8))]
+    assert max(map(len, spaces)) > 40
+    spectra = control_spectra(tree, perturbation=perturbation, method="first-order")
+    for i in range(len(tree)):
+        changed = slow_laplacian(slow_perturbed(tree, i, perturbation))
+        for space in spaces:
+            expected = np.linalg.eigvalsh(vectors[:, space].T @ changed @ vectors[:, space])
+            np.testing.assert_allclose(spectra.perturbed[i, space], expected, atol=1e-11)
 
 
 @pytest.mark.parametrize("density", [0.1, 0.5, 0.9, 1.0])
