@@ -5,6 +5,7 @@ each. The command line's options, the widgets of the app, the parameters of its 
 figures are all derived from these fields.
 """
 
+import csv
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
@@ -207,7 +208,7 @@ class Option:
         if self.types[0] in (int, float):
             return self.types[0](text)
         if isinstance(self.default, tuple):
-            parts = tuple(part for part in text.split(",") if part)
+            parts = tuple(part for part in _parts(text) if part)
             return tuple(float(part) for part in parts) if self.of_numbers or _of_numbers(self.default) else parts
         return text
 
@@ -291,10 +292,23 @@ def written(value: Plain) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return ",".join(written(one) for one in value)
+        return ",".join(_quoted(written(one)) for one in value)
     if isinstance(value, int | float):
         return f"{value:g}"
     return "none" if value is None else str(value)
+
+
+def _quoted(part: str) -> str:
+    """A part of a list, in quotes where it holds what would end it: a column of a table may be called 'IQ, full'."""
+    return '"' + part.replace('"', '""') + '"' if set(part) & set(',"\r\n') else part
+
+
+def _parts(text: str) -> list[str]:
+    """The parts of a list; ValueError where it is none."""
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error as error:
+        raise ValueError(text) from error
 
 
 @cache

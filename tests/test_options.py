@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from biobgt import ConnectomeSettings, ImageOptions, InputError, ReadOptions
 from biobgt.fetch import FetchOptions
@@ -213,6 +215,17 @@ def test_values_are_written_as_they_are_read():
     flour = Baking.declared()["flour"]
     assert (flour.text("rye"), flour.text("oats")) == ("Rye", "oats")
     assert Baking().as_dict() == {one.name: one.default for one in Baking.declared().values()}
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1), max_size=4).map(tuple))
+def test_a_list_of_any_names_is_read_as_it_is_written(names):
+    """A covariate may be a column called 'IQ, full scale' or '6" scan'."""
+    assert Baking.declared()["spices"].read(written(names)) == names
+
+
+def test_a_name_with_a_comma_stands_in_quotes():
+    assert written(("age", "IQ, full", 'the "best"')) == 'age,"IQ, full","the ""best"""'
+    assert Baking.declared()["spices"].read("salt,,pepper") == ("salt", "pepper")
 
 
 def test_a_page_offers_what_an_option_may_be():
