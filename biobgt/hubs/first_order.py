@@ -61,8 +61,8 @@ def _control_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -
     pair = strength_inside.sum(axis=1, keepdims=True) / np.maximum(size * (size - 1), 1)
     squares = vectors**2
     clique = pair * (size * (near @ squares) - (near @ vectors) ** 2)
-    before = _multiplier(strength_inside) @ squares - _form_inside(weights, vectors, member)
-    shift: NDArray[np.float64] = clique - before
+    strengths = _multiplier(strength_inside) @ squares
+    shift: NDArray[np.float64] = clique - strengths + _form_inside(weights, vectors, member)
     shift[size[:, 0] <= 2] = 0  # a neighbourhood of one edge is a clique already: keep rounding out of it
     return shift
 
