@@ -146,7 +146,12 @@ def value_instead(one: Option, text: str, cohort: Cohort) -> Plain:
     cohort : Cohort
         That of the trained model, for options of models.
     """
-    return usable(one, one.read(text), cohort) if isinstance(one.default, tuple) else one.default_for(cohort)
+    if not isinstance(one.default, tuple):
+        return one.default_for(cohort)
+    try:
+        return usable(one, one.read(text), cohort)
+    except ValueError:  # not even a list
+        return one.default_for(cohort)
 
 
 def for_widget(value: Plain) -> object:

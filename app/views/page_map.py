@@ -70,7 +70,7 @@ PAGES = {
             "Compare",
             ":material/compare_arrows:",
             "Whether two groups of your cohort differ in connectivity, segregation, hubs or modules, "
-            f"{adjusted_for(', '.join(USUAL_COVARIATES))}.",
+            f"{adjusted_for(tuple(USUAL_COVARIATES))}.",
             "What covariates cost, and what cannot be compared, is said before anything is computed. In a terminal: "
             "`biobgt compare PATH --groups NC ASD --of hubs --out DIR`.",
         ),
@@ -80,7 +80,7 @@ PAGES = {
             ":material/visibility:",
             "Where the trained models look in controls, ADHD, autism and a simulated Alzheimer's progression, and in "
             "your subject.",
-            f"Tests say which module blocks differ, {adjusted_for(', '.join(COVARIATES))}, as far as these are known.",
+            f"Tests say which module blocks differ, {adjusted_for(tuple(COVARIATES))}, as far as these are known.",
         ),
         PageEntry(
             "predict",

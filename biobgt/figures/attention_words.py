@@ -1,6 +1,6 @@
 """How comparisons of attention between groups are said in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -49,11 +49,13 @@ def caution(covariates: str) -> str:
     return f" Not adjusted for {listed(missing)}, which may explain a difference." if missing else ""
 
 
-def adjusted_for(covariates: str) -> str:
-    """Say what was adjusted for, from the names of covariates with commas between them.
+def adjusted_for(covariates: str | Sequence[str]) -> str:
+    """Say what was adjusted for, from the names of covariates, or from these with commas between them.
 
     >>> adjusted_for("mean_fd, age, sex"), adjusted_for("")
     ('adjusted for motion, age and sex', 'adjusted for no covariate')
+    >>> adjusted_for(["age", "IQ, full scale"])
+    'adjusted for age and IQ, full scale'
     """
     names = [COVARIATES.get(name, name) for name in _names(covariates)]
     return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
@@ -63,8 +65,9 @@ def _differ(count: int) -> str:
     return "differs" if count == 1 else "differ"
 
 
-def _names(covariates: str) -> list[str]:
-    return [name.strip() for name in covariates.split(",") if name.strip()]
+def _names(covariates: str | Sequence[str]) -> list[str]:
+    parts = covariates.split(",") if isinstance(covariates, str) else covariates
+    return [name.strip() for name in parts if name.strip()]
 
 
 def connectivity_words(beside: Mapping[str, BesideConnectivity]) -> str:

@@ -30,7 +30,7 @@ def comparison_words(measured: "Measured", options: ComparisonOptions, found: "G
     test = (
         f"{second} and {first} ({sizes}) were compared with a linear model and a two-sided permutation test (Freedman "
         f"and Lane 1983; {found.permutations:,} permutations, seed {found.seed}), "
-        f"{adjusted_for(', '.join(found.covariates))}. The false discovery rate was controlled over all features "
+        f"{adjusted_for(found.covariates)}. The false discovery rate was controlled over all features "
         "(Benjamini and Hochberg 1995). Effect sizes d are adjusted differences in residual standard deviations. "
         "Several recordings of one person were averaged first."
     )

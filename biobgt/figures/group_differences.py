@@ -109,7 +109,7 @@ class GroupDifferenceFigure(Figure, ABC):
         n_tested, n_differ = int(self.table["p"].notna().sum()), int(self.differs.sum())
         return (
             f"{capitalised(self.measured)}, {second} against {first} ({people}: {sizes}), "
-            f"{adjusted_for(', '.join(self.found.covariates))}, with {self.found.design.degrees} residual degrees of "
+            f"{adjusted_for(self.found.covariates)}, with {self.found.design.degrees} residual degrees of "
             f"freedom. Of {counted(n_tested, 'feature')}, {n_differ or 'none'} "
             f"{'differs' if n_differ == 1 else 'differ'} at a false discovery rate of {percent(FDR)} "
             f"({self.found.permutations:,} permutations, seed {self.found.seed})."

@@ -184,8 +184,9 @@ def test_bad_value_is_replaced_and_named(cohort, name, value, used):
     assert problem == f"The link's {name} '{value}' is not available here, so {used} is shown instead."
 
 
-def test_no_address_can_crash(cohort):
-    link = read_link(dict.fromkeys(NAMES, "\u2028'<")).checked(cohort)
+@pytest.mark.parametrize("value", ["\u2028'<", "a\nb", '"a', "x" * 200_000])
+def test_no_address_can_crash(cohort, value):
+    link = read_link(dict.fromkeys(NAMES, value)).checked(cohort)
     assert len(link.problems) == len(NAMES)
     assert isinstance(link, Link)
 
