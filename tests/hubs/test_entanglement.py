@@ -174,7 +174,7 @@ def test_huge_gamma_counts_components():
 
 
 # A ring of random weights: so few connections that products are taken over these alone.
-RING = np.roll(np.diag(np.random.default_rng(0).uniform(0.1, 1, 250)), 1, axis=1)
+RING = np.roll(np.diag(np.random.default_rng(0).uniform(0.1, 1, 400)), 1, axis=1)
 
 
 @pytest.mark.parametrize("perturbation", ["control", "remove"])
