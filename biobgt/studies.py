@@ -102,6 +102,16 @@ def abide_benchmark() -> pd.DataFrame:
     return _table("benchmark_abide").copy()
 
 
+def citation_runs() -> pd.DataFrame:
+    """Networks that classify the papers of Cora and Citeseer, one line per run (docs/benchmark.md)."""
+    return _table("citation_graphs").copy()
+
+
+def epoch_times() -> pd.DataFrame:
+    """Processor seconds of an epoch of every network of the benchmark (docs/benchmark.md)."""
+    return _table("epoch_times").copy()
+
+
 def study_sweep(
     settings: ConnectomeSettings,
     atlas: Atlas,

@@ -1,12 +1,8 @@
 """Write the tables of docs/plausibility.md about agreement and reliability from the study tables beside this script.
 
-    python assets/studies/tables.py
-
-Each table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` and is written anew; the words around
-it are not touched.
+python assets/studies/tables.py
 """
 
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ import typer
 
 from biobgt.hubs import HUB_MEASURES
 from biobgt.wording import signed
+from handbook.study_tables import write_tables
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "plausibility.md"
@@ -33,7 +30,6 @@ OTHER_MEASURES = {
 
 def main() -> None:
     """Write every table anew."""
-    page = PAGE.read_text(encoding="utf-8")
     beyond = pd.read_csv(HERE / "plausibility_beyond_strength.csv")
     reliability = pd.read_csv(HERE / "reliability.csv")
     tables = {
@@ -42,12 +38,7 @@ def main() -> None:
         "connectivity": connectivity_table(pd.read_csv(HERE / "plausibility_connectivity.csv")),
         **{f"reliability {cohort}": reliability_rows(reliability, cohort) for cohort in ("ABIDE", "CNI-2019")},
     }
-    for name, table in tables.items():
-        block = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end of table -->)", re.DOTALL)
-        if (place := block.search(page)) is None:
-            raise SystemExit(f"docs/plausibility.md has no place for the table '{name}'.")
-        page = page[: place.start()] + place[1] + table + "\n" + place[2] + page[place.end() :]
-    PAGE.write_text(page, encoding="utf-8")
+    write_tables(PAGE, tables)
 
 
 def agreement_table(table: pd.DataFrame) -> str:

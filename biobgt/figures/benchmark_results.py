@@ -91,8 +91,10 @@ class BenchmarkResults(ModelFigure):
     @property
     def numbers(self) -> "pd.DataFrame":
         """One row per system."""
-        columns = ["model", "title", "state", "splits", "auc", "auc_low", "auc_high", "accuracy"]
-        return self.rows[[*columns, "paper_auc", "paper_accuracy"]]
+        from biobgt.training.benchmark_views import PAPERS
+
+        columns = ["model", "title", "state", "splits", "auc", "auc_low", "auc_high"]
+        return self.rows[[*columns, *(name for name in PAPERS if name != "auc"), *(f"paper_{name}" for name in PAPERS)]]
 
     @property
     def caption(self) -> str:

@@ -10,19 +10,25 @@ import numpy as np
 import pandas as pd
 
 from biobgt.false_discoveries import discovery_rates
-from biobgt.model.baselines.system import System
+from biobgt.model.baselines.system import Published, System
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.training_settings import REFERENCE
 from biobgt.training.intervals import paired_difference, tested_to_trained
 from biobgt.training.metrics import METRICS
+from biobgt.wording import listed
 
 COSTS = ("seconds", "parameters")
+PAPERS = ("accuracy", "auc", "f1", "sensitivity", "specificity")  # metrics of the paper's tables
 FEWEST = 3  # splits of which an interval says anything
 NOT_RUN, NOT_BUILT = "not run", "not built"
 OTHER_SUBJECTS = (
-    "The paper used 1,009 other ABIDE subjects, preprocessed differently: compare the ranking, not the numbers."
+    "The paper used another selection of 1,009 ABIDE subjects, preprocessed differently: compare the ranking, not the "
+    "numbers."
 )
-_EMPTY = "–"
+PAPER_MARK = "[paper]"  # how the paper's numbers stand behind ours
+EMPTY = "–"
+# Means over splits can leave the range by a little, where the share of patients differs from split to split.
+_ROOM = 0.01
 
 
 def beside_paper(results: pd.DataFrame) -> pd.DataFrame:
@@ -38,7 +44,8 @@ def beside_paper(results: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         ``model`` and ``title`` of all rows in the order of the register; the columns of :func:`benchmark_table`, with
         intervals from three splits on; ``difference``, ``low``, ``high`` and ``q`` of :func:`compare_systems` likewise;
-        ``state``, empty or why a row has no numbers; ``paper_accuracy`` and ``paper_auc``.
+        ``state``, empty or why a row has no numbers; ``paper_accuracy``, ``paper_auc``, ``paper_f1``,
+        ``paper_sensitivity`` and ``paper_specificity``.
     """
     systems = benchmark_systems()
     found = benchmark_table(results).set_index("model").reindex(list(systems))
@@ -51,8 +58,7 @@ def beside_paper(results: pd.DataFrame) -> pd.DataFrame:
         title=[row.title for row in rows],
         splits=found["splits"].fillna(0).astype(int),
         state=[_state(row, key in set(results["model"])) for key, row in systems.items()],
-        paper_accuracy=np.array([row.accuracy for row in rows], dtype=float),
-        paper_auc=np.array([row.auc for row in rows], dtype=float),
+        **{f"paper_{name}": np.array([getattr(row.paper, name) for row in rows], dtype=float) for name in PAPERS},
         **{name: against[name] for name in ("difference", "low", "high", "q")},
     ).reset_index()
 
@@ -62,35 +68,36 @@ def _state(row: System, run: bool) -> str:
 
 
 def shown_table(results: pd.DataFrame) -> pd.DataFrame:
-    """The rows of :func:`beside_paper` as texts, for a page."""
+    """The rows of :func:`beside_paper` as texts, for a page; what they cost is in :func:`.cost_views.shown_costs`."""
     return pd.DataFrame([_texts(row) for row in _records(beside_paper(results))])
 
 
 def _texts(row: dict[str, Any]) -> dict[str, str]:
     done = not row["state"]
-    interval = "" if math.isnan(row["auc_low"]) else f" ({row['auc_low']:.3f}–{row['auc_high']:.3f})"
-    metrics = {"accuracy": "accuracy", "F1": "f1", "sens.": "sensitivity", "spec.": "specificity", "Brier": "brier"}
+    interval = "" if math.isnan(row["auc_low"]) else f"({row['auc_low']:.3f}–{row['auc_high']:.3f})"
+    titles = {"accuracy": "accuracy", "F1": "f1", "sens.": "sensitivity", "spec.": "specificity"}
     return {
-        "": row["title"],
-        "splits": str(row["splits"]) if done else _EMPTY,
-        "AUC (95 %)": f"{row['auc']:.3f}{interval}" if done else _EMPTY,
-        **{title: f"{row[name]:.3f}" if done else _EMPTY for title, name in metrics.items()},
-        "CPU s": f"{row['seconds']:.0f}" if done else _EMPTY,
-        "parameters": f"{row['parameters']:,.0f}" if done else _EMPTY,
-        f"AUC minus {REFERENCE} (q)": _difference(row) if done else row["state"],
-        "paper: acc. / AUC": _percent(row["paper_accuracy"], row["paper_auc"]),
+        "system": row["title"],
+        "splits": str(row["splits"]) if done else row["state"],
+        f"AUC (95 %) {PAPER_MARK}": _beside(row, "auc", interval),
+        **{f"{title} {PAPER_MARK}": _beside(row, name) for title, name in titles.items()},
+        "Brier": f"{row['brier']:.3f}" if done else EMPTY,
+        f"AUC minus {REFERENCE} (q)": _difference(row),
     }
+
+
+def _beside(row: dict[str, Any], name: str, interval: str = "") -> str:
+    """Our number, its interval, and the paper's in brackets."""
+    paper = row[f"paper_{name}"]
+    ours = "" if row["state"] else f"{row[name]:.3f}"
+    return " ".join(filter(None, (ours, interval, "" if math.isnan(paper) else f"[{paper:.4f}]"))) or EMPTY
 
 
 def _difference(row: dict[str, Any]) -> str:
     if math.isnan(row["difference"]):
-        return _EMPTY
-    rate = _EMPTY if math.isnan(row["q"]) else f"{row['q']:.2f}"
+        return EMPTY
+    rate = EMPTY if math.isnan(row["q"]) else f"{row['q']:.3f}"
     return f"{row['difference']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f}; {rate})".replace("-", "−")
-
-
-def _percent(*shares: float) -> str:
-    return _EMPTY if math.isnan(shares[0]) else " / ".join(f"{100 * share:.1f}" for share in shares)
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -112,7 +119,25 @@ def benchmark_words(results: pd.DataFrame) -> str:
     )
 
 
-_MISSING = {NOT_RUN: "have not been run yet", NOT_BUILT: "could not be built from what is published about them"}
+def impossible_words() -> str:
+    """Which of the paper's rows have an accuracy outside of sensitivity and specificity; nothing where none has."""
+    found = [row.title for row in benchmark_systems().values() if _impossible(row.paper)]
+    return (
+        f"The paper's numbers for {listed(found)} contradict each other: with two groups, accuracy lies between "
+        "sensitivity and specificity."
+        if found
+        else ""
+    )
+
+
+def _impossible(paper: Published) -> bool:
+    if paper.accuracy is None or paper.sensitivity is None or paper.specificity is None:
+        return False
+    low, high = sorted((paper.sensitivity, paper.specificity))
+    return not low - _ROOM <= paper.accuracy <= high + _ROOM
+
+
+_MISSING = {NOT_RUN: "not yet", NOT_BUILT: "could not be built from what is published about them"}
 
 
 def benchmark_table(results: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """Classify the papers of a citation network, as in the paper's last table: reading, training, one line per run.
 
 A network is trained on the nodes of the public split's training part; its epoch is the one with the least loss on the
-validation nodes, and among settings the one with the best validation accuracy is taken. Test nodes are asked once.
+validation nodes; among settings :func:`biobgt.training.citation_views.chosen_settings` takes the one with the best
+validation accuracy. Test nodes are asked once.
 """
 
 import math
@@ -11,23 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from torch.nn import functional
 
 from biobgt.errors import InputError
 from biobgt.hubs import node_entanglement
-from biobgt.model.baselines.graph_encodings import random_walk_returns
 from biobgt.model.baselines.graph_network import n_parameters
 from biobgt.model.baselines.node_networks import NodeGraph, NodeNetwork, sparse_matrix
 from biobgt.model.baselines.systems import RANDOM_WALK
 from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED
 from biobgt.modules import louvain_modules
+from biobgt.training.citation_views import METRICS
 from biobgt.training.metrics import classification_metrics
 
 Build = Callable[[NodeGraph, int], NodeNetwork]
-RESULTS = ("accuracy", "f1", "auc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,8 @@ class NodeTraining:
 def read_citations(file: Path, *, kept: Path | None = None) -> CitationNetwork:
     """Read a citation network, and find NE, modules and positions of its nodes.
 
-    NE is first-order, on the control graph, at the γ of brain graphs; it takes some 10 s for 3,000 nodes, as Louvain's
-    modules do.
+    NE is first-order, on the control graph, at the γ of brain graphs; for 3,000 nodes it takes five to ten seconds, and
+    Louvain's modules five to fifteen.
 
     Parameters
     ----------
@@ -116,11 +116,27 @@ def _measured(edges: NDArray[np.int64], n: int, file: Path | None) -> list[NDArr
     weights[edges[:, 0], edges[:, 1]] = weights[edges[:, 1], edges[:, 0]] = 1
     entanglement = node_entanglement(weights, gamma=GAMMA, method="first-order").astype(np.float32)
     modules = louvain_modules(weights, seed=LOUVAIN_SEED, runs=LOUVAIN_RUNS).labels.astype(np.int64)
-    positions = random_walk_returns(torch.from_numpy(weights[None].astype(np.float32)), RANDOM_WALK.size)[0].numpy()
+    positions = sparse_walk_returns(weights, RANDOM_WALK.size).astype(np.float32)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         np.savez(file, entanglement=entanglement, modules=modules, positions=positions)
     return [entanglement, modules, positions]
+
+
+def sparse_walk_returns(weights: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+    """How probable a random walk is back after 1, 2, … steps, shape (n, steps), by the edges of a sparse graph.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    steps : int
+    """
+    walk = csr_array(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12))
+    power, returns = walk.toarray(), []
+    for _ in range(steps):
+        returns.append(power.diagonal().copy())
+        power = walk @ power
+    return np.stack(returns, axis=1)
 
 
 def fit_nodes(data: CitationNetwork, build: Build, training: NodeTraining, *, seed: int) -> dict[str, float]:
@@ -161,7 +177,7 @@ def fit_nodes(data: CitationNetwork, build: Build, training: NodeTraining, *, se
     logits, truth = _asked(network, data, "test")
     names = [str(number) for number in range(data.n_classes)]
     metrics = classification_metrics(truth.numpy(), logits.double().softmax(dim=1).numpy(), names)
-    tested = {name: metrics[name] for name in RESULTS}
+    tested = {name: metrics[name] for name in METRICS}
     return {"validation_accuracy": accuracy, "epoch": best_epoch, **tested, "parameters": n_parameters(network)}
 
 
@@ -176,19 +192,3 @@ def _asked(network: NodeNetwork, data: CitationNetwork, part: str) -> tuple[torc
     """Logits of a part's nodes and their classes."""
     nodes = data.parts[part]
     return network.eval()(data.graph, nodes), data.classes[nodes]
-
-
-def chosen_settings(results: pd.DataFrame) -> pd.DataFrame:
-    """Lines of the settings that did best on validation, by the mean over the seeds that all settings have.
-
-    Parameters
-    ----------
-    results : DataFrame
-        ``data``, ``system``, ``settings``, ``seed``, ``validation_accuracy`` and test results, a line per run.
-    """
-    parts = []
-    for _, lines in results.groupby(["data", "system"], sort=False):
-        by_seed = lines.pivot_table(index="seed", columns="settings", values="validation_accuracy", sort=False)
-        best = by_seed.dropna().mean().idxmax()
-        parts.append(lines[lines["settings"] == best])
-    return pd.concat(parts, ignore_index=True)

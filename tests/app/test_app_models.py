@@ -27,8 +27,10 @@ from biobgt.model.group_results import load_groups
 from biobgt.model.pretrained import load_pretrained, load_region_weights
 from biobgt.model.region_views import network_table
 from biobgt.simulate import demo_cohort
+from biobgt.training.benchmark_views import PAPER_MARK
 from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
 from biobgt.training.cards import seal_card
+from biobgt.training.citation_views import NETWORKS, TITLES
 from biobgt.wording import percent
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
@@ -359,9 +361,15 @@ def test_the_papers_comparison_stands_below_every_card(open_page) -> None:
     assert "The paper's comparison, done again" in [element.value for element in page.subheader]
     drawn = figure(page, "benchmark")
     assert [trace["name"] for trace in drawn["data"]] == [HERE, PAPER]
-    table = table_with(page, "paper: acc. / AUC")
+    table = table_with(page, f"AUC (95 %) {PAPER_MARK}")
     assert [as_shown(title) for title in table.index] == [row.title for row in benchmark_systems().values()]
-    assert "other ABIDE subjects" in " ".join(element.value for element in page.markdown)
+    epochs = table_with(page, "paper: s per epoch")
+    assert epochs.loc["Gradformer", "paper: parameters"] == "455,000"
+    citations = table_with(page, "paper: F1 / acc. / AUC")
+    assert [len(rows) for _, rows in citations.groupby(level=0)] == [len(TITLES)] * len(NETWORKS)
+    for words in ("MCST-GCN and GroupBNA contradict each other", "Planetoid", "NVIDIA A6000"):
+        assert words in captions(page)
+    assert "another selection of 1,009 ABIDE subjects" in " ".join(element.value for element in page.markdown)
 
 
 def test_torch_is_not_imported_where_no_model_runs(folder) -> None:

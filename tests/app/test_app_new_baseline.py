@@ -14,7 +14,7 @@ from biobgt.cited_work import Reference
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.model import presets, pretrained
 from biobgt.model.baselines import BASELINES, Baseline
-from biobgt.model.baselines.system import NETWORK_TRAINING, NetworkSystem
+from biobgt.model.baselines.system import NETWORK_TRAINING, NetworkSystem, Published
 from biobgt.model.baselines.systems import SYSTEMS
 from biobgt.training.card_views import evaluation_table
 
@@ -86,7 +86,13 @@ def network():
     training = replace(NETWORK_TRAINING, epochs=2, warmup_epochs=0)
     with SYSTEMS.temporarily(
         NetworkSystem(
-            "mean-weight", NETWORK, "graph networks", (WORK,), auc=0.555, build=mean_weight, training=training
+            "mean-weight",
+            NETWORK,
+            "graph networks",
+            (WORK,),
+            paper=Published(auc=0.555),
+            build=mean_weight,
+            training=training,
         )
     ):
         yield

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from planted_cohort import planted_cohort, small
 
+from biobgt.training.citation_views import NETWORKS, TITLES, shown_citations
+
 STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"
 
 
@@ -55,16 +57,22 @@ def test_one_training_gives_the_result_of_every_stopping_rule(
     assert len(pd.read_csv(tmp_path / "results.csv")) == 3
 
 
-def test_the_documented_citations_are_those_of_the_committed_lines() -> None:
+def test_the_committed_citations_are_complete() -> None:
+    """Every setting with the seeds that choose, the chosen ones with all, each line once and with its own metrics."""
     study = _script("citation_graphs")
     lines = pd.read_csv(study.FILE)
-    assert not lines.duplicated(["data", "system", "settings", "seed"]).any()
-    assert {(system, settings) for system, settings in zip(lines["system"], lines["settings"], strict=True)} <= set(
-        study.SETTINGS
-    )
-    documented = (STUDIES.parents[1] / "docs" / "benchmark.md").read_text(encoding="utf-8")
-    table = study.table_lines(study.chosen_settings(lines))
-    assert table in documented, "Run assets/studies/citation_graphs.py with --table and put it into docs/benchmark.md."
+    assert list(lines.columns) == study.COLUMNS
+    assert not lines.duplicated(study.WHICH).any()
+    known = {(*which, training.epochs) for which, (_, training) in study.SETTINGS.items()}
+    assert set(lines[["system", "settings", "most_epochs"]].itertuples(index=False, name=None)) == known
+    seeds = lines.groupby(["data", "system", "settings"])["seed"].agg(set)
+    assert len(seeds) == len(NETWORKS) * len(known)
+    chosen = set(study.chosen_settings(lines)[list(seeds.index.names)].itertuples(index=False, name=None))
+    for which, found in seeds.items():
+        assert set(range(study.SEEDS if which in chosen else study.SEEDS_TO_CHOOSE)) <= found
+    # A share of 1,000 test papers has three digits; F1, a mean over classes, has more.
+    assert (lines["accuracy"] == lines["accuracy"].round(3)).all()
+    assert (lines["f1"] != lines["f1"].round(3)).mean() > 0.5
 
 
 def test_a_stopped_run_over_citations_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,14 +84,21 @@ def test_a_stopped_run_over_citations_goes_on(tmp_path: Path, monkeypatch: pytes
     def fitted(network: str, build: object, training: object, *, seed: int) -> dict[str, float]:
         settings = next(name for (_, name), given in study.SETTINGS.items() if given == (build, training))
         asked.append((network, settings, seed))
-        return {"validation_accuracy": 0.7 if settings == best else 0.6, "accuracy": 0.5, "f1": 0.5, "auc": 0.5}
+        found = {"accuracy": 0.4, "auc": 0.5, "f1": 0.3, "epoch": 7, "parameters": 9}  # in any order
+        return {**found, "validation_accuracy": 0.7 if settings == best else 0.6}
 
     monkeypatch.setattr(study, "fit_nodes", fitted)
     study.main(tmp_path, tmp_path)
-    table = study.table_lines(study.chosen_settings(pd.read_csv(study.FILE)))
-    assert f"BioBGT | {best} | 10 |" in table
-    assert "GAT | as published | 10 |" in table
-    n = len(asked)
-    assert n == 2 * (10 + 2 * (8 * 2 + 8))  # GAT; eight settings with two seeds, and the best with eight more
+    table = shown_citations(pd.read_csv(study.FILE)).set_index(["network", "system"])
+    assert table.loc[("Cora", "BioBGT"), ["settings", "seeds"]].tolist() == [best, "10"]
+    assert table.loc[("Cora", "GAT"), ["settings", "seeds"]].tolist() == ["as published", "10"]
+    assert table["accuracy"].eq("40.0 ± 0.0").all()
+    assert table["F1"].eq("30.0 ± 0.0").all()
+    n, n_systems = len(asked), len(TITLES)
+    assert n == len(NETWORKS) * (len(study.SETTINGS) * 2 + n_systems * 8)  # two seeds each, the best with eight more
     study.main(tmp_path, tmp_path)
     assert len(asked) == n  # nothing is done twice
+    longer = {which: (build, replace(training, epochs=9)) for which, (build, training) in study.SETTINGS.items()}
+    monkeypatch.setattr(study, "SETTINGS", longer)
+    study.run("cora", "cora", "gat", "as published", 0)
+    assert len(asked) == n + 1  # trained for longer, it is another run

@@ -9,7 +9,6 @@ import streamlit as st
 from biobgt.atlas import LABELLINGS
 from biobgt.figures.attention_contrast import AttentionContrast
 from biobgt.figures.attention_likeness import AttentionLikeness
-from biobgt.figures.benchmark_results import BenchmarkResults
 from biobgt.figures.figure import NoOptions
 from biobgt.figures.model_results import ResultsBeside
 from biobgt.figures.noise import NoiseResponse
@@ -19,10 +18,7 @@ from biobgt.model.baselines import kinds_of_baselines
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
 from biobgt.model.region_views import network_table
 from biobgt.spreadsheets import safe_table
-from biobgt.studies import abide_benchmark
-from biobgt.training.benchmark_views import OTHER_SUBJECTS, benchmark_words, shown_table
 from biobgt.training.card_views import (
-    FIXED_SPACE,
     evaluation_table,
     evaluation_words,
     members_words,
@@ -35,6 +31,7 @@ from biobgt.training.robustness_views import motion_words, noise_table, noise_wo
 from biobgt.wording import counted
 from session.shown_model import FITTING
 from session.view import View, current_view, measured_model
+from views.models.benchmark_panel import show_benchmark, show_table
 from views.shared.model_notes import no_models, pick_readout, show_headline
 from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_shown, plain, show
 
@@ -77,7 +74,7 @@ def show_page() -> None:
     _show_limits(model.card)
     _show_making(model.card)
     with input_errors_shown():
-        _show_benchmark(view)
+        show_benchmark(view)
 
 
 def _show_network(view: View, network: InstalledModel) -> None:
@@ -107,7 +104,7 @@ def _show_all() -> None:
             "Atlas": [model.atlas.title for model in models.values()],
         }
     )
-    _show_table(table, alt="All models: how well each does, its groups and its atlas")
+    show_table(table, alt="All models: how well each does, its groups and its atlas")
 
 
 def _groups_words(card: Mapping[str, Any]) -> str:
@@ -116,22 +113,12 @@ def _groups_words(card: Mapping[str, Any]) -> str:
     return f"{groups} (simulated)" if card["simulated"] and "readouts" not in card else groups
 
 
-def _show_table(table: pd.DataFrame, *, alt: str) -> None:
-    """A table whose cells break into lines, so that it is as wide as the page and no column is hidden."""
-    st.table(table.map(_escaped).set_index(table.columns[0]), alt=alt)
-
-
-def _escaped(text: str) -> str:
-    """Plain text that keeps its fixed spaces, which :func:`plain` takes for any other."""
-    return FIXED_SPACE.join(plain(part) for part in text.split(FIXED_SPACE))
-
-
 def _show_results(view: View, model: InstalledModel) -> None:
     card = model.card
     heading("Results", simulated=model.simulated)
     show(view, ResultsBeside.of(measured_model(model), NoOptions()), key="results")
     with st.expander("All metrics, as a table"):
-        _show_table(results_table(card), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
+        show_table(results_table(card), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
         st.caption(plain(f"In brackets: 95 % bootstrap interval over subjects. {metrics_words(card)}"))
     evaluated = evaluation_table(card)
     if evaluated.empty:
@@ -159,7 +146,7 @@ def _show_noise(view: View, model: InstalledModel) -> None:
     if card["noise"]:
         show(view, NoiseResponse.of(measured_model(model), NoOptions()), key="noise")
         with st.expander("These probabilities, as a table"):
-            _show_table(noise_table(card), alt="Mean probabilities and predicted groups at every level of noise")
+            show_table(noise_table(card), alt="Mean probabilities and predicted groups at every level of noise")
     else:
         st.markdown(plain(noise_words(card)))
     st.markdown(plain(motion_words(card)))
@@ -194,7 +181,7 @@ def _show_region_weights(view: View, model: InstalledModel) -> None:
         return
     table = network_table(model.region_weights, functional_labels(model.atlas, labelling))
     heading("Which networks count?", simulated=model.simulated)
-    _show_table(table, alt="How much the regions of each functional network count in the model")
+    show_table(table, alt="How much the regions of each functional network count in the model")
     st.caption(
         plain(
             "In the model the connection of two regions is multiplied by the weights of both, which training learns "
@@ -226,23 +213,6 @@ def _show_making(card: Mapping[str, Any]) -> None:
     )
     st.caption("SHA-256 of the weights:")
     st.code(card["sha256"], language=None, wrap_lines=True)
-
-
-def _show_benchmark(view: View) -> None:
-    """Every system of the paper's comparison on the same splits of ABIDE, whichever model is chosen."""
-    results = abide_benchmark()
-    heading(BenchmarkResults.name)
-    st.markdown(
-        "The paper compares BioBGT with graph transformers, graph networks and classical models. Those that "
-        "could be built were written anew from their descriptions, and are given the same subjects, splits and inputs. "
-        f"{OTHER_SUBJECTS}"
-    )
-    trained_there = installed_models().get(BenchmarkResults.example_of)
-    if trained_there is not None:
-        show(view, BenchmarkResults.of(measured_model(trained_there), NoOptions()), key="benchmark")
-    with st.expander("All metrics, as a table"):
-        _show_table(shown_table(results).rename(columns={"": "System"}), alt="Every system of the benchmark on ABIDE")
-        st.caption(plain(f"{benchmark_words(results)} docs/benchmark.md says how each system was built and run."))
 
 
 show_page()

@@ -1,4 +1,4 @@
-"""Three networks that classify the nodes of one large sparse graph: GAT, SAT with positions and BioBGT.
+"""Networks that classify the nodes of one large sparse graph: GAT, SAT with positions, BioBGT, and linear models.
 
 The paper's last table is about citation networks. They have thousands of nodes and few edges, so that convolutions take
 the edges, and attention between all nodes never writes down its n × n weights (torch's fused attention); in the last
@@ -93,8 +93,32 @@ class NodeNetwork(nn.Module, ABC):
         return torch.zeros(())
 
 
+class NodeLinear(NodeNetwork):
+    """A linear model of a node's features, or of features averaged over edges (SGC; Wu et al. 2019).
+
+    Parameters
+    ----------
+    graph : NodeGraph
+    n_classes : int
+    hops : int
+        How often features are averaged, node and neighbours, before the model; 0 for the node's own.
+    """
+
+    def __init__(self, graph: NodeGraph, n_classes: int, *, hops: int) -> None:
+        super().__init__()
+        averaged = graph.features.to_dense()
+        for _ in range(hops):
+            averaged = graph.adjacency @ averaged
+        self.averaged = averaged
+        self.classify = nn.Linear(averaged.shape[1], n_classes)
+
+    def forward(self, graph: NodeGraph, asked: Tensor) -> Tensor:
+        """Return logits, shape (n_asked, n_classes)."""
+        return torch.as_tensor(self.classify(self.averaged[asked]))
+
+
 class _OnFeatures(NodeNetwork):
-    """What all three begin with: features, some dropped in training, times a matrix."""
+    """What the other three begin with: features, some dropped in training, times a matrix."""
 
     def __init__(self, graph: NodeGraph, *, width: int, dropout: float) -> None:
         super().__init__()

@@ -45,6 +45,33 @@ class Encoding:
 
 
 @dataclass(frozen=True)
+class Published:
+    """What the paper reports of a system on its 1,009 subjects of ABIDE; None where it has no such number.
+
+    Attributes
+    ----------
+    accuracy, auc, f1, sensitivity, specificity : float, optional
+        Between 0 and 1, in the digits of its tables.
+    parameters : int, optional
+        As its table rounds it.
+    epoch_seconds : float, optional
+        Of training, on a GPU.
+    """
+
+    accuracy: float | None = None
+    auc: float | None = None
+    f1: float | None = None
+    sensitivity: float | None = None
+    specificity: float | None = None
+    _: KW_ONLY
+    parameters: int | None = None
+    epoch_seconds: float | None = None
+
+
+NOT_IN_PAPER = Published()
+
+
+@dataclass(frozen=True)
 class System:
     """A row of the benchmark.
 
@@ -55,10 +82,8 @@ class System:
     title : str
     family : {"classical", "BioBGT", "graph transformers", "graph networks"}
     citations : tuple of Citation
-    accuracy, auc : float, optional
-        The paper's, between 0 and 1, on its 1,009 subjects of ABIDE; None where it has no such row.
-    parameters : int, optional
-        The paper's, as its table rounds it; ``python -m benchmarks model`` sets it beside ours.
+    paper : Published
+        What the paper reports of it.
     reason : str
         Why the row stays empty; nothing where it can be run.
     """
@@ -68,9 +93,7 @@ class System:
     family: Family
     citations: tuple[Citation, ...] = ()
     _: KW_ONLY
-    accuracy: float | None = None
-    auc: float | None = None
-    parameters: int | None = None
+    paper: Published = NOT_IN_PAPER
     reason: str = ""
 
     @property
@@ -91,10 +114,10 @@ class ClassicalSystem(System):
     baseline: Baseline
 
     @classmethod
-    def of(cls, baseline: Baseline, **paper: Any) -> Self:
+    def of(cls, baseline: Baseline, paper: Published = NOT_IN_PAPER) -> Self:
         """The row of a simple model, with the paper's numbers where it has them."""
         key = baseline.system or baseline.key
-        return cls(key, baseline.title, "classical", baseline.citations, baseline=baseline, **paper)
+        return cls(key, baseline.title, "classical", baseline.citations, baseline=baseline, paper=paper)
 
 
 @dataclass(frozen=True, kw_only=True)
