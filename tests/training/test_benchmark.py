@@ -20,7 +20,7 @@ from biobgt.errors import InputError
 from biobgt.model.baselines.system import NETWORK_TRAINING, BioBGTSystem, ClassicalSystem, NetworkSystem, System
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.batch import GraphBatch
-from biobgt.model.presets import Preset
+from biobgt.model.presets import Preset, preset_named
 from biobgt.training.benchmark import (
     fit_system,
     graphs_for,
@@ -170,7 +170,12 @@ def test_systems_are_compared_on_common_splits_with_overlap_and_many_tests_count
 def test_each_kind_of_system_has_the_inputs_of_its_preset() -> None:
     assert inputs_of(SYSTEMS["ridge-log"]).name == "best"
     assert inputs_of(SYSTEMS["graphormer"]).name == "paper-abide"
-    assert inputs_of(SYSTEMS["paper-adni"]).threshold == 0
+    assert inputs_of(SYSTEMS["paper-adhd"]).threshold == 0
+
+
+def test_one_row_stands_for_the_two_presets_that_are_equal() -> None:
+    assert replace(preset_named("paper-adni"), name="paper-adhd") == preset_named("paper-adhd")
+    assert "paper-adni" in SYSTEMS["paper-adhd"].title
 
 
 # Leaks. -----------------------------------------------------------------------------------------------------------

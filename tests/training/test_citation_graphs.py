@@ -199,7 +199,7 @@ def test_what_was_measured_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not REAL.exists(), reason="The citation networks are not beside the project.")
 def test_the_real_files_are_read_and_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cora with NE and positions left out, which take half a minute: GAT alone, which needs neither."""
+    """Cora with NE, modules and positions left out, which take ten seconds: GAT alone, which needs none of them."""
     monkeypatch.setattr(
         "biobgt.training.citation_graphs._measured",
         lambda edges, n, file: [np.zeros(n, np.float32), np.zeros(n, np.int64), np.zeros((n, 1), np.float32)],

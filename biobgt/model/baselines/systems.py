@@ -114,13 +114,10 @@ _BIOBGT = (
         "preset paper-abide, stopped early",
         paper=Published(0.7400, 0.7333, 0.6841, 0.7000, 0.7667, parameters=465_000, epoch_seconds=650),
     ),
-    *(
-        _published(
-            name,
-            f"preset {name}, stopped early",
-            preset=preset_named(name, patience=EPOCHS_WITHOUT_GAIN),
-        )
-        for name in ("paper-adni", "paper-adhd")
+    _published(  # paper-adni has the same settings
+        "paper-adhd",
+        "presets paper-adhd and paper-adni, which are equal, stopped early",
+        preset=preset_named("paper-adhd", patience=EPOCHS_WITHOUT_GAIN),
     ),
     _published("paper-without-ne", "−NE", "none"),
     _published("paper-without-fm-attn", "−FM-Attn", preset=replace(_PUBLISHED, encoder_layers=0, contrast_weight=0.0)),
