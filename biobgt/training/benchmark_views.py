@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biobgt.false_discoveries import discovery_rates
+from biobgt.false_discoveries import FDR, discovery_rates
 from biobgt.model.baselines.system import Published, System
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.training_settings import REFERENCE
 from biobgt.training.intervals import paired_difference, tested_to_trained
 from biobgt.training.metrics import METRICS
-from biobgt.wording import listed
+from biobgt.wording import listed, percent, signed
 
 COSTS = ("seconds", "parameters")
 PAPERS = ("accuracy", "auc", "f1", "sensitivity", "specificity")  # metrics of the paper's tables
@@ -116,6 +116,24 @@ def benchmark_words(results: pd.DataFrame) -> str:
     return (
         f"{len(done)} of {len(rows)} rows were run, on {splits}{rest}. No row but BioBGT's "
         "preset 'best' was tuned on this cohort, and that one on validation subjects."
+    )
+
+
+def verdict_words(results: pd.DataFrame) -> str:
+    """Which systems are clearly better or worse than the linear model that all are compared with."""
+    systems, found = benchmark_systems(), compare_systems(results).set_index("model")
+    clear = found[found["q"] <= FDR]
+    better = [systems[str(key)].title for key in clear.index[clear["difference"] > 0]]
+    best, worse = str(found["difference"].idxmax()), int((clear["difference"] < 0).sum())
+    first = (
+        f"Clearly better than {systems[REFERENCE].title}, on the splits that both have: {listed(better)}."
+        if better
+        else f"No system is clearly better than {systems[REFERENCE].title} on the splits that both have."
+    )
+    difference, low, high = (signed(number, 3) for number in found.loc[best, ["difference", "low", "high"]].tolist())
+    return (
+        f"{first} The largest difference in AUC is that of {systems[best].title}, {difference} (95 % {low} to {high}). "
+        f"{worse} of {len(found)} are clearly worse (false discovery rate of {percent(FDR)})."
     )
 
 

@@ -18,6 +18,7 @@ from biobgt.training.benchmark_views import (
     beside_paper,
     impossible_words,
     shown_table,
+    verdict_words,
 )
 from biobgt.training.cost_views import shown_costs
 from biobgt.training.metrics import METRICS
@@ -83,6 +84,17 @@ def test_costs_stand_beside_the_papers() -> None:
         "20",
         "650",
     ]
+
+
+def test_verdict_names_what_is_clearly_better_than_the_linear_model() -> None:
+    found = verdict_words(RESULTS)
+    assert found.startswith("No system is clearly better than ridge on log-Euclidean connectivity")
+    assert "0 of 2 are clearly worse" in found
+    above = lines(ridge_log=[0.7, 0.72, 0.74], graphormer=[0.8, 0.8201, 0.84], svm=[0.6, 0.6201, 0.64])
+    found = verdict_words(above)
+    assert "Clearly better than ridge on log-Euclidean connectivity, on the splits that both have: Graphormer." in found
+    assert "that of Graphormer, 0.100 (95 %" in found
+    assert "1 of 2 are clearly worse (false discovery rate of 5 %)" in found
 
 
 def test_rows_of_the_paper_that_contradict_themselves_are_named() -> None:

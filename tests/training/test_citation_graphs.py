@@ -29,7 +29,7 @@ from biobgt.training.citation_graphs import (
     read_citations,
     sparse_walk_returns,
 )
-from biobgt.training.citation_views import chosen_settings, shown_citations
+from biobgt.training.citation_views import chosen_settings, citation_words, shown_citations
 
 REAL = Path("../shared/data/cora.npz")
 N, WORDS = 90, 30
@@ -177,6 +177,16 @@ def test_the_table_has_the_spread_over_seeds_and_the_papers_numbers() -> None:
     )
     assert (second["network"], second["seeds"], second["accuracy"]) == ("Cora", "2", "82.0 ± 2.8")
     assert second["paper: F1 / acc. / AUC"] == "81.0 / 81.7 / 97.4"
+
+
+def test_words_name_the_best_system_of_each_network() -> None:
+    shared = {"settings": "a", "seed": 0, "validation_accuracy": 0.5}
+    given = {("cora", "gat"): 0.8, ("cora", "biobgt"): 0.7, ("citeseer", "gat"): 0.6, ("citeseer", "biobgt"): 0.65}
+    lines = [{**shared, "data": data, "system": system, "accuracy": value} for (data, system), value in given.items()]
+    assert (
+        "The highest mean accuracy is 65.0 % on Citeseer (BioBGT; BioBGT has 65.0 %) and 80.0 % on Cora (GAT; BioBGT "
+        "has 70.0 %)." in citation_words(pd.DataFrame(lines))
+    )
 
 
 def test_a_file_that_is_not_there_is_asked_for(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from biobgt.training.benchmark_views import (
     benchmark_words,
     impossible_words,
     shown_table,
+    verdict_words,
 )
 from biobgt.training.card_views import FIXED_SPACE
 from biobgt.training.citation_views import CITATIONS_NAME, citation_words, shown_citations
@@ -28,7 +29,7 @@ def show_benchmark(view: View) -> None:
     st.markdown(
         "The paper compares BioBGT with graph transformers, graph networks and classical models. Those that "
         "could be built were written anew from their descriptions, and are given the same subjects, splits and inputs. "
-        f"{OTHER_SUBJECTS}"
+        f"{OTHER_SUBJECTS} {verdict_words(results)}"
     )
     trained_there = installed_models().get(BenchmarkResults.example_of)
     if trained_there is not None:
@@ -39,7 +40,8 @@ def show_benchmark(view: View) -> None:
     )
     _show_folded("All metrics, as a table", shown_table(results), words)
     _show_folded(COSTS_NAME, shown_costs(results, epoch_times()), cost_words())
-    _show_folded(CITATIONS_NAME, shown_citations(citation_runs()), citation_words())
+    runs = citation_runs()
+    _show_folded(CITATIONS_NAME, shown_citations(runs), citation_words(runs))
 
 
 def _show_folded(name: str, table: pd.DataFrame, words: str) -> None:
