@@ -121,19 +121,19 @@ def benchmark_words(results: pd.DataFrame) -> str:
 
 def verdict_words(results: pd.DataFrame) -> str:
     """Which systems are clearly better or worse than the linear model that all are compared with."""
-    systems, found = benchmark_systems(), compare_systems(results).set_index("model")
-    clear = found[found["q"] <= FDR]
-    better = [systems[str(key)].title for key in clear.index[clear["difference"] > 0]]
-    best, worse = str(found["difference"].idxmax()), int((clear["difference"] < 0).sum())
+    systems, rows = benchmark_systems(), _records(compare_systems(results))
+    clear = [row for row in rows if row["q"] <= FDR]
+    better = [systems[row["model"]].title for row in clear if row["difference"] > 0]
     first = (
         f"Clearly better than {systems[REFERENCE].title}, on the splits that both have: {listed(better)}."
         if better
         else f"No system is clearly better than {systems[REFERENCE].title} on the splits that both have."
     )
-    difference, low, high = (signed(number, 3) for number in found.loc[best, ["difference", "low", "high"]].tolist())
+    best = max(rows, key=lambda row: row["difference"])
+    difference, low, high = (signed(best[name], 3) for name in ("difference", "low", "high"))
     return (
-        f"{first} The largest difference in AUC is that of {systems[best].title}, {difference} (95 % {low} to {high}). "
-        f"{worse} of {len(found)} are clearly worse (false discovery rate of {percent(FDR)})."
+        f"{first} The largest difference in AUC is that of {systems[best['model']].title}, {difference} (95 % {low} to "
+        f"{high}). {len(clear) - len(better)} of {len(rows)} are clearly worse (false discovery rate of {percent(FDR)})."
     )
 
 
