@@ -131,9 +131,10 @@ def verdict_words(results: pd.DataFrame) -> str:
     )
     best = max(rows, key=lambda row: row["difference"])
     difference, low, high = (signed(best[name], 3) for name in ("difference", "low", "high"))
+    n_worse = len(clear) - len(better)
     return (
         f"{first} The largest difference in AUC is that of {systems[best['model']].title}, {difference} (95 % {low} to "
-        f"{high}). {len(clear) - len(better)} of {len(rows)} are clearly worse (false discovery rate of {percent(FDR)})."
+        f"{high}). {n_worse} of {len(rows)} are clearly worse (false discovery rate of {percent(FDR)})."
     )
 
 
