@@ -168,7 +168,8 @@ def test_another_importance_stands_in_the_place_of_ne(shuffled: LabelledGraphs) 
 def test_the_register_has_every_row_and_says_why_one_is_empty() -> None:
     families = {family: [one for one in SYSTEMS.values() if one.family == family] for family in
                 ("classical", "BioBGT", "graph transformers", "graph networks")}  # fmt: skip
-    assert [len(rows) for rows in families.values()] == [5, 12, 9, 5]
+    # Of BioBGT one row stands for the settings on ADNI and on ADHD-200, which are equal in the paper.
+    assert [len(rows) for rows in families.values()] == [5, 11, 9, 5]
     assert {type(one) for one in families["BioBGT"]} == {BioBGTSystem}
     assert [one.baseline for one in families["classical"] if isinstance(one, ClassicalSystem)][:3] == [
         *BASELINES.values()
