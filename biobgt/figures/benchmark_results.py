@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
 
-HERE, PAPER, AUC = "here, 95 % interval", "the paper, on other subjects", "AUC"
+HERE, PAPER, AUC = "here, 95 % interval", "the paper, another selection of subjects", "AUC"
 CHANCE_AUC = 0.5
 _LONG = 45  # characters of a name
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from biobgt.false_discoveries import FDR, discovery_rates
-from biobgt.model.baselines.system import Published, System
+from biobgt.model.baselines.system import System
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.training_settings import REFERENCE
 from biobgt.training.intervals import paired_difference, tested_to_trained
-from biobgt.training.metrics import METRICS
+from biobgt.training.metrics import METRICS, is_possible
 from biobgt.wording import listed, percent, signed
 
 COSTS = ("seconds", "parameters")
@@ -130,30 +130,32 @@ def verdict_words(results: pd.DataFrame) -> str:
         else f"No system is clearly better than {systems[REFERENCE].title} on the splits that both have."
     )
     best = max(rows, key=lambda row: row["difference"])
+    title = systems[best["model"]].title
     difference, low, high = (signed(best[name], 3) for name in ("difference", "low", "high"))
     n_worse = len(clear) - len(better)
     return (
-        f"{first} The largest difference in AUC is that of {systems[best['model']].title}, {difference} (95 % {low} to "
-        f"{high}). {n_worse} of {len(rows)} are clearly worse (false discovery rate of {percent(FDR)})."
+        f"{first} The highest AUC relative to it is that of {title}: a difference of {difference} "
+        f"(95 % {low} to {high}). {n_worse} of {len(rows)} are clearly worse (false discovery rate of {percent(FDR)})."
     )
 
 
 def impossible_words() -> str:
     """Which of the paper's rows have an accuracy outside of sensitivity and specificity; nothing where none has."""
-    found = [row.title for row in benchmark_systems().values() if _impossible(row.paper)]
+    papers = [(row.title, row.paper) for row in benchmark_systems().values()]
+    found = [
+        title
+        for title, paper in papers
+        if paper.accuracy is not None
+        and paper.sensitivity is not None
+        and paper.specificity is not None
+        and not is_possible(paper.accuracy, paper.sensitivity, paper.specificity, room=_ROOM)
+    ]
     return (
         f"The paper's numbers for {listed(found)} contradict each other: with two groups, accuracy lies between "
         "sensitivity and specificity."
         if found
         else ""
     )
-
-
-def _impossible(paper: Published) -> bool:
-    if paper.accuracy is None or paper.sensitivity is None or paper.specificity is None:
-        return False
-    low, high = sorted((paper.sensitivity, paper.specificity))
-    return not low - _ROOM <= paper.accuracy <= high + _ROOM
 
 
 _MISSING = {NOT_RUN: "not yet", NOT_BUILT: "could not be built from what is published about them"}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from biobgt.model.baselines.systems import SYSTEMS
 from biobgt.training.benchmark_views import EMPTY
 from biobgt.wording import listed, percent
 
@@ -14,8 +15,7 @@ NETWORKS = {"citeseer": "Citeseer", "cora": "Cora"}
 TITLES = {
     "words": "linear model of a paper's words",
     "sgc": "linear model of words averaged over citations (SGC)",
-    "gat": "GAT",
-    "sat-pe": "SAT with positional encoding",
+    **{key: SYSTEMS[key].title for key in ("gat", "sat-pe")},
     "biobgt": "BioBGT",
 }
 # F1, accuracy and AUC in percent, as in the paper's last table.

@@ -73,14 +73,25 @@ def check_possible(metrics: Mapping[str, float], groups: Sequence[str]) -> None:
 
     Of two groups accuracy is the mean of the two, weighted by the groups' sizes.
     """
-    ends = metrics["sensitivity"], metrics["specificity"]
-    if len(groups) != 2 or not np.isfinite(ends).all():
-        return
-    if not min(ends) - 1e-9 <= metrics["accuracy"] <= max(ends) + 1e-9:
+    accuracy, sensitivity, specificity = (metrics[name] for name in ("accuracy", "sensitivity", "specificity"))
+    if len(groups) == 2 and not is_possible(accuracy, sensitivity, specificity):
         raise ValueError(
-            f"An accuracy of {metrics['accuracy']:.3f} cannot be, with sensitivity {ends[0]:.3f} and specificity "
-            f"{ends[1]:.3f}: it lies between them."
+            f"An accuracy of {accuracy:.3f} cannot be, with sensitivity {sensitivity:.3f} and specificity "
+            f"{specificity:.3f}: it lies between them."
         )
+
+
+def is_possible(accuracy: float, sensitivity: float, specificity: float, *, room: float = 1e-9) -> bool:
+    """Whether an accuracy of two groups lies between sensitivity and specificity, or one of these is not known.
+
+    Parameters
+    ----------
+    accuracy, sensitivity, specificity : float
+    room : float
+        How far outside it may lie.
+    """
+    ends = sensitivity, specificity
+    return not np.isfinite(ends).all() or min(ends) - room <= accuracy <= max(ends) + room
 
 
 def calibration_error(truth: ArrayLike, probabilities: ArrayLike, *, bins: int = CALIBRATION_BINS) -> float:

@@ -93,7 +93,7 @@ def test_verdict_names_what_is_clearly_better_than_the_linear_model() -> None:
     above = lines(ridge_log=[0.7, 0.72, 0.74], graphormer=[0.8, 0.8201, 0.84], svm=[0.6, 0.6201, 0.64])
     found = verdict_words(above)
     assert "Clearly better than ridge on log-Euclidean connectivity, on the splits that both have: Graphormer." in found
-    assert "that of Graphormer, 0.100 (95 %" in found
+    assert "that of Graphormer: a difference of 0.100 (95 %" in found
     assert "1 of 2 are clearly worse (false discovery rate of 5 %)" in found
 
 

@@ -1,4 +1,4 @@
-"""Models: the paper's tables done again, whichever model is chosen, and tables that are as wide as the page."""
+"""Models: the paper's tables done again, whichever model is chosen."""
 
 import pandas as pd
 import streamlit as st
@@ -15,10 +15,10 @@ from biobgt.training.benchmark_views import (
     shown_table,
     verdict_words,
 )
-from biobgt.training.card_views import FIXED_SPACE
 from biobgt.training.citation_views import CITATIONS_NAME, citation_words, shown_citations
 from biobgt.training.cost_views import COSTS_NAME, cost_words, shown_costs
 from session.view import View, measured_model
+from views.shared.tables import ALL_METRICS, show_table
 from views.shared.widgets import heading, plain, show
 
 
@@ -38,7 +38,7 @@ def show_benchmark(view: View) -> None:
         f"{PAPER_MARK}: the paper's numbers. {benchmark_words(results)} {impossible_words()} docs/benchmark.md says "
         "how each system was built and run."
     )
-    _show_folded("All metrics, as a table", shown_table(results), words)
+    _show_folded(ALL_METRICS, shown_table(results), words)
     _show_folded(COSTS_NAME, shown_costs(results, epoch_times()), cost_words())
     runs = citation_runs()
     _show_folded(CITATIONS_NAME, shown_citations(runs), citation_words(runs))
@@ -48,21 +48,3 @@ def _show_folded(name: str, table: pd.DataFrame, words: str) -> None:
     with st.expander(name):
         show_table(table, alt=f"{BenchmarkResults.name}: {name}")
         st.caption(plain(words))
-
-
-def show_table(table: pd.DataFrame, *, alt: str) -> None:
-    """A table whose cells break into lines, so that it is as wide as the page and no column is hidden.
-
-    Parameters
-    ----------
-    table : DataFrame of str
-        The first column names the rows.
-    alt : str
-        What a screen reader says of it.
-    """
-    st.table(table.map(_escaped).set_index(table.columns[0]), alt=alt)
-
-
-def _escaped(text: str) -> str:
-    """Plain text that keeps its fixed spaces, which :func:`plain` takes for any other."""
-    return FIXED_SPACE.join(plain(part) for part in text.split(FIXED_SPACE))

@@ -31,8 +31,9 @@ from biobgt.training.robustness_views import motion_words, noise_table, noise_wo
 from biobgt.wording import counted
 from session.shown_model import FITTING
 from session.view import View, current_view, measured_model
-from views.models.benchmark_panel import show_benchmark, show_table
+from views.models.benchmark_panel import show_benchmark
 from views.shared.model_notes import no_models, pick_readout, show_headline
+from views.shared.tables import ALL_METRICS, show_table
 from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_shown, plain, show
 
 
@@ -117,7 +118,7 @@ def _show_results(view: View, model: InstalledModel) -> None:
     card = model.card
     heading("Results", simulated=model.simulated)
     show(view, ResultsBeside.of(measured_model(model), NoOptions()), key="results")
-    with st.expander("All metrics, as a table"):
+    with st.expander(ALL_METRICS):
         show_table(results_table(card), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
         st.caption(plain(f"In brackets: 95 % bootstrap interval over subjects. {metrics_words(card)}"))
     evaluated = evaluation_table(card)

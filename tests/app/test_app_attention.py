@@ -1,0 +1,205 @@
+"""The page of attention: what it shows is what the models' folders hold."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure, heatmaps, in_atlas_order
+
+from biobgt.atlas import load_atlas
+from biobgt.figures.attention_words import connectivity_words
+from biobgt.model.attention_views import (
+    attention_received,
+    beside_connectivity,
+    colour_limits,
+    functional_labels,
+    select_attention,
+)
+from biobgt.model.group_results import load_groups
+from biobgt.model.pretrained import load_pretrained
+from biobgt.simulate import demo_cohort
+from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
+from biobgt.training.cards import seal_card
+from biobgt.wording import percent
+from session.loaded_cohorts import OWN
+from session.view import LoadedCohort
+
+APP = Path(__file__).resolve().parents[2] / "app"
+MODELS = ("abide-cc200", "adsim-aal90")
+pytestmark = pytest.mark.usefixtures("models")
+NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+
+
+def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:
+    page = in_atlas_order(open_page("attention"))
+    assert_no_error(page)
+    shown = figure(page, "attention_abide-cc200")
+    panels = heatmaps(shown)
+    assert [panel["coloraxis"] for panel in panels] == ["coloraxis"] * 2
+    for panel, group in zip(panels, ("NC", "ASD"), strict=True):
+        np.testing.assert_allclose(array(panel["z"]), select_attention(groups.attention[group]), rtol=1e-5)
+    other = figure(page, "attention_adsim-aal90")
+    assert len(heatmaps(other)) == 3
+    scales = [{end: one["layout"]["coloraxis"][end] for end in ("cmin", "cmax")} for one in (shown, other)]
+    maps = [select_attention(one) for name in MODELS for one in load_groups(name).attention.values()]
+    assert scales[0] == scales[1]  # one scale for models, too: 1 is uniform attention in all of them
+    assert tuple(scales[0].values()) == pytest.approx(colour_limits(maps), abs=1e-4)
+    assert "One colour scale for all groups of all models shown" in captions(page)
+    page.multiselect(key="models_shown").set_value(["adsim-aal90"]).run()
+    alone = figure(page, "attention_adsim-aal90")["layout"]["coloraxis"]
+    assert (alone["cmin"], alone["cmax"]) == pytest.approx(colour_limits(maps[-3:]), abs=1e-4)
+    assert "of all models shown" not in captions(page)
+    assert shown["layout"]["title"]["text"] == "Attention of abide-cc200"
+    assert figure(page, "attention_adsim-aal90")["layout"]["title"]["text"].endswith("simulated")
+    assert badges(page.main) >= 2
+
+
+def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, groups, folder) -> None:
+    page = open_page("attention")
+    assert_no_error(page)
+    text = " ".join(element.value for element in page.markdown)
+    assert "learns whom to look at" not in text
+    assert "They do not explain why a subject is assigned to a group" in text
+    assert NOT_MEASURED in text.replace("\\", "")  # the tiny models' cards were never completed
+    labels = functional_labels(load_atlas("cc200"), next(iter(load_atlas("cc200").labels)))
+    found = {
+        group: beside_connectivity(select_attention(groups.attention[group]), groups.connectivity[group], labels)
+        for group in ("NC", "ASD")
+    }
+    assert connectivity_words(found) in captions(page)
+    part = {"largest_change": 0.03, "mean_change": 0.01, "correlation": 0.9991, "changed_calls": 2}
+    beside = {"correlation": 0.7, "contrast": 3.0, "connectivity_contrast": 4.5}
+    parts = {
+        "members_at_start": 1,
+        "without": {NE_SHUFFLED: part, NO_ATTENTION: part},
+        "connectivity": dict.fromkeys(groups.n, beside),
+    }
+    file = folder / "abide-cc200" / "card.json"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(json.dumps({**json.loads(before), "parts": parts}), encoding="utf-8")
+    try:
+        page = open_page("attention")
+        text = " ".join(element.value for element in page.markdown).replace("\\", "")
+        assert "Setting attention to zero changes probabilities by 0.010 on average and 0.030 at most" in text
+        assert "1 of 2 members took no training step from the subjects' groups" in text
+        assert "gives 4.50 (NC) and 4.50 (ASD); a subject's attention" in captions(page)
+        assert "Setting attention to zero" in " ".join(m.value for m in open_page("models").markdown)
+    finally:
+        file.write_text(before, encoding="utf-8")
+
+
+def test_layer_and_head_are_those_chosen(open_page, groups) -> None:
+    page = in_atlas_order(open_page("attention"))
+    page.selectbox(key="attention_layer").select(2)
+    page.selectbox(key="attention_head").select(1).run()
+    assert_no_error(page)
+    first = heatmaps(figure(page, "attention_abide-cc200"))[0]
+    np.testing.assert_allclose(array(first["z"]), 200 * groups.attention["NC"][1, 0], rtol=1e-5)
+    assert "layer 2, head 1" in captions(page)
+    assert "The test is of the mean over layers and heads" not in captions(page)  # no block is framed in this order
+
+
+def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(open_page, groups, folder) -> None:
+    tests = folder / "abide-cc200" / "tests.csv"
+    before = tests.read_text(encoding="utf-8")
+    table = groups.tests.copy()
+    blocks = table.index[table["family"] == "block"]
+    table.loc[blocks, ["q", "q_unadjusted"]] = 0.5
+    marked = table.index[table["feature"] == "default → occipital"][0]
+    table.loc[marked, ["q", "q_unadjusted"]] = 0.01, 0.5
+    without = table.assign(covariates="mean_fd, age")  # not adjusted for overall connectivity, all blocks differ
+    without.loc[blocks, "q"] = 0.02
+    table["covariates"] = "mean_abs_fc, mean_fd, age"
+    pd.concat([table, without]).to_csv(tests, index=False)
+    seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
+    try:
+        page = open_page("attention")
+        shown = figure(page, "attention_difference")
+    finally:
+        tests.write_text(before, encoding="utf-8")
+        seal_card(folder / "abide-cc200")
+    z, names = array(shown["data"][0]["z"]), list(shown["data"][0]["y"])
+    positions = [demo_cohort("asd", n_per_group=1).atlas.regions.index(name) for name in names]
+    nc, asd = (select_attention(groups.attention[group]) for group in ("NC", "ASD"))
+    np.testing.assert_allclose(z, (asd - nc)[np.ix_(positions, positions)], atol=1e-4)
+    (frame,) = [shape for shape in shown["layout"]["shapes"] if shape.get("name") == "marked"]
+    labels = demo_cohort("asd", n_per_group=1).atlas.labelling("dosenbach")
+    inside = [labels[positions[row]] for row in range(200) if frame["y0"] < row < frame["y1"]]
+    across = [labels[positions[row]] for row in range(200) if frame["x0"] < row < frame["x1"]]
+    assert (set(inside), set(across)) == ({"default"}, {"occipital"})
+    said = captions(page)
+    assert "adjusted for overall connectivity, motion and age: 1 of 36 module blocks differs at" in said
+    assert "Without adjusting for overall connectivity (mean |FC|), 36 differ; unadjusted, 0." in said
+    assert "Not adjusted for sex and site" in said
+    panels = figure(page, "block_effects")["data"]
+    assert [sum("✱" in text for row in one["text"] for text in row) for one in panels] == [1, 36, 0]
+    effects = panels[0]
+    above = list(dict.fromkeys(label for label in labels if label))
+    assert list(effects["y"]) == above == list(effects["x"]), "modules in the order of the maps above"
+    block_table = next(element.value for element in page.dataframe if "FDR q" in element.value.columns)
+    assert block_table.iloc[0, 0] == f"{above[0]} → {above[0]}"
+    assert block_table["FDR q, without overall connectivity"].eq(0.02).all()
+
+
+def test_patient_groups_are_compared_with_each_other_either_way(open_page) -> None:
+    page = open_page("attention", cohort="ad")
+    page.selectbox(key="attention_first_group").select("AD").run()
+    page.selectbox(key="attention_second_group").select("MCI").run()
+    assert_no_error(page)
+    rows = load_groups("adsim-aal90").tests
+    rows = rows[(rows["between"] == "MCI - AD") & (rows["family"] == "block")].set_index("feature")
+    shown = figure(page, "block_effects")["data"][0]
+    at = list(shown["y"]).index("default"), list(shown["x"]).index("occipital")
+    assert array(shown["z"])[at] == pytest.approx(-rows.loc["default → occipital", "d"])
+    assert "among 3 AD, 3 MCI" in captions(page)
+    assert "AD against MCI: d =" in captions(page)
+
+
+def test_contrast_and_attention_received_are_the_folders(look_at, groups) -> None:
+    page = look_at("attention")
+    traces = figure(page, "contrast")["data"]
+    np.testing.assert_allclose(array(traces[0]["y"]), groups.contrast["NC"].ravel(), rtol=1e-6)
+    assert array(traces[3]["y"])[0] == pytest.approx(float(groups.contrast["ASD"].mean()), rel=1e-6)
+    nodes = next(trace for trace in figure(page, "received")["data"] if trace.get("name") == "regions")
+    expected = attention_received(select_attention(groups.attention["NC"]))
+    np.testing.assert_allclose(array(nodes["marker"]["color"]), expected, rtol=1e-5)
+    assert f"which is {percent(np.ptp(expected) / expected.mean())} of the mean" in captions(page)
+
+
+def test_own_subject_stands_beside_its_group(open_page, groups) -> None:
+    page = in_atlas_order(open_page("attention", subject="sim-ASD-001"))
+    page.toggle(key="own_attention").set_value(True).run()
+    assert_no_error(page)
+    own, beside = heatmaps(figure(page, "own_attention_map"))
+    subject = demo_cohort("asd")["sim-ASD-001"]
+    expected = select_attention(load_pretrained("abide-cc200").explain([subject]).attention[0])
+    np.testing.assert_allclose(array(own["z"]), expected, rtol=1e-4)
+    np.testing.assert_allclose(array(beside["z"]), select_attention(groups.attention["ASD"]), rtol=1e-5)
+
+
+def test_subject_on_another_atlas_gets_a_sentence(open_page) -> None:
+    for page in ("attention", "predict"):
+        shown = open_page(page, cohort="ad", model="abide-cc200")
+        assert_no_error(shown)
+        said = " ".join(as_shown(info.value) for info in shown.info)
+        assert "Model abide-cc200 was trained on Craddock CC200 with 200 regions" in said
+        assert "AAL-90 (cerebrum) with 90" in said
+
+
+def tabs(page) -> list[str]:
+    """Those that every model has."""
+    return [tab.label for tab in page.main.tabs if tab.label not in ("People", "Other networks")]
+
+
+def test_attention_has_its_sections_in_tabs_and_ones_own_subject_first(open_page, models) -> None:
+    page = open_page("attention")
+    assert_no_error(page)
+    groups = ["Groups side by side", "Difference", "Within modules", "In the brain"]
+    assert tabs(page) == [*groups, "One subject"]
+    page.session_state["own_cohort"] = LoadedCohort(OWN, demo_cohort("asd", n_per_group=1))
+    page.session_state["next_cohort"] = OWN
+    page.run()
+    assert_no_error(page)
+    assert tabs(page) == ["Your subject", *groups]
