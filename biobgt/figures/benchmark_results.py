@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HERE, PAPER, AUC = "here, 95 % interval", "the paper, another selection of subjects", "AUC"
 CHANCE_AUC = 0.5
-_LONG = 45  # characters of a name
+_LONG = 50  # characters of a name that fit beside the marks of a narrow page; two lines in a row would overlap
 
 
 @registered

@@ -1,5 +1,7 @@
 """The benchmark's figure and its table show the committed lines, and say which rows have none."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,6 +121,12 @@ def test_the_screen_has_a_dot_with_its_interval_and_a_hollow_mark_of_the_paper()
     assert shown.numbers["paper_auc"].notna().sum() == sum(
         row.paper.auc is not None for row in benchmark_systems().values()
     )
+
+
+def test_no_two_names_of_two_lines_follow_each_other() -> None:
+    names = BenchmarkResults.of(MeasuredCohort(installed_model("abide-cc200").cohort), NoOptions()).plotly().data[0].y
+    long = ["<br>" in name for name in names]
+    assert not any(first and second for first, second in pairwise(long))
 
 
 def test_paper_and_screen_show_the_same() -> None:

@@ -114,9 +114,9 @@ _BIOBGT = (
         "preset paper-abide, stopped early",
         paper=Published(0.7400, 0.7333, 0.6841, 0.7000, 0.7667, parameters=465_000, epoch_seconds=650),
     ),
-    _published(  # paper-adni has the same settings
+    _published(  # stands for paper-adni, too, which has the same settings
         "paper-adhd",
-        "presets paper-adhd and paper-adni, which are equal, stopped early",
+        "preset paper-adhd",
         preset=preset_named("paper-adhd", patience=EPOCHS_WITHOUT_GAIN),
     ),
     _published("paper-without-ne", "−NE", "none"),
