@@ -7,7 +7,7 @@ TRAINED_ON = "the model was trained on this scan, so its prediction for it is no
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 
 # What begins emphasis, code, a tag, an entity or a link; a plain "<", "_" or "[" within a sentence is none of them.
-_MARKUP = re.compile(r"[\\`*~]|<(?=[a-zA-Z/!?])|&(?=[#\w]+;)|(?<!\w)_|_(?!\w)|(?<=\])[(\[:]|(?<=!)\[")
+_MARKUP = re.compile(r"[\\`*~]|<(?=[a-zA-Z/!?])|&(?=[#\w]+;)|(?<![^\W_])_|_(?![^\W_])|(?<=\])[(\[:]|(?<=!)\[")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 

@@ -96,6 +96,7 @@ def test_ids_of_files_survive_export_and_reading(tmp_path: Path, rng: np.random.
 @example("[x](javascript:alert(1))")
 @example("![x](http://x)")
 @example("**bold** _it_ `code`")
+@example("__0__")
 @example("&lt;b&gt;")
 @example("<http://x>")
 def test_captions_show_markup_as_text(text: str) -> None:
