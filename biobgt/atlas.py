@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt import atlas_works as works
 from biobgt.assets import asset
 from biobgt.atlas_regions import Atlas
 from biobgt.errors import ChoiceNeeded
@@ -161,7 +160,7 @@ class BundledAtlas:
 
 def _schaefer(size: int) -> tuple[BundledAtlas, BundledAtlas]:
     """The two orders of Schaefer's parcels; XCP-D before 0.6 wrote 217 for 200 parcels by 17 networks."""
-    table, cites = asset("atlases", f"schaefer{size}.csv"), (works.SCHAEFER, "yeo2011")
+    table, cites = asset("atlases", f"schaefer{size}.csv"), ("schaefer2018", "yeo2011")
     written = rf"schaefer(?:2018)?n?{size}(?:parcels?|p)?"
     surface = f"schaefer{size}.npy" if size <= _LARGEST_SURFACE else ""
     by_7, by_17 = rf"{written}(?:x?7(?:networks|n)?)?", rf"{written}(?:x?17(?:networks|n)?)?|schaefer{size + 17}"
@@ -194,7 +193,7 @@ def _four_s(size: int) -> BundledAtlas:
         f"4s{size + 56}",
         f"XCP-D 4S{size + 56}",
         rf"4s{size + 56}(?:parcels)?",
-        (works.MEHTA, works.SCHAEFER, works.PAULI, works.NAJDENOVSKA, works.GLASSER_PIPELINES, works.KING),
+        ("mehta2024", "schaefer2018", "pauli2018", "najdenovska2018", "glasser2013", "king2019"),
         asset("atlases", f"schaefer{size}.csv"),
         followed_by=asset("atlases", "behind_schaefer56.csv"),
         surface=f"schaefer{size}.npy" if size <= _LARGEST_SURFACE else "",
@@ -211,7 +210,7 @@ BUNDLED: Registry[BundledAtlas] = Registry(
     BundledAtlas("cc200", "Craddock CC200", r"cc200|craddock200", "craddock2012"),
     BundledAtlas("aal90", "AAL-90 (cerebrum)", r"aal(?:90)?", "tzourio2002"),
     BundledAtlas("aal116", "AAL-116", r"aal(?:116)?", "tzourio2002"),
-    BundledAtlas("aal2_120", "AAL2", r"aal2(?:120)?", works.ROLLS),
+    BundledAtlas("aal2_120", "AAL2", r"aal2(?:120)?", "rolls2015"),
     BundledAtlas("dosenbach160", "Dosenbach 160", r"dos(?:enbach)?160", "dosenbach2010"),
     BundledAtlas("power264", "Power 264", r"power264", "power2011"),
     *(atlas for size in _HUNDREDS for atlas in _schaefer(size)),
@@ -233,24 +232,24 @@ BUNDLED: Registry[BundledAtlas] = Registry(
         surface="glasser360.npy",
     ),
     BundledAtlas("gordon333", "Gordon 333", r"gordon(?:333)?(?:2014|2016)?", "gordon2016"),
-    BundledAtlas("brainnetome246", "Brainnetome 246", r"brainnetome(?:246)?|bna?(?:246)?", works.FAN),
+    BundledAtlas("brainnetome246", "Brainnetome 246", r"brainnetome(?:246)?|bna?(?:246)?", "fan2016"),
     BundledAtlas(
         "desikan68",
         "Desikan-Killiany 68 (cortex)",
         _DESIKAN.format("(?:68)?", "68"),
-        works.DESIKAN,
+        "desikan2006",
         surface="desikan68.npy",
     ),
     BundledAtlas(
         "desikan82",
         "Desikan-Killiany 82 (with subcortex)",
         _DESIKAN.format("(?:82)?", "82"),
-        works.DESIKAN,
+        "desikan2006",
         surface="desikan82.npy",
     ),
-    BundledAtlas("destrieux148", "Destrieux 148", r"destrieux(?:148|2009|2010)?|a2009s", works.DESTRIEUX),
+    BundledAtlas("destrieux148", "Destrieux 148", r"destrieux(?:148|2009|2010)?|a2009s", "destrieux2010"),
     BundledAtlas(
-        "harvard_oxford112", "Harvard-Oxford 112 (brainGraph's order)", r"harvardoxford112|hoa112", works.MAKRIS
+        "harvard_oxford112", "Harvard-Oxford 112 (brainGraph's order)", r"harvardoxford112|hoa112", "makris2006"
     ),
 )
 

@@ -7,18 +7,16 @@ from typer.testing import CliRunner
 
 from biobgt import ConnectomeSettings, InputError, load_atlas, read_cohort
 from biobgt.atlas import BUNDLED, BundledAtlas
-from biobgt.cited_work import Reference
 from biobgt.cli.main import app
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.measured import MeasuredCohort
 from biobgt.readers import find_atlas
-from biobgt.references import bibliography
+from biobgt.references import Reference, bibliography
 
 REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")
 ISLAND = Reference(
     "crusoe1719",
-    "Crusoe et al. 1719",
     "article",
     {
         "author": "Crusoe, Robinson and others",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from biobgt.cited_work import Reference
+from biobgt.references import Reference
 
 _BRACKET = re.compile(r"\(([^()]+)\)")
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from biobgt.cited_work import Reference
 from biobgt.cohort import Cohort
 from biobgt.export.cited_text import Sentence, ToComplete, cited_works, cut
 from biobgt.export.making import options_in_full
@@ -17,7 +16,7 @@ from biobgt.export.own_citation import software_sentences
 from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.people import counted_people
-from biobgt.references import Citation, bibliography, in_brackets, work
+from biobgt.references import Citation, Reference, bibliography, in_brackets, work
 from biobgt.training.cohort_stories import STORIES, CohortStory
 from biobgt.wording import counted, listed
 

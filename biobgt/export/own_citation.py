@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from biobgt.assets import asset
-from biobgt.cited_work import Reference
 from biobgt.export.cited_text import ToComplete
-from biobgt.references import Citation
+from biobgt.references import Citation, Reference
 
 CITATION_FILE = "CITATION.cff"
 _ADDRESSES = ("doi", "repository-code", "url")  # in order of preference
@@ -47,7 +46,7 @@ def own_work() -> Reference:
     for name, field in (("doi", "doi"), ("url", "url"), ("repository-code", "url")):
         if name in about:
             fields[field] = str(about[name])
-    return Reference("biobgt", f"{author} {year}", "misc", fields)
+    return Reference("biobgt", "misc", fields)
 
 
 @cache

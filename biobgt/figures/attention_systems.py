@@ -11,7 +11,6 @@ from biobgt.figures.figure import registered
 from biobgt.figures.maps_beside import MapsBeside, Matrix
 from biobgt.figures.model_figure import ModelFigure, model_of, model_words, whose_model
 from biobgt.model.attention_views import colour_limits
-from biobgt.model.baselines.cited_works import CHEN_2022, YING_2021
 from biobgt.model.systems_attention import PERMUTATIONS, FollowsModules, follows_modules, load_systems_attention
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from biobgt.measured import Measured
 
 # The register of the benchmark has them too, but brings torch.
-_CITED = {"graphormer": YING_2021, "sat-pe": CHEN_2022}
+_CITED = {"graphormer": "ying2021", "sat-pe": "chen2022"}
 
 
 @registered
@@ -66,7 +65,7 @@ class AttentionSystems(ModelFigure, MapsBeside):
         return cls(
             **whose_model(model),
             methods=(
-                f"Graphormer ({YING_2021.short}), a structure-aware transformer ({CHEN_2022.short}) and BioBGT "
+                "Graphormer (Ying et al. 2021), a structure-aware transformer (Chen et al. 2022) and BioBGT "
                 "(Peng et al. 2025) were trained on the same subjects, each with its own settings, and the epoch of "
                 f"each was chosen on the same validation subjects. Their attention is that on the {found.n_subjects} "
                 "test subjects, mean over layers and heads.",

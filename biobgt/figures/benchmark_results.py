@@ -15,7 +15,6 @@ from biobgt.figures.model_figure import (
     model_of,
     whose_model,
 )
-from biobgt.model.baselines.cited_works import NADEAU_2003
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.wording import counted
 
@@ -73,9 +72,9 @@ class BenchmarkResults(ModelFigure):
                 "Systems were compared on the same random splits of the subjects into 80 % for training, 10 % for "
                 "validation and 10 % for testing, stratified by site and group. The epoch and one temperature of each "
                 "were chosen on the validation subjects. Intervals over splits are corrected for overlapping training "
-                f"sets ({NADEAU_2003.short}).",
+                "sets (Nadeau and Bengio 2003).",
             ),
-            citations=(*cited, NADEAU_2003),
+            citations=(*cited, "nadeau2003"),
             options=options,
             title="The paper's comparison on ABIDE, done again",
             rows=shown,

@@ -3,46 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from biobgt.cited_work import Reference, article
 from biobgt.references import Citation, work
 
 CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]
 ABIDE, CNI_ADHD, ADSIM, ADNI, FOLDER = get_args(CohortKind)
-
-_CRADDOCK = Reference(
-    "craddock2013",
-    "Craddock et al. 2013",
-    "misc",
-    {
-        "author": "Craddock, Cameron and others",
-        "title": "The {Neuro} {Bureau} Preprocessing Initiative: open sharing of preprocessed neuroimaging data and "
-        "derivatives",
-        "howpublished": "Frontiers in Neuroinformatics, conference abstract: Neuroinformatics 2013",
-        "year": "2013",
-        "doi": "10.3389/conf.fninf.2013.09.00041",
-    },
-)
-_SCHIRMER = article(
-    "schirmer2021",
-    "Schirmer et al. 2021",
-    "Schirmer, Markus D. and others",
-    "Neuropsychiatric disease classification using functional connectomics -- results of the connectomics in "
-    "neuroimaging transfer learning challenge",
-    "Medical Image Analysis",
-    "70",
-    "101972",
-    "10.1016/j.media.2021.101972",
-)
-_JACK = article(
-    "jack2008",
-    "Jack et al. 2008",
-    "Jack, Clifford R. and others",
-    "The {Alzheimer's} disease neuroimaging initiative ({ADNI}): {MRI} methods",
-    "Journal of Magnetic Resonance Imaging",
-    "27",
-    "685--691",
-    "10.1002/jmri.21049",
-)
 
 
 @dataclass(frozen=True)
@@ -89,7 +53,7 @@ STORIES: dict[str, CohortStory] = {
         title="ABIDE I, Preprocessed Connectomes Project",
         short="ABIDE",
         terms="Non-commercial research use (ABIDE / Preprocessed Connectomes Project).",
-        works=("dimartino2014", _CRADDOCK),
+        works=("dimartino2014", "craddock2013"),
         paper={"accuracy": "74.00 ± 2.01", "auc": "73.33 ± 2.37"},
         limits=(
             "Preprocessing shifts correlations: subjects to predict must be preprocessed as those it was trained on. "
@@ -105,7 +69,7 @@ STORIES: dict[str, CohortStory] = {
         title="CNI-TLC 2019 (ADHD and controls, one site, TR 2.5 s, CompCor)",
         short="CNI-2019",
         terms="Research use, as released for the CNI Transfer Learning Challenge.",
-        works=(_SCHIRMER,),
+        works=("schirmer2021",),
         paper={"accuracy": "71.06 ± 0.08", "auc": "71.64 ± 1.14"},
         limits=(
             "Children of one site; the challenge's own entries were weak too.",
@@ -131,7 +95,7 @@ STORIES: dict[str, CohortStory] = {
         title="ADNI, supplied by the user",
         short="ADNI",
         terms="ADNI data use agreement: the data may not be passed on.",
-        works=(_JACK,),
+        works=("jack2008",),
         paper={"accuracy": "52.08 ± 2.08", "auc": "62.33 ± 5.98"},
         limits=_OF_A_USER,
     ),

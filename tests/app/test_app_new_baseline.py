@@ -10,12 +10,12 @@ from new_objects import bundle_of, numbers_of, run
 from page_contents import as_shown, assert_no_error, figure
 from tiny_models import PRESET, write_tiny_model
 
-from biobgt.cited_work import Reference
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.model import presets, pretrained
 from biobgt.model.baselines import BASELINES, Baseline
 from biobgt.model.baselines.system import NETWORK_TRAINING, NetworkSystem, Published
 from biobgt.model.baselines.systems import SYSTEMS
+from biobgt.references import Reference
 from biobgt.training.card_views import evaluation_table
 
 TITLE = "the shares of the groups"
@@ -61,7 +61,7 @@ def test_baseline_is_evaluated_by_the_command_and_shown_on_the_page(open_page, s
 
 
 NETWORK = "the mean of all weights"
-WORK = Reference("nobody2031", "Nobody 2031", "article", {"author": "Nobody, Ada", "title": "Means", "year": "2031"})
+WORK = Reference("nobody2031", "article", {"author": "Nobody, Ada", "title": "Means", "year": "2031"})
 
 
 def mean_weight(n_regions: int, n_groups: int):

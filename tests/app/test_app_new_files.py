@@ -11,15 +11,15 @@ from subjects_page import cohort_of
 
 from biobgt import brain_graph, load_atlas
 from biobgt.atlas import BUNDLED, BundledAtlas
-from biobgt.cited_work import Reference
 from biobgt.export.making import make_figure
 from biobgt.hubs import hub_table
 from biobgt.readers import READERS, Reader, read_cohort
 from biobgt.readers.reading import Reading
+from biobgt.references import Reference
 from session.keys import EXPORT_LIST
 
 REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")
-CRUSOE = Reference("crusoe1719", "Crusoe 1719", "book", {"author": "Crusoe, Robinson", "year": "1719"})
+CRUSOE = Reference("crusoe1719", "book", {"author": "Crusoe, Robinson", "year": "1719"})
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ import pytest
 from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
 from page_contents import array, assert_no_error, captions, figure
 
-from biobgt.cited_work import Reference
 from biobgt.export.making import make_figure
 from biobgt.figures.figure import FIGURES, Figure
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.options import Options, option
+from biobgt.references import Reference
 from biobgt.simulate import demo_cohort
 from session import loaded_cohorts
 from session.keys import EXPORT_LIST
 
-PAGE1999 = Reference("page1999", "Page et al. 1999", "techreport", {"author": "Page, Lawrence", "year": "1999"})
+PAGE1999 = Reference("page1999", "techreport", {"author": "Page, Lawrence and others", "year": "1999"})
 PAGERANK = HubMeasure(
     "pagerank",
     "PageRank",

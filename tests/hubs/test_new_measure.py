@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from biobgt import ConnectomeSettings, InputError, hubs
-from biobgt.cited_work import Reference
 from biobgt.cli.main import app
 from biobgt.cohort_tables import analyse_hubs
 from biobgt.connectome import brain_graph, subject_connectivity
@@ -26,12 +25,11 @@ from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.hubs.region_story import region_story
 from biobgt.measured import MeasuredCohort
 from biobgt.project import save_project
-from biobgt.references import REFERENCES, bibliography
+from biobgt.references import REFERENCES, Reference, bibliography
 from biobgt.simulate import demo_cohort
 
 BRIN = Reference(
     "brin1998",
-    "Brin and Page 1998",
     "article",
     {"author": "Brin, Sergey and Page, Lawrence", "title": "The anatomy of a search engine", "year": "1998"},
 )
