@@ -2,18 +2,22 @@
 
 A copy is a project file in the user's data folder, which only that user can read, and beside it a small file with its
 name and the settings, which change more often than the subjects. Both are written whole or not at all. Few are kept,
-and none for long: they are data of people.
+and none for long: they are data of people. Only regular files that have a name of ours are read, counted or deleted;
+one that cannot be read now stays until its time is over, for it may be readable again.
 """
 
+import errno
 import json
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
@@ -27,6 +31,7 @@ _UNFINISHED = ".unfinished-"
 _OFF = "off"
 _KEY = re.compile(r"[0-9a-f]{8,64}")
 _DAY_S = 86400
+_LARGEST_ABOUT = 4 << 20  # bytes; a larger file is none of ours
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,8 @@ def switch(folder: Path, *, on: bool) -> None:
     if on:
         (folder / _OFF).unlink(missing_ok=True)
         return
-    for path in (*folder.glob(f"*{PROJECT_SUFFIX}"), *folder.glob(f"*{_ABOUT_SUFFIX}")):
-        forget_copy(folder, path.stem)
+    for path in _ours(folder):
+        path.unlink(missing_ok=True)
     _make(folder)
     _write(folder / _OFF, b"")
 
@@ -119,7 +124,9 @@ def save_settings(
     view : mapping of str to str, int, float or bool
         Further choices, as in a project file.
     """
-    if not (folder / f"{key}{PROJECT_SUFFIX}").exists():  # another page opened it, and has its own now
+    if folder / f"{key}{PROJECT_SUFFIX}" not in _ours(
+        folder, PROJECT_SUFFIX
+    ):  # another page opened it, and has its own now
         save_copy(folder, key, cohort, settings, view)
         return
     _write_about(folder, key, cohort, settings, view)
@@ -128,30 +135,45 @@ def save_settings(
 def copies(folder: Path) -> list[Copy]:
     """List the copies, the newest first; those beyond their time are deleted, and so is what was never finished."""
     found = []
-    for path in folder.glob(f"*{PROJECT_SUFFIX}"):
-        if path.name.startswith(_UNFINISHED):
-            continue
+    for path in _ours(folder, PROJECT_SUFFIX):
         about, age = _about(folder, path.stem), _age_s(path)
-        if about is None or age is None or age > KEPT_DAYS * _DAY_S:
+        if age is not None and age > KEPT_DAYS * _DAY_S:
             forget_copy(folder, path.stem)
-        else:
+        elif age is not None and about is not None:
             used = _age_s(folder / f"{path.stem}{_ABOUT_SUFFIX}")
             found.append(Copy(path.stem, about["name"], about["subjects"], age if used is None else used))
-    for path in folder.glob(f"{_UNFINISHED}*"):
+    alone = (path for path in _ours(folder, _ABOUT_SUFFIX) if not path.with_suffix(PROJECT_SUFFIX).exists())
+    for path in (*alone, *_ours(folder, prefix=_UNFINISHED)):
         if (_age_s(path) or 0) > _DAY_S:
-            path.unlink(missing_ok=True)
-    for path in folder.glob(f"*{_ABOUT_SUFFIX}"):
-        if not path.with_suffix(PROJECT_SUFFIX).exists() and (_age_s(path) or 0) > _DAY_S:
             path.unlink(missing_ok=True)
     return sorted(found, key=lambda copy: copy.age_s)
 
 
+def _ours(folder: Path, suffix: str = "", *, prefix: str = "") -> list[Path]:
+    """Regular files of our names in a folder: no link, no pipe, nothing that somebody else put there."""
+    suffixes = (suffix,) if suffix else (PROJECT_SUFFIX, _ABOUT_SUFFIX)
+    found = [] if folder.is_symlink() else [path for one in suffixes for path in folder.glob(f"{prefix}*{one}")]
+    return [path for path in found if _KEY.fullmatch(path.stem.removeprefix(prefix)) and _is_regular(path)]
+
+
+def _is_regular(path: Path) -> bool:
+    with suppress(OSError):
+        return stat.S_ISREG(path.lstat().st_mode)
+    return False
+
+
 def _age_s(path: Path) -> float | None:
-    """Seconds since a file was written; None where it is gone, as another page may have deleted it."""
+    """Seconds since a file was written; None where it is gone, as another page may have deleted it.
+
+    One that says it was written in the future was written now, from now on: else its time would never be over.
+    """
     try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
+        age = time.time() - path.lstat().st_mtime
+        if age < 0:
+            os.utime(path)
+    except OSError:
         return None
+    return max(age, 0.0)
 
 
 def open_copy(folder: Path, key: str) -> Project:
@@ -165,16 +187,20 @@ def open_copy(folder: Path, key: str) -> Project:
     about = _about(folder, key)
     if about is None:
         raise InputError("This copy is not there any more.")
-    project = open_project(folder / f"{key}{PROJECT_SUFFIX}")
+    try:
+        with _opened(folder / f"{key}{PROJECT_SUFFIX}") as stream:
+            project = open_project(stream)
+    except OSError as error:
+        raise InputError(f"This copy cannot be read ({error.strerror or type(error).__name__}).") from None
     view = {name: value for name, value in about["view"].items() if isinstance(value, ViewValue)}
     return replace(project, settings=settings_from(about["settings"]), view=view)
 
 
 def forget_copy(folder: Path, key: str) -> None:
     """Delete a copy."""
-    if _KEY.fullmatch(key):
-        for suffix in (PROJECT_SUFFIX, _ABOUT_SUFFIX):
-            (folder / f"{key}{suffix}").unlink(missing_ok=True)
+    for path in _ours(folder):
+        if path.stem == key:
+            path.unlink(missing_ok=True)
 
 
 def _write_about(
@@ -190,7 +216,8 @@ def _about(folder: Path, key: str) -> dict[str, Any] | None:
         return None
     kinds = {"name": str, "subjects": int, "settings": dict, "view": dict}
     try:
-        about = json.loads((folder / f"{key}{_ABOUT_SUFFIX}").read_bytes())
+        with _opened(folder / f"{key}{_ABOUT_SUFFIX}") as stream:
+            about = json.loads(stream.read(_LARGEST_ABOUT))
     except (OSError, ValueError, RecursionError):
         return None
     whole = isinstance(about, dict) and all(isinstance(about.get(name), kind) for name, kind in kinds.items())
@@ -198,8 +225,21 @@ def _about(folder: Path, key: str) -> dict[str, Any] | None:
 
 
 def _make(folder: Path) -> None:
+    """Make the folder, for its owner alone; a link to another folder is not followed."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if folder.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "The folder of the copies is a link to another", str(folder))
     folder.chmod(0o700)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a regular file to be read; OSError for a link, and for a pipe, which would else be waited for."""
+    safely = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, os.O_RDONLY | safely)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileNotFoundError(errno.ENOENT, "No regular file", str(path))
+    return os.fdopen(descriptor, "rb")
 
 
 def _unfinished(path: Path) -> Path:

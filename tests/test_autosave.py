@@ -1,7 +1,9 @@
 """Copies of the user's subjects: whole or not at all, private, few, and gone when forgotten."""
 
+import errno
 import os
 import stat
+import time
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +134,86 @@ def test_what_is_damaged_is_not_offered(tmp_path: Path, cohort: Cohort) -> None:
     assert autosave.copies(tmp_path) == []
     with pytest.raises(InputError):
         autosave.open_copy(tmp_path, "../../etc/passwd")
+
+
+@pytest.mark.parametrize("name", [f"{KEY}.json", f"{KEY}.biobgt"])
+def test_what_cannot_be_read_for_a_while_is_there_afterwards(
+    tmp_path: Path, cohort: Cohort, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    opened = os.open
+
+    def failing(path: Path, *arguments: int, **named: int) -> int:
+        if Path(path).name == name:
+            raise OSError(errno.EIO, "Input/output error")
+        return opened(path, *arguments, **named)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "open", failing)
+        disk.setattr(Path, "read_bytes", lambda path: os.close(failing(path, os.O_RDONLY)))
+        autosave.copies(tmp_path)
+        with pytest.raises(InputError):
+            autosave.open_copy(tmp_path, KEY)
+    assert [copy.key for copy in autosave.copies(tmp_path)] == [KEY]
+    assert len(autosave.open_copy(tmp_path, KEY).cohort) == 3
+
+
+def test_settings_that_are_damaged_do_not_cost_the_subjects(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    (tmp_path / f"{KEY}.json").write_text("{")
+    assert autosave.copies(tmp_path) == []
+    assert (tmp_path / f"{KEY}.biobgt").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other links and pipes")
+def test_a_folder_that_is_a_link_is_left_alone(tmp_path: Path, cohort: Cohort) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    autosave.save_copy(elsewhere, KEY, cohort, SETTINGS, {})
+    elsewhere.chmod(0o755)
+    link = tmp_path / "autosave"
+    link.symlink_to(elsewhere)
+    assert autosave.copies(link) == []
+    with pytest.raises(OSError, match="link"):
+        autosave.save_copy(link, KEY[::-1], cohort, SETTINGS, {})
+    with pytest.raises(OSError, match="link"):
+        autosave.switch(link, on=False)
+    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755
+    assert sorted(path.name for path in elsewhere.iterdir()) == [f"{KEY}.biobgt", f"{KEY}.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other links and pipes")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("suffix", [".biobgt", ".json"])
+@pytest.mark.parametrize("what", ["pipe", "link", "folder"])
+def test_what_is_no_regular_file_of_ours_is_neither_waited_for_nor_touched(
+    tmp_path: Path, cohort: Cohort, suffix: str, what: str
+) -> None:
+    folder, other = tmp_path / "autosave", KEY[::-1]
+    for key in (KEY, other):
+        autosave.save_copy(folder, key, cohort, SETTINGS, {})
+    strange = folder / f"{other}{suffix}"
+    real = strange.rename(tmp_path / "real")
+    make = {"pipe": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to(real)}
+    make[what](strange)
+    (folder / f"notes{suffix}").write_text("of somebody else")
+    assert [copy.key for copy in autosave.copies(folder)] == [KEY]
+    with pytest.raises(InputError):
+        autosave.open_copy(folder, other)
+    autosave.switch(folder, on=False)
+    assert sorted(path.name for path in folder.iterdir()) == sorted([strange.name, f"notes{suffix}", "off"])
+    assert real.exists()
+
+
+def test_a_date_in_the_future_is_today_s(tmp_path: Path, cohort: Cohort, monkeypatch: pytest.MonkeyPatch) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    for path in tmp_path.iterdir():
+        os.utime(path, (time.time() + 1e9, time.time() + 1e9))
+    (copy,) = autosave.copies(tmp_path)
+    assert copy.age_s == 0
+    now = time.time()
+    monkeypatch.setattr(autosave.time, "time", lambda: now + (autosave.KEPT_DAYS + 1) * 86400)
+    assert autosave.copies(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
