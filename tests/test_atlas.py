@@ -29,7 +29,7 @@ def test_bundled_atlases_have_names_coordinates_and_labels(name):
     assert np.nanmax(np.abs(atlas.coordinates)) < 110
     assert atlas.n_regions - atlas.placed.sum() == (56 if name.startswith("4s") else 0)
     assert set(atlas.labelling("paper")) - {None} <= set(PAPER_MODULES)
-    whole_brain = {"cc200", "aal90", "aal116", "aal2_120", "dosenbach160", "power264"}  # others are no part of the rest
+    whole_brain = {"cc200", "aal116", "aal2_120", "dosenbach160", "power264"}  # others have no cerebellum
     assert len(set(atlas.labelling("dosenbach")) - {None}) == (6 if name in whole_brain else 5)
     assert len(set(atlas.labelling("yeo7")) - {None}) == (6 if name == "dosenbach160" else 7)  # no limbic seed
     assert set(atlas.labels) <= set(LABELLINGS)
@@ -58,12 +58,52 @@ def test_dosenbach_seeds_have_their_own_labels():
     assert atlas.n_unlabelled("dosenbach") == 0
 
 
-def test_regions_far_from_every_seed_are_unlabelled():
-    seeds = load_atlas("dosenbach160").coordinates
-    cc200 = load_atlas("cc200")
-    distances = np.linalg.norm(cc200.coordinates[:, None] - seeds[None], axis=2).min(axis=1)
-    unlabelled = [label is None for label in cc200.labelling("dosenbach")]
-    assert unlabelled == (distances > LABEL_RADIUS_MM).tolist()
+def is_cerebellar(names):
+    return np.array(
+        [any(word in name for word in ("Cerebelum", "Vermis", "cerebellum", "CB", "Crus")) for name in names]
+    )
+
+
+@pytest.mark.parametrize("name", ["cc200", "aal90", "aal116", "aal2_120", "harvard_oxford112", "dosenbach160"])
+def test_a_region_has_the_label_of_the_nearest_seed_in_its_part_of_the_brain(name):
+    """Cerebellum or cerebrum; regions far from all those seeds have none."""
+    atlas, seeds = load_atlas(name), load_atlas("dosenbach160")
+    below = is_cerebellar(atlas.regions)
+    assert below.sum() == {"cc200": 17, "aal116": 26, "aal2_120": 26, "dosenbach160": 18}.get(name, 0)
+    distances = np.linalg.norm(atlas.coordinates[:, None] - seeds.coordinates[None], axis=2)
+    distances[below[:, None] != is_cerebellar(seeds.regions)] = np.inf
+    near, labels = distances.argmin(axis=1), seeds.labelling("dosenbach")
+    expected = [labels[j] if distances[i, j] <= LABEL_RADIUS_MM else None for i, j in enumerate(near)]
+    assert list(atlas.labelling("dosenbach")) == expected
+    given = set(np.array(atlas.labelling("dosenbach"))[below]) | set(np.array(atlas.labelling("yeo7"))[below])
+    assert given <= {"cerebellum", None}, "no cortical network in the cerebellum"
+    assert "cerebellum" not in np.array(atlas.labelling("dosenbach"))[~below]
+
+
+def test_regions_over_the_cerebellum_by_hand():
+    labels = {
+        name: dict(zip(load_atlas(name).regions, load_atlas(name).labelling("dosenbach"), strict=True))
+        for name in ("cc200", "aal90", "power264")
+    }
+    assert (labels["aal90"]["Lingual_L"], labels["aal90"]["Fusiform_L"]) == (None, "default")
+    assert labels["cc200"]["Fusiform_L (189)"] == "occipital"
+    assert labels["cc200"]["Cerebelum_3_R (190)"] is None  # its nearest seed is in the fusiform gyrus
+    power = {name for name, label in labels["power264"].items() if label == "cerebellum"}
+    assert power == {f"Power {number}" for number in (127, 183, 184, 185, 243, 244, 245, 246)}
+    atlas = load_atlas("power264")
+    assert {atlas.labelling("yeo7")[atlas.regions.index(name)] for name in power} == {None}
+
+
+def test_cerebellar_regions_of_cc200_go_with_one_another_in_real_subjects(shared_data):
+    """Every sixth subject of ABIDE; only regions 20 mm away or farther count."""
+    atlas, below = load_atlas("cc200"), is_cerebellar(load_atlas("cc200").regions)
+    with np.load(shared_data / "abide_cc200.npz") as stored:
+        recordings = np.split(stored["series"], np.cumsum(stored["n_timepoints"])[:-1])[::6]
+    whole = [one.astype(float) for one in recordings if (one.std(axis=0) > 0).all()]
+    mean = np.mean([np.corrcoef(one, rowvar=False) for one in whole], axis=0)
+    far = np.linalg.norm(atlas.coordinates[:, None] - atlas.coordinates[None], axis=2) > 20
+    with_others = np.array([mean[i, below & far[i]].mean() for i in range(200)])
+    assert with_others[below].min() > with_others[~below].max()
 
 
 def test_hemispheres_follow_the_names_of_aal():

@@ -4,9 +4,9 @@
 
 DIR holds one table per atlas (MNI centre of every region), ``images`` (Schaefer's label images) and ``surface`` (labels
 of the vertices of fsaverage5). Dosenbach-160 and Power-264 come with nilearn. Every region gets two kinds of functional
-labels by its position: those of the nearest Dosenbach seed, and Yeo's networks of the Schaefer parcel at its centre, or
-of the nearest one; each only within a distance (``biobgt/labellings.py``). Where a table has labels of its own, they
-come first.
+labels by its position: those of the nearest Dosenbach seed in its part of the brain (cerebellum or not), and, in the
+cortex, Yeo's networks of the Schaefer parcel at its centre, or of the nearest one; each only within a distance
+(``biobgt/labellings.py``). Where a table has labels of its own, they come first.
 """
 
 import re
@@ -93,6 +93,9 @@ APARC = [
     "transversetemporal",
     "insula",
 ]
+# Power's regions have numbers, no names. These lie 5 mm or more below the occipital and temporal cortex of Schaefer's
+# parcels: the four of Power's cerebellar network and four that he left without one.
+POWER_CEREBELLUM = [127, 183, 184, 185, 243, 244, 245, 246]
 ASEG = ["Thalamus", "Putamen", "Pallidum", "Caudate", "Hippocampus", "Amygdala", "Accumbens-area"]
 # The 56 regions that XCP-D's 4S atlases put behind Schaefer's, in their order (PennLINC's AtlasPack).
 CIT168 = ["Pu", "Ca", "NAC", "EXA", "GPe", "GPi", "SNc_PBP_VTA", "RN", "SNr", "VeP", "HN", "HTH", "MN", "STH"]
@@ -118,24 +121,29 @@ def dosenbach_seeds() -> pd.DataFrame:
     return frame.assign(paper_module=frame["name"].map(modules).fillna(""))
 
 
-def with_seed_labels(regions: pd.DataFrame, seeds: pd.DataFrame, *, cortex: bool = False) -> pd.DataFrame:
-    """Give each region the labels of its nearest seed, or none when that seed is too far away.
+def with_seed_labels(regions: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFrame:
+    """Give each region the labels of the nearest seed of its part of the brain, or none when that is too far away.
 
-    ``cortex``: regions of the cerebral cortex take no seed of the cerebellum, which is close under the fusiform gyrus.
+    The cerebellum takes seeds of the cerebellum and nothing else does: they lie close under the fusiform gyrus.
     """
     distances = cdist(regions[["x", "y", "z"]], seeds[["x", "y", "z"]])
-    if cortex:
-        below = (seeds["dosenbach_network"] == "cerebellum").to_numpy()
-        distances[np.ix_(~is_below(regions), below)] = np.inf
+    cerebellar = (seeds["dosenbach_network"] == "cerebellum").to_numpy()
+    distances[(lobes(regions) == "Cerebellum")[:, None] != cerebellar] = np.inf
     nearest, nearest_mm = distances.argmin(axis=1), distances.min(axis=1)
     close = nearest_mm <= LABEL_RADIUS_MM
     labels = {column: np.where(close, seeds[column].to_numpy()[nearest], "") for column in SEED_COLUMNS[2:]}
     return regions.assign(nearest_seed=seeds["name"].to_numpy()[nearest], seed_mm=nearest_mm.round(1), **labels)
 
 
-def is_below(regions: pd.DataFrame) -> NDArray[np.bool_]:
-    """Tell the nuclei and the cerebellum from the cerebral cortex, as far as the source does."""
-    return regions.get("lobe", pd.Series("", regions.index)).isin(["SCGM", "Cerebellum"]).to_numpy()
+def lobes(regions: pd.DataFrame) -> NDArray[np.str_]:
+    """The lobes, among them ``Cerebellum`` and ``SCGM`` (nuclei, brain stem); tables without them are of the cortex."""
+    return regions.get("lobe", pd.Series("", regions.index)).to_numpy(str)
+
+
+def lobes_by_name(names: pd.Series) -> NDArray[np.str_]:
+    """Tell cerebellum and nuclei from the cortex by names of AAL or of Dosenbach's seeds; AAL names no brain stem."""
+    below = names.str.contains("Caudate|Putamen|Pallidum|Thalamus|^Hippocampus|Amygdala") | (names == "")
+    return np.where(names.str.contains("Cerebelum|Vermis|cerebellum"), "Cerebellum", np.where(below, "SCGM", ""))
 
 
 def yeo_networks(tables: Path) -> Callable[[pd.DataFrame], pd.DataFrame]:
@@ -148,8 +156,8 @@ def yeo_networks(tables: Path) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
     def label(regions: pd.DataFrame) -> pd.DataFrame:
         mm, nearest = tree.query(regions[["x", "y", "z"]])
-        # The networks are of the cerebral cortex: a nucleus beside it is in none.
-        close = (mm <= YEO_RADIUS_MM) & ~is_below(regions)
+        # The networks are of the cerebral cortex: a nucleus or cerebellar region beside it is in none.
+        close = (mm <= YEO_RADIUS_MM) & ~np.isin(lobes(regions), ["SCGM", "Cerebellum"])
         own = parcels.iloc[found[nearest] - 1]
         networks = {"yeo7": own["yeo7"].map(YEO7), "yeo17": own["yeo17"].map(YEO17)}
         by_place = {key: np.where(close, values.to_numpy(), "") for key, values in networks.items()}
@@ -236,16 +244,19 @@ def older(tables: Path, seeds: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The atlases whose first labelling is Dosenbach's."""
     cc200, aal116 = pd.read_csv(tables / "cc200.csv"), pd.read_csv(tables / "aal116.csv")
     # CC200 regions have numbers, not names: the best-overlapping AAL region and the number name them.
-    cc200 = cc200.assign(name=cc200["aal"].fillna("No AAL region") + " (" + cc200["roi"].astype(str) + ")")
-    below = aal116["name"].str.contains("Cerebelum|Vermis|Caudate|Putamen|Pallidum|Thalamus|Hippocampus|Amygdala")
-    aal116 = aal116.assign(lobe=np.where(below & ~aal116["name"].str.startswith("Para"), "SCGM", ""))
+    overlapped = cc200["aal"].fillna("")
+    named = overlapped.replace("", "No AAL region") + " (" + cc200["roi"].astype(str) + ")"
+    cc200 = cc200.assign(name=named, lobe=lobes_by_name(overlapped))
+    aal116 = aal116.assign(lobe=lobes_by_name(aal116["name"]))
+    seeds = seeds[["name", "x", "y", "z"]].assign(lobe=lobes_by_name(seeds["name"]))
     power = datasets.fetch_coords_power_2011()["rois"]
     power = power.assign(name="Power " + power["roi"].astype(str)).astype(dict.fromkeys("xyz", float))
+    power = power.assign(lobe=np.where(power["roi"].isin(POWER_CEREBELLUM), "Cerebellum", ""))
     return {
         "cc200": cc200,
         "aal116": aal116,
         "aal90": aal116[aal116["in_aal90"]],
-        "dosenbach160": seeds[["name", "x", "y", "z"]],
+        "dosenbach160": seeds,
         "power264": power,
     }
 
@@ -302,7 +313,7 @@ def main(
         table = label(with_seed_labels(regions, seeds))
         _written(table, [*SEED_COLUMNS, *yeo]).to_csv(HERE / f"{name}.csv", index=False)
     for name, regions in newer(tables).items():
-        table = label(with_seed_labels(regions, seeds, cortex=True))
+        table = label(with_seed_labels(regions, seeds))
         _written(table, ["gordon", *yeo, "glasser_division", *SEED_COLUMNS]).to_csv(HERE / f"{name}.csv", index=False)
     behind_schaefer().to_csv(HERE / "behind_schaefer56.csv", index=False)
     for folder in ("images", "surface"):

@@ -79,7 +79,8 @@ class CohortRef:
         if self.own and self.sha256 and cohort_sha256(cohort) != self.sha256:
             raise InputError(
                 f"These are not the subjects that the figures were made of: the SHA-256 of '{cohort.name}' is another "
-                f"than that of '{self.name}' at the time. Bring the same files, with the same atlas and groups."
+                f"than that of '{self.name}' at the time. Bring the same files, with the same atlas and groups, "
+                "or use the version of BioBGT Explorer that provenance.json names."
             )
 
 

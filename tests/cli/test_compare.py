@@ -297,4 +297,4 @@ def test_attention_in_tables(run, simulated, simulated_cohort, tmp_path):
     expected = [np.delete(mean[:, region], region).mean() for region in range(90)]
     np.testing.assert_allclose(received[list(simulated_cohort.atlas.regions)].to_numpy()[0], expected, rtol=1e-4)
     blocks = pd.read_csv(tmp_path / "module_blocks.csv")
-    assert len(blocks.columns) == 2 + 36
+    assert len(blocks.columns) == 2 + 25  # AAL-90 has no cerebellum

@@ -74,7 +74,7 @@ def test_captions_and_methods_say_who_was_compared_and_adjusted_for_what(shown):
     ]
 
 
-@pytest.mark.parametrize(("of", "n_features"), [("fc-blocks", 21), ("segregation", 7)])
+@pytest.mark.parametrize(("of", "n_features"), [("fc-blocks", 15), ("segregation", 7)])
 def test_networks_and_segregation_are_drawn_too(measured, of, n_features):
     options = replace(OPTIONS, of=of, covariates=("none",), runs=1)
     shown = GroupDifferences.of(measured, options)

@@ -359,7 +359,7 @@ def test_attention_of_other_networks_is_told_with_how_well_it_follows_modules() 
     plain = AttentionSystems.of(measured, AttentionOrderOptions(order=ATLAS_ORDER))
     assert plain.follows == {}
     assert list(plain.panels) == ["Graphormer", "SAT", "BioBGT"]
-    assert list(shown.panels)[2] == "BioBGT\nratio 1.66"
+    assert list(shown.panels)[2] == "BioBGT\nratio 1.69"
     other = MeasuredCohort(installed_model("cni-adhd-cc200").cohort).of(None)
     with pytest.raises(InputError, match="subjects of model abide-cc200 only"):
         AttentionSystems.of(other, AttentionOrderOptions())
