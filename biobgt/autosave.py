@@ -45,7 +45,12 @@ class Copy:
 
 
 def autosave_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where copies lie: in the user's data folder, as each system has it."""
+    """Where copies lie."""
+    return data_folder(environment) / "autosave"
+
+
+def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """What is the user's alone: in the user's data folder, as each system has it."""
     home = Path.home()
     if sys.platform == "darwin":
         data = home / "Library" / "Application Support"
@@ -53,7 +58,7 @@ def autosave_folder(environment: Mapping[str, str] = os.environ) -> Path:
         data = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
     else:
         data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return data / "biobgt" / "autosave"
+    return data / "biobgt"
 
 
 def is_on(folder: Path) -> bool:

@@ -21,7 +21,7 @@ from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.hubs.split_half import why_not_split
 from biobgt.hubs.sweep import REFERENCES
-from biobgt.kept_results import Store
+from biobgt.kept_results import Store, warn_not_kept
 from biobgt.measured import Measured, MeasuredCohort
 from biobgt.measured_graph import connectivity_key
 from biobgt.modules import Partition, combine_partitions, match_modules
@@ -210,7 +210,7 @@ def measure_each(
     workers, scheduler, progress, tell, store
         As for :func:`analyse_hubs`.
     """
-    return map_subjects(
+    answers = map_subjects(
         partial(_ask, question=question),
         _jobs(cohort, settings, store),
         workers=workers,
@@ -218,6 +218,9 @@ def measure_each(
         progress=progress,
         tell=tell,
     )
+    if (troubles := [trouble for _, trouble in answers if trouble]) and store is not None and not store.trouble:
+        warn_not_kept(troubles[0])  # which other processes leave to this one
+    return [answer for answer, _ in answers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +259,9 @@ class _SubjectHubs:
     halves: pd.DataFrame
 
 
-def _ask(job: _OneSubject, *, question: Callable[[Measured], Result]) -> Result:
-    return question(job.measured())
+def _ask(job: _OneSubject, *, question: Callable[[Measured], Result]) -> tuple[Result, str]:
+    """The answer, and why results are no longer kept."""
+    return question(job.measured()), "" if job.store is None else job.store.trouble
 
 
 def _jobs(cohort: Cohort, settings: ConnectomeSettings, store: Store | None) -> list[_OneSubject]:

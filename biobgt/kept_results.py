@@ -3,12 +3,15 @@
 :mod:`biobgt.measured` measures them; :mod:`biobgt.result_store` keeps them in a folder.
 """
 
+import logging
 from collections.abc import Hashable
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol
 
 from biobgt.graph import ConnectomeSettings
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,9 @@ class Key:
 
 
 class Store(Protocol):
-    """Where results are kept."""
+    """Where results are kept; ``trouble`` says why they no longer are, such as a full disk."""
+
+    trouble: str
 
     def get(self, key: Key) -> Any | None:
         """A result, or None where it is not kept."""
@@ -88,8 +93,15 @@ class Store(Protocol):
         """Keep a result."""
 
 
+def warn_not_kept(why: str) -> None:
+    """Say once for a job that it goes on without keeping results, and why."""
+    _log.warning("Measured results are no longer kept: %s.", why)
+
+
 class MemoryStore:
     """Results in memory, a number of each kind; the oldest of a kind makes room for the newest."""
+
+    trouble = ""
 
     def __init__(self) -> None:
         self._kept: dict[Kind, dict[Key, Any]] = {}
@@ -115,6 +127,8 @@ class MemoryStore:
 
 class NoStore:
     """Keeps nothing: everything is measured whenever it is asked for."""
+
+    trouble = ""
 
     def get(self, key: Key) -> None:
         """Nothing is kept."""

@@ -1,8 +1,10 @@
-"""Where results go: folders that can be made, and files that appear whole or not at all."""
+"""Where results go: folders that can be made, files that appear whole or not at all, and those that are one user's."""
 
+import errno
 import glob
 import hashlib
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -68,6 +70,35 @@ def atomic_file(path: Path) -> Iterator[Path]:
         raise
     finally:
         lock.close()
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all; folders that are made are the owner's, too."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, unfinished = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(unfinished).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(unfinished).unlink()
+        raise
+
+
+def read_private(path: Path, most: int) -> bytes:
+    """Read what :func:`write_private` wrote; OSError for what others own or can read, links, pipes and larger files."""
+    safely = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, os.O_RDONLY | safely), "rb") as stream:
+        about = os.fstat(stream.fileno())
+        if not stat.S_ISREG(about.st_mode) or not is_own(about, 0o077) or about.st_size > most:
+            raise PermissionError(errno.EPERM, "not a file of this user's alone", str(path))
+        return stream.read(most)
+
+
+def is_own(about: os.stat_result, denied: int = 0o022) -> bool:
+    """Whether a file or folder is this user's and others have none of some rights, to write unless told otherwise."""
+    return not hasattr(os, "getuid") or (about.st_uid == os.getuid() and not about.st_mode & denied)
 
 
 def _clear_abandoned(path: Path) -> None:

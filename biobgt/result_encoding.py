@@ -1,11 +1,13 @@
 """Results as arrays and words, and back: what is read again equals what was written.
 
 A result is a number, a text, an array, a table, a tuple, list or mapping of these, or a frozen dataclass of the
-packages that measure. Its arrays are put aside; everything else becomes JSON. Nothing is pickled, and reading makes
-nothing but these.
+packages that measure. It becomes one line of JSON, and behind it the bytes of its arrays. Nothing is pickled, reading
+makes nothing but these, and nothing larger than what was written.
 """
 
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
@@ -13,10 +15,51 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-Arrays = dict[str, np.ndarray]
+Arrays = list[np.ndarray]
+_NUMBERS_AND_TEXT = "biufU"
+_WORDS = ("str", "object")  # dtypes of columns that are written as lists
+_MOST_WORDS = 1 << 23  # bytes of JSON, which take up to thirty times as much once read; larger results are not kept
 # Where the dataclasses of results are; no other is made again.
 _MEASURING = ("biobgt.hubs.", "biobgt.modules.", "biobgt.model.", "biobgt.groups.")
 _OWN = ("biobgt.atlas_regions", "biobgt.cited_work", "biobgt.connectome", "biobgt.graph")
+
+
+def to_bytes(result: Any) -> bytes:
+    """A result as bytes; TypeError where it is none of those that can be written, or its words are too many."""
+    arrays: Arrays = []
+    words = encoded(result, arrays)
+    kinds = [(one.dtype.str, one.shape, "F" if one.flags.fnc else "C") for one in arrays]  # sums depend on the order
+    line = json.dumps({"words": words, "arrays": kinds}).encode()
+    if len(line) > _MOST_WORDS:
+        raise TypeError("The words of this result are too many to be written.")
+    return b"".join((line, b"\n", *(one.tobytes("A") for one in arrays)))
+
+
+def from_bytes(content: bytes) -> Any:
+    """What :func:`to_bytes` wrote; ValueError where it did not write this."""
+    line, _, rest = content.partition(b"\n")
+    if len(line) > _MOST_WORDS:
+        raise ValueError("more words than any result has")
+    try:
+        said = json.loads(line)
+        return decoded(said["words"], _decoded_arrays(said["arrays"], rest))
+    except Exception as error:  # what classes and pandas say to parts that are not theirs, whatever that is
+        raise ValueError("These bytes are of no result.") from error
+
+
+def _decoded_arrays(kinds: Any, content: bytes) -> Arrays:
+    """Arrays that are exactly the bytes there are."""
+    arrays, at = [], 0
+    for named, shape, order in kinds:
+        dtype = np.dtype(named)
+        if dtype.kind not in _NUMBERS_AND_TEXT or not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError("no array of numbers or text")
+        found = np.frombuffer(content, dtype, math.prod(shape), at)
+        arrays.append(found.reshape(shape, order=order).copy(order))
+        at += found.nbytes
+    if at != len(content):
+        raise ValueError("other bytes than those of the arrays")
+    return arrays
 
 
 def encoded(value: Any, arrays: Arrays) -> Any:
@@ -39,15 +82,15 @@ def encoded(value: Any, arrays: Arrays) -> Any:
     raise TypeError(f"A {kind.__name__} cannot be written as arrays and words.")
 
 
-def decoded(words: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """What :func:`encoded` wrote; ValueError, KeyError or TypeError where it did not write this."""
+def decoded(words: Any, arrays: Sequence[np.ndarray]) -> Any:
+    """What :func:`encoded` wrote; ValueError, LookupError or TypeError where it did not write this."""
     if not isinstance(words, dict):
         return words
     match words:
-        case {"array": name}:
-            return arrays[name]
-        case {"scalar": name}:
-            return arrays[name][()]
+        case {"array": int(number)}:
+            return arrays[number]
+        case {"scalar": int(number)}:
+            return arrays[number].reshape(())[()]
         case {"tuple": parts}:
             return tuple(decoded(one, arrays) for one in parts)
         case {"list": parts}:
@@ -57,6 +100,8 @@ def decoded(words: Any, arrays: Mapping[str, np.ndarray]) -> Any:
         case {"table": columns, "labels": [index, names]}:
             rows = _decoded_labels(index, arrays)
             found = [_decoded_labels(column, arrays) for column in columns]
+            if any(isinstance(one, pd.RangeIndex) or len(one) != len(rows) for one in found):
+                raise ValueError("columns that are not as long as the table")
             table = {i: pd.Series(one.to_numpy(), index=rows, dtype=one.dtype) for i, one in enumerate(found)}
             return pd.DataFrame(table, index=rows).set_axis(_decoded_labels(names, arrays), axis="columns")
         case {"result": [module, name], "parts": parts}:
@@ -64,12 +109,11 @@ def decoded(words: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     raise ValueError("These words are of no result.")
 
 
-def _encoded_array(values: np.ndarray, arrays: Arrays, kind: str) -> dict[str, str]:
-    if values.dtype.kind not in "biufU":
+def _encoded_array(values: np.ndarray, arrays: Arrays, kind: str) -> dict[str, int]:
+    if values.dtype.kind not in _NUMBERS_AND_TEXT:
         raise TypeError(f"An array of {values.dtype} cannot be written without pickling.")
-    name = f"a{len(arrays)}"
-    arrays[name] = values
-    return {kind: name}
+    arrays.append(values)
+    return {kind: len(arrays) - 1}
 
 
 def _encoded_labels(values: "pd.Index[Any] | pd.Series[Any]", arrays: Arrays) -> dict[str, Any]:
@@ -79,17 +123,19 @@ def _encoded_labels(values: "pd.Index[Any] | pd.Series[Any]", arrays: Arrays) ->
         return about | {"range": [values.start, values.stop, values.step]}
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
         return about | encoded(values.to_numpy(), arrays)
-    if str(values.dtype) not in ("str", "object"):
+    if str(values.dtype) not in _WORDS:
         raise TypeError(f"A column of {values.dtype} cannot be written.")
     return about | encoded(values.tolist(), arrays)
 
 
-def _decoded_labels(words: Any, arrays: Mapping[str, np.ndarray]) -> "pd.Index[Any]":
+def _decoded_labels(words: Any, arrays: Sequence[np.ndarray]) -> "pd.Index[Any]":
     called = decoded(words["name"], arrays)
     if "range" in words:
         start, stop, step = words["range"]
         return pd.RangeIndex(start, stop, step, name=called)
     values = decoded({key: one for key, one in words.items() if key not in ("name", "dtype")}, arrays)
+    if words["dtype"] not in (_WORDS if isinstance(values, list) else (str(values.dtype),)):
+        raise ValueError("labels of another type than they say")
     return pd.Index(values, dtype=words["dtype"], name=called)
 
 

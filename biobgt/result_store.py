@@ -1,29 +1,30 @@
 """Measured results in a folder, so that the next command need not measure them again.
 
-A file opens with a line of JSON that says what the result depends on, and the SHA-256 of the rest; the rest is a
-``.npz`` of the result's arrays and words (:mod:`biobgt.result_encoding`). A file that says something else, or is not as
-it was written, is not read: the result is measured again.
+A file is the user's alone: its bytes are encrypted and authenticated with a key that lies in the user's data folder, so
+that nobody else can read who was measured, or write a number that comes out as a result. A file that was not written
+with this key, for exactly this result, is not read any further: the result is measured again.
 """
 
 import hashlib
-import io
-import json
-import os
-import zipfile
+import hmac
+import secrets
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import biobgt
+from biobgt.autosave import data_folder
 from biobgt.errors import InputError
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.kept_results import Key
+from biobgt.kept_results import Key, warn_not_kept
 from biobgt.modules.module_measures import MODULE_MEASURES
-from biobgt.result_encoding import Arrays, decoded, encoded
+from biobgt.output import is_own, read_private, write_private
+from biobgt.result_encoding import from_bytes, to_bytes
 
-_WORDS = "words"
 _LARGEST = 1 << 30  # bytes of a result; a larger file is none of ours
+_KEY_BYTES = hashlib.sha256().digest_size
 
 
 class FolderStore:
@@ -32,56 +33,100 @@ class FolderStore:
     Parameters
     ----------
     folder : Path
-        Made when something is first kept in it.
+        Made when something is first kept in it, for this user alone.
     cohort : str
         What tells the cohort's numbers from any other's, such as their SHA-256.
+
+    Attributes
+    ----------
+    trouble : str
+        Why results are no longer kept, such as a full disk; empty while they are.
+
+    Raises
+    ------
+    InputError
+        For a folder that is another user's, or that others can write to.
     """
 
     def __init__(self, folder: Path, cohort: str) -> None:
-        self.folder, self.cohort = folder, cohort
+        self.folder, self.cohort, self.trouble = folder, cohort, ""
+        if folder.exists() and not is_own(folder.stat()):
+            raise InputError(
+                f"The folder '{folder}' belongs to somebody else, or others can write to it. Results are kept in a "
+                "folder of your own: name a new one, or take the right to write from others (chmod go-w)."
+            )
+        try:
+            self._key = _user_key()  # goes along to other machines of a cluster, whatever their data folders
+        except OSError as error:
+            self._key = secrets.token_bytes(_KEY_BYTES)
+            self._stop_keeping(f"the key for them cannot be kept in '{data_folder()}' ({error.strerror})")
 
     def get(self, key: Key) -> Any | None:
         """A result, or None where it is not kept, or its file is damaged or another's."""
         depends = self._depends(key)
-        path = self._path(key, depends)
         try:
-            if path.stat().st_size > _LARGEST:
-                return None
-            opening, _, content = path.read_bytes().partition(b"\n")
-            if json.loads(opening) != _opening(depends, content):
-                return None
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                return decoded(json.loads(str(arrays[_WORDS])), arrays)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile, InputError):
+            content = read_private(self._path(key, depends), _LARGEST)
+            return from_bytes(self._opened(content, depends))
+        except (OSError, ValueError):
             return None
 
     def put(self, key: Key, result: Any) -> None:
         """Keep a result, if it can be written; its file appears whole or not at all."""
-        arrays: Arrays = {}
+        if self.trouble:
+            return
+        depends = self._depends(key)
         try:
-            words = encoded(result, arrays)
+            content = self._sealed(to_bytes(result), depends)
+            if len(content) <= _LARGEST:
+                write_private(self._path(key, depends), content)
         except TypeError:
             return
-        buffer = io.BytesIO()
-        content: dict[str, Any] = {_WORDS: np.asarray(json.dumps(words)), **arrays}
-        np.savez(buffer, **content)
-        depends = self._depends(key)
-        path = self._path(key, depends)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        opening = json.dumps(_opening(depends, buffer.getvalue()))
-        unfinished.write_bytes(opening.encode() + b"\n" + buffer.getvalue())
-        unfinished.replace(path)
+        except OSError as error:
+            self._stop_keeping(f"'{self.folder}' cannot be written to ({error.strerror})")
 
-    def _depends(self, key: Key) -> str:
+    def _stop_keeping(self, why: str) -> None:
+        """Keep no further results and say so; processes that a job started leave it to the job to say it once."""
+        self.trouble = why
+        if parent_process() is None:
+            warn_not_kept(why)
+
+    def _depends(self, key: Key) -> bytes:
         """All that a result depends on: tables also on which measures there are."""
         registers = (tuple(HUB_MEASURES), tuple(MODULE_MEASURES))
-        return repr((biobgt.__version__, self.cohort, registers, key.kind.name, key.subject, key.settings, key.how))
+        depends = (biobgt.__version__, self.cohort, registers, key.kind.name, key.subject, key.settings, key.how)
+        return self._keyed(b"name", repr(depends).encode(errors="surrogatepass"))
 
-    def _path(self, key: Key, depends: str) -> Path:
-        name = hashlib.sha256(depends.encode()).hexdigest()[:32]
-        return self.folder / f"{key.kind.name.replace(' ', '_')}-{name}.result"
+    def _path(self, key: Key, depends: bytes) -> Path:
+        return self.folder / f"{key.kind.name.replace(' ', '_')}-{depends.hex()[:32]}.result"
+
+    def _keyed(self, purpose: bytes, content: bytes) -> bytes:
+        return hmac.digest(self._key, purpose + content, "sha256")
+
+    # The keyed hash of a result is also the start of the stream that it is encrypted with (as in RFC 5297): the same
+    # result gives the same file, and no two results share a stream.
+    def _sealed(self, content: bytes, depends: bytes) -> bytes:
+        seal = self._keyed(b"seal" + depends, content)
+        return seal + self._crypted(content, seal)
+
+    def _opened(self, sealed: bytes, depends: bytes) -> bytes:
+        seal, content = sealed[:_KEY_BYTES], self._crypted(sealed[_KEY_BYTES:], sealed[:_KEY_BYTES])
+        if not hmac.compare_digest(seal, self._keyed(b"seal" + depends, content)):
+            raise ValueError("not written with this key for this result")
+        return content
+
+    def _crypted(self, content: bytes, seal: bytes) -> bytes:
+        stream = hashlib.shake_256(self._keyed(b"stream", seal)).digest(len(content))
+        return (np.frombuffer(content, np.uint8) ^ np.frombuffer(stream, np.uint8)).tobytes()
 
 
-def _opening(depends: str, content: bytes) -> dict[str, str]:
-    return {"depends": depends, "sha256": hashlib.sha256(content).hexdigest()}
+def _user_key() -> bytes:
+    """The key of this user, made when it is first needed, and anew where others may have seen it."""
+    path = data_folder() / "results.key"
+    try:
+        found = read_private(path, _KEY_BYTES)
+    except OSError:
+        found = b""
+    if len(found) < _KEY_BYTES:
+        write_private(path, secrets.token_bytes(_KEY_BYTES))
+        found = read_private(path, _KEY_BYTES)  # another process may have made it at the same time
+    return found

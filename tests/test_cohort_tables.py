@@ -125,3 +125,13 @@ def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp
     measured = MeasuredCohort(cohort, store).of(cohort.ids[0], settings)
     assert_frame_equal(measured.hub_table(options), plain[0].tables[cohort.ids[0]])
     assert measured.module_labels(ModuleOptions()) == tuple(plain[1].partitions[cohort.ids[0]].labels)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_folder_that_cannot_be_written_to_ends_nothing_and_is_said_once(cohort, tmp_path, caplog, workers):
+    (tmp_path / "file").write_text("")
+    store = FolderStore(tmp_path / "file" / "inside", "one")
+    found = analyse_modules(cohort, options=ModuleOptions(runs=1), workers=workers, store=store)
+    assert_frame_equal(found.summary, analyse_modules(cohort, options=ModuleOptions(runs=1)).summary)
+    assert [record.getMessage() for record in caplog.records] == [caplog.records[0].getMessage()]
+    assert "no longer kept" in caplog.text

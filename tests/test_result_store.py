@@ -1,7 +1,15 @@
 """Results in a folder are the same when they are read again, and only for what they depend on."""
 
+import errno
+import hashlib
+import io
 import json
-from contextlib import nullcontext
+import os
+import pickle
+import shutil
+import stat
+import tracemalloc
+from contextlib import nullcontext, suppress
 from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
@@ -24,7 +32,7 @@ from biobgt.model.inputs import prepare
 from biobgt.model.installed import installed_model
 from biobgt.model.presets import preset_named
 from biobgt.modules.module_options import ModuleOptions
-from biobgt.result_encoding import decoded, encoded
+from biobgt.result_encoding import decoded, encoded, from_bytes, to_bytes
 from biobgt.result_store import FolderStore
 from biobgt.simulate import demo_cohort
 
@@ -97,8 +105,7 @@ def measured(cohort, store, counted=None):
 
 def assert_same(found, expected):
     """Equal in every part, and in type; measures that are computed when asked for are kept computed."""
-    if isinstance(expected, MeasuresWithoutGamma):
-        expected = dict(expected)
+    found, expected = (dict(one) if isinstance(one, MeasuresWithoutGamma) else one for one in (found, expected))
     assert type(found) is type(expected)
     if is_dataclass(expected):
         for part in fields(expected):
@@ -169,14 +176,95 @@ def test_a_damaged_file_is_measured_again(cohort, tmp_path):
     expected = measured(cohort, store).module_labels(MODULES)
     (path,) = tmp_path.glob("module_of_each_region-*.result")
     whole = path.read_bytes()
-    opening, _, content = whole.partition(b"\n")
     one_bit = bytearray(whole)
-    one_bit[-200] ^= 1
-    for damage in (b"", whole[:100], whole[:-1], content, opening, bytes(one_bit), b"[]\n" + content, b"\xff\n"):
+    one_bit[-20] ^= 1
+    for damage in (b"", whole[:10], whole[:-1], whole + b"0", whole[32:], bytes(one_bit), bytes(len(whole)), b"\n"):
         path.write_bytes(damage)
         assert measured(cohort, store, counted := []).module_labels(MODULES) == expected
         assert counted == ["module of each region"], damage[:20]
         assert path.read_bytes() == whole
+
+
+def test_forged_files_of_every_kind_are_measured_again(cohort, kept, tmp_path):
+    """Bytes of other results, zeros and what earlier versions would have read, in the place of every file."""
+    folder, expected = kept
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    paths = sorted(tmp_path.iterdir())
+    whole = [path.read_bytes() for path in paths]
+    random = np.random.default_rng(0)
+    for path, other in zip(paths, [*whole[1:], whole[0]], strict=True):
+        forged = (other, bytes(len(other)), random.bytes(1700), old_forged_file())
+        path.write_bytes(forged[random.integers(len(forged))])
+    again = measured(cohort, FolderStore(tmp_path, "one"), counted := [])
+    for name, ask in QUESTIONS.items():
+        assert_same(ask(again), expected[name])
+    assert set(KINDS) - set(counted) <= {kept_results.NETWORK_FEATURES.name}  # which are measured unwatched
+    assert [path.read_bytes() for path in paths] == whole
+
+
+def old_forged_file():
+    """A right hash, and a table of 10⁹ rows in 1.7 kB, as version 0 of the format had it."""
+    rows = {"name": None, "dtype": "int64", "range": [0, 10**9, 1]}
+    buffer = io.BytesIO()
+    np.savez(buffer, words=np.asarray(json.dumps({"table": [rows], "labels": [rows, rows]})))
+    opening = {"depends": "", "sha256": hashlib.sha256(buffer.getvalue()).hexdigest()}
+    return json.dumps(opening).encode() + b"\n" + buffer.getvalue()
+
+
+HUGE = {"name": None, "dtype": "int64", "range": [0, 10**9, 1]}
+HOSTILE = [
+    *(None, True, -1, 0, 10**9, 10**30, 1e308, float("nan"), "", "x", "<U1000000000", "O", "V9", "S99999999", "<f8"),
+    *([], {}, [0, 10**9, 1], [10**9], [0, 10**12], [-1, -8], HUGE, {"range": ["a", 1, 0]}, {"array": 99}),
+    *({"array": 0}, {"scalar": 0}, {"list": [0]}, {"table": [HUGE], "labels": [HUGE, HUGE]}, {"mapping": [[{}, {}]]}),
+    {"table": [], "labels": [HUGE, HUGE]},
+    {"result": ["os", "stat_result"], "parts": {}},
+    {"result": ["biobgt.hubs.nothing", "Nothing"], "parts": {}},
+    {"name": [], "dtype": "S99999999", "list": ["x"] * 9},
+]
+
+
+def test_even_with_the_right_key_a_forged_file_takes_no_memory_and_ends_nothing(cohort, kept):
+    """What is read is changed in one place after another; it is refused in one way, or it is a result of its size."""
+    found = {}
+
+    class Looking(FolderStore):
+        def get(self, key):
+            found[key.kind.name] = super().get(key)
+            return found[key.kind.name]
+
+    again = measured(cohort, Looking(kept[0], "one"))
+    for ask in QUESTIONS.values():
+        ask(again)
+    again.whole.store.get(Key(kept_results.TANGENT_SPACE))  # which nobody asks for whose connectivity is kept
+    assert set(found) == set(KINDS)
+    for number, (kind, result) in enumerate(found.items()):
+        random = np.random.default_rng(number)
+        line, _, rest = to_bytes(result).partition(b"\n")
+        tracemalloc.start()
+        for _ in range(40):
+            words = json.loads(line)
+            places = list(places_in(words))
+            where, name = places[random.integers(len(places))]
+            where[name] = HOSTILE[random.integers(len(HOSTILE))]
+            with suppress(ValueError):
+                from_bytes(json.dumps(words).encode() + b"\n" + rest[: len(rest) - int(random.integers(2))])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 20e6 + 60 * len(line) + 4 * len(rest), kind
+
+
+@pytest.mark.parametrize("line", [b"[" * 10**6, b'{"words":' * 10**5, b"0" * 10**7, b"{}" * 5 * 10**6, b"\xff", b""])
+def test_words_that_nobody_wrote_are_refused(line):
+    with pytest.raises(ValueError):
+        from_bytes(line + b"\n")
+
+
+def places_in(words):
+    """Every part of words that can be replaced."""
+    for name in words if isinstance(words, dict) else range(len(words)):
+        yield words, name
+        if isinstance(words[name], dict | list):
+            yield from places_in(words[name])
 
 
 def test_a_file_of_another_result_is_not_trusted_under_this_name(cohort, tmp_path):
@@ -198,21 +286,99 @@ def test_a_file_of_another_result_is_not_trusted_under_this_name(cohort, tmp_pat
         {"result": ["biobgt.result_store", "FolderStore"], "parts": {"folder": "x", "cohort": "y"}},
         {"result": ["biobgt.hubs.table", "measure_hubs"], "parts": {}},
         {"result": ["biobgt.modules.small_world", "SmallWorld"], "parts": {"clustering": 1.0}},
-        {"array": "a9"},
+        {"array": 9},
         {"thing": 1},
         {},
     ],
 )
 def test_words_make_nothing_but_results(words):
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        decoded(json.loads(json.dumps(words)), {})
+    with pytest.raises((ValueError, LookupError, TypeError)):
+        decoded(json.loads(json.dumps(words)), [])
 
 
 def test_what_cannot_be_written_is_not_kept(tmp_path):
     store, key = FolderStore(tmp_path, "one"), Key(Kind("thing", "", 1))
     for thing in (object(), np.array([object()]), pd.DataFrame({"a": pd.Categorical(["x"])}), InputError("x")):
         with pytest.raises(TypeError):
-            encoded(thing, {})
+            encoded(thing, [])
         store.put(key, thing)
         assert store.get(key) is None
     assert not list(tmp_path.iterdir())
+
+
+def test_files_are_the_users_alone_and_name_nobody(cohort, kept, tmp_path):
+    folder, _ = kept
+    ids = [name.encode() for name in cohort.ids]
+    for path in folder.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert not any(name in path.name.encode() + path.read_bytes() for name in ids), path.name
+    FolderStore(tmp_path / "new", "one").put(Key(kept_results.HUB_TABLE, "sub-01"), 1.0)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_what_another_user_wrote_is_measured_again(tmp_path, monkeypatch):
+    key = Key(kept_results.HUB_TABLE, "sub-01")
+    store = FolderStore(tmp_path, "one")
+    store.put(key, 1.0)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "another"))
+    assert FolderStore(tmp_path, "one").get(key) is None
+    assert pickle.loads(pickle.dumps(store)).get(key) == 1.0  # on another machine of a cluster
+
+
+def test_a_key_that_others_could_read_is_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    key = Key(kept_results.HUB_TABLE, "sub-01")
+    FolderStore(tmp_path / "kept", "one").put(key, 1.0)
+    assert FolderStore(tmp_path / "kept", "one").get(key) == 1.0
+    (of_user,) = (tmp_path / "data").rglob("*.key")
+    assert stat.S_IMODE(of_user.stat().st_mode) == 0o600
+    of_user.chmod(0o644)
+    assert FolderStore(tmp_path / "kept", "one").get(key) is None
+    assert stat.S_IMODE(of_user.stat().st_mode) == 0o600
+
+
+def test_folders_of_others_are_refused(tmp_path, monkeypatch):
+    tmp_path.chmod(0o770)
+    with pytest.raises(InputError, match="others"):
+        FolderStore(tmp_path, "one")
+    tmp_path.chmod(0o755)
+    FolderStore(tmp_path, "one")
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    with pytest.raises(InputError, match="somebody else"):
+        FolderStore(tmp_path, "one")
+
+
+def test_links_and_pipes_in_the_place_of_a_result_are_neither_followed_nor_waited_for(tmp_path):
+    store, key = FolderStore(tmp_path / "kept", "one"), Key(kept_results.HUB_TABLE, "sub-01")
+    store.put(key, 1.0)
+    (path,) = (tmp_path / "kept").iterdir()
+    path.rename(tmp_path / "moved")
+    path.symlink_to(tmp_path / "moved")
+    assert store.get(key) is None
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    assert store.get(key) is None
+    store.put(key, 2.0)
+    assert store.get(key) == 2.0
+    assert stat.S_ISREG(path.stat().st_mode)
+
+
+def test_a_full_disk_ends_nothing_and_is_said_once(cohort, tmp_path, monkeypatch, caplog):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("biobgt.result_store.write_private", full)
+    one = measured(cohort, FolderStore(tmp_path, "one"))
+    one.hub_table(HUBS)
+    one.module_labels(MODULES)
+    assert [record.getMessage() for record in caplog.records] == [caplog.records[0].getMessage()]
+    assert "No space left" in caplog.text
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_user_without_a_data_folder_gets_results_that_are_not_kept(cohort, tmp_path, monkeypatch, caplog):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    measured(cohort, FolderStore(tmp_path / "kept", "one")).module_labels(MODULES)
+    assert "no longer kept" in caplog.text
+    assert not (tmp_path / "kept").exists()

@@ -142,8 +142,8 @@ def _value(one: Option, given: Any) -> Any:
 ResultsOption = Annotated[
     Path | None,
     typer.Option(
-        help="Folder that keeps measured results for the next command; on a cluster, one that all its machines see. "
-        "Default: none."
+        help="Folder of your own that keeps measured results for your next command; on a cluster, one that all its "
+        "machines see. Default: none."
     ),
 ]
 
