@@ -80,6 +80,52 @@ def test_question_stands_outside_the_folded_uploader(open_page, bold) -> None:
     assert not [button for button in uploader(page).button if button.key in {one.key for one in answers(page)}]
 
 
+def phenotype_boxes(page):
+    return [box for box in page.file_uploader if box.key.startswith("phenotypes")]
+
+
+def waiting_files(page) -> list[list[str]]:
+    tables = [table.value for table in page.dataframe if "State" in table.value]
+    return [
+        [as_shown(file), state] for table in tables for file, state in zip(table["File"], table["State"], strict=True)
+    ]
+
+
+def test_phenotype_box_stays_in_sight_once_files_are_there(open_page, abide, bold) -> None:
+    """A table that comes after the files is read with them; no fold hides the box, whatever the files wait for."""
+    page = upload(open_page("subjects"), Uploaded("scan.npy", nameless(bold(60, 70))))
+    for files in ([], [BROKEN], abide):
+        if files:
+            upload(page, *files)
+        assert len(phenotype_boxes(page)) == 1
+        assert not [box for fold in page.main.expander for box in phenotype_boxes(fold)]
+    upload(page, *abide, phenotypes=PHENOTYPES)
+    assert "1 NC, 1 ASD, 1 without a group" in page.success[0].value
+
+
+def test_page_shows_the_state_of_the_files_and_no_demo_while_it_asks(open_page, bold) -> None:
+    page = open_page("subjects")
+    assert "Quality" in headings(page)
+    upload(page, Uploaded("scan.npy", nameless(bold(60, 70))))
+    assert waiting_files(page) == [["scan.npy", "waiting for your answer"]]
+    assert "Your files" in headings(page)
+    assert not {"Quality", "sim-NC-001"} & headings(page)
+    answer(page, "rows are time points")
+    assert_no_error(page)
+    assert waiting_files(page) == []
+    assert {"Quality", "scan"} <= headings(page)
+    upload(page, BROKEN)
+    assert waiting_files(page) == [["broken.1D", "could not be read"]]
+    page.file_uploader(key="files0").set_value([])
+    page.run()
+    assert waiting_files(page) == []
+    assert not page.error
+
+
+def headings(page) -> set[str]:
+    return {as_shown(heading.value) for heading in page.main.subheader}
+
+
 def test_two_sessions_never_share_subjects(open_page, abide) -> None:
     mine = upload(open_page("subjects"), *abide[:1])
     yours = upload(open_page("subjects"), *abide[1:2])

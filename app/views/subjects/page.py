@@ -9,6 +9,7 @@ from biobgt.figures.series_carpet import SeriesCarpet
 from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.spreadsheets import safe_table
 from biobgt.wording import counted
+from session.keys import ATTEMPT
 from session.loaded_cohorts import OWN, own_cohort
 from session.view import View, current_view
 from views.shared.option_widgets import ask
@@ -17,10 +18,10 @@ from views.shared.widgets import explained, heading, input_errors_shown, plain, 
 from views.subjects.fetch_panel import show_fetching
 from views.subjects.missing_panel import show_missing
 from views.subjects.project_panel import show_project
-from views.subjects.reading_panel import read_once, show_attempt
+from views.subjects.reading_panel import read_once, show_attempt, show_waiting_files
 from views.subjects.recordings_panel import show_recordings
 from views.subjects.subject_table import show_atlas, show_reading, show_subject_table
-from views.subjects.upload_panel import ask_for_files, brought_files
+from views.subjects.upload_panel import ask_for_files
 
 HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
 
@@ -29,13 +30,14 @@ def show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Subjects", help=explained("region-series", "atlas"))
-    own, n_files = own_cohort(), brought_files()
-    added = f"Add or remove files: {counted(n_files, 'file')} added" if n_files else "Add your own subjects"
-    with st.expander(added, icon=":material/upload_file:", expanded=not n_files and own is None):
-        uploaded = ask_for_files()
+    uploaded = ask_for_files()
     if uploaded is not None:
         read_once(uploaded)
+    else:
+        st.session_state.pop(ATTEMPT, None)  # nothing is asked about files that are gone
     show_attempt()
+    waiting = uploaded is not None and show_waiting_files(uploaded.files)
+    own = own_cohort()
     is_own = view.loaded.key == OWN and own is not None
     if is_own and own is not None:
         show_reading(own.cohort)
@@ -46,8 +48,9 @@ def show_page() -> None:
         show_missing(own.cohort)
         show_subject_table(own.cohort)
         show_atlas(own.cohort)
-    _show_cohort(view)
-    _show_subject(view)
+    if is_own or not waiting:  # a demo's subjects are no answer to who brought files
+        _show_cohort(view)
+        _show_subject(view)
 
 
 def _show_cohort(view: View) -> None:

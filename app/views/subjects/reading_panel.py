@@ -4,15 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import ChoiceNeeded, Cohort, InputError, ReadOptions
 from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
+from biobgt.readers.file_names import printable
+from biobgt.spreadsheets import safe_table
+from biobgt.wording import counted
 from session.keys import ADDING, ANSWERED_FILES, ANSWERS, ATTEMPT, BATCH
 from session.loaded_cohorts import keep_own_cohort, own_cohort
 from session.long_work import bar_with_stop
 from session.uploads import Upload, UploadedFiles, read_uploaded, take_in
+from views.shared.remarks import MOST_ROWS, TABLE_HEIGHT
 from views.shared.widgets import plain
 from views.subjects.own_atlas import UNKNOWN_TITLE
 
@@ -27,6 +32,15 @@ class Attempt:
     question: ChoiceNeeded | None = None
     problem: str | None = None
     stopped: bool = False
+
+    @property
+    def state(self) -> str | None:
+        """What the files wait for; None once they are subjects."""
+        if self.question is not None:
+            return "waiting for your answer"
+        if self.problem is not None:
+            return "could not be read"
+        return "not read, reading was stopped" if self.stopped else None
 
 
 def read_once(uploaded: UploadedFiles) -> None:
@@ -85,6 +99,28 @@ def show_attempt() -> None:
         said = "; ".join(f"{option}: {_choice_title(option, choice)}" for option, choice in answers.items())
         st.caption(plain(f"Your answers: {said}."))
         st.button("Ask me again", on_click=partial(st.session_state.pop, ANSWERS, None))
+
+
+def show_waiting_files(files: Sequence[Upload]) -> bool:
+    """List the files that became no subjects, and what they wait for; false where all were read."""
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is None or attempt.state is None:
+        return False
+    st.subheader("Your files")
+    st.caption(f"No subjects were made of {counted(len(files), 'file')}: {attempt.state}.")
+    rows = [
+        {"File": printable(file.name), "Size (kB)": file.getbuffer().nbytes / 1000, "State": attempt.state}
+        for file in files
+    ]
+    st.dataframe(
+        safe_table(pd.DataFrame(rows)),  # its toolbar saves it as CSV
+        hide_index=True,
+        height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "auto",
+        column_config={"Size (kB)": st.column_config.NumberColumn(format="localized")},
+        key="waiting_files",
+        alt="Files that were brought, and what each waits for",
+    )
+    return True
 
 
 def _ask(question: ChoiceNeeded) -> None:

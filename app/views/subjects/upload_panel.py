@@ -22,33 +22,41 @@ _WIDTH = 440  # px, of what is asked about images: titles are sentences
 
 
 def ask_for_files() -> UploadedFiles | None:
-    """Ask for files, phenotypes and the atlas; None while there are no files."""
+    """Ask for files, phenotypes and the atlas; None while there are no files.
+
+    Files fold away once they are there. The phenotype table stays in sight: groups come with it.
+    """
     uploads = st.session_state.setdefault(UPLOADERS, 0)  # another number empties the uploaders
-    adding = st.container()
-    loose: Sequence[Upload] = st.file_uploader(
-        "Region time series, connectivity matrices or images: one or more files, or a .zip archive",
-        accept_multiple_files=True,
-        key=f"files{uploads}",
-        help=f"{', '.join(readable_suffixes())}, .zip",
-    )
-    folder: Sequence[Upload] = st.file_uploader(
-        "Or a whole folder with its sub-folders, such as fMRIPrep's output",
-        accept_multiple_files="directory",
-        key=f"folder{uploads}",
-        help="Use the button: browsers do not pass on the names of sub-folders when a folder is dropped here. "
-        "Hidden files and files that are not data are skipped.",
-    )
-    files = [*loose, *folder]
-    with adding:
-        _ask_whether_to_add(files)
-    phenotypes: Upload | None = st.file_uploader(
-        "Phenotype table: subject ids, groups and further columns (optional)",
-        type=TABLE_SUFFIXES,
-        key=f"phenotypes{uploads}",
-    )
-    atlas, table = _ask_for_atlas(uploads)
-    labels, image = _ask_about_images(uploads)
-    show_keeping()
+    n_files, nothing_loaded = brought_files(), own_cohort() is None
+    added = f"Add or remove files: {counted(n_files, 'file')} added" if n_files else "Add your own subjects"
+    with st.expander(added, icon=":material/upload_file:", expanded=not n_files and nothing_loaded):
+        adding = st.container()
+        loose: Sequence[Upload] = st.file_uploader(
+            "Region time series, connectivity matrices or images: one or more files, or a .zip archive",
+            accept_multiple_files=True,
+            key=f"files{uploads}",
+            help=f"{', '.join(readable_suffixes())}, .zip",
+        )
+        folder: Sequence[Upload] = st.file_uploader(
+            "Or a whole folder with its sub-folders, such as fMRIPrep's output",
+            accept_multiple_files="directory",
+            key=f"folder{uploads}",
+            help="Use the button: browsers do not pass on the names of sub-folders when a folder is dropped here. "
+            "Hidden files and files that are not data are skipped.",
+        )
+        files = [*loose, *folder]
+        with adding:
+            _ask_whether_to_add(files)
+        atlas, table = _ask_for_atlas(uploads)
+        labels, image = _ask_about_images(uploads)
+        show_keeping()
+    phenotypes: Upload | None = None
+    if files or nothing_loaded:
+        phenotypes = st.file_uploader(
+            "Phenotype table: subject ids, groups and further columns (optional)",
+            type=TABLE_SUFFIXES,
+            key=f"phenotypes{uploads}",
+        )
     if not files:
         if phenotypes is not None:
             st.info("Add the subjects' files as well: a phenotype table alone holds no data to show.")
