@@ -46,14 +46,22 @@ class Server:
         self, path: str, *, method: str = "GET", headers: Mapping[str, str] | None = None, body: bytes | None = None
     ) -> tuple[int, str]:
         """Ask by HTTP; returns the status and the answer."""
+        with self._answer(path, method, headers, body) as answer:
+            return answer.status, answer.read().decode()
+
+    def headers(self, path: str, *, headers: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Ask by HTTP; returns the headers of the answer, their names in lower case."""
+        with self._answer(path, "GET", headers, None) as answer:
+            return {name.lower(): value for name, value in answer.headers.items()}
+
+    def _answer(self, path: str, method: str, headers: Mapping[str, str] | None, body: bytes | None) -> Any:
         request = urllib.request.Request(
             f"http://{self.address}/{path}", data=body, method=method, headers=dict(headers or {})
         )
         try:
-            with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
-                return answer.status, answer.read().decode()
+            return urllib.request.urlopen(request, timeout=WAIT_S)
         except urllib.error.HTTPError as refused:
-            return refused.code, refused.read().decode()
+            return refused
 
 
 @contextmanager
@@ -228,19 +236,30 @@ class Visitor:
         """Send a file where it may be sent."""
         boundary = uuid4().hex
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="f"; filename="{name}"\r\n\r\n'.encode()
-        token = self.cookies[_XSRF]
-        sent = {
-            "Content-Type": f"multipart/form-data; boundary={boundary}",
-            "Cookie": "; ".join(f"{key}={value}" for key, value in self.cookies.items()),
-            "X-Xsrftoken": token,
-            "Origin": f"http://{self.server.address}",
-        }
+        sent = {"Content-Type": f"multipart/form-data; boundary={boundary}", **self._own_headers()}
         body = head + content + f"\r\n--{boundary}--\r\n".encode()
         return self.server.ask(url.lstrip("/"), method="PUT", headers={**sent, **headers}, body=body)[0]
 
+    def drop(self, url: str) -> int:
+        """Take back a file that was sent."""
+        return self.server.ask(url.lstrip("/"), method="DELETE", headers=self._own_headers())[0]
+
+    def _own_headers(self) -> dict[str, str]:
+        return {
+            "Cookie": "; ".join(f"{key}={value}" for key, value in self.cookies.items()),
+            "X-Xsrftoken": self.cookies[_XSRF],
+            "Origin": f"http://{self.server.address}",
+        }
+
 
 def visit(
-    server: Server, *, origin: str | None = None, host: str | None = None, cookies: Mapping[str, str] | None = None
+    server: Server,
+    *,
+    origin: str | None = None,
+    host: str | None = None,
+    cookies: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    session: str = "",
 ) -> Visitor:
     """Connect as a browser does.
 
@@ -252,19 +271,24 @@ def visit(
     host : str, optional
         The name under which the server is asked; the connection itself stays on this machine.
     cookies : mapping of str to str, optional
-        Besides the one against forged requests.
+        Besides the one against forged requests, which they may replace.
+    headers : mapping of str to str, optional
+        Further ones.
+    session : str, optional
+        The id of an earlier session to go on with.
     """
     with urllib.request.urlopen(f"http://{server.address}/_stcore/health") as answer:
         given = answer.headers["set-cookie"]
     token = given.split("=", 1)[1].split(";")[0] if given else "none"  # none where the protection is off
     held = {_XSRF: token, **(cookies or {})}
+    protocols = ["streamlit", held[_XSRF], *([session] if session else [])]
     asked = host or server.address
     connection = connect(
         f"ws://{asked}/_stcore/stream",
         sock=socket.create_connection(("localhost", server.port)),
         origin=Origin(origin or f"http://{asked}"),
-        subprotocols=[Subprotocol("streamlit"), Subprotocol(token)],
-        additional_headers={"Cookie": "; ".join(f"{key}={value}" for key, value in held.items())},
+        subprotocols=[Subprotocol(one) for one in protocols],
+        additional_headers={"Cookie": "; ".join(f"{key}={value}" for key, value in held.items()), **(headers or {})},
         max_size=None,
         compression=None,
         legacy=True,  # gives the connection itself, which outlives this function

@@ -10,10 +10,12 @@ import hmac
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from biobgt.errors import InputError
@@ -21,8 +23,10 @@ from biobgt.errors import InputError
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 PASSWORD_VARIABLE = "BIOBGT_PASSWORD"
 USERS_VARIABLE = "BIOBGT_USERS"
+PROXIES_VARIABLE = "FORWARDED_ALLOW_IPS"  # as uvicorn, which answers the network, calls it
 SHORTEST_PASSWORD = 12
 LONGEST_PAUSE_S = 60.0
+WRONG_PER_MINUTE = 10  # passwords, of all addresses together
 _REMEMBERED_ADDRESSES = 10_000
 _ESTABLISHED = "01"  # as Linux numbers the states of connections
 
@@ -48,6 +52,24 @@ def served_to_others(address: str | None, names: Collection[str]) -> bool:
         The host names it answers to. One that is not this machine's own means that a proxy stands before it.
     """
     return address is None or address.lower().strip("[]") not in LOOPBACK or not set(names) <= set(LOOPBACK)
+
+
+def proxy_addresses(given: Collection[str]) -> tuple[str, ...]:
+    """The proxies whose word on a visitor's address is taken: their addresses, or networks of them.
+
+    >>> proxy_addresses(["127.0.0.1", "10.0.0.0/24"])
+    ('127.0.0.1', '10.0.0.0/24')
+    """
+    for one in given:
+        try:
+            everybody = ip_network(one).prefixlen == 0
+        except ValueError:
+            raise InputError(
+                f"--proxy takes an address such as 127.0.0.1, or a network; '{one[:80]}' is none."
+            ) from None
+        if everybody:
+            raise InputError(f"--proxy '{one}' would believe everybody. Name the proxy's own address.")
+    return tuple(given)
 
 
 def refusal(host: str | None, origin: str | None, names: Collection[str]) -> str | None:
@@ -160,7 +182,10 @@ def may_enter(email: str | None, verified: object, users: Collection[str]) -> bo
 
 
 class Doorkeeper:
-    """Compares passwords in constant time, and pauses after failures: 1, 2, 4, … seconds, for each address apart.
+    """Compares passwords in constant time, and pauses after failures.
+
+    Each address waits 1, 2, 4, … seconds. Beside that, the whole server looks at ten wrong passwords in a minute and no
+    more, for one guesser can have many addresses; an address that has entered before does not wait for theirs.
 
     Parameters
     ----------
@@ -174,27 +199,41 @@ class Doorkeeper:
         self._clock = clock
         self._lock = threading.Lock()
         self._failures: dict[str, tuple[int, float]] = {}  # how many, and when the pause ends
+        self._wrong: deque[float] = deque(maxlen=WRONG_PER_MINUTE)  # when, at any address
+        self._entered: dict[str, None] = {}
 
     def pause(self, address: str) -> float:
         """Seconds until the next try of an address is looked at."""
         with self._lock:
-            return max(0.0, self._failures.get(address, (0, 0.0))[1] - self._clock())
+            return max(0.0, self._paused_until(address) - self._clock())
 
     def admits(self, address: str, typed: str) -> bool:
         """Whether the password is right; during a pause none is."""
         right = hmac.compare_digest(_digest(typed), self._digest)
         with self._lock:
-            failed, until = self._failures.get(address, (0, 0.0))
-            if self._clock() < until:
+            if self._clock() < self._paused_until(address):
                 return False
             if right:
                 self._failures.pop(address, None)
+                _remember(self._entered, address, None)
                 return True
-            if address not in self._failures and len(self._failures) >= _REMEMBERED_ADDRESSES:
-                self._failures.pop(next(iter(self._failures)))
+            failed, _ = self._failures.get(address, (0, 0.0))
             pause = min(LONGEST_PAUSE_S, 2.0 ** min(failed, 10))
-            self._failures[address] = (failed + 1, self._clock() + pause)
+            _remember(self._failures, address, (failed + 1, self._clock() + pause))
+            self._wrong.append(self._clock())
             return False
+
+    def _paused_until(self, address: str) -> float:
+        _, until = self._failures.get(address, (0, 0.0))
+        full = len(self._wrong) == WRONG_PER_MINUTE and address not in self._entered
+        return max(until, self._wrong[0] + 60.0) if full else until
+
+
+def _remember(known: dict[str, Any], address: str, what: Any) -> None:
+    """Keep what is known of an address, in place of the oldest where there are very many."""
+    if address not in known and len(known) >= _REMEMBERED_ADDRESSES:
+        known.pop(next(iter(known)))
+    known[address] = what
 
 
 def _digest(password: str) -> bytes:

@@ -7,11 +7,13 @@ import pytest
 from biobgt.errors import InputError
 from biobgt.serving import (
     LOOPBACK,
+    WRONG_PER_MINUTE,
     Doorkeeper,
     account_of_connection,
     admitted_users,
     host_names,
     may_enter,
+    proxy_addresses,
     refusal,
     served_to_others,
     shared_password,
@@ -117,6 +119,30 @@ def test_pauses_after_failures() -> None:
     assert keeper.admits("a", "the right password")
     assert not keeper.admits("a", "wrong")
     assert keeper.pause("a") == 1.0  # a login ends the count
+
+
+def test_one_guesser_with_many_addresses_waits_as_well() -> None:
+    now = [0.0]
+    keeper = Doorkeeper("the right password", clock=lambda: now[0])
+    assert keeper.admits("a colleague", "the right password")
+    looked_at = 0
+    for i in range(1000):  # a new address for each guess, ten a second
+        looked_at += keeper.pause(f"address {i}") == 0.0
+        assert not keeper.admits(f"address {i}", "wrong")
+        now[0] += 0.1
+    assert looked_at == 2 * WRONG_PER_MINUTE  # in 100 seconds: of the first minute, and of the second
+    assert 0.0 < keeper.pause("yet another") <= 60.0
+    assert not keeper.admits("yet another", "the right password")
+    assert keeper.admits("a colleague", "the right password")  # who has entered from there before
+    now[0] += 60.0
+    assert keeper.admits("yet another", "the right password")
+
+
+def test_proxies_are_addresses() -> None:
+    assert proxy_addresses(["127.0.0.1", "::1", "10.0.0.0/24"]) == ("127.0.0.1", "::1", "10.0.0.0/24")
+    for wrong in ("*", "", "proxy.lab.example", "127.0.0.1,*", "0.0.0.0/0", "::/0"):
+        with pytest.raises(InputError, match="--proxy"):
+            proxy_addresses([wrong])
 
 
 def test_whose_program_is_at_the_other_end(tmp_path: Path) -> None:

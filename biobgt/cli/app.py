@@ -13,7 +13,16 @@ import typer
 
 from biobgt.cli.screen import print_line
 from biobgt.errors import InputError
-from biobgt.serving import LOOPBACK, PASSWORD_VARIABLE, USERS_VARIABLE, admitted_users, host_names, shared_password
+from biobgt.serving import (
+    LOOPBACK,
+    PASSWORD_VARIABLE,
+    PROXIES_VARIABLE,
+    USERS_VARIABLE,
+    admitted_users,
+    host_names,
+    proxy_addresses,
+    shared_password,
+)
 
 PAGE = "docs/serving.md"
 _AUTH_SETTINGS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
@@ -29,6 +38,12 @@ def app(
     address: Annotated[
         str, typer.Option(help="With --public: address to listen on. Behind a proxy on this machine: localhost.")
     ] = LOOPBACK[0],
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --public: address of a proxy that says in X-Forwarded-For who a visitor is. May be repeated."
+        ),
+    ] = None,
     port: Annotated[int, typer.Option(help="Port of the app.", min=1, max=65535)] = 8501,
     secrets: Annotated[
         Path | None, typer.Option(help="With --public: Streamlit's secrets.toml with a section [auth].")
@@ -41,14 +56,14 @@ def app(
     Examples
     --------
     biobgt app
-    biobgt app --public --host lab.example.org --port 8501
+    biobgt app --public --host lab.example.org --proxy 127.0.0.1
     """
     names = host_names(host or ())
     if public:
         check_public(names, secrets, os.environ)
-    elif host or secrets or address.lower() not in LOOPBACK:
+    elif host or proxy or secrets or address.lower() not in LOOPBACK:
         raise InputError(
-            "--host, --address and --secrets are for serving others: add --public, which requires a login."
+            "--host, --address, --proxy and --secrets are for serving others: add --public, which requires a login."
         )
     options = {
         "server.address": address,
@@ -62,6 +77,7 @@ def app(
         options["secrets.files"] = str(secrets.resolve())
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
     arguments += [part for name in dict.fromkeys((*names, *LOOPBACK)) for part in ("--server.allowedHosts", name)]
+    os.environ[PROXIES_VARIABLE] = ",".join(proxy_addresses(proxy or ()))  # none: then nobody's word is taken
     _start([sys.executable, "-m", "streamlit", "run", str(app_script()), *arguments])
 
 

@@ -1,5 +1,6 @@
 """``biobgt app``: what it starts, and what it refuses to start."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(command, "_start", commands.append)
     for name in ("BIOBGT_PASSWORD", "BIOBGT_USERS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
     return commands
 
 
@@ -43,7 +45,9 @@ def test_it_starts_on_this_machine_only(run, started) -> None:
     assert Path(started[0][4]).is_file()
 
 
-@pytest.mark.parametrize("extra", [("--host", "lab.example"), ("--address", "0.0.0.0"), ("--secrets", "x.toml")])
+@pytest.mark.parametrize(
+    "extra", [("--host", "lab.example"), ("--address", "0.0.0.0"), ("--secrets", "x.toml"), ("--proxy", "::1")]
+)
 def test_others_are_served_by_explicit_choice_only(run, started, extra: tuple[str, str]) -> None:
     ended = run("app", *extra)
     assert ended.code == 2
@@ -77,6 +81,16 @@ def test_public_with_a_password(run, started, monkeypatch) -> None:
     assert said["--browser.serverAddress"] == ["explorer.lab.example"]
     assert said["--server.headless"] == ["true"]
     assert not any("correct horse" in part for part in started[0])  # every user of the machine sees a command line
+
+
+def test_only_proxies_that_were_named_are_believed(run, started, monkeypatch) -> None:
+    monkeypatch.setenv("BIOBGT_PASSWORD", "correct horse battery")
+    assert "--proxy" in run(*PUBLIC, "--proxy", "*").err
+    assert started == []
+    assert run(*PUBLIC).code == 0
+    assert os.environ["FORWARDED_ALLOW_IPS"] == ""
+    assert run(*PUBLIC, "--proxy", "127.0.0.1", "--proxy", "10.0.0.0/24").code == 0
+    assert os.environ["FORWARDED_ALLOW_IPS"] == "127.0.0.1,10.0.0.0/24"
 
 
 def test_public_with_openid_connect(run, started, monkeypatch, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """No other site talks to the server, and none makes it ask the internet who it is."""
 
+import json
 import os
 import socket
 import sys
@@ -118,3 +119,25 @@ def test_a_proxy_before_a_server_of_this_machine_only_is_refused(server: Server)
     status, sentence = server.ask("_stcore/health", headers={"X-Forwarded-For": "10.0.0.1"})
     assert status == 403
     assert "--public" in sentence
+
+
+@pytest.mark.parametrize("path", ["", "subjects", "_stcore/health", "_stcore/host-config", "media/none", "favicon.svg"])
+def test_no_other_site_shows_the_pages_in_its_frame(server: Server, path: str) -> None:
+    for headers in ({}, {"Host": "elsewhere.example"}):
+        said = server.headers(path, headers=headers)
+        assert said["content-security-policy"] == "frame-ancestors 'self'"
+        assert said["x-frame-options"] == "SAMEORIGIN"
+        assert said["x-content-type-options"] == "nosniff"
+
+
+def test_no_other_site_steers_the_pages(server: Server) -> None:
+    status, said = server.ask("_stcore/host-config")
+    assert status == 200
+    assert json.loads(said)["allowedOrigins"] == []
+
+
+@pytest.mark.parametrize(
+    "path", ["_stcore/metrics", "_stcore/metrics/", "_stcore/metrics?families=session_events_total"]
+)
+def test_how_it_is_used_is_told_to_nobody(server: Server, path: str) -> None:
+    assert server.ask(path)[0] == 403

@@ -77,6 +77,59 @@ def wait_for_the_pause(visitor) -> None:
     assert "Password" not in visitor.text()
 
 
+def test_a_session_s_id_is_no_key(public: Server, region_series: bytes) -> None:
+    """The id stands in the addresses of uploads, which proxies log: another browser that knows it gets nothing."""
+    with visit(public) as visitor:
+        visitor.look("subjects")
+        visitor.type("Password", PASSWORD)
+        assert FILES in visitor.click("Log in").text()
+        (place,) = visitor.upload_urls(["scan.1D"])
+        with visit(public) as thief:  # has a cookie against forged requests, too, but its own
+            assert thief.put(place.upload_url, "scan.1D", region_series) == 403
+            assert thief.drop(place.upload_url) == 403
+        assert visitor.put(place.upload_url, "scan.1D", region_series) == 204
+        session, cookies = visitor.session, visitor.cookies
+    with pytest.raises(InvalidStatus):
+        visit(public, session=session)
+    with visit(public, session=session, cookies=cookies) as again:  # its own browser, after a lost connection
+        assert FILES in again.look("subjects").text()
+
+
+@pytest.mark.parametrize("start", ["by the command", "by hand"])
+def test_a_new_forwarded_address_per_guess_passes_no_pause(tmp_path: Path, start: str) -> None:
+    code = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
+    command = [sys.executable, "-c", code, "app", "--public", "--host", NAME, "--port", "{port}"]
+    options = ("--server.address", "0.0.0.0")
+    environment = {"BIOBGT_PASSWORD": PASSWORD}
+    with running_server(
+        tmp_path, *options, environment=environment, command=command if start == "by the command" else None
+    ) as server:
+        answers = [guess(server, f"10.0.0.{i}") for i in range(2)]
+    assert "Wrong password" in answers[0]
+    assert "Too many attempts" in answers[1]
+    assert all("10.0.0." not in line for line in audit_lines(server, "login"))
+
+
+def test_a_proxy_that_was_named_tells_visitors_apart(tmp_path: Path) -> None:
+    code = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
+    command = [sys.executable, "-c", code, "app", "--public", "--host", NAME, "--port", "{port}"]
+    command += ["--proxy", "127.0.0.1", "--proxy", "::1"]
+    with running_server(tmp_path, command=command, environment={"BIOBGT_PASSWORD": PASSWORD}) as server:
+        answers = [guess(server, f"10.0.0.{i}") for i in range(11)]
+        own = guess(server, "10.0.0.0")
+    assert all("Wrong password" in answer for answer in answers[:10])
+    assert "Too many attempts" in answers[10]  # ten in a minute are all that the server looks at
+    assert "Too many attempts" in own
+    assert 'address="10.0.0.3"' in audit_lines(server, "login")[3]
+
+
+def guess(server: Server, address: str) -> str:
+    with visit(server, headers={"X-Forwarded-For": address}) as stranger:
+        stranger.look()
+        stranger.type("Password", "a wrong password")
+        return stranger.click("Log in").text()
+
+
 def test_other_names_are_refused(public: Server) -> None:
     assert public.ask("", headers={"Host": NAME})[0] == 200
     assert public.ask("", headers={"Host": "other.lab.example"})[0] == 403

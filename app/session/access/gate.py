@@ -2,24 +2,39 @@
 
 A request under a foreign host name, or of another site's page, ends here (``biobgt.serving`` says which those are), so
 that Streamlit never asks the internet for this machine's address to compare it. So do files from a session that has
-not logged in, where there is a login, and files beyond what one session may hold.
+not logged in, where there is a login, files beyond what one session may hold, and whoever knows a session's id, which
+is in addresses, and is not the browser that logged in. No answer may be shown in another site's frame.
 """
 
+import hmac
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import streamlit as st
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
-from biobgt.serving import account_of_connection, host_names, refusal, served_to_others
+from biobgt.serving import PROXIES_VARIABLE, account_of_connection, host_names, refusal, served_to_others
 from session.access.audit import audit
 
 _UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)")
+_METRICS = "/_stcore/metrics"
 _POLICY_VIOLATION = 1008
 _ROOT = 0
+_FORWARDED = "x-forwarded-for"
+# With every answer: no other site shows the pages in a frame, and a file is what its type says.
+_HEADERS = (
+    (b"content-security-policy", b"frame-ancestors 'self'"),
+    (b"x-frame-options", b"SAMEORIGIN"),
+    (b"x-content-type-options", b"nosniff"),
+)
 # Files of one session together, in units of the largest single file (server.maxUploadSize).
 FILES_OF_A_SESSION = 4
 
@@ -51,31 +66,54 @@ def most_per_session_mb() -> int:
 
 @dataclass
 class _Sessions:
-    """What the gate knows of sessions: who is logged in, as whom, and the bytes of the files they uploaded."""
+    """What the gate knows of sessions: who is logged in, as whom, from which browser, and the bytes of their files."""
 
     users: dict[str, str] = field(default_factory=dict)
+    browsers: dict[str, bytes] = field(default_factory=dict)
     uploads: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 _SESSIONS = _Sessions()
 
 
-def let_in(session: str, user: str) -> None:
-    """Take files from this session from now on."""
+def browser_of(cookies: Mapping[str, str]) -> bytes:
+    """What one browser knows and no other: what Streamlit gave it against forged requests; empty without a cookie."""
+    secret, _ = decode_xsrf_token_string(cookies.get(XSRF_COOKIE_NAME, ""))
+    return secret or b""
+
+
+def let_in(session: str, user: str, browser: bytes) -> None:
+    """Take files from this session from now on, while they come from the same browser."""
     _SESSIONS.users[session] = user
+    _SESSIONS.browsers[session] = browser
 
 
 def forget_session(session: str) -> None:
     """Forget a session that has ended."""
-    _SESSIONS.users.pop(session, None)
-    _SESSIONS.uploads.pop(session, None)
+    for known in (_SESSIONS.users, _SESSIONS.browsers, _SESSIONS.uploads):
+        known.pop(session, None)
 
 
-def _foreign_account(scope: Scope, headers: dict[str, str]) -> str | None:
+def _is_of_browser(session: str, headers: Mapping[str, str]) -> bool:
+    """Whether a request comes from the browser that logged in to a session."""
+    known = _SESSIONS.browsers.get(session, b"")
+    return bool(known) and hmac.compare_digest(known, browser_of(cookie_parser(headers.get("cookie", ""))))
+
+
+def _foreign_session(scope: Scope, headers: Mapping[str, str]) -> str | None:
+    """Refuse to go on with another browser's session, which Streamlit does for whoever names its id."""
+    said = [*headers.get("sec-websocket-protocol", "").split(","), "", "", ""]
+    session = said[2].strip()
+    if scope["type"] != "websocket" or session not in _SESSIONS.users or _is_of_browser(session, headers):
+        return None
+    return "This session was opened in another browser. Reload the page."
+
+
+def _foreign_account(scope: Scope, headers: Mapping[str, str]) -> str | None:
     """Refuse other accounts of this machine, whom ``localhost`` is open to as well; with a login, that decides."""
     if is_served_to_others() or not hasattr(os, "getuid") or not scope.get("client") or not scope.get("server"):
         return None
-    if "x-forwarded-for" in headers:
+    if _FORWARDED in headers:
         return "BioBGT Explorer is behind a proxy: start it with biobgt app --public --host NAME."
     try:
         account = account_of_connection(tuple(scope["client"][:2]), tuple(scope["server"][:2]))
@@ -97,10 +135,17 @@ class Gate:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        sentence = refusal(headers.get("host"), headers.get("origin"), allowed_names()) or _foreign_account(
-            scope, headers
+        headers = Headers(scope=scope)  # of several of a name the first counts, as for Streamlit
+        send = _with_headers(send)
+        sentence = (
+            refusal(headers.get("host"), headers.get("origin"), allowed_names())
+            or _foreign_account(scope, headers)
+            or _foreign_session(scope, headers)
         )
+        if _FORWARDED in headers and PROXIES_VARIABLE not in os.environ:
+            scope["client"] = None  # uvicorn then believes every program of this machine
+        if sentence is None and scope["path"].rstrip("/").endswith(_METRICS):
+            sentence = "BioBGT Explorer tells nobody how it is used."
         if sentence is not None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": sentence})
         elif sentence is not None:
@@ -108,13 +153,13 @@ class Gate:
         else:
             await self._pass_on(scope, receive, send, headers)
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         upload = _UPLOAD.fullmatch(scope["path"]) if scope["type"] == "http" else None
         if upload is None or scope["method"] not in ("PUT", "DELETE"):
             await self.app(scope, receive, send)
             return
         session, file = upload["session"], upload["file"]
-        if is_served_to_others() and session not in _SESSIONS.users:
+        if is_served_to_others() and not _is_of_browser(session, headers):
             await PlainTextResponse("Log in before you upload files.", 403)(scope, receive, send)
         elif scope["method"] == "DELETE":
             _SESSIONS.uploads.get(session, {}).pop(file, None)
@@ -151,3 +196,14 @@ class Gate:
                 audit("upload", user=_SESSIONS.users.get(session, ""), session=session[:8], bytes=n_bytes)
             if not held:
                 _SESSIONS.uploads.pop(session, None)
+
+
+def _with_headers(send: Send) -> Send:
+    """Send the headers of every answer along."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
+        await send(message)
+
+    return sending

@@ -19,7 +19,7 @@ from biobgt.serving import (
     shared_password,
 )
 from session.access.audit import audit
-from session.access.gate import is_served_to_others, let_in
+from session.access.gate import browser_of, is_served_to_others, let_in
 from session.keys import LOGGED_IN
 from views.shared.widgets import input_errors_shown, plain
 
@@ -117,7 +117,7 @@ def _enter(user: str) -> None:
     """Remember the login for this session, and take its files."""
     context = get_script_run_ctx()
     if context is not None:
-        let_in(context.session_id, user)
+        let_in(context.session_id, user, browser_of(st.context.cookies))
     st.session_state[LOGGED_IN] = user
     if user != SHARED:
         audit("login", user=user, address=_address(), result="ok")
