@@ -6,7 +6,6 @@ naming its address. Processes of this machine end with the job that started them
 """
 
 import os
-import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -19,7 +18,7 @@ from typing import TypeVar
 from threadpoolctl import threadpool_limits
 
 from biobgt.errors import InputError
-from biobgt.signals import signals_ignored
+from biobgt.signals import interrupts_deferred
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -76,7 +75,7 @@ def _map_in_processes(
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
         try:
             # Ctrl-C is for the job, which ends the processes: each of them would print a traceback.
-            with signals_ignored(signal.SIGINT):
+            with interrupts_deferred():
                 futures = [pool.submit(_single_threaded, function, item) for item in items]
             for i, future in enumerate(as_completed(futures), start=1):
                 future.result()  # the first that fails ends the job

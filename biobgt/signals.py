@@ -20,17 +20,36 @@ def end_cleanly_on_signals() -> None:
 
 
 @contextmanager
-def signals_ignored(*signals: signal.Signals) -> Iterator[None]:
-    """Ignore signals for a moment, those that end a job unless others are named; processes started inherit that."""
+def signals_ignored() -> Iterator[None]:
+    """Ignore the signals that end a job for a moment."""
     if threading.current_thread() is not threading.main_thread():  # the app's; only the main thread gets signals
         yield
         return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in signals or (signal.SIGINT, *_ENDING)}
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, *_ENDING)}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait for a moment; processes that are started meanwhile never get it, where the system can do that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))  # also from other threads
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if masked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 class Stopped(SystemExit):

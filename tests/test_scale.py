@@ -3,8 +3,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +17,7 @@ from slow_subjects import end_abruptly
 
 from biobgt import InputError
 from biobgt.scale import map_subjects
+from biobgt.signals import interrupts_deferred
 
 double = partial(operator.mul, 2)
 
@@ -54,7 +57,9 @@ from biobgt.scale import map_subjects
 from biobgt.signals import end_cleanly_on_signals
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup, where tests are run under it, has all ignore
+    # Where tests are run under nohup or in the background of a script, all ignore these.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     end_cleanly_on_signals()
     map_subjects(note_and_double, [(sys.argv[1], 60.0, number) for number in range(4)], workers=2)
 """
@@ -101,6 +106,57 @@ def test_processes_end_with_the_job_that_started_them(tmp_path, number):
     finally:
         with suppress(ProcessLookupError):
             os.killpg(job.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises, also where tests are run in the background of a script, which has all ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_while_processes_start_ends_the_job_once_they_have(monkeypatch):
+    submit, started = ProcessPoolExecutor.submit, []
+
+    def interrupted(pool, *what):
+        os.kill(os.getpid(), signal.SIGINT)
+        started.append(submit(pool, *what))
+        return started[-1]
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        map_subjects(double, [3, 1, 2], workers=2)
+    assert len(started) == 3
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("other_thread", [False, True])
+def test_a_deferred_interrupt_comes_later_and_not_to_processes_started_meanwhile(other_thread):
+    """The system may hand a signal to any thread that does not block it."""
+    waiting, asked = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        waiting.set()
+        asked.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=wait)
+    if other_thread:
+        thread.start()
+        waiting.wait()
+    reached = False
+    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012  # what comes before is the test
+        if other_thread:
+            asked.set()
+            thread.join()
+        else:
+            os.kill(os.getpid(), signal.SIGINT)
+        child = subprocess.Popen([sys.executable, "-c", "import os; os.kill(os.getpid(), 2); print('on')"], stdout=-1)
+        reached = True
+    assert reached
+    assert child.communicate()[0] == b"on\n"
 
 
 def test_a_process_that_ends_by_itself_is_a_sentence():
