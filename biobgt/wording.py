@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 TRAINED_ON = "the model was trained on this scan, so its prediction for it is not evidence"
+KNOWN_ID = "a subject of this id was in the training data; if it is the same person, its prediction is not evidence"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 
 # What begins emphasis, code, a tag, an entity or a link; a plain "<", "_" or "[" within a sentence is none of them.
@@ -18,6 +19,11 @@ def without_controls(text: str) -> str:
     'sub-01 left'
     """
     return text if text.isprintable() else _CONTROLS.sub("", re.sub(r"[\t-\r]", " ", text))
+
+
+def is_trained_on(warning: str) -> bool:
+    """Whether a prediction's warning says that the model was trained on the scan, or on a subject of its id."""
+    return TRAINED_ON in warning or KNOWN_ID in warning
 
 
 def counted(number: int, noun: str) -> str:

@@ -21,6 +21,7 @@ from biobgt.readers import READERS
 from biobgt.recordings import RECORDING_RULES
 from biobgt.references import Citation, work
 from biobgt.simulate import DEMO_COHORTS
+from biobgt.training.robustness_views import NO_CORRUPTION, corruption_words, recordings_table
 from handbook.command_line import command_sections
 from handbook.preset_sources import sources_table
 
@@ -185,6 +186,19 @@ def _results() -> str:
     return table(("model", "groups", "AUC, out of fold", "best linear model, same folds"), rows)
 
 
+def _worse_recordings() -> str:
+    """What worse recordings do to predictions of the shipped models, as their cards say: white noise and the others."""
+    said = []
+    for name in (*pretrained_names(), *readout_names()):
+        card = load_card(name)
+        if not card.get("corruption"):
+            continue  # a network, or a card from before it was measured
+        rows = recordings_table(card)
+        rows = rows[[column for column in rows if not column.startswith("Mean probability")]]
+        said.append(f"**`{name}`** {corruption_words(card)}\n\n{table(list(rows), rows.to_numpy().tolist())}")
+    return "\n\n".join(said) or NO_CORRUPTION
+
+
 def _plain_group(group: str) -> str:
     """A group of a network's simulated readout: its controls are real scans, and the row says that patients are not."""
     return "NC (of the simulation, real scans)" if group == "NC (simulated)" else group.removesuffix(" (simulated)")
@@ -213,6 +227,7 @@ def _glossary() -> str:
 MADE: Mapping[str, Callable[[], str]] = {
     "atlases": _atlases,
     "labellings": _labellings,
+    "worse recordings": _worse_recordings,
     "formats": _formats,
     "recordings": _recordings,
     "graph formats": _graph_formats,

@@ -31,7 +31,7 @@ from biobgt.cohort import Cohort
 from biobgt.model.calibration import calibrated
 from biobgt.model.inputs import correlations
 from biobgt.model.margins import margins_to_logits
-from biobgt.simulate.added_noise import NOISE_LEVELS, add_noise
+from biobgt.simulate.worse_recordings import NOISE_LEVELS, add_noise
 from biobgt.training.metrics import classification_metrics
 from biobgt.training.ridge import best_penalty, left_out
 from biobgt.training.splits import Split

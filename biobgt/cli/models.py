@@ -134,9 +134,9 @@ def card(
 ) -> None:
     """Measure again, from a model's weights, what its card says beside results; nothing is trained.
 
-    These are tests of attention between groups, what NE and attention do to predictions, familiar ranges, the answer to
-    noise, and motion alone. DATA and phenotypes are those that the model was trained on. First it checks that the
-    out-of-fold attention equals the group means in the model's folder.
+    These are tests of attention between groups, what NE and attention do to predictions, familiar ranges, answers to
+    worse recordings, and motion alone. DATA and phenotypes are those that the model was trained on. First it checks
+    that the out-of-fold attention equals the group means in the model's folder.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def complete_card(
     seed: int,
     features: Path | None,
 ) -> None:
-    """Put on the card in a folder what its parts do, familiar ranges, the answer to noise, and motion alone.
+    """Put on the card in a folder what its parts do, familiar ranges, answers to worse recordings, and motion alone.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ def complete_card(
     from biobgt.training.checks import check_model
     from biobgt.training.data import feature_store
     from biobgt.training.parts import complete_parts
-    from biobgt.training.robustness_views import motion_words, noise_words
+    from biobgt.training.robustness_views import corruption_words, motion_words, noise_words
 
     complete_parts(folder, prepared, splits)
-    with progress_bar("Noise") as progress:
+    with progress_bar("Worse recordings") as progress:
         found = check_model(
             folder,
             subjects,
@@ -62,7 +62,7 @@ def complete_card(
             store=None if features is None else feature_store(features),
             progress=progress,
         )
-    for sentence in (noise_words(found), motion_words(found)):
+    for sentence in (noise_words(found), corruption_words(found), motion_words(found)):
         print_line(sentence)
 
 

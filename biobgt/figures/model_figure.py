@@ -17,7 +17,7 @@ from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names, readout_names
 from biobgt.options import Options, option
 from biobgt.references import in_brackets, named_labelling
-from biobgt.wording import TRAINED_ON
+from biobgt.wording import TRAINED_ON, is_trained_on
 
 if TYPE_CHECKING:
     from biobgt.cohort import Cohort
@@ -173,10 +173,11 @@ def subject_words(model: InstalledModel, warning: str = "") -> dict[str, Any]:
         What the model's prediction is given with; whether it was trained on the subject is said there.
     """
     asked = "For a subject that it was not trained on, the model gives the mean over all ensemble members."
-    if TRAINED_ON in warning:
+    if is_trained_on(warning):
+        who = "The subject is one of" if TRAINED_ON in warning else "A subject of this id is among"
         asked = (
-            "The subject is one of those that the model was trained on: what the mean over all ensemble members says "
-            "of it is no evidence of what the model says of new subjects."
+            f"{who} those that the model was trained on: what the mean over all ensemble members says of it is no "
+            "evidence of what the model says of new subjects."
         )
     words = model_words(model)
     return {**words, "methods": (*words["methods"], asked)}

@@ -20,12 +20,12 @@ from biobgt.kept_results import Store
 from biobgt.model.attention_views import check_layer_and_head
 from biobgt.model.batch import GraphBatch, join_batches
 from biobgt.model.familiarity import Familiarity
-from biobgt.model.fingerprint import recognised
+from biobgt.model.fingerprint import id_hashes, recognised
 from biobgt.model.inputs import prepare
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import AttentionMap, BioBGT
 from biobgt.quality import quality_flags
-from biobgt.wording import TRAINED_ON
+from biobgt.wording import KNOWN_ID, TRAINED_ON
 
 CPU = torch.device("cpu")
 OF_SIMULATED = "model trained on simulated patients"
@@ -84,6 +84,8 @@ class Ensemble:
     temperatures: tuple[float, ...]
     familiarity: Familiarity | None = None
     trained_on: torch.Tensor | None = None  # fingerprints of the training subjects, shape (n_subjects, 32)
+    trained_ids: frozenset[str] = frozenset()  # hashes of the training subjects' ids
+    id_salt: str = ""
     simulated: bool = False  # trained on simulated patients
     device: torch.device = CPU
     atlas_fingerprint: str = ""  # of the training subjects' atlas; "" where it was not kept
@@ -234,11 +236,17 @@ class Ensemble:
             found[:, columns] = logits[:, columns].softmax(dim=1)
         return found
 
+    def knows_id(self, subject: Subject) -> bool:
+        """Whether a subject of this id was among the training subjects; a simulated one is nobody."""
+        if not self.trained_ids or subject.simulated:
+            return False
+        return not self.trained_ids.isdisjoint(id_hashes([subject.id], self.id_salt))
+
     def warnings(self, subjects: Sequence[Subject], graphs: GraphBatch, atlas: Atlas) -> list[list[str]]:
         """Say of each subject why its probability should not be believed.
 
-        The model never met a patient, or was trained on this very scan, or on subjects unlike this one; or the scan
-        has a quality flag, whoever the model was trained on.
+        The model never met a patient, or was trained on this very scan, on a subject of this id, or on subjects unlike
+        this one; or the scan has a quality flag, whoever the model was trained on.
 
         Parameters
         ----------
@@ -257,6 +265,9 @@ class Ensemble:
         if self.trained_on is not None:
             for one, seen in zip(said, recognised(graphs.features, self.trained_on), strict=True):
                 one.extend([TRAINED_ON] if seen else [])
+        for one, subject in zip(said, subjects, strict=True):
+            if TRAINED_ON not in one and self.knows_id(subject):
+                one.append(KNOWN_ID)
         for one, subject in zip(said, subjects, strict=True):
             flags = quality_flags(subject, atlas)
             one.extend(flag.sentence.removesuffix(".") for flag in flags if flag.level == "warning")

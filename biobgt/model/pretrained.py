@@ -145,10 +145,12 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from biobgt.model.device import choose_device
     from biobgt.model.ensemble import Ensemble
     from biobgt.model.familiarity import Familiarity
+    from biobgt.model.fingerprint import read_hashes
     from biobgt.model.presets import Preset
 
     card = load_card(name)
     check_readout(name, card)
+    network = load_card(model_folder(name).parent) if "readout" in card else card  # trained on all cohorts
     file = weights_file(model_folder(name), shared="readout" in card)
     if not file.is_file():
         raise InputError(f"Model '{name}' has no weights: {WEIGHTS} is missing beside its card.")
@@ -172,6 +174,8 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         temperatures=tuple(card.get("temperatures", [1.0] * len(members))),
         familiarity=Familiarity.from_card(card["familiarity"]) if "familiarity" in card else None,
         trained_on=tensors.get(FINGERPRINTS),
+        trained_ids=read_hashes(network.get("trained_ids", "")),
+        id_salt=card["sha256"],
         simulated=card["simulated"],
         device=chosen,
         atlas_fingerprint=card.get("atlas_fingerprint", ""),

@@ -16,7 +16,7 @@ from biobgt.people import counted_people
 from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
 from biobgt.training.metrics import METRICS
-from biobgt.training.robustness_views import motion_words, nested_words, noise_table, noise_words
+from biobgt.training.robustness_views import corruption_words, motion_words, nested_words, noise_words, recordings_table
 from biobgt.wording import NOT_A_DIAGNOSIS, code_span, counted, plain_markdown
 
 CALIBRATED = 0.05
@@ -182,8 +182,8 @@ def readme(card: Mapping[str, Any]) -> str:
     )
     if said := paired_words(card):
         lines += ["", plain_markdown(said)]
-    lines += ["", plain_markdown(nested_words(card)), "", plain_markdown(f"Noise: {noise_words(card)}")]
-    lines += [*_noise_lines(card), "", plain_markdown(motion_words(card)), ""]
+    lines += ["", plain_markdown(nested_words(card)), "", plain_markdown(f"Noise: {noise_words(card)}"), ""]
+    lines += [*_recording_lines(card), plain_markdown(motion_words(card)), ""]
     lines += [contrast_line(card)]
     lines += ["", "Limits:", ""]
     lines += [f"- {plain_markdown(limit)}" for limit in (*card["limits"], parts_words(card))]
@@ -213,10 +213,10 @@ def paired_words(card: Mapping[str, Any]) -> str:
     )
 
 
-def _noise_lines(card: Mapping[str, Any]) -> list[str]:
-    """The noise response as a table, after an empty line; nothing where it was not measured."""
-    table = noise_table(card)
-    return [] if table.empty else ["", *table_lines(list(table.columns), table.to_numpy().tolist())]
+def _recording_lines(card: Mapping[str, Any]) -> list[str]:
+    """What worse recordings do, as a sentence and a table, where it was measured; each with an empty line after it."""
+    table, lines = recordings_table(card), [plain_markdown(corruption_words(card)), ""]
+    return lines if table.empty else [*lines, *table_lines(list(table.columns), table.to_numpy().tolist()), ""]
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from biobgt.atlas import BUNDLED, load_atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.model.ensemble import ensemble_tensors, position
-from biobgt.model.familiarity import familiarity_of
-from biobgt.model.fingerprint import fingerprints
+from biobgt.model.familiarity import familiarity_of, scan_measures
+from biobgt.model.fingerprint import fingerprints, id_hashes, written_hashes
 from biobgt.model.group_spread import SPREAD_FILE
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, load_card, weights_file
@@ -127,6 +127,7 @@ def write_model(
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
         "familiarity": _familiarity(cohort, data, trained),
         "noise": None,
+        "corruption": None,
         "motion": None,
         "nested": None,
         "limits": limits(cohort, preset, attention, results["BioBGT"]["ece"]),
@@ -135,6 +136,8 @@ def write_model(
         "sha256": sha256(weights_file(folder, shared=readout is not None)),
         "files": _hashes(folder),
     }
+    if readout is None:
+        name_subjects(card, cohort.ids)
     write_card(folder, card)
     return card
 
@@ -153,6 +156,18 @@ def write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs)
     known = {FINGERPRINTS: fingerprints(data.graphs.features)}
     with atomic_file(folder / WEIGHTS) as file:
         save_file({**_stored(members), **known}, file)
+
+
+def name_subjects(card: dict[str, Any], ids: Iterable[str]) -> None:
+    """Put hashes of the training subjects' ids on a card, by which they are recognised; ids themselves never are.
+
+    Parameters
+    ----------
+    card : dict
+        Of a model, or of a network that several cohorts share.
+    ids : iterable of str
+    """
+    card["trained_ids"] = written_hashes(id_hashes(ids, card["sha256"]))
 
 
 def seal_card(folder: Path) -> dict[str, Any]:
@@ -257,7 +272,8 @@ def _data_words(cohort: Cohort) -> dict[str, Any]:
 
 def _familiarity(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> dict[str, list[float] | None]:
     means, distances = position(data.graphs, trained.members[0])
-    return familiarity_of(cohort.subjects, mean_correlations=means, distances=distances).as_dict()
+    scans = [scan_measures(subject) for subject in cohort]
+    return familiarity_of(scans, mean_correlations=means, distances=distances).as_dict()
 
 
 def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a card says beyond results: familiar ranges, the answer to noise, and motion alone. Nothing is trained again.
+"""What a card says beyond results: familiar ranges, answers to worse recordings, motion alone. Nothing is trained.
 
 All three follow from the weights and the cohort, so that a card made before they were asked for can be completed, and a
 reader with the data can check them.
@@ -6,7 +6,6 @@ reader with the data can check them.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,13 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.kept_results import Store
 from biobgt.model.ensemble import Ensemble, position
-from biobgt.model.familiarity import familiarity_of
+from biobgt.model.familiarity import familiarity_of, scan_measures
 from biobgt.model.fingerprint import recognised
 from biobgt.model.pretrained import CARD, load_pretrained
-from biobgt.training.cards import measured, write_card
+from biobgt.training.cards import measured, name_subjects, write_card
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.motion import SIMULATED, UNKNOWN, mean_displacement, motion_out_of_fold
-from biobgt.training.noise_response import noise_response
+from biobgt.training.noise_response import HeldOut, worse_recordings
 from biobgt.training.protocols import CROSS_VALIDATION
 from biobgt.training.splits import Split
 from biobgt.training.training_cohorts import protocol_splits
@@ -40,7 +39,7 @@ def check_model(
     store: Store | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Put familiarity, noise response and motion baseline on the card in a folder, and return it.
+    """Put familiarity, answers to worse recordings and motion baseline on the card in a folder, and return it.
 
     Parameters
     ----------
@@ -64,15 +63,14 @@ def check_model(
     _check_trained_on(ensemble, data, shared="readout" in card)
     splits = splits or protocol_splits(cohort, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
     means, distances = position(data.graphs, ensemble.members[0])
-    familiar = familiarity_of(cohort.subjects, mean_correlations=means, distances=distances)
-    card["familiarity"] = familiar.as_dict()
-    write_card(folder, card)
+    scans = [scan_measures(subject) for subject in cohort]
+    card["familiarity"] = familiarity_of(scans, mean_correlations=means, distances=distances).as_dict()
+    if "readout" not in card and "trained_ids" not in card:  # the ids of these weights' subjects do not change
+        name_subjects(card, cohort.ids)
+    card |= {"noise": None, "corruption": None}
     if all(subject.series is not None for subject in cohort):
-        asked = load_pretrained(folder, "cpu")  # with the ranges just written
-        answers = noise_response(asked, cohort, splits, seed=seed, store=store, progress=progress)
-        card["noise"] = [asdict(one) for one in answers]
-    else:
-        card["noise"] = None
+        held_out = HeldOut(ensemble, cohort, data.graphs, tuple(splits), scans, seed=seed, store=store)
+        card |= worse_recordings(held_out, progress=progress)
     card["motion"] = _motion(cohort, data, splits)
     write_card(folder, card)
     return card

@@ -37,6 +37,11 @@ class JoinedCohorts:
         """The groups of each cohort, controls first."""
         return tuple(tuple(part.group_sizes) for part in self.parts)
 
+    @property
+    def own_ids(self) -> list[str]:
+        """The ids of all subjects as their own cohorts have them, with the session that was added."""
+        return [one.split("_", 1)[1] for one in self.whole.ids]
+
     def rows(self, number: int) -> NDArray[np.int64]:
         """Where the subjects of a cohort stand in the whole."""
         start = sum(len(part) for part in self.parts[:number])

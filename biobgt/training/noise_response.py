@@ -1,33 +1,37 @@
-"""What a model says when noise is added: out of fold, each subject asked of the member that never met it.
+"""What a model says of worse recordings: out of fold, each subject asked of the member that never met it.
 
 A model that is worth believing becomes less sure with noise. One whose mean probability moves towards a group takes
-noise for that group, and a reader of its card must see it.
+noise for that group, and a reader of its card must see it. So must how many of the changed predictions carry a warning,
+and how many warnings unchanged scans get; the ranges that warn are those of the fold's own training subjects.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.kept_results import Store
-from biobgt.model.ensemble import AT_ONCE, Ensemble, prepare_each
-from biobgt.simulate.added_noise import NOISE_LEVELS, PURE, add_noise
+from biobgt.model.batch import GraphBatch
+from biobgt.model.ensemble import AT_ONCE, Ensemble, position, prepare_each
+from biobgt.model.familiarity import familiarity_of
+from biobgt.simulate.worse_recordings import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.training.splits import Split
 
 A_FOLD = 40  # test subjects of each fold, drawn by lot: NE and modules of each take a tenth of a second and level
+A_FOLD_CORRUPTED = 20  # the first of these, for every other kind of corruption
 
 
 @dataclass(frozen=True)
-class NoiseAnswers:
-    """What was said of the same subjects at one level of noise.
+class Answers:
+    """What was said of the same subjects in one kind of recording.
 
     Attributes
     ----------
-    sd : float or None
-        Of the noise, in units of each region's own; None is nothing but noise.
     n : int
         Subjects asked about.
     refused : int
@@ -37,10 +41,11 @@ class NoiseAnswers:
     warned : float
         Share of all subjects who carried a warning or were refused.
     to_patient, to_control : float
-        Share whose call went from the first group to another since no noise was added, and back.
+        Share whose call went from the first group to another since nothing was changed, and back.
+    flips, flips_warned : int
+        Subjects whose call changed in any way, and how many of them carried a warning.
     """
 
-    sd: float | None
     n: int
     refused: int
     probability: dict[str, float | None]
@@ -48,92 +53,146 @@ class NoiseAnswers:
     warned: float
     to_patient: float
     to_control: float
+    flips: int
+    flips_warned: int
 
 
-def noise_response(
-    ensemble: Ensemble,
-    cohort: Cohort,
-    splits: Sequence[Split],
-    *,
-    levels: Sequence[float] = NOISE_LEVELS,
-    seed: int = 0,
-    store: Store | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[NoiseAnswers, ...]:
-    """Ask each member about test subjects of its own fold, at every level of noise.
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A model's folds, and some test subjects of each.
 
-    Parameters
+    Attributes
     ----------
     ensemble : Ensemble
         Member i was trained without the test subjects of split i.
     cohort : Cohort
         With series.
-    splits : sequence of Split
+    graphs : GraphBatch
+        Of the cohort.
+    splits : tuple of Split
         Those of the training, one per member.
-    levels : sequence of float
-        The first is no noise.
+    scans : sequence of mapping of str to float
+        Of the cohort, from :func:`biobgt.model.familiarity.scan_measures`.
     seed : int
-        Of the draw of subjects and of the noise.
+        Of the draw of subjects and of what is done to them.
     store : Store, optional
-        Where NE and modules of noisy subjects are kept.
-    progress : callable, optional
-        Told (done, total) as subjects are asked about.
+        Where NE and modules of changed subjects are kept.
     """
-    if len(ensemble.members) != len(splits):
-        raise InputError(f"{len(splits)} folds need as many members, and {ensemble.name} has {len(ensemble.members)}.")
-    random = np.random.default_rng(seed)
-    asked = [random.permutation(split.test)[:A_FOLD] for split in splits]
-    # Everyone here was in some member's training, though not in that of the one that is asked.
-    plain = replace(ensemble, trained_on=None, simulated=False)
-    found: list[NoiseAnswers] = []
-    quiet = None
-    for done, sd in enumerate(levels):
-        answers = [
-            _ask(plain, number, [add_noise(cohort.subjects[row], sd, seed=seed) for row in rows], cohort, store)
-            for number, rows in enumerate(asked)
-        ]
-        probabilities = np.concatenate([one[0] for one in answers])
-        warned = np.concatenate([one[1] for one in answers])
-        quiet = probabilities if quiet is None else quiet
-        found.append(_described(sd, probabilities, warned, quiet, ensemble.groups))
+
+    ensemble: Ensemble
+    cohort: Cohort
+    graphs: GraphBatch
+    splits: tuple[Split, ...]
+    scans: Sequence[Mapping[str, float]]
+    seed: int
+    store: Store | None = None
+
+    def __post_init__(self) -> None:
+        have, need = len(self.ensemble.members), len(self.splits)
+        if have != need:
+            raise InputError(f"{need} folds need as many members, and {self.ensemble.name} has {have}.")
+
+    def drawn(self) -> list[NDArray[np.int64]]:
+        """Rows of the subjects who are asked about, fold by fold."""
+        random = np.random.default_rng(self.seed)
+        return [random.permutation(split.test)[:A_FOLD] for split in self.splits]
+
+    def member(self, number: int) -> Ensemble:
+        """One member alone, which warns of scans unlike those of its own fold's training and validation subjects."""
+        rows = np.concatenate([self.splits[number].train, self.splits[number].validation])
+        means, distances = position(self.graphs[torch.tensor(rows)], self.ensemble.members[number])
+        ranges = familiarity_of([self.scans[row] for row in rows], mean_correlations=means, distances=distances)
+        return replace(
+            self.ensemble,
+            members=(self.ensemble.members[number],),
+            temperatures=(self.ensemble.temperatures[number],),
+            familiarity=ranges,
+            trained_on=None,
+            trained_ids=frozenset(),  # everyone here was in some member's training, though not in that of this one
+            simulated=False,
+        )
+
+
+def worse_recordings(
+    held_out: HeldOut, *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """Ask each member about test subjects of its own fold, at every level of noise and of other corruptions.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+    progress : callable, optional
+        Told (done, total) after each kind of recording.
+
+    Returns
+    -------
+    dict
+        ``noise`` with the SD of each level (None is noise alone), and ``corruption`` with the kind of each, as a card
+        holds them: see :class:`Answers`.
+    """
+    seed, subjects = held_out.seed, held_out.cohort.subjects
+    members, drawn = [held_out.member(number) for number in range(len(held_out.splits))], held_out.drawn()
+    kinds: list[tuple[dict[str, Any], int, Callable[[Subject], Subject | None]]] = [
+        *(({"sd": None if sd == PURE else sd}, A_FOLD, _with_noise(sd, seed)) for sd in NOISE_LEVELS),
+        *(({"kind": kind}, A_FOLD_CORRUPTED, _corrupted(kind, seed)) for kind in CORRUPTIONS),
+    ]
+    found: dict[str, list[dict[str, Any]]] = {"noise": [], "corruption": []}
+    calls: NDArray[np.int64] | None = None  # of unchanged subjects, by row of the cohort
+    for done, (which, n, change) in enumerate(kinds, start=1):
+        probabilities = np.full((len(subjects), len(held_out.ensemble.groups)), np.nan)
+        warned, asked = np.zeros((2, len(subjects)), dtype=np.bool_)
+        for member, rows in zip(members, drawn, strict=True):
+            changed = {row: worse for row in rows[:n].tolist() if (worse := change(subjects[row])) is not None}
+            own = list(changed)
+            asked[own] = True
+            probabilities[own], warned[own] = _ask(member, list(changed.values()), held_out)
+        if calls is None:
+            calls = np.where(np.isnan(probabilities[:, 0]), -1, probabilities.argmax(axis=1))
+        if asked.any():
+            said = _described(probabilities[asked], warned[asked], calls[asked], held_out.ensemble.groups)
+            found["noise" if "sd" in which else "corruption"].append(which | asdict(said))
         if progress is not None:
-            progress(done + 1, len(levels))
-    return tuple(found)
+            progress(done, len(kinds))
+    return found
+
+
+def _with_noise(sd: float, seed: int) -> Callable[[Subject], Subject]:
+    return lambda subject: add_noise(subject, sd, seed=seed)
+
+
+def _corrupted(kind: str, seed: int) -> Callable[[Subject], Subject | None]:
+    return lambda subject: corrupt(subject, kind, seed=seed)
 
 
 def _ask(
-    ensemble: Ensemble, number: int, subjects: Sequence[Subject], cohort: Cohort, store: Store | None
+    member: Ensemble, subjects: Sequence[Subject], held_out: HeldOut
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """One member's probabilities, shape (n_subjects, n_groups), NaN where refused; and who is warned of."""
-    alone = replace(ensemble, members=(ensemble.members[number],), temperatures=(ensemble.temperatures[number],))
-    probabilities = np.full((len(subjects), len(ensemble.groups)), np.nan)
+    probabilities = np.full((len(subjects), len(member.groups)), np.nan)
     warned = np.ones(len(subjects), dtype=np.bool_)
     for start in range(0, len(subjects), AT_ONCE):
         part = subjects[start : start + AT_ONCE]
-        graphs, reasons = prepare_each(part, ensemble.preset, store)
+        graphs, reasons = prepare_each(part, member.preset, held_out.store)
         if graphs is None:
             continue
         fit = [row for row, reason in enumerate(reasons) if not reason]
         rows = start + np.array(fit)
-        probabilities[rows] = alone.probabilities(graphs)
-        # Ranges of distance are the first member's.
-        told = ensemble.warnings([part[row] for row in fit], graphs, cohort.atlas)
+        probabilities[rows] = member.probabilities(graphs)
+        told = member.warnings([part[row] for row in fit], graphs, held_out.cohort.atlas)
         warned[rows] = [bool(one) for one in told]
     return probabilities, warned
 
 
 def _described(
-    sd: float,
     probabilities: NDArray[np.float64],
     warned: NDArray[np.bool_],
-    quiet: NDArray[np.float64],
+    before: NDArray[np.int64],
     groups: Sequence[str],
-) -> NoiseAnswers:
-    known = np.isfinite(probabilities).all(axis=1)
-    calls, before = probabilities[known].argmax(axis=1), quiet[known].argmax(axis=1)
-    n_known = int(known.sum())
-    return NoiseAnswers(
-        sd=None if sd == PURE else sd,
+) -> Answers:
+    known = np.isfinite(probabilities).all(axis=1) & (before >= 0)
+    calls, before, n_known = probabilities[known].argmax(axis=1), before[known], int(known.sum())
+    flips = calls != before
+    return Answers(
         n=len(probabilities),
         refused=len(probabilities) - n_known,
         probability={
@@ -144,4 +203,6 @@ def _described(
         warned=round(float(warned.mean()), 4),
         to_patient=round(float(((calls > 0) & (before == 0)).sum() / max(1, n_known)), 4),
         to_control=round(float(((calls == 0) & (before > 0)).sum() / max(1, n_known)), 4),
+        flips=int(flips.sum()),
+        flips_warned=int((flips & warned[known]).sum()),
     )

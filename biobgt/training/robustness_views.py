@@ -1,4 +1,4 @@
-"""What a card says of noise, motion and the mean of members, as tables and sentences; nothing here needs torch."""
+"""What a card says of worse recordings, motion and the mean of members, as tables and sentences; without torch."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,6 +8,8 @@ import pandas as pd
 from biobgt.wording import counted, percent
 
 NOT_MEASURED = "How the model answers to noise has not been measured."
+NO_CORRUPTION = "What short, spiky or otherwise corrupted scans do to predictions has not been measured."
+_NOISE_WORDS = {0: "as recorded", None: "noise alone"}
 
 
 def noise_level(sd: float | None) -> str:
@@ -35,16 +37,45 @@ def noise_points(card: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype({"probability": float, "called": float})
 
 
-def noise_table(card: Mapping[str, Any]) -> pd.DataFrame:
-    """The same as text, one row per level."""
+def recordings_table(card: Mapping[str, Any]) -> pd.DataFrame:
+    """What worse recordings do to predictions, as text: one row per level of noise and kind of corruption."""
+    first, *others = card["groups"]
     rows = []
-    for one in card.get("noise") or ():
-        row = {"Noise added": noise_level(one["sd"])}
-        row |= {f"Mean probability of {group}": _share(one["probability"][group]) for group in card["groups"]}
-        row |= {f"Called {group}": _share(one["called"][group], in_percent=True) for group in card["groups"]}
-        row |= {"With a warning": _share(one["warned"], in_percent=True), "Not predicted": str(one["refused"])}
+    for name, one in _recordings(card):
+        flips = one.get("flips")  # not on cards made before it was counted
+        row = {"Recording": name, "Subjects": str(one["n"])}
+        row |= {f"Mean probability of {group}": _share(one["probability"][group]) for group in others}
+        row |= {f"Changed from {first}": percent(one["to_patient"]), f"Changed to {first}": percent(one["to_control"])}
+        row["Changed, with a warning"] = "–" if flips is None else f"{one['flips_warned']} of {flips}"
+        row |= {"With a warning": percent(one["warned"]), "Not predicted": str(one["refused"])}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def corruption_words(card: Mapping[str, Any]) -> str:
+    """Say which way corrupted scans lean, and how many changed and unchanged predictions carry a warning."""
+    answers = card.get("corruption")
+    if not answers:
+        return NO_CORRUPTION
+    first, quiet = card["groups"][0], card["noise"][0]
+    flips, warned = (sum(one[key] for one in answers) for key in ("flips", "flips_warned"))
+    away, back = (
+        sum(round(one[key] * (one["n"] - one["refused"])) for one in answers) for key in ("to_patient", "to_control")
+    )
+    n = max(one["n"] for one in answers)
+    return (
+        f"Other corruptions ({len(answers)} kinds, up to {counted(n, 'held-out subject')} each): "
+        f"{flips} predictions change, {away} from {first} to another group and {back} to {first}; {warned} of "
+        f"the {flips} carry a warning. So do {percent(quiet['warned'])} of the scans as recorded (false alarms)."
+    )
+
+
+def _recordings(card: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Every kind of recording by its name in words, the unchanged one first."""
+    noisy = [
+        (_NOISE_WORDS.get(one["sd"], f"white noise, {noise_level(one['sd'])}"), one) for one in card.get("noise") or ()
+    ]
+    return noisy + [(one["kind"], one) for one in card.get("corruption") or ()]
 
 
 def noise_words(card: Mapping[str, Any]) -> str:
@@ -80,7 +111,7 @@ def range_words(card: Mapping[str, Any]) -> str:
     shown = (
         ("mean_correlation", "mean correlation {} to {}", "{:.2f}"),
         ("strength", "mean |FC| {} to {}", "{:.2f}"),
-        ("timepoints", "{} to {} time points", "{:.0f}"),
+        ("timepoints", "{} to {} time points (95 % of them)", "{:.0f}"),
         ("effective_timepoints", "worth {} to {} independent ones", "{:.0f}"),
     )
     known = [(words, form, ranges[name]) for name, words, form in shown if ranges.get(name)]

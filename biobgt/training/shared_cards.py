@@ -28,7 +28,7 @@ from biobgt.output import make_folder, sha256
 from biobgt.people import average_by_person, people_in_order
 from biobgt.quality import OVERALL_CONNECTIVITY
 from biobgt.training.baseline_folds import baselines_out_of_fold
-from biobgt.training.cards import FORMAT, seal_card, write_card, write_model, write_weights
+from biobgt.training.cards import FORMAT, name_subjects, seal_card, write_card, write_model, write_weights
 from biobgt.training.cohort_stories import ADSIM, STORIES
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.folds import describe_members
@@ -110,6 +110,7 @@ def write_shared_model(
     write_tests(control_tests(joined, data, attention), folder)
     card = _shared_card(folder, name, joined, data, members[0], cards)
     card["likeness"] = disorder_likeness(joined, attention)
+    name_subjects(card, joined.own_ids)
     write_card(folder, card)
     return card
 
@@ -147,6 +148,7 @@ def measure_shared_again(
     write_tests(control_tests(joined, data, attention), folder)
     card = load_card(folder)
     card["likeness"] = disorder_likeness(joined, attention)
+    name_subjects(card, joined.own_ids)
     card["files"] = {TESTS: sha256(folder / TESTS)}
     write_card(folder, card)
 

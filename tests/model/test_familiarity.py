@@ -13,7 +13,7 @@ from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.model import load_pretrained
 from biobgt.model.ensemble import OF_SIMULATED
-from biobgt.model.familiarity import UNCHECKED, Familiarity, familiarity_of
+from biobgt.model.familiarity import UNCHECKED, Familiarity, familiarity_of, scan_measures
 
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 
@@ -46,9 +46,13 @@ def test_both_ends_of_a_range_count(subject: Subject, changes: dict[str, float],
     [
         ({"strength": (0.2, 0.4)}, "mean |FC| 0.1"),
         ({"strength": (0.0, 0.05)}, "is outside 0.000 to 0.050"),
-        ({"timepoints": (60, 90)}, "50 time points, training subjects had 60 to 90"),
+        ({"timepoints": (60, 90)}, "50 time points; at least 95 % of training subjects had 60 to 90"),
         ({"timepoints": (40, 90), "effective_timepoints": (10, 30)}, "independent time points, those of training"),
         ({"timepoints": (40, 90), "independent_share": (0.2, 0.5)}, "20 % to 50 %, which points to white noise"),
+        ({"timepoints": (40, 90), "fast_share": (0.0, 0.01)}, "of its power is in the fastest quarter"),
+        ({"timepoints": (40, 90), "fast_share": (0.3, 0.4)}, None),
+        ({"timepoints": (40, 90), "trend_share": (0.0, 0.001)}, "which points to drift"),
+        ({"timepoints": (40, 90), "largest_frame": (1.0, 1.2)}, "which points to motion"),
         ({"timepoints": (40, 90), "strength": (0.0, 0.4), "effective_timepoints": (10, 60)}, None),
     ],
 )
@@ -66,13 +70,39 @@ def test_of_a_matrix_it_is_said_what_cannot_be_checked(rng) -> None:
 
 def test_ranges_are_those_of_the_subjects_and_go_through_a_card(rng) -> None:
     subjects = [Subject(str(n), series=rng.standard_normal((n, 20))) for n in (50, 70, 90)]
-    found = familiarity_of(subjects, mean_correlations=np.zeros(3), distances=np.ones(3))
+    found = familiarity_of(
+        [scan_measures(one) for one in subjects], mean_correlations=np.zeros(3), distances=np.ones(3)
+    )
     assert found.timepoints == (50, 90)
     assert 45 < found.effective_timepoints[0] < 51 < 85 < found.effective_timepoints[1] < 90
     assert 0.9 < found.independent_share[0] < found.independent_share[1] <= 1
     assert Familiarity.from_card(found.as_dict()) == found
     old = {"mean_correlation": [-1, 1], "distance": [0, 9], "timepoints": None}
     assert Familiarity.from_card(old) == Familiarity((-1, 1), (0, 9))
+
+
+def test_what_is_measured_of_a_scan() -> None:
+    n, times = 64, np.arange(64)
+    slow, fast = np.cos(2 * np.pi * 4 * times / n), np.cos(2 * np.pi * 28 * times / n)
+    found = scan_measures(Subject("s", series=np.stack([slow, slow + 0.5 * fast, np.zeros(n)], axis=1)))
+    # Power 1 of the first, 1 + 0.25 of the second; both z-scored: a fifth of the second's, a tenth of all.
+    assert found["fast_share"] == pytest.approx(0.1)
+    # At time 0 both are at their peaks, √2 and 1.5 / √(1.25 / 2); the silent region does not count.
+    assert found["largest_frame"] == pytest.approx(np.sqrt((2 + 2.25 / 0.625) / 2))
+    line = Subject("line", series=np.stack([times, -2.0 * times, np.tile([1, -1, -1, 1], 16)], axis=1))
+    assert scan_measures(line)["trend_share"] == pytest.approx(2 / 3)
+    assert set(scan_measures(Subject("m", connectivity=np.eye(4)))) == {"strength"}
+
+
+def test_a_length_that_hardly_any_training_scan_had_is_warned_of() -> None:
+    scans = [
+        {"strength": 0.1, "timepoints": float(n), "effective_timepoints": 30.0, "independent_share": 0.3}
+        | {"fast_share": 1e-8, "trend_share": 1e-8, "largest_frame": 2.0}
+        for n in [78] * 3 + [116] * 97
+    ]
+    found = familiarity_of(scans, mean_correlations=np.zeros(100), distances=np.ones(100))
+    assert found.timepoints == (116, 116)
+    assert found.fast_share[1] == 0.001, "a scan written with fewer digits is not warned of"
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5, 0.8])

@@ -14,7 +14,7 @@ from biobgt.connectome import functional_connectivity
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.model.batch import GraphBatch
 from biobgt.model.ensemble import OF_SIMULATED, Ensemble, position
-from biobgt.model.familiarity import familiarity_of
+from biobgt.model.familiarity import familiarity_of, scan_measures
 from biobgt.model.transformer import BioBGT
 
 PRESET = small("best", layers=2)
@@ -30,7 +30,7 @@ def ensemble(cohort: Cohort, graphs: GraphBatch) -> Ensemble:
         torch.nn.init.normal_(member.readout.classify.weight, std=0.05)
         members.append(member.eval())
     means, distances = position(graphs, members[0])
-    familiarity = familiarity_of(cohort.subjects, mean_correlations=means, distances=distances)
+    familiarity = familiarity_of([scan_measures(one) for one in cohort], mean_correlations=means, distances=distances)
     return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), familiarity=familiarity)
 
 

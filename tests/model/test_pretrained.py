@@ -134,7 +134,7 @@ def test_an_unfamiliar_subject_is_told(whole: Path) -> None:
     loaded = load_pretrained(whole, "cpu")
     warnings = loaded.predict(Cohort("c", (short, Subject("flat", series=flat)), ATLAS))["warning"]
     assert warnings[0] == (
-        "40 time points; fewer than 100 are unreliable; 40 time points, training subjects had 70 to 90"
+        "40 time points; fewer than 100 are unreliable; 40 time points; at least 95 % of training subjects had 70 to 90"
     )
     assert warnings[1].endswith("one global signal (motion, breathing) may dominate"), "a flag, and no range beside it"
 

@@ -13,18 +13,28 @@ from planted_cohort import planted_cohort, small
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.model import load_card, load_pretrained
+from biobgt.model.familiarity import scan_measures
+from biobgt.model.fingerprint import id_hashes, read_hashes
 from biobgt.model.inputs import log_connectivity, prepare
 from biobgt.model.noise_directions import FADED, noise_directions
 from biobgt.model.presets import Preset
 from biobgt.model.transformer import BioBGT
-from biobgt.simulate.added_noise import add_noise
+from biobgt.simulate.worse_recordings import CORRUPTIONS, add_noise
 from biobgt.training.cards import write_model
 from biobgt.training.checks import check_model
 from biobgt.training.data import LabelledGraphs, label_graphs
 from biobgt.training.folds import train_ensemble
 from biobgt.training.motion import UNKNOWN, mean_displacement, motion_out_of_fold
 from biobgt.training.nested import NESTED_FILE, add_nested, evaluate_nested
-from biobgt.training.robustness_views import motion_words, nested_words, noise_points, noise_table, noise_words
+from biobgt.training.noise_response import HeldOut
+from biobgt.training.robustness_views import (
+    corruption_words,
+    motion_words,
+    nested_words,
+    noise_points,
+    noise_words,
+    recordings_table,
+)
 from biobgt.training.splits import cross_validation
 from biobgt.training.start import start_at_ridge
 from biobgt.training.training_cohorts import protocol_splits
@@ -76,6 +86,16 @@ def test_a_card_gets_ranges_noise_and_motion(written: tuple[Path, LabelledGraphs
     assert noise_words(card) in readme
     assert UNKNOWN in readme
     assert "| noise alone |" in readme
+    # 80 time points: nothing is left to cut at 100 and 150.
+    assert [one["kind"] for one in card["corruption"]] == [one for one in CORRUPTIONS if one[:7] != "first 1"]
+    for one in card["noise"][1:] + card["corruption"]:
+        assert one["flips_warned"] <= one["flips"] <= one["n"]
+        assert one["flips"] == pytest.approx(
+            (one["to_patient"] + one["to_control"]) * (one["n"] - one["refused"]), abs=0.1
+        )
+    assert corruption_words(card) in readme
+    assert "| first 60 time points |" in readme
+    assert read_hashes(card["trained_ids"]) == id_hashes(cohort.ids, card["sha256"])
 
 
 def test_the_first_level_is_the_out_of_fold_result(written: tuple[Path, LabelledGraphs], cohort: Cohort) -> None:
@@ -226,7 +246,8 @@ def test_words() -> None:
     assert "AUC 0.75 [0.70, 0.80]" in said
     assert "has not been measured" in noise_words(card)
     assert "has not been measured" in motion_words(card)
-    assert noise_table(card).empty
+    assert recordings_table(card).empty
+    assert "has not been measured" in corruption_words(card)
     assert noise_points(card).empty
     answers = [
         {"sd": sd, "n": 400, "refused": 0, "probability": {"NC": 1 - p, "ASD": p}, "called": {"NC": 0.5, "ASD": 0.5}}
@@ -238,5 +259,30 @@ def test_words() -> None:
     assert "the mean probability of ASD is 0.50, with noise as strong as the signal (SD 1) 0.62" in said
     assert "10 % of subjects change from NC to another group, 2 % change to NC" in said
     assert "Noise alone gets 0.70, and 100 % of such subjects carry a warning" in said
-    assert noise_table(card)["Noise added"].tolist() == ["none", "SD 1", "noise alone"]
+    table = recordings_table(card)
+    assert table["Recording"].tolist() == ["as recorded", "white noise, SD 1", "noise alone"]
+    assert (table["Changed, with a warning"] == "–").all(), "a card from before they were counted"
+    cut = answers[0] | {"kind": "first 60 time points", "n": 34, "flips": 29, "flips_warned": 28, "to_patient": 27 / 34}
+    cut |= {"to_control": 2 / 34}
+    del cut["sd"]
+    card |= {"corruption": [cut]}
+    assert recordings_table(card).iloc[-1]["Changed, with a warning"] == "28 of 29"
+    said = corruption_words(card)
+    assert "29 predictions change, 27 from NC to another group and 2 to NC; 28 of the 29 carry a warning" in said
+    assert "2 % of the scans as recorded" in said
     assert len(noise_points(card)) == 6
+
+
+def test_a_member_warns_by_the_ranges_of_its_own_training_subjects(
+    written: tuple[Path, LabelledGraphs], cohort: Cohort
+) -> None:
+    splits = tuple(protocol_splits(cohort, "folds", n=2, seed=0))
+    scans = [scan_measures(subject) for subject in cohort]
+    for row in splits[0].test:
+        scans[row] |= {"largest_frame": 99.0}  # so far off, that ranges would show that they were asked
+    held_out = HeldOut(load_pretrained(written[0], "cpu"), cohort, written[1].graphs, splits, scans, seed=0)
+    first, second = (held_out.member(number).familiarity for number in (0, 1))
+    assert first.largest_frame[1] < 10 < second.largest_frame[1]
+    assert len(held_out.member(1).members) == 1
+    with pytest.raises(InputError, match="folds need as many members"):
+        replace(held_out, splits=splits[:1])

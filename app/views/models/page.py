@@ -27,7 +27,13 @@ from biobgt.training.card_views import (
     results_table,
 )
 from biobgt.training.card_words import parts_words
-from biobgt.training.robustness_views import motion_words, noise_table, noise_words, range_words
+from biobgt.training.robustness_views import (
+    corruption_words,
+    motion_words,
+    noise_words,
+    range_words,
+    recordings_table,
+)
 from biobgt.wording import counted
 from session.shown_model import FITTING
 from session.view import View, current_view, measured_model
@@ -141,13 +147,13 @@ def _show_curves(view: View, model: InstalledModel) -> None:
 
 
 def _show_noise(view: View, model: InstalledModel) -> None:
-    """What noise and motion alone do to the answers."""
+    """What worse recordings and motion alone do to the answers."""
     card = model.card
-    heading("Noise and motion", simulated=model.simulated)
+    heading("Noise, motion and other corruptions", simulated=model.simulated)
     if card["noise"]:
         show(view, NoiseResponse.of(measured_model(model), NoOptions()), key="noise")
-        with st.expander("These probabilities, as a table"):
-            show_table(noise_table(card), alt="Mean probabilities and predicted groups at every level of noise")
+        show_table(recordings_table(card), alt="Predictions that change, and warnings, by kind of recording")
+        st.markdown(plain(corruption_words(card)))
     else:
         st.markdown(plain(noise_words(card)))
     st.markdown(plain(motion_words(card)))

@@ -8,7 +8,7 @@ from biobgt.figures.subject_probability import SubjectProbability, SubjectProbab
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.spreadsheets import safe_table, write_csv
 from biobgt.training.card_views import calibration_words, members_words, observed_share
-from biobgt.wording import NOT_A_DIAGNOSIS, TRAINED_ON, counted, listed
+from biobgt.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
 from session.loaded_cohorts import OWN
 from session.long_work import work_through
 from session.view import View, current_view
@@ -96,7 +96,7 @@ def _show_place(view: View, model: InstalledModel) -> None:
         ask(SubjectProbabilityOptions, "group", cohort=model.cohort)
     figure = SubjectProbability.of(view.measured, view.options(SubjectProbabilityOptions, **fixed))
     groups = model.groups
-    if TRAINED_ON not in figure.warning:  # how often such probabilities are right is known of new subjects only
+    if not is_trained_on(figure.warning):  # how often such probabilities are right is known of new subjects only
         said = observed_share(groups.labels, groups.probabilities, model.group_names, figure.value, figure.group)
         st.markdown(plain(f"{said} {calibration_words(model.card)}"))
     show(view, figure, key="place")
