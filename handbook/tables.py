@@ -194,8 +194,8 @@ def _worse_recordings() -> str:
         if not card.get("corruption"):
             continue  # a network, or a card from before it was measured
         rows = recordings_table(card)
-        rows = rows[[column for column in rows if not column.startswith("Mean probability")]]
-        said.append(f"**`{name}`** {corruption_words(card)}\n\n{table(list(rows), rows.to_numpy().tolist())}")
+        columns = [column for column in map(str, rows.columns) if not column.startswith("Mean probability")]
+        said.append(f"**`{name}`** {corruption_words(card)}\n\n{table(columns, rows[columns].to_numpy().tolist())}")
     return "\n\n".join(said) or NO_CORRUPTION
 
 
