@@ -21,7 +21,7 @@ _WORDS = ("str", "object")  # dtypes of columns that are written as lists
 _MOST_WORDS = 1 << 23  # bytes of JSON, which take up to thirty times as much once read; larger results are not kept
 # Where the dataclasses of results are; no other is made again.
 _MEASURING = ("biobgt.hubs.", "biobgt.modules.", "biobgt.model.", "biobgt.groups.")
-_OWN = ("biobgt.atlas_regions", "biobgt.cited_work", "biobgt.connectome", "biobgt.graph")
+_OWN = ("biobgt.atlas_regions", "biobgt.references", "biobgt.connectome", "biobgt.graph")
 
 
 def to_bytes(result: Any) -> bytes:

@@ -5,14 +5,14 @@ that nobody else can read who was measured, or write a number that comes out as 
 with this key, for exactly this result, is not read any further: the result is measured again.
 """
 
-import hashlib
 import hmac
 import secrets
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 import biobgt
 from biobgt.autosave import data_folder
@@ -24,7 +24,7 @@ from biobgt.output import is_own, read_private, write_private
 from biobgt.result_encoding import from_bytes, to_bytes
 
 _LARGEST = 1 << 30  # bytes of a result; a larger file is none of ours
-_KEY_BYTES = hashlib.sha256().digest_size
+_KEY_BYTES = 64  # of AES-SIV (RFC 5297) with AES-256, whose files need no nonce: the same result gives the same file
 
 
 class FolderStore:
@@ -66,8 +66,8 @@ class FolderStore:
         depends = self._depends(key)
         try:
             content = read_private(self._path(key, depends), _LARGEST)
-            return from_bytes(self._opened(content, depends))
-        except (OSError, ValueError):
+            return from_bytes(AESSIV(self._key).decrypt(content, [depends]))
+        except (OSError, ValueError, InvalidTag):
             return None
 
     def put(self, key: Key, result: Any) -> None:
@@ -76,7 +76,7 @@ class FolderStore:
             return
         depends = self._depends(key)
         try:
-            content = self._sealed(to_bytes(result), depends)
+            content = AESSIV(self._key).encrypt(to_bytes(result), [depends])
             if len(content) <= _LARGEST:
                 write_private(self._path(key, depends), content)
         except TypeError:
@@ -94,29 +94,10 @@ class FolderStore:
         """All that a result depends on: tables also on which measures there are."""
         registers = (tuple(HUB_MEASURES), tuple(MODULE_MEASURES))
         depends = (biobgt.__version__, self.cohort, registers, key.kind.name, key.subject, key.settings, key.how)
-        return self._keyed(b"name", repr(depends).encode(errors="surrogatepass"))
+        return hmac.digest(self._key, repr(depends).encode(errors="surrogatepass"), "sha256")
 
     def _path(self, key: Key, depends: bytes) -> Path:
         return self.folder / f"{key.kind.name.replace(' ', '_')}-{depends.hex()[:32]}.result"
-
-    def _keyed(self, purpose: bytes, content: bytes) -> bytes:
-        return hmac.digest(self._key, purpose + content, "sha256")
-
-    # The keyed hash of a result is also the start of the stream that it is encrypted with (as in RFC 5297): the same
-    # result gives the same file, and no two results share a stream.
-    def _sealed(self, content: bytes, depends: bytes) -> bytes:
-        seal = self._keyed(b"seal" + depends, content)
-        return seal + self._crypted(content, seal)
-
-    def _opened(self, sealed: bytes, depends: bytes) -> bytes:
-        seal, content = sealed[:_KEY_BYTES], self._crypted(sealed[_KEY_BYTES:], sealed[:_KEY_BYTES])
-        if not hmac.compare_digest(seal, self._keyed(b"seal" + depends, content)):
-            raise ValueError("not written with this key for this result")
-        return content
-
-    def _crypted(self, content: bytes, seal: bytes) -> bytes:
-        stream = hashlib.shake_256(self._keyed(b"stream", seal)).digest(len(content))
-        return (np.frombuffer(content, np.uint8) ^ np.frombuffer(stream, np.uint8)).tobytes()
 
 
 def _user_key() -> bytes:
