@@ -68,9 +68,8 @@ def _designs(
 def _measure(patients: NDArray[np.bool_], columns: NDArray[np.float64], rng: np.random.Generator) -> dict[str, float]:
     noise = rng.standard_normal((len(patients), N_FEATURES))
     heavy = rng.standard_t(3, (len(patients), N_FEATURES))
-    drawn = {"permutations": N_PERMUTATIONS, "seed": SEED}
-    null = group_effect(noise, patients, columns, **drawn)
-    tailed = group_effect(heavy, patients, columns, **drawn)
+    null = group_effect(noise, patients, columns, permutations=N_PERMUTATIONS, seed=SEED)
+    tailed = group_effect(heavy, patients, columns, permutations=N_PERMUTATIONS, seed=SEED)
     planted = group_effect(noise + TRUE_D * patients[:, None], patients, columns, permutations=1, seed=SEED)
     return {
         "p_at_most_0.05": float((null.p <= 0.05).mean()),

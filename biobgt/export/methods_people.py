@@ -11,15 +11,14 @@ import numpy as np
 import pandas as pd
 
 from biobgt.cohort import GROUP_TITLES, Cohort, kind_of_group
-from biobgt.covariate_words import COVARIATES
 from biobgt.export.cited_text import ToComplete
 from biobgt.export.requests import CohortRef
-from biobgt.groups.covariates import covariates_of, one_value_per_person
+from biobgt.groups.covariates import known_characteristics, one_value_per_person
 from biobgt.people import average_by_person, people_in_order
 from biobgt.wording import counted, listed
 
 _SEXES = {"m": "male", "male": "male", "f": "female", "female": "female"}
-_TOLD = ("age", "sex", "mean_fd")  # of every group, where known
+_TOLD = {"age": "age", "sex": "sex", "mean_fd": "motion"}  # of every group, where known
 _NOT_EVIDENCE = (
     "Simulated subjects are not measurements of people; results obtained with them are not evidence about people."
 )
@@ -42,7 +41,7 @@ def people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
     said += known
     if simulated < len(cohort):
         wanted = ["recruitment", "inclusion and exclusion criteria", "diagnosis", "ethics approval and consent"]
-        said.append(ToComplete("; ".join([*(COVARIATES[name] for name in missing), *wanted])))
+        said.append(ToComplete("; ".join([*(_TOLD[name] for name in missing), *wanted])))
         if len(missing) < len(_TOLD):
             said.append(ToComplete("check that the table's ages are in years and its displacements in millimetres"))
     return said
@@ -91,8 +90,7 @@ def _named_group(group: str, size: int) -> str:
 
 def _characteristics(cohort: Cohort) -> tuple[list[str], list[str]]:
     """A sentence per group on age, sex and motion, one value per person; and what is known of nobody."""
-    found = covariates_of(cohort.table())
-    table, _ = one_value_per_person(found.table, cohort.persons)
+    table, _ = one_value_per_person(known_characteristics(cohort.table()), cohort.persons)
     people, first = people_in_order(cohort.persons)
     groups = pd.Series([subject.group for subject in cohort], dtype=object)[first].to_numpy()
     values = pd.DataFrame(index=range(len(people)))
@@ -108,7 +106,7 @@ def _characteristics(cohort: Cohort) -> tuple[list[str], list[str]]:
             said.append(f"{f'In the {group} group' if group else 'In all'}, {'; '.join(told)}.")
     if "site" in table and (n_sites := table["site"].nunique()) > 1:
         said.append(f"Recordings came from {n_sites} sites.")
-    return said, [name for name in _TOLD if name in found.absent]
+    return said, [name for name in _TOLD if name not in table]
 
 
 def _told(name: str, column: "pd.Series") -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from biobgt.covariate_words import COVARIATES
+from biobgt.covariate_words import COVARIATES, covariate_words
 from biobgt.false_discoveries import FDR
 from biobgt.model.attention_views import BesideConnectivity, BlockTests
 from biobgt.wording import counted, listed, signed
@@ -52,12 +52,12 @@ def caution(covariates: str) -> str:
 def adjusted_for(covariates: str | Sequence[str]) -> str:
     """Say what was adjusted for, from the names of covariates, or from these with commas between them.
 
-    >>> adjusted_for("mean_fd, age, sex"), adjusted_for("")
-    ('adjusted for motion, age and sex', 'adjusted for no covariate')
+    >>> adjusted_for("log_mean_fd, age, sex"), adjusted_for("")
+    ('adjusted for motion (log mean FD), age and sex', 'adjusted for no covariate')
     >>> adjusted_for(["age", "IQ, full scale"])
     'adjusted for age and IQ, full scale'
     """
-    names = [COVARIATES.get(name, name) for name in _names(covariates)]
+    names = [covariate_words(name) for name in _names(covariates)]
     return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
 
 

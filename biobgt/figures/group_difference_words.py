@@ -29,10 +29,10 @@ def comparison_words(measured: "Measured", options: ComparisonOptions, found: "G
     sizes = " and ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     test = (
         f"{second} and {first} ({sizes}) were compared with a linear model and a two-sided permutation test (Freedman "
-        f"and Lane 1983; {found.permutations:,} permutations, seed {found.seed}), "
-        f"{adjusted_for(found.covariates)}. The false discovery rate was controlled over all features "
-        "(Benjamini and Hochberg 1995). Effect sizes d are adjusted differences in residual standard deviations. "
-        "Several recordings of one person were averaged first."
+        f"and Lane 1983; {found.permutations:,} permutations, seed {found.seed}) of Welch's t, in which each group has "
+        f"its own variance, {adjusted_for(found.covariates)}. The false discovery rate was controlled over all "
+        "features (Benjamini and Hochberg 1995). Effect sizes d are adjusted differences in residual standard "
+        "deviations. Several recordings of one person were averaged first."
     )
     return {
         "methods": (*words["methods"], test),

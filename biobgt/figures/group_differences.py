@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.covariate_words import UNADJUSTED_DIFFERENCE, not_ruled_out
+from biobgt.covariate_words import UNADJUSTED_DIFFERENCE, USUAL_COVARIATES, not_ruled_out
 from biobgt.errors import InputError
 from biobgt.false_discoveries import FDR, passes
 from biobgt.figures.attention_words import adjusted_for
@@ -118,10 +118,8 @@ class GroupDifferenceFigure(Figure, ABC):
     @property
     def remarks(self) -> str:
         """What cannot be ruled out, and what else a reader must know; ends a caption."""
-        from biobgt.groups.covariates import USUAL_NAMES
-
         said = [*self.found.notes, not_ruled_out(self.absent)]
-        if set(self.absent) == set(USUAL_NAMES):  # the last sentence says it of each of them
+        if set(self.absent) == set(USUAL_COVARIATES):  # the last sentence says it of each of them
             said = [sentence for sentence in said if sentence != UNADJUSTED_DIFFERENCE]
         return "".join(f" {sentence}" for sentence in said if sentence)
 

@@ -36,9 +36,9 @@ OTHER_COLOUR = LINE_GREY
 OWN_MODEL, OWN_COLOUR = "BioBGT", BLUE  # beside other models
 CHANCE_LINE = {"color": OTHER_COLOUR, "dash": "dot", "width": 1.5}
 _TEST = (
-    "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). Overall "
-    "connectivity (mean |FC|), from which attention is made, is one of the covariates where that is said, and the test "
-    "without it stands beside"
+    "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). The "
+    "statistic is Welch's t, in which each group has its own variance. Overall connectivity (mean |FC|), from which "
+    "attention is made, is one of the covariates where that is said, and the test without it stands beside"
 )
 _BLOCKS = (
     f"Groups were compared in each module block's mean attention over layers and heads {_TEST}. False discovery rates "

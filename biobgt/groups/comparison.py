@@ -32,9 +32,9 @@ class GroupComparison:
     table : DataFrame
         A row per feature: ``feature``; ``mean_<group>`` of both, as measured; then :data:`EFFECT_COLUMNS` adjusted for
         the covariates, and the same with ``_unadjusted``: the ``difference`` (second group minus first), ``d`` in
-        residual standard deviations with its 95 % interval, ``t``, and permutation ``p``, ``p_family`` (family-wise,
-        largest statistic) and ``q`` (false discovery rate). NaN for a feature that does not vary or is missing for
-        someone.
+        residual standard deviations with its 95 % interval, Welch's ``t``, and permutation ``p``, ``p_family``
+        (family-wise, largest statistic) and ``q`` (false discovery rate). NaN for a feature that does
+        not vary or is missing for someone.
     between : tuple of two str
     n_subjects : dict of str to int
         Unique subjects of each group that were used.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from biobgt.atlas import LABELLINGS
-from biobgt.covariate_words import COVARIATES
+from biobgt.covariate_words import covariate_words
 from biobgt.hubs.hub_options import EntanglementOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.modules.module_options import PERMUTATIONS as MODULE_PERMUTATIONS
@@ -35,7 +35,7 @@ def comparable_groups(cohort: "Cohort") -> tuple[str, ...]:
 
 
 def usual_covariates(cohort: "Cohort") -> tuple[str, ...]:
-    """Motion, age, sex and site, as far as they are known of the cohort."""
+    """Log motion, age, sex and site, as far as they are known of the cohort."""
     from biobgt.groups.covariates import covariates_of
 
     return tuple(map(str, covariates_of(cohort.table()).table.columns))
@@ -50,7 +50,7 @@ def offered_covariates(cohort: "Cohort") -> tuple[str, ...]:
 
 def covariate_title(name: str) -> str:
     """A covariate as a list of choices names it."""
-    return capitalised(COVARIATES.get(name, name))
+    return capitalised(covariate_words(name))
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,9 @@ class ComparedOptions(Options):
     covariates: tuple[str, ...] = option(
         (USUAL,),
         title="Adjust for",
-        help="Covariates of the test: motion (mean_fd), age, sex, site or any other column of the phenotypes. Default: "
-        f"those four, where the phenotypes have them. On the command line one option per covariate, or '{NOTHING}'.",
+        help="Covariates of the test: motion (log_mean_fd, the logarithm of mean FD), age, sex, site or any other "
+        "column of the phenotypes, such as mean_fd itself. Default: the first four, where the phenotypes have "
+        f"them. On the command line one option per covariate, or '{NOTHING}'.",
         choices_of=offered_covariates,
         default_of=usual_covariates,
         shown=covariate_title,

@@ -1,7 +1,8 @@
 """What else differs between groups: motion, age, sex and site, as columns of a linear model.
 
 ASD subjects move more in the scanner, and motion changes connectivity: an effect that is motion must not be taken
-for one of the diagnosis.
+for one of the diagnosis. Motion enters as the logarithm of mean framewise displacement (FD), which is skewed: where
+groups differ in log FD, a linear term leaves a part of it to the group (``assets/studies/null_tests.py``).
 """
 
 from collections import Counter
@@ -18,15 +19,18 @@ from biobgt.quality import mean_connectivity
 from biobgt.readers.phenotypes import is_known
 from biobgt.wording import counted
 
+LOG_MOTION = "log_mean_fd"
+_MOTION = "mean_fd"
 # The names under which releases and readers keep them, in lower case with _ for blanks, in order of preference.
 USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
-    "mean_fd": ("mean_fd", "func_mean_fd", "meanfd", "fd_mean", "mean_framewise_displacement"),
+    _MOTION: ("mean_fd", "func_mean_fd", "meanfd", "fd_mean", "mean_framewise_displacement"),
     "age": ("age", "age_at_scan", "age_years"),
     "sex": ("sex", "gender"),
     "site": ("site", "site_id", "scanner_site"),
 }
 # Columns of a cohort's table that are about the recording, and the group itself.
 _NO_COVARIATES = frozenset({"subject", "group", "data", "regions", "simulated"})
+_NO_LOGARITHM = "A mean FD that is not above 0 has no logarithm and counts as missing. "
 CATEGORICAL = ("sex", "site")  # even where they are coded as numbers
 
 
@@ -46,8 +50,19 @@ class Covariates:
     absent: tuple[str, ...]
 
 
+def known_characteristics(cohort_table: pd.DataFrame) -> pd.DataFrame:
+    """Pick motion (mean FD in mm), age, sex and site by their usual names, as far as somebody's is known."""
+    columns = {str(column).strip().lower().replace(" ", "_"): column for column in cohort_table.columns}
+    picked = {}
+    for covariate, names in USUAL_NAMES.items():
+        found = next((columns[name] for name in names if name in columns), None)
+        if found is not None and not (values := _known(cohort_table[found], covariate)).isna().all():
+            picked[covariate] = values
+    return pd.DataFrame(picked, index=cohort_table.index).reset_index(drop=True)
+
+
 def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
-    """Pick motion, age, sex and site from a cohort's table by their usual names.
+    """Pick log motion, age, sex and site from a cohort's table by their usual names.
 
     Parameters
     ----------
@@ -57,16 +72,16 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
     Returns
     -------
     Covariates
-        A column without a single known value counts as absent.
+        Motion is the logarithm of mean FD, ``log_mean_fd``; an FD that is not above 0 counts as missing, for
+        no head is that still. A column without a single known value counts as absent.
     """
-    columns = {str(column).strip().lower().replace(" ", "_"): column for column in cohort_table.columns}
-    picked = {}
-    for covariate, names in USUAL_NAMES.items():
-        found = next((columns[name] for name in names if name in columns), None)
-        if found is not None and not (values := _known(cohort_table[found], covariate)).isna().all():
-            picked[covariate] = values
-    table = pd.DataFrame(picked, index=cohort_table.index).reset_index(drop=True)
-    return Covariates(table, tuple(name for name in USUAL_NAMES if name not in picked))
+    table = known_characteristics(cohort_table)
+    if _MOTION in table:
+        displacement = pd.to_numeric(table[_MOTION], errors="coerce")
+        table[_MOTION] = np.log(displacement.where(displacement > 0))
+    table = table.rename(columns={_MOTION: LOG_MOTION}).dropna(axis="columns", how="all")
+    usual = (LOG_MOTION if name == _MOTION else name for name in USUAL_NAMES)
+    return Covariates(table, tuple(name for name in usual if name not in table))
 
 
 def covariate_names(cohort_table: pd.DataFrame) -> tuple[str, ...]:
@@ -76,7 +91,7 @@ def covariate_names(cohort_table: pd.DataFrame) -> tuple[str, ...]:
     freedom. Nor is one whose name has a comma, which parts the names in links.
     """
     usual = covariates_of(cohort_table).table
-    taken = {name for covariate in usual.columns for name in USUAL_NAMES[str(covariate)]} | _NO_COVARIATES
+    taken = {name for names in USUAL_NAMES.values() for name in names} | _NO_COVARIATES
     others = []
     for column in cohort_table.columns:
         name = str(column).strip().lower()
@@ -112,7 +127,8 @@ def complete_covariates(
     cohort_table : DataFrame
         As :meth:`biobgt.cohort.Cohort.table` makes it.
     names : sequence of str, optional
-        Usual names (mean_fd, age, sex, site) or columns of the table. None takes the usual ones that there are.
+        Usual names (log_mean_fd, age, sex, site) or columns of the table, such as mean_fd for motion that is not in
+        logarithms. None takes the usual ones that there are.
     without : sequence of str
         Covariates, usual or named, that are left out.
     leave_out_incomplete : bool
@@ -140,8 +156,9 @@ def complete_covariates(
         if len(lacking):
             raise InputError(
                 f"The covariate '{name}' is missing for {len(lacking)} of {counted(len(picked), 'subject')}, "
-                f"such as '{lacking[0]}'. Complete it, leave it out (on the command line --without {name}), or leave "
-                "out the subjects that lack it (--leave-out-incomplete)."
+                f"such as '{lacking[0]}'. {_NO_LOGARITHM if name == LOG_MOTION else ''}Complete it, "
+                f"leave it out (on the command line --without {name}), or leave out the subjects "
+                "that lack it (--leave-out-incomplete)."
             )
     return Covariates(picked, tuple(name for name in usual.absent if name not in picked.columns))
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
-from biobgt.covariate_words import COVARIATES
+from biobgt.covariate_words import covariate_words
 from biobgt.errors import InputError
 from biobgt.groups.covariates import coded, covariates_of, design_matrix
 from biobgt.people import people_in_order
@@ -178,11 +178,11 @@ def _one_group_only(name: str, values: Sequence[str]) -> str:
 
 def _partly_confounded(design: Design) -> str:
     strongest = max(design.explained_by, key=lambda name: design.explained_by[name])
-    names = listed([COVARIATES.get(name, name) for name in design.covariates])
+    names = listed([covariate_words(name) for name in design.covariates])
     said = "Group and covariates are partly confounded:"
     if len(design.covariates) == 1:
         return f"{said} {names} explains {percent(design.explained)} of the group's variance"
-    alone = f"{COVARIATES.get(strongest, strongest)} alone {percent(design.explained_by[strongest])}"
+    alone = f"{covariate_words(strongest)} alone {percent(design.explained_by[strongest])}"
     return f"{said} {names} explain {percent(design.explained)} of the group's variance ({alone})"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from biobgt.covariate_words import COVARIATES
+from biobgt.covariate_words import covariate_words
 from biobgt.false_discoveries import FDR, discovery_rates, passes
 from biobgt.training.card_words import contrast_line, table_lines
 from biobgt.training.cohort_stories import STORIES
@@ -65,7 +65,7 @@ def _cohort_name(cohort: str) -> str:
 
 
 def _covariates(names: str) -> str:
-    return listed([COVARIATES.get(name, name) for name in names.split(", ")]) if names else "none"
+    return listed([covariate_words(name) for name in names.split(", ")]) if names else "none"
 
 
 def _family_words(found: Sequence[Mapping[str, Any]]) -> str:

@@ -109,9 +109,9 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     table.loc[blocks, ["q", "q_unadjusted"]] = 0.5
     marked = table.index[table["feature"] == "default → occipital"][0]
     table.loc[marked, ["q", "q_unadjusted"]] = 0.01, 0.5
-    without = table.assign(covariates="mean_fd, age")  # not adjusted for overall connectivity, all blocks differ
+    without = table.assign(covariates="log_mean_fd, age")  # not adjusted for overall connectivity, all blocks differ
     without.loc[blocks, "q"] = 0.02
-    table["covariates"] = "mean_abs_fc, mean_fd, age"
+    table["covariates"] = "mean_abs_fc, log_mean_fd, age"
     pd.concat([table, without]).to_csv(tests, index=False)
     seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
     try:
@@ -130,7 +130,7 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     across = [labels[positions[row]] for row in range(200) if frame["x0"] < row < frame["x1"]]
     assert (set(inside), set(across)) == ({"default"}, {"occipital"})
     said = captions(page)
-    assert "adjusted for overall connectivity, motion and age: 1 of 36 module blocks differs at" in said
+    assert "adjusted for overall connectivity, motion (log mean FD) and age: 1 of 36 module blocks differs at" in said
     assert "Without adjusting for overall connectivity (mean |FC|), 36 differ; unadjusted, 0." in said
     assert "Not adjusted for sex and site" in said
     panels = figure(page, "block_effects")["data"]

@@ -311,7 +311,7 @@ def test_contrast_caption_tells_the_figures_modules_from_the_tests() -> None:
 
 
 def test_contrast_caption_tells_what_was_set_from_what_was_found() -> None:
-    everything = compared(contrast=pd.DataFrame([ROW]), covariates="mean_abs_fc, mean_fd, age, sex, site")
+    everything = compared(contrast=pd.DataFrame([ROW]), covariates="mean_abs_fc, log_mean_fd, age, sex, site")
     said = AttentionContrast(contrast=CONTRAST, tests=[everything], start_contrast=2.5).caption
     assert "was set on training subjects, without their groups, so that this ratio is about 2.5" in said
     assert "its size is a choice; the result is that it holds in held-out subjects" in said
@@ -334,10 +334,10 @@ def test_attention_received_gives_its_range_and_claims_nothing() -> None:
 
 
 def test_captions_name_what_was_adjusted_for_and_what_was_not() -> None:
-    said = comparison_sentence(compared(covariates="mean_fd, age, sex"))
+    said = comparison_sentence(compared(covariates="log_mean_fd, age, sex"))
     assert said.startswith(
-        "Permutation tests among 3 NC, 2 AD, adjusted for motion, age and sex: 1 of 4 module blocks differs at a false "
-        "discovery rate of 5 %. Unadjusted, 2 differ. "
+        "Permutation tests among 3 NC, 2 AD, adjusted for motion (log mean FD), age and sex: 1 of 4 module blocks "
+        "differs at a false discovery rate of 5 %. Unadjusted, 2 differ. "
     )
     assert "Not adjusted for overall connectivity and site" in said
     assert "adjusted for no covariate" in AttentionBlocks(tests=compared()).caption

@@ -133,7 +133,7 @@ def test_covariates_are_whole_or_refused(cohort):
     table = cohort.table()
     found = complete_covariates(table)
     assert found.table["age"].tolist() == list(range(20, 28))
-    assert found.absent == ("mean_fd", "sex", "site")
+    assert found.absent == ("log_mean_fd", "sex", "site")
     assert complete_covariates(table, []).table.shape == (8, 0)
     with pytest.raises(InputError, match="'iq' is missing for 4 of 8 subjects, such as 's1'"):
         complete_covariates(table, ["age", "IQ"])

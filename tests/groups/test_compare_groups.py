@@ -8,8 +8,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from biobgt.covariate_words import covariate_words
 from biobgt.errors import InputError
 from biobgt.groups import compare_attention, compare_groups, covariates_of
+from biobgt.groups.covariates import complete_covariates
+from biobgt.groups.design import group_design
 from biobgt.groups.permutation import group_effect
 
 GROUPS_OF = {n: ["NC"] * (n // 2) + ["ASD"] * (n - n // 2) for n in (6, 40, 80, 120)}
@@ -20,31 +23,83 @@ def _ids(n: int) -> list[str]:
 
 
 def _slow_t(y: np.ndarray, group: np.ndarray, nuisance: np.ndarray) -> float:
-    """The t of the group in an ordinary least-squares fit, as a textbook writes it."""
+    """The coefficient of the group over its standard error, each group with its own residual variance."""
     design = np.column_stack([nuisance, group])
-    beta = np.linalg.lstsq(design, y, rcond=None)[0]
-    residual = y - design @ beta
-    variance = residual @ residual / (len(y) - design.shape[1])
-    return float(beta[-1] / np.sqrt(variance * np.linalg.inv(design.T @ design)[-1, -1]))
+    solve = np.linalg.pinv(design)
+    residual, leverage = y - design @ (solve @ y), np.diag(design @ solve)
+    variance = 0.0
+    for own in (group == 0, group == 1):
+        variance += (solve[-1, own] ** 2).sum() * (residual[own] ** 2).sum() / (1 - leverage[own]).sum()
+    return float(solve[-1] @ y / np.sqrt(variance))
 
 
-def test_without_covariates_it_is_the_t_test(rng: np.random.Generator) -> None:
-    values = rng.standard_normal((40, 5)) + np.linspace(0, 1, 5) * np.repeat([0, 1], 20)[:, None]
-    table = compare_groups(values, GROUPS_OF[40], subjects=_ids(40), permutations=4000).table
-    expected = stats.ttest_ind(values[20:], values[:20])
+def test_without_covariates_it_is_welchs_t_test(rng: np.random.Generator) -> None:
+    groups, sizes = ["NC"] * 25 + ["ASD"] * 15, (25, 15)
+    values = rng.standard_normal((40, 5)) * np.repeat([1, 2], sizes)[:, None]
+    values += np.linspace(0, 1, 5) * np.repeat([0, 1], sizes)[:, None]
+    table = compare_groups(values, groups, subjects=_ids(40), permutations=4000).table
+    expected = stats.ttest_ind(values[25:], values[:25], equal_var=False)
     np.testing.assert_allclose(table["t"], expected.statistic)
     np.testing.assert_allclose(table["p"], expected.pvalue, atol=0.03)
-    pooled = np.sqrt((values[20:].var(axis=0, ddof=1) + values[:20].var(axis=0, ddof=1)) / 2)
-    difference = values[20:].mean(axis=0) - values[:20].mean(axis=0)
+    first, second = values[:25].var(axis=0, ddof=1), values[25:].var(axis=0, ddof=1)
+    pooled = (24 * first + 14 * second) / 38
+    difference = values[25:].mean(axis=0) - values[:25].mean(axis=0)
     np.testing.assert_allclose(table["difference"], difference)
-    np.testing.assert_allclose(table["d"], difference / pooled)
-    error = np.sqrt(1 / 20 + 1 / 20 + table["d"] ** 2 / (2 * 38))  # Hedges and Olkin's
-    np.testing.assert_allclose(table["d_high"] - table["d"], 1.959964 * error, rtol=1e-6)
-    np.testing.assert_allclose(table["d"] - table["d_low"], 1.959964 * error, rtol=1e-6)
+    np.testing.assert_allclose(table["d"], difference / np.sqrt(pooled))
+    of_sd = (24 * first**2 + 14 * second**2) / (2 * 38**2 * pooled**2)
+    error = np.sqrt((first / 25 + second / 15) / pooled + table["d"] ** 2 * of_sd)
+    half = stats.t.ppf(0.975, expected.df) * error
+    np.testing.assert_allclose(table["d_high"] - table["d"], half)
+    np.testing.assert_allclose(table["d"] - table["d_low"], half)
     np.testing.assert_allclose(table["q"], stats.false_discovery_control(table["p"]))
     np.testing.assert_allclose(table["mean_ASD"] - table["mean_NC"], difference)
     np.testing.assert_array_equal(table["p"], table["p_unadjusted"])
     assert (table["p_family"] >= table["p"]).all()
+
+
+def test_groups_as_large_as_each_other_have_the_t_of_a_pooled_variance(rng: np.random.Generator) -> None:
+    values = rng.standard_normal((40, 5)) * np.repeat([1, 2], 20)[:, None]
+    found = compare_groups(values, GROUPS_OF[40], subjects=_ids(40), permutations=10).table
+    np.testing.assert_allclose(found["t"], stats.ttest_ind(values[20:], values[:20]).statistic)
+
+
+@pytest.mark.parametrize("ratio", [3, 1 / 3])
+def test_unequal_variances_of_unequal_groups_find_nothing_that_is_not_there(
+    rng: np.random.Generator, ratio: float
+) -> None:
+    # The t of a pooled variance, permuted, finds 38 % of such features at 5 % with a ratio of 3.
+    patients = np.repeat([False, True], [432, 30])
+    values = rng.standard_normal((462, 500)) * np.where(patients, ratio, 1)[:, None]
+    found = group_effect(values, patients, np.ones((462, 1)), permutations=199, seed=0)
+    assert 0.02 < (found.p <= 0.05).mean() < 0.09
+    assert 0.92 < ((found.d_low < 0) & (found.d_high > 0)).mean() < 0.98
+
+
+def test_a_feature_may_have_a_covariate_of_its_own(rng: np.random.Generator) -> None:
+    patients = np.repeat([False, True], [22, 18])
+    nuisance = np.column_stack([np.ones(40), rng.standard_normal(40)])
+    values, beside = rng.standard_normal((40, 3)), rng.standard_normal((40, 3))
+    values += 2 * beside + patients[:, None]
+    values[0, 1] = np.nan
+    found = group_effect(values, patients, nuisance, beside=beside, permutations=99, seed=3)
+    for feature in (0, 2):
+        whole = np.column_stack([nuisance, beside[:, feature]])
+        alone = group_effect(values[:, [feature]], patients, whole, permutations=99, seed=3)
+        assert found.t[feature] == pytest.approx(_slow_t(values[:, feature], patients.astype(float), whole))
+        for name in ("difference", "d", "d_low", "d_high", "t", "p"):
+            assert getattr(found, name)[feature] == pytest.approx(getattr(alone, name)[0])
+    assert np.isnan(found.t[1])
+    assert np.isnan(found.q[1])
+    assert (found.p_family >= found.p)[[0, 2]].all()
+    assert found.degrees == 40 - 4
+
+
+def test_a_group_without_a_variance_of_its_own_shares_that_of_all(rng: np.random.Generator) -> None:
+    patients = np.repeat([False, True], [18, 2])
+    nuisance = np.column_stack([np.ones(20), np.arange(20) == 19]).astype(float)  # leaves one of two patients
+    values = rng.standard_normal((20, 2))
+    found = group_effect(values, patients, nuisance, permutations=9, seed=0)
+    np.testing.assert_allclose(found.t, stats.ttest_ind(values[18:19], values[:18]).statistic)
 
 
 def test_with_covariates_t_is_that_of_least_squares(rng: np.random.Generator) -> None:
@@ -56,6 +111,7 @@ def test_with_covariates_t_is_that_of_least_squares(rng: np.random.Generator) ->
     nuisance = np.column_stack([np.ones(40), age, site == "y", site == "z"]).astype(float)
     np.testing.assert_allclose(table["t"], [_slow_t(y, group, nuisance) for y in values.T])
     np.testing.assert_allclose(table["t_unadjusted"], stats.ttest_ind(values[20:], values[:20]).statistic)
+    assert not np.allclose(table["t"], table["t_unadjusted"])
 
 
 @pytest.mark.parametrize("adjusted", [False, True])
@@ -237,16 +293,36 @@ def test_covariates_are_picked_by_their_usual_names() -> None:
         }
     )
     picked = covariates_of(table)
-    assert list(picked.table.columns) == ["mean_fd", "age", "sex"]
+    assert list(picked.table.columns) == ["log_mean_fd", "age", "sex"]
     assert picked.absent == ("site",)
     assert picked.table["age"].isna().tolist() == [False, True]
     assert picked.table["sex"].tolist() == ["1", "2"]  # a code, not a quantity
 
 
+def test_motion_enters_the_design_as_the_logarithm_of_mean_fd() -> None:
+    table = pd.DataFrame({"subject": list("abcd"), "func_mean_fd": [0.05, "0.1", 0.2, 0.8]})
+    picked = complete_covariates(table).table
+    assert list(picked.columns) == ["log_mean_fd"]
+    column = group_design(picked, np.array([True, False] * 2)).columns[:, 1]
+    logs = np.log([0.05, 0.1, 0.2, 0.8])
+    np.testing.assert_allclose(column, (logs - logs.mean()) / logs.std())
+    assert covariate_words("log_mean_fd") == "motion (log mean FD)"
+    linear = complete_covariates(table.rename(columns={"func_mean_fd": "mean_fd"}), ["mean_fd"]).table
+    np.testing.assert_allclose(linear["mean_fd"], [0.05, 0.1, 0.2, 0.8])  # who asks for it by name has it
+
+
+def test_a_displacement_that_is_not_above_zero_is_missing_and_said() -> None:
+    table = pd.DataFrame({"subject": list("abcd"), "mean_fd": [0.0, -0.1, 0.2, 0.8]})
+    assert covariates_of(table).table["log_mean_fd"].isna().tolist() == [True, True, False, False]
+    with pytest.raises(InputError, match=r"missing for 2 of 4 subjects, such as 'a'\. A mean FD that is not above 0"):
+        complete_covariates(table)
+    assert covariates_of(table.assign(mean_fd=0)).absent == ("log_mean_fd", "age", "sex", "site")
+
+
 def test_covariates_of_the_real_cohorts(shared_data: Path) -> None:
     abide = pd.read_csv(shared_data / "abide_phenotypes.csv")
     assert covariates_of(abide).absent == ()
-    assert covariates_of(pd.read_csv(shared_data / "cni2019_phenotypes.csv")).absent == ("mean_fd", "site")
+    assert covariates_of(pd.read_csv(shared_data / "cni2019_phenotypes.csv")).absent == ("log_mean_fd", "site")
     result = compare_groups(
         abide[["mean_fd", "age"]],
         abide["group"],
