@@ -17,7 +17,7 @@ from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, in_panel, layout, stacked_axes
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.figures.region_order import order_regions
-from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, BlockTests, block_tests
+from biobgt.model.attention_views import GIVEN_FC, OF_FC, WITHOUT_CONNECTIVITY, BlockTests, block_tests
 from biobgt.wording import percent
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ Matrix = NDArray[np.float64]
 EFFECT = "effect size d"
 MARK = "✱"
 UNADJUSTED = "unadjusted"
+GIVEN, OF_CONNECTIVITY = "attention given FC of the same block", "FC of the same block, adjusted alike"
 _LIMIT_D = 0.5
 _HEIGHT = 600
 
@@ -85,11 +86,12 @@ class AttentionBlocks(ModelFigure):
 
     @property
     def sides(self) -> dict[str, str]:
-        """What was adjusted for in each panel, in words, and what its columns end in: most first, nothing last."""
+        """What each panel shows, in words, and what its columns end in: connectivity beside, the unadjusted last."""
         sides = {_adjustment(self.blocks, "covariates"): ""}
         without = f"covariates{WITHOUT_CONNECTIVITY}"
-        # Without any other covariate it is the unadjusted test.
-        if without in self.blocks and self.blocks[without].notna().any():
+        if self.tests.beside is not None:
+            sides |= {GIVEN: GIVEN_FC, OF_CONNECTIVITY: OF_FC}
+        elif without in self.blocks and self.blocks[without].notna().any():  # else it is the unadjusted test
             sides[_adjustment(self.blocks, without)] = WITHOUT_CONNECTIVITY
         return {**sides, UNADJUSTED: "_unadjusted"}
 
@@ -110,7 +112,8 @@ class AttentionBlocks(ModelFigure):
         from biobgt.groups.comparison import EFFECT_COLUMNS
 
         means = [f"mean_{group}" for group in self.tests.between]
-        effects = [f"{name}{ending}" for ending in self.sides.values() for name in EFFECT_COLUMNS]
+        endings = dict.fromkeys([*self.sides.values(), WITHOUT_CONNECTIVITY])
+        effects = [name for ending in endings for column in EFFECT_COLUMNS if (name := column + ending) in self.blocks]
         return self.blocks[["feature", "module", "other_module", *means, *effects]]
 
     @property

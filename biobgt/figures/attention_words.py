@@ -6,7 +6,7 @@ import numpy as np
 
 from biobgt.covariate_words import COVARIATES, covariate_words
 from biobgt.false_discoveries import FDR
-from biobgt.model.attention_views import BesideConnectivity, BlockTests
+from biobgt.model.attention_views import BesideConnectivity, BesideTests, BlockTests
 from biobgt.wording import counted, listed, signed
 
 BEYOND = (
@@ -36,10 +36,21 @@ def comparison_sentence(tests: BlockTests) -> str:
         else f"Without adjusting for overall connectivity (mean |FC|), {without} {_differ(without)}; unadjusted, "
         f"{unadjusted}."
     )
+    found = tests.beside
+    given = "" if found is None else f" {beside_sentence(tests, found)}"
     return (
         f"Permutation tests among {sizes}, {adjusted_for(tests.covariates)}: {n_marked} of "
         f"{counted(len(tests.blocks), 'module block')} {_differ(n_marked)} at a false discovery rate of "
-        f"{100 * FDR:g} %. {beside}{caution(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
+        f"{100 * FDR:g} %. {beside}{given}{caution(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
+    )
+
+
+def beside_sentence(tests: BlockTests, found: BesideTests) -> str:
+    """Say what is left of differences in attention given connectivity (FC) of the same block."""
+    alike = "" if np.isnan(found.correlation) else f" (effect sizes correlate at r = {signed(found.correlation)})"
+    return (
+        f"Given FC of the same block, attention differs in {found.given_connectivity} of {len(tests.blocks)} blocks; "
+        f"FC itself in {found.of_connectivity}{alike}."
     )
 
 

@@ -1,4 +1,8 @@
-"""Attention of two groups, compared between functional modules, with overall connectivity adjusted for and without."""
+"""Attention of two groups, compared between functional modules, with overall connectivity adjusted for and without.
+
+Attention is made from connectivity. Beside every test stands that of the connectivity (FC) of the same block, and the
+test given it: what attention shows that FC of the same regions does not.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from biobgt.connectome import fisher_z
 from biobgt.errors import InputError
 from biobgt.groups.comparison import GroupComparison, compare_groups
 from biobgt.groups.comparison_options import PERMUTATIONS
+from biobgt.model.attention_views import connectivity_attention
 from biobgt.modules.blocks import ModuleLabels, module_blocks, module_contrast
 from biobgt.quality import OVERALL_CONNECTIVITY
 
@@ -24,10 +30,12 @@ class AttentionComparison:
     ----------
     blocks : GroupComparison
         A feature for each pair of modules; the table also says ``module`` and ``other_module``. Symmetric matrices have
-        each pair once; of others, ``module`` is the one that looks and ``other_module`` the one looked at.
+        each pair once; of others, ``module`` is the one that looks and ``other_module`` the one looked at. Where
+        connectivity was given, columns that end in ``_of_fc`` are of its mean Fisher z in the same block, and in
+        ``_given_fc`` of attention given that.
     contrast : GroupComparison
         One feature, the mean within modules over the mean between them: a question of its own, so not one of
-        the family of blocks.
+        the family of blocks. Beside it stands that of :func:`biobgt.model.attention_views.connectivity_attention`.
     without_connectivity : AttentionComparison or None
         The same, not adjusted for overall connectivity; None where that was not given.
     """
@@ -44,6 +52,7 @@ def compare_attention(
     *,
     subjects: Sequence[str],
     overall_connectivity: ArrayLike | None,
+    connectivity: ArrayLike | None = None,
     between: tuple[str, str] = ("NC", "ASD"),
     covariates: pd.DataFrame | None = None,
     permutations: int = PERMUTATIONS,
@@ -60,6 +69,8 @@ def compare_attention(
     overall_connectivity : array-like, shape (n_rows,), or None
         Mean |FC| of each row (:func:`biobgt.groups.covariates.overall_connectivity`), adjusted for besides the
         covariates: attention differs where connectivity is stronger overall. None for matrices that are connectivity.
+    connectivity : array-like, shape (n_rows, n_regions, n_regions), or None
+        Correlations of the same rows, to set FC of the same block beside each test.
     groups, subjects, between, covariates, permutations, seed
         See :func:`compare_groups`.
 
@@ -72,6 +83,7 @@ def compare_attention(
         matrices,
         labels,
         groups,
+        None if connectivity is None else np.asarray(connectivity),
         subjects=subjects,
         between=between,
         permutations=permutations,
@@ -86,7 +98,11 @@ def compare_attention(
 
 
 def _compare(
-    matrices: ArrayLike, labels: ModuleLabels, groups: Sequence[str | None], **how: Any
+    matrices: ArrayLike,
+    labels: ModuleLabels,
+    groups: Sequence[str | None],
+    connectivity: NDArray[np.floating] | None,
+    **how: Any,
 ) -> AttentionComparison:
     blocks = module_blocks(matrices, labels)
     modules = np.array(blocks.modules)
@@ -99,10 +115,14 @@ def _compare(
         raise InputError("There is no pair of regions with modules to compare; choose labels that cover more regions.")
     arrow = "–" if symmetric else "→"
     names = [f"{a} {arrow} {b}" for a, b in zip(first, second, strict=True)]
-    by_block = compare_groups(blocks.values[:, pairs], groups, features=names, **how)
+    of_blocks = of_contrast = None
+    if connectivity is not None:
+        of_blocks = module_blocks([fisher_z(own) for own in connectivity], labels).values[:, pairs]
+        of_contrast = module_contrast([connectivity_attention(own) for own in connectivity], labels)[:, None]
+    by_block = compare_groups(blocks.values[:, pairs], groups, connectivity=of_blocks, features=names, **how)
     table = by_block.table.copy()
     table.insert(1, "module", first)
     table.insert(2, "other_module", second)
     ratio = module_contrast(matrices, labels)[:, None]
-    contrast = compare_groups(ratio, groups, features=["within / between modules"], **how)
+    contrast = compare_groups(ratio, groups, connectivity=of_contrast, features=["within / between modules"], **how)
     return AttentionComparison(replace(by_block, table=table), contrast)

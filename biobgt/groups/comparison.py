@@ -4,8 +4,9 @@ Every result stands twice: adjusted for the covariates, and (columns ending in `
 them, in the same subjects. A difference that is strong only without them is a difference in motion, age, sex or site.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from biobgt.groups.compared_people import compared_people
 from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.groups.design import Design, check_design, design_notes
 from biobgt.groups.permutation import GroupEffect, group_effect
+from biobgt.model.attention_views import GIVEN_FC, OF_FC
 from biobgt.people import average_by_person
 from biobgt.wording import counted
 
@@ -33,8 +35,9 @@ class GroupComparison:
         A row per feature: ``feature``; ``mean_<group>`` of both, as measured; then :data:`EFFECT_COLUMNS` adjusted for
         the covariates, and the same with ``_unadjusted``: the ``difference`` (second group minus first), ``d`` in
         residual standard deviations with its 95 % interval, Welch's ``t``, and permutation ``p``, ``p_family``
-        (family-wise, largest statistic) and ``q`` (false discovery rate). NaN for a feature that does
-        not vary or is missing for someone.
+        (family-wise, largest statistic) and ``q`` (false discovery rate). With connectivity beside the features, the
+        same with ``_of_fc``, of the connectivity, and with ``_given_fc``, of the feature with its connectivity
+        as one more covariate. NaN for a feature that does not vary or is missing for someone.
     between : tuple of two str
     n_subjects : dict of str to int
         Unique subjects of each group that were used.
@@ -70,6 +73,7 @@ def compare_groups(
     subjects: Sequence[str],
     between: tuple[str, str] = ("NC", "ASD"),
     covariates: pd.DataFrame | None = None,
+    connectivity: ArrayLike | None = None,
     features: Sequence[str] | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
@@ -91,6 +95,8 @@ def compare_groups(
     covariates : DataFrame, n_rows rows, or None
         In the order of ``values``, see :func:`biobgt.groups.covariates_of`. Numbers are standardised; words, and the
         columns ``sex`` and ``site``, coded by value. Subjects with a missing one are left out of both tests.
+    connectivity : array-like, shape (n_rows, n_features), or None
+        The connectivity beside each feature, tested likewise and adjusted for.
     features : sequence of str, length n_features, or None
         Names; numbers from 1 if None.
     permutations, seed : int
@@ -118,12 +124,20 @@ def compare_groups(
     kept = average_by_person(array[people.rows], people.owners)[people.complete]
     patients, design = people.patients, people.design
     check_design(design, len(kept))
-    adjusted = group_effect(kept, patients, design.columns, permutations=permutations, seed=seed)
-    plain = adjusted
+    test = partial(group_effect, patients=patients, permutations=permutations, seed=seed)
+    adjusted = test(kept, nuisance=design.columns)
+    effects = {"": adjusted, "_unadjusted": adjusted}
     if design.covariates:
-        plain = group_effect(kept, patients, design.columns[:, :1], permutations=permutations, seed=seed)
+        effects["_unadjusted"] = test(kept, nuisance=design.columns[:, :1])
+    if connectivity is not None:
+        beside = np.asarray(connectivity, dtype=np.float64)
+        if beside.shape != array.shape:
+            raise InputError(f"Values have the shape {array.shape} and the connectivity beside them {beside.shape}.")
+        beside = average_by_person(beside[people.rows], people.owners)[people.complete]
+        effects[OF_FC] = test(beside, nuisance=design.columns)
+        effects[GIVEN_FC] = test(kept, nuisance=design.columns, beside=beside)
     comparison = GroupComparison(
-        table=_table(names, kept, patients, between, adjusted, plain),
+        table=_table(names, kept, patients, between, effects),
         between=between,
         n_subjects=people.sizes,
         n_dropped=people.n_dropped,
@@ -175,15 +189,14 @@ def _table(
     values: NDArray[np.float64],
     patients: NDArray[np.bool_],
     between: tuple[str, str],
-    adjusted: GroupEffect,
-    plain: GroupEffect,
+    effects: Mapping[str, GroupEffect],
 ) -> pd.DataFrame:
     columns: dict[str, object] = {
         "feature": names,
         f"mean_{between[0]}": values[~patients].mean(axis=0),
         f"mean_{between[1]}": values[patients].mean(axis=0),
     }
-    for effect, suffix in ((adjusted, ""), (plain, "_unadjusted")):
+    for suffix, effect in effects.items():
         columns |= {column + suffix: getattr(effect, column) for column in EFFECT_COLUMNS}
     return pd.DataFrame(columns)
 

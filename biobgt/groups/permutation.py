@@ -85,7 +85,7 @@ def group_effect(
     """
     order = _smaller_first(patients)
     patients, values, nuisance = patients[order], values[order], nuisance[order]
-    finite = np.isfinite(values).all(axis=0)
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=0))
     if beside is None:
         models = [(np.flatnonzero(finite), _model(nuisance, patients))]
     else:

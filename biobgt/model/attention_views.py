@@ -20,6 +20,7 @@ from biobgt.quality import OVERALL_CONNECTIVITY
 
 Matrix = NDArray[np.float64]
 AnyMatrix = NDArray[np.floating]
+OF_FC, GIVEN_FC = "_of_fc", "_given_fc"  # end the columns of tests of connectivity beside a feature, and given it
 WITHOUT_CONNECTIVITY = "_without_connectivity"  # ends the columns of tests not adjusted for overall connectivity
 
 
@@ -62,9 +63,38 @@ class BlockTests:
         return int(passes(self.blocks[column]).sum()) if column in self.blocks else None
 
     @property
+    def beside(self) -> "BesideTests | None":
+        """What connectivity of the same blocks says; None where a model was tested before that stood beside."""
+        if f"q{GIVEN_FC}" not in self.blocks:
+            return None
+        effects = self.blocks[["d", f"d{OF_FC}"]].dropna()
+        alike = effects["d"].corr(effects[f"d{OF_FC}"]) if len(effects) > 2 else np.nan
+        of, given = (int(passes(self.blocks[f"q{ending}"]).sum()) for ending in (OF_FC, GIVEN_FC))
+        return BesideTests(of, given, float(alike))
+
+    @property
     def n_marked_unadjusted(self) -> int:
         """How many blocks would pass without covariates."""
         return int(passes(self.blocks["q_unadjusted"]).sum())
+
+
+@dataclass(frozen=True)
+class BesideTests:
+    """Connectivity (FC) beside two groups' attention, block by block.
+
+    Attributes
+    ----------
+    of_connectivity : int
+        Blocks whose FC differs at a false discovery rate of 5 %.
+    given_connectivity : int
+        Blocks whose attention does, with FC of the same block as one more covariate.
+    correlation : float
+        Of the effect sizes of attention and FC over blocks.
+    """
+
+    of_connectivity: int
+    given_connectivity: int
+    correlation: float
 
 
 def select_attention(attention: NDArray[np.float32], *, layer: int | None = None, head: int | None = None) -> Matrix:
@@ -271,7 +301,7 @@ def _beside(rows: pd.DataFrame) -> pd.DataFrame:
 def _turned(rows: pd.DataFrame) -> pd.DataFrame:
     """The same comparison, first group minus second."""
     turned = rows.copy()
-    for suffix in ("", "_unadjusted"):
+    for suffix in (suffix for suffix in ("", "_unadjusted", OF_FC, GIVEN_FC) if f"d{suffix}" in rows):
         low, high = f"d_low{suffix}", f"d_high{suffix}"
         for column in (f"difference{suffix}", f"d{suffix}", f"t{suffix}"):
             turned[column] = -rows[column]

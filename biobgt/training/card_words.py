@@ -17,7 +17,7 @@ from biobgt.training.cohort_stories import STORIES
 from biobgt.training.hub_header import hub_header
 from biobgt.training.metrics import METRICS
 from biobgt.training.robustness_views import corruption_words, motion_words, nested_words, noise_words, recordings_table
-from biobgt.wording import NOT_A_DIAGNOSIS, code_span, counted, plain_markdown
+from biobgt.wording import NOT_A_DIAGNOSIS, code_span, counted, plain_markdown, signed
 
 CALIBRATED = 0.05
 ALIKE = 0.01  # AUCs that differ by less are alike, where no interval of their difference is known
@@ -149,6 +149,63 @@ def parts_words(card: Mapping[str, Any]) -> str:
     return ". ".join(said) + "."
 
 
+def beside_words(card: Mapping[str, Any]) -> str:
+    """Say what attention shows beside connectivity of the same blocks; nothing where that was not measured."""
+    studied = {one["between"]: one for one in card.get("attention_study", ())}
+    said = [
+        sentence
+        for one in card.get("beside_connectivity", ())
+        for sentence in (_beside_pair(one), _studied_pair(studied.get(one["between"])))
+        if sentence
+    ]
+    if not said:
+        return ""
+    return " ".join(["Attention is made from functional connectivity (FC) and shows little beside it.", *said])
+
+
+def beside_line(card: Mapping[str, Any]) -> str:
+    """The same in one line, over all pairs of groups; :func:`beside_words` says the rest."""
+    found = card.get("beside_connectivity", ())
+    if not found:
+        return ""
+    blocks, without, given = (sum(one[what] for one in found) for what in ("blocks", "attention", "given_connectivity"))
+    return (
+        f"Given functional connectivity of the same block, groups differ in attention in {given} of "
+        f"{counted(blocks, 'block')}; without it, in {without}."
+    )
+
+
+def _beside_pair(one: Mapping[str, Any]) -> str:
+    alike = (
+        ""
+        if one["correlation"] is None
+        else (f" Over blocks, the effect sizes of attention and FC correlate at r = {signed(one['correlation'])}.")
+    )
+    return (
+        f"{one['between'].replace(' - ', ' and ')} differ in attention in {one['attention']} of "
+        f"{counted(one['blocks'], 'module block')} and in FC in {one['connectivity']}; given FC of the same block, in "
+        f"attention in {one['given_connectivity']}.{alike}"
+    )
+
+
+def _studied_pair(found: Mapping[str, Any] | None) -> str:
+    """What other predictors and other labels give, as ``assets/studies/attention_beside_connectivity.py`` found it."""
+    if found is None:
+        return ""
+    said = (
+        f"Logistic regression on the blocks of attention has an AUC of {found['auc_attention']:.2f}, on those of FC "
+        f"{found['auc_connectivity']:.2f}."
+    )
+    if found["map_correlation"] is None or found["difference_correlation"] is None:
+        return said
+    return (
+        f"{said} Trained with shuffled groups ({counted(found['shuffled_folds'], 'fold')}, "
+        f"{counted(found['shuffled_subjects'], 'held-out subject')}), the model has maps that correlate with these at "
+        f"{_alike(found['map_correlation'])}, and block differences that do at r = "
+        f"{signed(found['difference_correlation'])}."
+    )
+
+
 def _change(effect: Mapping[str, Any]) -> str:
     largest, calls = effect["largest_change"], effect["changed_calls"]
     if largest <= NEXT_TO_NOTHING:
@@ -186,7 +243,9 @@ def readme(card: Mapping[str, Any]) -> str:
     lines += [*_recording_lines(card), plain_markdown(motion_words(card)), ""]
     lines += [contrast_line(card)]
     lines += ["", "Limits:", ""]
-    lines += [f"- {plain_markdown(limit)}" for limit in (*card["limits"], parts_words(card))]
+    lines += [
+        f"- {plain_markdown(limit)}" for limit in (*card["limits"], parts_words(card), beside_words(card)) if limit
+    ]
     return hub_header(card) + "\n".join(lines) + "\n"
 
 

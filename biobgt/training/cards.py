@@ -17,6 +17,7 @@ from torch import Tensor
 from biobgt.atlas import BUNDLED, load_atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
+from biobgt.model.attention_views import all_block_tests
 from biobgt.model.ensemble import ensemble_tensors, position
 from biobgt.model.familiarity import familiarity_of, scan_measures
 from biobgt.model.fingerprint import fingerprints, id_hashes, written_hashes
@@ -26,6 +27,7 @@ from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, TESTS, WEIGHTS, 
 from biobgt.model.transformer import BioBGT
 from biobgt.output import atomic_file, make_folder, sha256, write_atomically
 from biobgt.people import average_by_person
+from biobgt.spreadsheets import read_csv
 from biobgt.training.baseline_folds import paired_auc
 from biobgt.training.card_words import headline, limits, readme
 from biobgt.training.cohort_stories import STORIES
@@ -98,7 +100,8 @@ def write_model(
         write_weights(folder, trained.members, data)
     write_groups(folder, data, trained)
     write_spread(folder, spread_of(cohort, data, trained))
-    write_tests(group_tests(cohort, data, trained.mean_attention), folder)
+    tests = group_tests(cohort, data, trained.mean_attention)
+    write_tests(tests, folder)
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {
         model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
@@ -124,6 +127,7 @@ def write_model(
         "evaluation": [],
         "paper": STORIES[cohort.name].paper,
         "attention": attention,
+        "beside_connectivity": beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
         "familiarity": _familiarity(cohort, data, trained),
         "noise": None,
@@ -176,8 +180,33 @@ def seal_card(folder: Path) -> dict[str, Any]:
     if card["atlas"] in BUNDLED:
         card.setdefault("atlas_fingerprint", load_atlas(card["atlas"]).fingerprint)
     card["files"] = _hashes(folder)
+    card["beside_connectivity"] = beside_connectivity(read_csv(folder / TESTS), card["data"]["subjects"])
     write_card(folder, card)
     return card
+
+
+def beside_connectivity(tests: pd.DataFrame, sizes: Mapping[str, int]) -> list[dict[str, Any]]:
+    """How many blocks differ in attention, in connectivity, and in attention given it, as a card holds it.
+
+    Parameters
+    ----------
+    tests : DataFrame
+        Of :func:`biobgt.training.group_tests.group_tests`.
+    sizes : mapping of str to int
+        People of each group.
+    """
+    return [
+        {
+            "between": " - ".join(one.between),
+            "blocks": len(one.blocks),
+            "attention": len(one.marked),
+            "connectivity": beside.of_connectivity,
+            "given_connectivity": beside.given_connectivity,
+            "correlation": None if np.isnan(beside.correlation) else round(beside.correlation, 4),
+        }
+        for one in all_block_tests(tests, sizes)
+        if (beside := one.beside) is not None
+    ]
 
 
 def _hashes(folder: Path) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """What an ensemble attends to, compared between the groups it was trained on: over people, out of fold.
 
 Attention is made from connectivity, so that a group with stronger connectivity overall differs in attention, too. Every
-test is made with mean |FC| among the covariates and without, and stands as two rows that say so. From a model's weights
+test is made with mean |FC| among the covariates and without, and stands as two rows that say so; in each row stand
+beside it the connectivity of the same block, and the test given that connectivity. From a model's weights
 and its cohort the tests can be made again without training: fold i's member meets fold i's test subjects.
 """
 
@@ -15,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from biobgt.cohort import Cohort
+from biobgt.connectome import subject_connectivity
 from biobgt.errors import InputError
 from biobgt.groups import compare_attention, covariates_of
 from biobgt.groups.attention_tests import AttentionComparison
@@ -64,18 +66,21 @@ def group_tests(
     -------
     DataFrame
         For every pair of groups one row per block and one for the contrast, with overall connectivity (mean |FC|)
-        adjusted for, and the same rows without: ``between`` names the two groups, ``covariates`` what was adjusted
-        for, ``n_<group>`` says how many people of each were used, ``permutations`` how many were drawn, ``note`` what
-        must be known of the design. Without a row where the atlas has no functional modules.
+        adjusted for, and the same rows without; in each, columns ending in ``_of_fc`` test the connectivity of the same
+        block, and in ``_given_fc`` attention given it. ``between`` names the two groups, ``covariates`` what was
+        adjusted for, ``n_<group>`` says how many people of each were used, ``permutations`` how many were drawn,
+        ``note`` what must be known of the design. Without a row where the atlas has no functional modules.
     """
     if not cohort.atlas.labels:
         return pd.DataFrame(columns=_NO_TESTS)
     groups = np.array([data.groups[label] for label in data.labels])
     frames: list[pd.DataFrame] = []
+    correlations = np.stack([subject_connectivity(subject).astype(np.float32) for subject in cohort])
     covariates, disagreements = one_value_per_person(covariates_of(cohort.table()).table, cohort.persons)
     for between in combinations(data.groups, 2) if pairs is None else pairs:
         owners = _of_one_group(groups, cohort.persons, between)
-        compared = _compare(cohort, attention, owners, between, known_of_both(covariates, owners, between))
+        known = known_of_both(covariates, owners, between)
+        compared = _compare(cohort, attention, correlations, owners, between, known)
         if compared is None:
             continue
         found, refused = compared
@@ -198,6 +203,7 @@ def check_same_attention(attention: NDArray[np.float32], data: LabelledGraphs, k
 def _compare(
     cohort: Cohort,
     attention: NDArray[np.float32],
+    correlations: NDArray[np.float32],
     owners: list[str | None],
     between: tuple[str, str],
     covariates: pd.DataFrame,
@@ -218,6 +224,7 @@ def _compare(
                 between=between,
                 covariates=known,
                 overall_connectivity=overall,
+                connectivity=correlations,
             )
         except InputError as error:  # of the design, or of who has all covariates
             refused = refused or f"Not adjusted for all covariates. {error}"

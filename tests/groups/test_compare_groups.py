@@ -14,6 +14,7 @@ from biobgt.groups import compare_attention, compare_groups, covariates_of
 from biobgt.groups.covariates import complete_covariates
 from biobgt.groups.design import group_design
 from biobgt.groups.permutation import group_effect
+from biobgt.modules import module_blocks
 
 GROUPS_OF = {n: ["NC"] * (n // 2) + ["ASD"] * (n - n // 2) for n in (6, 40, 80, 120)}
 
@@ -280,6 +281,31 @@ def test_attention_between_two_modules_is_found(rng: np.random.Generator, symmet
     assert table["feature"][1] == ("default – limbic" if symmetric else "default → limbic")
     assert result.contrast.table["d"][0] < 0  # more attention between modules, so less contrast
     assert result.contrast.table["p"][0] < 0.05
+
+
+def test_attention_that_is_connectivity_shows_nothing_given_connectivity(rng: np.random.Generator) -> None:
+    labels = ["default"] * 4 + ["visual"] * 4
+    group = np.repeat([0.0, 1.0], 40)
+    noise = 0.05 * rng.standard_normal((80, 8, 8))
+    connectivity = np.clip(0.3 + noise + noise.swapaxes(1, 2), -0.9, 0.9)
+    connectivity[:, :4, :4] += 0.1 * group[:, None, None]
+    attention = np.exp(3 * connectivity) + 0.05 * rng.standard_normal((80, 8, 8))
+    attention[:, :4, 4:] += 0.1 * group[:, None, None]  # what connectivity does not have
+    how = {"subjects": _ids(80), "overall_connectivity": None, "permutations": 499}
+    groups = GROUPS_OF[80]
+    table = compare_attention(attention, labels, groups, connectivity=connectivity, **how).blocks.table
+    by = table.set_index("feature")
+    assert (by.loc["default → default", ["q", "q_of_fc"]] < 0.05).all()
+    assert by.loc["default → default", "q_given_fc"] > 0.05
+    assert (by.loc["default → visual", ["q", "q_given_fc"]] < 0.05).all()
+    assert by.loc["default → visual", "q_of_fc"] > 0.05
+    # The same by hand, one block with its own column of FC.
+    block = module_blocks(np.arctanh(connectivity), labels).values[:, 0, 0]
+    own = module_blocks(attention, labels).values[:, 0, 0]
+    expected = _slow_t(own, group, np.column_stack([np.ones(80), block]))
+    assert by.loc["default → default", "t_given_fc"] == pytest.approx(expected)
+    plain = compare_attention(attention, labels, groups, **how).blocks.table
+    pd.testing.assert_frame_equal(plain, table[plain.columns])
 
 
 def test_covariates_are_picked_by_their_usual_names() -> None:

@@ -22,7 +22,7 @@ from biobgt.figures.figure import NoOptions
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
 from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionOptions
-from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, group_beside
+from biobgt.model.attention_views import GIVEN_FC, OF_FC, WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.systems_attention import load_systems_attention
 from biobgt.spreadsheets import safe_table
@@ -35,7 +35,13 @@ from views.shared.remarks import TWO_GROUPS
 from views.shared.widgets import heading, input_errors_shown, plain, show
 
 EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
-ADJUSTED = {"": "", ", without overall connectivity": WITHOUT_CONNECTIVITY, ", unadjusted": "_unadjusted"}
+ADJUSTED = {
+    "": "",
+    ", given FC": GIVEN_FC,
+    ", of FC": OF_FC,
+    ", without overall connectivity": WITHOUT_CONNECTIVITY,
+    ", unadjusted": "_unadjusted",
+}
 
 
 def part_of(view: View, model: InstalledModel) -> dict[str, int]:

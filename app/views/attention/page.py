@@ -11,7 +11,7 @@ from biobgt.figures.attention_maps import AttentionMapsOptions, group_maps, shar
 from biobgt.figures.attention_options import AttentionOptions, AverageOptions
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.model.systems_attention import load_systems_attention
-from biobgt.training.card_words import parts_words
+from biobgt.training.card_words import beside_line, beside_words, parts_words
 from session.loaded_cohorts import OWN
 from session.page_options import PageOptions
 from session.shown_model import FITTING, model_shown
@@ -126,11 +126,15 @@ def _show_parts(model: InstalledModel) -> None:
     """What NE, attention and training on groups do to predictions; of a network, readout by readout."""
     if not model.readouts:
         st.markdown(plain(parts_words(model.card)))
+        if said := beside_line(model.card):
+            st.caption(plain(said), help=plain(beside_words(model.card)))
         return
     with st.expander("How much do NE and attention contribute to predictions?"):
         for cohort in model.readouts:
             readout = model.readout(cohort)
             st.markdown(f"**{plain(', '.join(readout.group_names))}:** {plain(parts_words(readout.card))}")
+            if said := beside_line(readout.card):
+                st.caption(plain(said), help=plain(beside_words(readout.card)))
 
 
 show_page()

@@ -26,7 +26,7 @@ from biobgt.training.card_views import (
     preset_words,
     results_table,
 )
-from biobgt.training.card_words import parts_words
+from biobgt.training.card_words import beside_words, parts_words
 from biobgt.training.robustness_views import (
     corruption_words,
     motion_words,
@@ -200,7 +200,9 @@ def _show_region_weights(view: View, model: InstalledModel) -> None:
 
 def _show_limits(card: Mapping[str, Any]) -> None:
     st.subheader("Limits")
-    st.markdown("\n".join(f"- {plain(limit)}" for limit in (*card["limits"], parts_words(card))))
+    st.markdown(
+        "\n".join(f"- {plain(limit)}" for limit in (*card["limits"], parts_words(card), beside_words(card)) if limit)
+    )
 
 
 def _show_making(card: Mapping[str, Any]) -> None:
