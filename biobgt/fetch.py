@@ -1,6 +1,7 @@
-"""Fetching public cohorts with nilearn, resumably, into a folder that :func:`biobgt.read_cohort` reads.
+"""Fetching public cohorts, resumably, into a folder in nilearn's layout that :func:`biobgt.read_cohort` reads.
 
 Nothing is fetched unless asked for; files that are already in the folder, and are as they came, are not fetched again.
+How large a file may be and how long it may take is in :mod:`biobgt.limits`.
 """
 
 import os
@@ -8,12 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+import pandas as pd
 
 from biobgt.atlas import BUNDLED
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.fetched_files import FetchedFiles, series_fault, table_fault
+from biobgt.fetched_files import FetchedFiles, download, series_fault, table_fault
 from biobgt.options import Options, option
 from biobgt.output import make_folder
 from biobgt.readers import read_cohort
@@ -23,6 +26,15 @@ ABIDE_TERMS = (
     "Di Martino et al. 2014."
 )
 _ABIDE, _PHENOTYPES = "ABIDE_pcp", "Phenotypic_V1_0b_preprocessed1.csv"  # nilearn's names
+_SERVER = "https://s3.amazonaws.com/fcp-indi/data/Projects/ABIDE_Initiative"
+# Those whom the raters of the Preprocessed Connectomes Project let pass, as nilearn takes them.
+_PASSED = {
+    "qc_rater_1": ("OK",),
+    "qc_anat_rater_2": ("OK", "maybe"),
+    "qc_func_rater_2": ("OK", "maybe"),
+    "qc_anat_rater_3": ("OK",),
+    "qc_func_rater_3": ("OK",),
+}
 _SERIES = partial(series_fault, n_regions=BUNDLED["cc200"].n_regions)
 _TABLE = partial(table_fault, column="FILE_ID")
 Progress = Callable[[int, int], None]
@@ -52,7 +64,7 @@ class FetchOptions(Options):
     global_signal_regression: bool = option(True, title="Global signal removed")
     quality_checked: bool = option(True, title="Only subjects whose data passed ABIDE's quality check")
     mirror: str | None = option(
-        None, type_=str, title="Mirror", help="Another address (URL) to fetch from than nilearn's own."
+        None, type_=str, title="Mirror", help="Another address (URL) to fetch from than ABIDE's own."
     )
 
 
@@ -96,10 +108,9 @@ def abide_cohort(
         Told (done, total) after each subject that was fetched, and after each that was read.
     """
     options = options or FetchOptions()
-    ids = _fetch_subjects(folder, options, progress)
-    files = [file for subject in ids for file in _files_of(folder, options, subject)]
+    files = _fetch_subjects(folder, options, progress)
     if not files:
-        raise InputError("ABIDE's server gave no region series of these subjects.")
+        raise InputError("ABIDE's table names no subject of these.")
     table = folder / _ABIDE / _PHENOTYPES
     cohort = read_cohort(files, atlas="cc200", phenotypes=table, name=name, progress=reading)
     return replace(cohort, unmatched_rows=())  # the table is of all ABIDE, and most were not asked for
@@ -111,73 +122,44 @@ def data_folder() -> Path:
     return Path(named) if named else Path.home() / "nilearn_data"
 
 
-def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | None) -> list[int]:
-    """Fetch what is missing, subject by subject; return their numbers."""
+def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | None) -> list[Path]:
+    """Fetch what is missing, subject by subject; return their files."""
     make_folder(folder)
-    files = FetchedFiles(folder / _ABIDE)
+    files, server = FetchedFiles(folder / _ABIDE), (options.mirror or _SERVER).rstrip("/")
     phenotypes = folder / _ABIDE / _PHENOTYPES
-    files.make_way(phenotypes, _TABLE)
-    try:
-        # Without derivatives nilearn brings the phenotypic file alone, filtered as asked.
-        table = _fetch(folder, options, derivatives=[])["phenotypic"]
-    except InputError:
-        raise
-    except (ValueError, KeyError):  # nilearn could make nothing of what came
-        files.check(phenotypes, _TABLE)
-        raise
-    files.check(phenotypes, _TABLE)
-    ids = [int(subject) for subject in table["SUB_ID"]][: options.n_subjects]
-    for i, subject in enumerate(ids, start=1):
-        _fetch_subject(folder, options, subject, files)
-        if progress is not None:
-            progress(i, len(ids))
-    return ids
-
-
-def _fetch_subject(folder: Path, options: FetchOptions, subject: int, files: FetchedFiles) -> None:
-    """Fetch a subject's series unless it is here as it came; what came instead of a table is refused."""
-    for file in _files_of(folder, options, subject):
-        files.make_way(file, _SERIES)
-    if _files_of(folder, options, subject):
-        return
-    try:
-        _fetch(folder, options, derivatives=["rois_cc200"], SUB_ID=[subject])
-    except InputError:
-        raise
-    except ValueError:  # nilearn could make nothing of what came
-        for file in _files_of(folder, options, subject):
-            files.check(file, _SERIES)
-        raise
-    for file in _files_of(folder, options, subject):
-        files.check(file, _SERIES)
-
-
-def _fetch(folder: Path, options: FetchOptions, **which: Any) -> Any:
-    from nilearn.datasets import fetch_abide_pcp
-
-    try:
-        return fetch_abide_pcp(
-            data_dir=str(folder),
-            pipeline=options.pipeline,  # nilearn's signature has "css", ABIDE's folder is "ccs"
-            band_pass_filtering=options.band_pass_filtering,
-            global_signal_regression=options.global_signal_regression,
-            quality_checked=options.quality_checked,
-            url=options.mirror,
-            verbose=0,
-            **which,
-        )
-    except (PermissionError, FileExistsError, NotADirectoryError) as error:
-        raise InputError(f"Nothing can be written to '{folder}' ({error.strerror}).") from None
-    except OSError as error:  # requests' errors are OSErrors
-        raise InputError(
-            f"ABIDE could not be fetched: its server was not reached ({type(error).__name__}). Check the network and "
-            "try again; what is already in the folder is kept."
-        ) from None
-
-
-def _files_of(folder: Path, options: FetchOptions, subject: int) -> list[Path]:
-    """A subject's series in the folder."""
+    _fetch(f"{server}/{_PHENOTYPES}", phenotypes, files, _TABLE)
     strategy = (
         f"{'' if options.band_pass_filtering else 'no'}filt_{'' if options.global_signal_regression else 'no'}global"
     )
-    return sorted((folder / _ABIDE / options.pipeline / strategy).glob(f"*_{subject:07d}_rois_cc200.1D"))
+    where, found = f"{options.pipeline}/{strategy}", []
+    names = _subjects(phenotypes, options)
+    for done, name in enumerate(names, start=1):
+        file = f"{name}_rois_cc200.1D"
+        found.append(folder / _ABIDE / where / file)
+        _fetch(f"{server}/Outputs/{where}/rois_cc200/{file}", found[-1], files, _SERIES)
+        if progress is not None:
+            progress(done, len(names))
+    return found
+
+
+def _fetch(url: str, file: Path, files: FetchedFiles, fault: Callable[[Path], str | None]) -> None:
+    """Fetch a file unless it is here as it came; what came instead of a table is refused."""
+    files.make_way(file, fault)
+    if not file.is_file():
+        make_folder(file.parent)
+        download(url, file)
+        files.check(file, fault)
+
+
+def _subjects(phenotypes: Path, options: FetchOptions) -> list[str]:
+    """Names of the subjects' files, in the table's order."""
+    try:
+        table = pd.read_csv(phenotypes, dtype=str)
+        wanted = table["FILE_ID"].str.fullmatch(r"[A-Za-z0-9_-]+", na=False) & (table["FILE_ID"] != "no_filename")
+        for rater, passed in _PASSED.items() if options.quality_checked else ():
+            wanted &= table[rater].isin(passed)
+    except (KeyError, ValueError):
+        raise InputError(
+            f"'{phenotypes.name}' is no table of ABIDE's subjects and raters. Delete it, and fetch again."
+        ) from None
+    return [str(name) for name in table.loc[wanted, "FILE_ID"]][: options.n_subjects]

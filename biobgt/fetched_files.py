@@ -2,9 +2,11 @@
 
 A login page or a proxy answers any address with a web page. So every file is looked into when it arrives, its SHA-256
 is kept beside the data, and the next run compares: what has changed since, or never was a table, is fetched again.
+A server may also send without end, or a byte a minute: each file has a size and a time that it may take.
 """
 
 import json
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -12,11 +14,58 @@ from pathlib import Path
 import numpy as np
 
 from biobgt.errors import InputError
-from biobgt.output import sha256, write_atomically
+from biobgt.limits import current_limits, how_to_raise
+from biobgt.output import atomic_file, sha256, write_atomically
 
 RECORD = "fetched.json"
 CHANGED = ".changed"
 Fault = str | None
+_AT_ONCE, _CONNECTING_S, _SILENT_S = 2**16, 15, 60
+
+
+def download(url: str, file: Path) -> None:
+    """Bring a file over the network, whole or not at all, within the limits of its size and time.
+
+    Parameters
+    ----------
+    url : str
+    file : Path
+        Where it goes; its folder is there.
+
+    Raises
+    ------
+    InputError
+        When the server is not reached, ends early, sends too much or takes too long.
+    """
+    import requests
+    import urllib3
+
+    limits, end = current_limits(), time.monotonic() + current_limits().fetch_seconds
+    what = f"What came over the network as '{file.name}'"
+    try:
+        with (
+            atomic_file(file) as unfinished,
+            unfinished.open("wb") as target,
+            requests.get(url, stream=True, timeout=(_CONNECTING_S, _SILENT_S)) as answer,
+        ):
+            answer.raise_for_status()
+            n_bytes = 0
+            while piece := answer.raw.read1(_AT_ONCE, decode_content=True):  # what there is, without waiting for more
+                n_bytes += len(piece)
+                limits.check("fetch_bytes", n_bytes, what)
+                if time.monotonic() > end:
+                    raise InputError(
+                        f"{what} was not there after {limits.fetch_seconds} seconds, and was not kept. Try again, or "
+                        f"{how_to_raise('fetch_seconds', 2 * limits.fetch_seconds)}."
+                    )
+                target.write(piece)
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        raise InputError(f"Nothing can be written to '{file.parent}' ({error.strerror}).") from None
+    except (OSError, urllib3.exceptions.HTTPError) as error:  # requests' errors are OSErrors
+        raise InputError(
+            f"'{file.name}' could not be fetched: its server was not reached, or ended early "
+            f"({type(error).__name__}). Check the network and try again; what is already in the folder is kept."
+        ) from None
 
 
 def series_fault(file: Path, *, n_regions: int) -> Fault:

@@ -63,6 +63,8 @@ class Limits:
     seconds: int = _limit(120, "seconds", "Time for a MATLAB, HDF5 or CIFTI file.")
     workbook_seconds: int = _limit(20, "seconds", "Time for a workbook.")
     image_seconds: int = _limit(1_800, "seconds", "Time for the series of one image.")
+    fetch_bytes: int = _limit(2**25, "bytes", "Size of one file that is fetched over the network.")
+    fetch_seconds: int = _limit(600, "seconds", "Time for one file that is fetched over the network.")
     reader_bytes: int = _limit(2**30, "bytes", "Working memory of a reading process, beside the array that it reads.")
 
     def raised(self) -> dict[str, int]:

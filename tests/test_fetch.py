@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(tmp_path, 
 
 
 def test_without_a_network_it_ends_with_a_sentence(tmp_path):
-    with pytest.raises(InputError, match="ABIDE could not be fetched: its server was not reached"):
+    with pytest.raises(InputError, match="could not be fetched: its server was not reached"):
         fetch_abide(tmp_path, FetchOptions(mirror="http://127.0.0.1:9"))
 
 
@@ -200,3 +201,71 @@ def test_files_that_nilearn_fetched_before_are_kept_and_a_damaged_record_is_made
     series = next(folder.rglob("Pitt_0050004*.1D"))
     assert recorded["cpac/filt_global/Pitt_0050004_rois_cc200.1D"] == hashlib.sha256(series.read_bytes()).hexdigest()
     assert len(recorded) == 3
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["told", "untold"])
+def test_a_server_that_sends_without_end_is_left(tmp_path, mirror, monkeypatch, declared):
+    address, _ = mirror
+    sent = []
+
+    def send_on(handler):
+        handler.send_response(200)
+        if declared:
+            handler.send_header("Content-Length", str(2**40))
+        handler.end_headers()
+        with suppress(OSError):
+            while len(sent) < 2**14:
+                handler.wfile.write(b"1.5\t" * 2**14)
+                sent.append(2**16)
+
+    monkeypatch.setattr(Handler, "do_GET", send_on)
+    monkeypatch.setenv("BIOBGT_MAX_FETCH_BYTES", str(2**20))
+    with pytest.raises(InputError, match=r"at most 1 MB are read.*BIOBGT_MAX_FETCH_BYTES"):
+        fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert len(sent) < 2**14
+    assert _files(tmp_path / "out") == []
+
+
+def test_a_server_that_sends_a_byte_now_and_then_is_left(tmp_path, mirror, monkeypatch):
+    address, _ = mirror
+    over = threading.Event()
+
+    def send_slowly(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        with suppress(OSError):
+            while not over.wait(0.2):
+                handler.wfile.write(b"1")
+
+    monkeypatch.setattr(Handler, "do_GET", send_slowly)
+    monkeypatch.setenv("BIOBGT_MAX_FETCH_SECONDS", "1")
+    try:
+        with pytest.raises(InputError, match=r"was not there after 1 seconds.*BIOBGT_MAX_FETCH_SECONDS"):
+            fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    finally:
+        over.set()
+    assert _files(tmp_path / "out") == []
+
+
+def test_a_table_cannot_name_files_elsewhere(tmp_path, mirror):
+    address, asked = mirror
+    table = tmp_path / "server" / TABLE
+    table.write_text(table.read_text().replace("Pitt_0050004", "../../../Pitt_0050004"))
+    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert asked == [TABLE, "Pitt_0050003_rois_cc200.1D"]
+    assert read_cohort(folder).ids == ("Pitt_0050003",)
+
+
+def test_a_file_that_ends_early_is_not_kept(tmp_path, mirror, monkeypatch):
+    address, _ = mirror
+
+    def send_less(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "100000")
+        handler.end_headers()
+        handler.wfile.write(b",SUB_ID,FILE_ID\n")
+
+    monkeypatch.setattr(Handler, "do_GET", send_less)
+    with pytest.raises(InputError, match="ended early"):
+        fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    assert _files(tmp_path / "out") == []
