@@ -1,6 +1,7 @@
 """The benchmark's harness: lines are done once, comparisons count the overlap in, and no test subject leaks."""
 
 import importlib.util
+import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -285,6 +286,16 @@ def test_the_documented_tables_are_those_of_the_committed_results() -> None:
     spec.loader.exec_module(study)
     written = study.PAGE.read_text(encoding="utf-8")
     assert written == with_tables(written, study.tables()), "Run python assets/studies/benchmark_tables.py."
+
+
+@pytest.mark.parametrize("page", ["model.md", "benchmark.md"])
+def test_what_pages_say_of_the_linear_svm_is_its_result(page: str) -> None:
+    table = pd.read_csv(asset("studies", "benchmark_abide.csv"))
+    auc = table.loc[table["model"] == "svm", "auc"]
+    assert len(auc) == 10
+    text = " ".join((asset().parent / "docs" / page).read_text(encoding="utf-8").split())
+    said = re.findall(r"a linear SVM has an AUC of (\d\.\d+) on ten splits", text)
+    assert said == [f"{auc.mean():.2f}"]
 
 
 @pytest.mark.parametrize("key", ["sat-pe", "graphormer", "best"])
