@@ -42,6 +42,10 @@ KEEP_AFTER_DAMAGE = False  # the fuzzer sets it: replacing a process takes a hun
 _MOST_IDLE = 2
 _MOST_JSON = 2**28  # a workbook's cells; everything else takes a line
 _NUMBERS = frozenset("fiu")
+# What a process needs of the environment: where programs, libraries and temporary files are, and the language. The
+# rest may hold a password or a token, and is kept from a process that reads files of unknown origin.
+_KEPT = ("PATH", "PATHEXT", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "TZ", "LANG", "LANGUAGE", "PYTHONPATH", "PYTHONHOME")
+_KEPT_FAMILIES = ("LC_", "LD_", "DYLD_", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _LOOK_UP_S = 0.2  # how often one who waits for a slow file looks whether it is still wanted
 _CAN_WAIT = sys.platform != "win32"  # for a pipe, with a deadline; elsewhere a thread keeps the time
 _log = logging.getLogger(__name__)
@@ -226,7 +230,8 @@ class _Child:
 def _start() -> "subprocess.Popen[bytes]":
     # One thread: the arrays are small, and each further one takes address space. HDF5 loads no plug-ins from the disk.
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    environment = {**os.environ, **threads, "HDF5_PLUGIN_PRELOAD": "::"}
+    kept = {name: os.environ[name] for name in os.environ if name in _KEPT or name.startswith(_KEPT_FAMILIES)}
+    environment = {**kept, **threads, "HDF5_PLUGIN_PRELOAD": "::"}
     command = [sys.executable, "-P", isolated_child.__file__, str(os.getpid())]
     process = subprocess.Popen(
         command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment

@@ -62,6 +62,19 @@ def test_the_process_is_kept_for_the_next_file(good, warm):
     assert children() == {warm}
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads a process's environment as Linux shows it")
+def test_the_process_knows_no_password(good, monkeypatch):
+    monkeypatch.setenv("BIOBGT_PASSWORD", "correct horse")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "battery staple")
+    isolated._POOL.close()
+    read_isolated(READER, good, HDF5)
+    for process in children():
+        known = Path(f"/proc/{process}/environ").read_bytes()
+        assert b"horse" not in known
+        assert b"staple" not in known
+        assert b"PATH=" in known
+
+
 def test_after_a_damaged_file_the_process_is_another(tmp_path, good, warm):
     (tmp_path / "bad.h5").write_bytes(good.read_bytes()[:1000])
     with pytest.raises(InputError, match="cannot be read as HDF5"):
