@@ -5,11 +5,30 @@ what to do. Everything else that is raised is a bug. The command line and the ap
 nothing more.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+
+_LONGEST_QUOTE, _LONGEST = 200, 2_000  # characters
+_QUOTED = re.compile(rf"'([^'\n]{{{_LONGEST_QUOTE},}})'")
 
 
 class InputError(ValueError):
-    """What was brought in cannot be used; the message is a sentence for the user."""
+    """What was brought in cannot be used; the message is a sentence for the user, whatever it quotes of a file."""
+
+    def __init__(self, sentence: object = "") -> None:
+        super().__init__(bounded(str(sentence)))
+
+
+def bounded(sentence: str) -> str:
+    """A sentence whose quotations, and which itself, are no longer than one reads.
+
+    >>> bounded(f"There is no atlas '{'a' * 100_000}'.") == f"There is no atlas '{'a' * 100}…'."
+    True
+    """
+    if len(sentence) <= _LONGEST_QUOTE:
+        return sentence
+    short = _QUOTED.sub(lambda found: f"'{found[1][: _LONGEST_QUOTE // 2]}…'", sentence)
+    return short if len(short) <= _LONGEST else f"{short[: _LONGEST // 2]} … {short[-_LONGEST // 4 :]}"
 
 
 def no_such(kind: str, name: object, known: Iterable[str]) -> InputError:
@@ -43,7 +62,7 @@ class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to who
     """
 
     def __init__(self, question: str, *, option: str, choices: Sequence[str] | Mapping[str, str]) -> None:
-        self.question = question
+        self.question = bounded(question)
         self.option = option
         self.choices = tuple(choices)
         self.consequences = dict(choices) if isinstance(choices, Mapping) else {}

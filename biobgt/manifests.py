@@ -1,6 +1,7 @@
 """What a folder of results holds: which job wrote which files, from which command, with sizes and hashes."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -62,7 +63,9 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write it into a folder."""
         document = {"format": FORMAT, "jobs": self.jobs}
-        write_atomically(folder / MANIFEST, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        # A name that is no UTF-8 has lone surrogates, which JSON writes as \\udcff and reads as the same again.
+        write_atomically(folder / MANIFEST, text.encode("utf-8", "backslashreplace"))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -70,7 +73,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         found = Manifest(document["jobs"])
-        names = [PurePosixPath(name) for name in found.files]
+        names = [PurePosixPath(os.fsdecode(os.fsencode(name))) for name in found.files]  # no file has another name
         written = all(isinstance(about["sha256"], str) and about["bytes"] >= 0 for about in found.files.values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Manifest()

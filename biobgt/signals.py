@@ -9,7 +9,9 @@ from types import FrameType
 
 # What batch systems, service managers and closed terminals send.
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-STOPPED = tuple(128 + number for number in (signal.SIGINT, *_ENDING))  # exit codes, as shells have them
+INTERRUPTED = 128 + signal.SIGINT  # exit codes, as shells have them
+STOPPED = (INTERRUPTED, *(128 + number for number in _ENDING))
+NOTHING_WRITTEN = "Stopped before the end: no results were written."
 
 
 def end_cleanly_on_signals() -> None:
@@ -66,7 +68,7 @@ def keeping(kept: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise Stopped(128 + signal.SIGINT, kept) from None
+        raise Stopped(INTERRUPTED, kept) from None
     except SystemExit as end:
         if isinstance(end.code, int) and end.code in STOPPED and not isinstance(end, Stopped):
             raise Stopped(end.code, kept) from None

@@ -167,7 +167,7 @@ def test_two_jobs_that_end_together_both_stay(tmp_path):
     assert contents(tmp_path / "out") == {"one.csv": "1", "two.csv": "2"}
 
 
-@pytest.mark.parametrize("names", [["/etc/x"], ["../x.csv"], ["tables/../../x.csv"]])
+@pytest.mark.parametrize("names", [["/etc/x"], ["../x.csv"], ["tables/../../x.csv"], ["tables/\ud800.csv"]])
 def test_a_manifest_that_names_files_elsewhere_deletes_nothing(tmp_path, names):
     out = tmp_path / "out"
     write(out, "old", OLD)
@@ -179,6 +179,20 @@ def test_a_manifest_that_names_files_elsewhere_deletes_nothing(tmp_path, names):
     write(out, "new", NEW)
     assert (tmp_path / "x.csv").read_text() == "old"
     assert (out / "tables" / "gone.csv").exists()  # such a manifest is taken for none
+
+
+def test_words_that_are_no_text_are_written_and_read_again(tmp_path):
+    out, odd = tmp_path / "out", "patient-\udcff"
+    with result_folder(out, job="tables", about=ABOUT | {"command": f"biobgt info {odd}"}) as folder:
+        (folder / "a.csv").write_text("1")
+    assert read_manifest(out).jobs["tables"]["command"] == f"biobgt info {odd}"
+    write(out, "new")
+    assert set(read_manifest(out).jobs) == {"tables"}
+    document = json.loads((out / MANIFEST).read_text())
+    document["jobs"]["tables"]["command"] = "\ud800"
+    (out / MANIFEST).write_text(json.dumps(document))
+    write(out, "new", job="hubs")
+    assert set(read_manifest(out).jobs) == {"tables", "hubs"}
 
 
 def test_a_table_behind_a_link_is_not_deleted(tmp_path):

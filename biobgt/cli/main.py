@@ -10,7 +10,7 @@ from biobgt import __version__
 from biobgt.cli.lazy import commands
 from biobgt.cli.screen import err, harmless, print_line
 from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.signals import STOPPED, Stopped, end_cleanly_on_signals
+from biobgt.signals import NOTHING_WRITTEN, STOPPED, Stopped, end_cleanly_on_signals
 
 JOBS = {
     "app": "biobgt.cli.app:app",
@@ -67,8 +67,8 @@ def main() -> None:
         sys.exit(2)
     except SystemExit as end:
         if end.code in STOPPED:
-            kept = f". {end.kept}" if isinstance(end, Stopped) else ": no results were written."
-            err.print(f"Stopped before the end{kept}", markup=False, highlight=False, soft_wrap=True)
+            said = f"Stopped before the end. {end.kept}" if isinstance(end, Stopped) else NOTHING_WRITTEN
+            err.print(said, markup=False, highlight=False, soft_wrap=True)
         raise
 
 

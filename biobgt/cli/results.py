@@ -62,7 +62,7 @@ def typed_command(arguments: list[str]) -> str:
             kept += [word, "DATA"]
         elif word != "--resume":
             kept.append(Path(word).name if Path(word).is_absolute() else word)
-    return shlex.join(kept)
+    return shlex.join(kept).encode("utf-8", "backslashreplace").decode()  # names of files need not be UTF-8
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

@@ -151,5 +151,5 @@ def _reading(what: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (*ZIP_ERRORS, ValueError, MemoryError) as error:
+    except (*ZIP_ERRORS, ValueError, OverflowError, MemoryError) as error:
         raise InputError(f"{what} cannot be read ({type(error).__name__}).") from None

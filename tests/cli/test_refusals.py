@@ -13,7 +13,7 @@ import pytest
 from biobgt.cli import main
 from biobgt.cli.results import results_file, results_folder
 from biobgt.connectome import brain_graph
-from biobgt.errors import InputError
+from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.manifests import MANIFEST
 from biobgt.model.pretrained import CARD, WEIGHTS, model_folder
 
@@ -294,3 +294,23 @@ def test_benchmark_names_the_models_there_are_before_the_long_work(run, simulate
     refused(run(*asked, "--models", "svm,perceptron"), "There is no model of the benchmark 'perceptron'. Choose one of")
     refused(run(*asked, "--reference", "nobody"), "There is no model of the benchmark 'nobody'")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["a" * 100_000, "it's " * 20_000, "\U0001f9e0" * 100_000], ids=["word", "quotes", "brains"]
+)
+def test_a_refusal_quotes_no_more_than_one_reads(run, one, name):
+    ended = run("info", one, "--atlas", name)
+    refused(ended)
+    assert 20 < len(ended.err) < 3_000
+
+
+def test_a_question_and_a_card_quote_no_more_either():
+    endless = "a" * 100_000
+    question = ChoiceNeeded(f"What is '{endless}'?", option="atlas", choices=["cc200"])
+    assert len(question.question) < 300
+    assert str(question).endswith("Choose atlas: cc200.")
+    again = InputError(str(InputError(f"{endless} {endless}. Do this.")))
+    assert str(again).endswith("Do this.")
+    assert len(str(again)) < 2_001
+    assert str(InputError("Short 'words' stay.")) == "Short 'words' stay."

@@ -166,3 +166,23 @@ def test_an_evaluation_that_is_stopped_says_what_is_kept(run, small, tmp_path, m
     assert ended.code == 128 + signal.SIGTERM
     assert f"The lines of every split that was finished are kept in '{tmp_path}': run the same command" in ended.err
     assert (tmp_path / "results.csv").exists(), "the linear models of the first split"
+
+
+@pytest.mark.parametrize("library", ["typer", "numpy", "biobgt.cli.networks", "biobgt.hubs"])
+def test_ctrl_c_while_libraries_are_loaded_ends_with_a_sentence(library: str, small) -> None:
+    code = f"""
+import signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {library!r}:
+            signal.raise_signal(signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+from biobgt.cli import main
+main()
+"""
+    words = ["hubs", str(small[0]), "--atlas", str(small[1]), "--out", str(small[0].parent / "never")]
+    ended = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert ended.returncode == 130
+    assert "no results were written" in ended.stderr
+    assert "Traceback" not in ended.stderr

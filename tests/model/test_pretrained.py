@@ -258,8 +258,10 @@ def test_broken_or_missing_files(folder: Path, damage: Callable[[Path], object],
         lambda folder: np.savez(folder / "groups.npz", labels=np.zeros(2)),
         lambda folder: _flip(folder / "groups.npz", 75),
         lambda folder: (folder / "tests.csv").write_text(""),
+        lambda folder: np.savez(folder / "groups.npz", **_group_arrays() | {"n_NC": np.array(np.inf)}),
+        lambda folder: np.savez(folder / "groups.npz", **_group_arrays() | {"n_NC": np.array(np.nan)}),
     ],
-    ids=["missing", "no archive", "cut", "without arrays", "flipped", "no tests"],
+    ids=["missing", "no archive", "cut", "without arrays", "flipped", "no tests", "endless", "no number"],
 )
 def test_damaged_group_results(folder: Path, damage: Callable[[Path], object]) -> None:
     load_groups(folder)
