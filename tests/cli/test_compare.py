@@ -76,9 +76,11 @@ def test_networks_compared_adjusted_for_age(run, larger, larger_table, tmp_path)
     row = found.loc["default – default"]
     np.testing.assert_allclose([row["mean_NC"], row["mean_AD"]], [values[~patients].mean(), values[patients].mean()])
     design = np.column_stack([np.ones(14), [subject.phenotypes["age"] for subject in chosen], patients]).astype(float)
-    beta, residual = np.linalg.lstsq(design, values, rcond=None)[:2]
-    error = np.sqrt(residual[0] / 11 * np.linalg.inv(design.T @ design)[2, 2])
-    np.testing.assert_allclose([row["difference"], row["t"]], [beta[2], beta[2] / error], rtol=1e-6)
+    solve = np.linalg.pinv(design)
+    squares, leverage = (values - design @ (solve @ values)) ** 2, np.diag(design @ solve)
+    own = [squares[group].sum() / (1 - leverage[group]).sum() for group in (~patients, patients)]
+    error = np.sqrt(solve[2] ** 2 @ np.where(patients, own[1], own[0]))  # each group has its own variance
+    np.testing.assert_allclose([row["difference"], row["t"]], [solve[2] @ values, solve[2] @ values / error], rtol=1e-6)
     assert found[
         ["n_NC", "n_AD", "covariates", "residual_degrees", "permutations", "seed", "simulated"]
     ].drop_duplicates().to_numpy().tolist() == [[7, 7, "age", 11, 50, 3, True]]
