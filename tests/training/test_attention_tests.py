@@ -17,6 +17,8 @@ from biobgt.groups.covariates import one_value_per_person
 from biobgt.model.attention_views import all_block_tests
 from biobgt.quality import mean_connectivity
 from biobgt.simulate import demo_cohort
+from biobgt.training.card_words import beside_line, beside_words
+from biobgt.training.cards import beside_connectivity
 from biobgt.training.data import LabelledGraphs
 from biobgt.training.group_tests import group_tests
 
@@ -56,6 +58,33 @@ def test_every_two_groups_are_compared_over_the_subjects_whose_covariates_are_kn
     assert (read["permutations"] == 5000).all()
     text = (tmp_path / "tests.csv").read_text(encoding="utf-8")
     assert ",15,5000,8,7," in text, "whole numbers, and nothing for the group that was not compared"
+
+
+def test_connectivity_of_the_same_block_stands_beside_every_test_and_is_said() -> None:
+    cohort, data, attention = _drawn(8, {})
+    found = group_tests(cohort, data, attention, pairs=[("NC", "AD")])
+    assert found[["d_of_fc", "q_of_fc", "d_given_fc", "q_given_fc"]].notna().all(axis=None)
+    blocks = found[found["family"] == "block"].set_index(["covariates", "feature"])
+    there, back = (blocks.loc[("age", name), "t_of_fc"] for name in ("default → occipital", "occipital → default"))
+    assert there == pytest.approx(back)  # connectivity has no direction
+    (test,) = all_block_tests(found, {"NC": 8, "AD": 8})
+    beside = test.beside
+    assert beside is not None
+    # Attention that is not made of connectivity is still there given connectivity.
+    assert test.blocks.set_index("feature").loc["occipital → occipital", "q_given_fc"] < 0.05
+    said = f"Given FC of the same block, attention differs in {beside.given_connectivity} of {len(test.blocks)} blocks"
+    assert said in AttentionBlocks(model="m", tests=test).caption
+    card = {"beside_connectivity": beside_connectivity(found, {"NC": 8, "AD": 8})}
+    assert f"in attention in {beside.given_connectivity}" in beside_words(card)
+    assert f"differ in attention in {beside.given_connectivity} of {len(test.blocks)} blocks" in beside_line(card)
+    study = {"between": "NC - AD", "auc_attention": 0.6, "auc_connectivity": 0.7, "shuffled_folds": 2}
+    study |= {"shuffled_subjects": 90, "map_correlation": 0.9991, "difference_correlation": 0.97}
+    told = beside_words({**card, "attention_study": [study]})
+    assert "attention has an AUC of 0.60, on those of FC 0.70" in told
+    assert "shuffled groups (2 folds, 90 held-out subjects), the model has maps that correlate" in told
+    (old,) = all_block_tests(found.drop(columns=[name for name in found if "_fc" in name]), {"NC": 8, "AD": 8})
+    assert old.beside is None
+    assert beside_words({}) == beside_line({}) == ""
 
 
 def test_overall_connectivity_is_adjusted_for_and_the_test_without_it_stands_beside() -> None:
