@@ -7,13 +7,18 @@ A page asks for one with a line of its own, ``<!-- made: atlases -->`` or ``<!--
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import pandas as pd
+
+from biobgt.assets import asset
 from biobgt.atlas import BUNDLED, LABELLINGS
 from biobgt.export.graph_files import GRAPH_FORMATS
+from biobgt.figures.attention_words import adjusted_for
 from biobgt.glossary import sorted_terms
 from biobgt.graph import ESTIMATORS, ConnectomeSettings
 from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.model.pretrained import load_card, pretrained_names, readout_names
+from biobgt.model.attention_views import all_block_tests
+from biobgt.model.pretrained import TESTS, load_card, model_folder, pretrained_names, readout_names
 from biobgt.modules.module_measures import MODULE_MEASURES, REGION_MEASURES, measure_columns
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.options import Option, Options, written
@@ -21,7 +26,10 @@ from biobgt.readers import READERS
 from biobgt.recordings import RECORDING_RULES
 from biobgt.references import Citation, work
 from biobgt.simulate import DEMO_COHORTS
+from biobgt.spreadsheets import read_csv
 from biobgt.training.robustness_views import NO_CORRUPTION, corruption_words, recordings_table
+from biobgt.training.shared_words import likeness_rows
+from biobgt.wording import percent, signed
 from handbook.command_line import command_sections
 from handbook.preset_sources import sources_table
 
@@ -199,6 +207,79 @@ def _worse_recordings() -> str:
     return "\n\n".join(said) or NO_CORRUPTION
 
 
+def _attention_tests() -> str:
+    """How many blocks of attention differ between groups of the shipped models, and what connectivity says of them."""
+    rows = []
+    for name in (*pretrained_names(), *readout_names()):
+        for one in all_block_tests(read_csv(model_folder(name) / TESTS), load_card(name)["data"]["subjects"]):
+            if one.beside is None:
+                continue
+            without = one.n_marked_without_connectivity
+            rows.append(
+                (
+                    f"`{name}`",
+                    f"{one.between[0]}, {one.between[1]}",
+                    adjusted_for(one.covariates).removeprefix("adjusted for "),
+                    *(str(n) for n in (len(one.blocks), len(one.marked), "–" if without is None else without)),
+                    *(str(n) for n in (one.beside.of_connectivity, one.beside.given_connectivity)),
+                    signed(one.beside.correlation),
+                )
+            )
+    head = ("model", "compared", "adjusted for", "blocks", "differ in attention", "not adjusted for overall FC")
+    return table((*head, "differ in FC", "in attention given FC", "r of effects"), rows)
+
+
+def _attention_study() -> str:
+    found = pd.read_csv(asset("studies", "attention_beside_connectivity.csv"))
+    rows = [
+        (
+            f"`{one['model']}`",
+            str(one["between"]).replace(" - ", ", "),
+            f"{one['auc_attention']:.2f}",
+            f"{one['auc_connectivity']:.2f}",
+            f"{one['shuffled_folds']:.0f} ({one['shuffled_subjects']:.0f})",
+            *(
+                "–" if pd.isna(one[name]) else f"{one[name]:.3f}"
+                for name in ("map_correlation", "difference_correlation")
+            ),
+        )
+        for one in found.to_dict("records")
+    ]
+    head = ("model", "compared", "AUC of attention blocks", "AUC of FC blocks", "folds with shuffled groups (subjects)")
+    return table((*head, "r of maps", "r of block differences"), rows)
+
+
+def _attention_truth() -> str:
+    found = pd.read_csv(asset("studies", "attention_beside_truth.csv"))
+    names = ("vulnerability", "d", "q", "d_of_fc", "q_of_fc", "d_given_fc", "q_given_fc")
+    rows = [
+        (str(one["network"]), *("–" if pd.isna(one[name]) else signed(one[name]) for name in names))
+        for one in found.sort_values("vulnerability", ascending=False).to_dict("records")
+    ]
+    left = found["left_given_fc"].dropna()
+    said = f"Blocks whose attention differs given FC: {left.iloc[0] if len(left) else 'none'}."
+    head = ("network", "fades by construction", "attention: d", "q", "FC: d", "q", "attention given FC: d", "q")
+    return f"{table(head, rows)}\n\n{said}"
+
+
+def _null_tests() -> str:
+    found = pd.read_csv(asset("studies", "null_tests.csv"))
+    rows = []
+    for one in found.to_dict("records"):
+        motion = one["case"] == "motion"
+        case = f"motion, effect {one['effect']:g} SD" if motion else f"30 and 432 people, SD × {one['sd_ratio']:.2g}"
+        said = {"mean_fd": "mean FD", "log_mean_fd": "log mean FD", "library": "Welch's t, permuted"}
+        shares = (percent(one[name], 1) for name in ("features", "families"))
+        holds = "–" if pd.isna(one["interval_holds_d"]) else percent(one["interval_holds_d"], 1)
+        rows.append((case, said.get(one["test"], f"{one['test']}, permuted"), *shares, holds))
+    return table(("null case", "test", "features with p ≤ 0.05", "families with p ≤ 0.05", "interval holds d"), rows)
+
+
+def _likeness() -> str:
+    card = load_card("five-groups-aal90")
+    return table(("difference", "other difference", "r", "by chance", "p"), likeness_rows(card))
+
+
 def _plain_group(group: str) -> str:
     """A group of a network's simulated readout: its controls are real scans, and the row says that patients are not."""
     return "NC (of the simulation, real scans)" if group == "NC (simulated)" else group.removesuffix(" (simulated)")
@@ -227,6 +308,11 @@ def _glossary() -> str:
 MADE: Mapping[str, Callable[[], str]] = {
     "atlases": _atlases,
     "labellings": _labellings,
+    "attention tests": _attention_tests,
+    "attention study": _attention_study,
+    "attention truth": _attention_truth,
+    "null tests": _null_tests,
+    "likeness": _likeness,
     "worse recordings": _worse_recordings,
     "formats": _formats,
     "recordings": _recordings,
