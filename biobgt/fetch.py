@@ -26,7 +26,7 @@ ABIDE_TERMS = (
     "Di Martino et al. 2014."
 )
 _ABIDE, _PHENOTYPES = "ABIDE_pcp", "Phenotypic_V1_0b_preprocessed1.csv"  # nilearn's names
-_SERVER = "https://s3.amazonaws.com/fcp-indi/data/Projects/ABIDE_Initiative"
+ABIDE_SERVER = "https://s3.amazonaws.com/fcp-indi/data/Projects/ABIDE_Initiative"
 # Those whom the raters of the Preprocessed Connectomes Project let pass, as nilearn takes them.
 _PASSED = {
     "qc_rater_1": ("OK",),
@@ -125,7 +125,7 @@ def data_folder() -> Path:
 def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | None) -> list[Path]:
     """Fetch what is missing, subject by subject; return their files."""
     make_folder(folder)
-    files, server = FetchedFiles(folder / _ABIDE), (options.mirror or _SERVER).rstrip("/")
+    files, server = FetchedFiles(folder / _ABIDE), (options.mirror or ABIDE_SERVER).rstrip("/")
     phenotypes = folder / _ABIDE / _PHENOTYPES
     _fetch(f"{server}/{_PHENOTYPES}", phenotypes, files, _TABLE)
     strategy = (

@@ -1,23 +1,21 @@
 """A public cohort is fetched on the page of subjects when asked for, and is then the user's own."""
 
-import nilearn.datasets
 import numpy as np
 import pytest
 from abide_mirror import abide_server
 from page_contents import as_shown, assert_no_error, captions
 
+import biobgt.fetch
 from session.keys import OWN_COHORT
 from session.loaded_cohorts import OWN
-
-FETCH = nilearn.datasets.fetch_abide_pcp
 
 
 @pytest.fixture
 def asked(tmp_path, monkeypatch):
-    """What the server was asked for; nilearn asks ours, and keeps files in a folder of this test."""
+    """What the server was asked for, which is ours; files are kept in a folder of this test."""
     monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "kept"))
     with abide_server(tmp_path / "server", np.random.default_rng(0)) as (address, files):
-        monkeypatch.setattr(nilearn.datasets, "fetch_abide_pcp", lambda **how: FETCH(**how | {"url": address}))
+        monkeypatch.setattr(biobgt.fetch, "ABIDE_SERVER", address)
         yield files
 
 
@@ -48,12 +46,11 @@ def test_fetched_subjects_are_the_users_own(open_page, asked, tmp_path):
 
 def test_without_a_network_it_ends_with_a_sentence(open_page, tmp_path, monkeypatch):
     monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "kept"))
-    nowhere = "http://127.0.0.1:9"
-    monkeypatch.setattr(nilearn.datasets, "fetch_abide_pcp", lambda **how: FETCH(**how | {"url": nowhere}))
+    monkeypatch.setattr(biobgt.fetch, "ABIDE_SERVER", "http://127.0.0.1:9")
     page = open_page("subjects")
     start(page).click().run()
     (error,) = page.error
-    assert "ABIDE could not be fetched: its server was not reached" in as_shown(error.value)
+    assert "could not be fetched: its server was not reached" in as_shown(error.value)
     assert page.selectbox(key="cohort").value == "asd"
     page.number_input(key="fetch_n_subjects").set_value(3).run()
     assert not start(page).disabled
