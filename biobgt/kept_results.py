@@ -99,20 +99,41 @@ def warn_not_kept(why: str) -> None:
 
 
 class MemoryStore:
-    """Results in memory, a number of each kind; the oldest of a kind makes room for the newest."""
+    """Results in memory, a number of each kind; the oldest of a kind makes room for the newest.
+
+    Attributes
+    ----------
+    beneath : Store or None
+        Where those that somebody waited for are kept as well, such as a folder; nobody else writes to it.
+    """
 
     trouble = ""
 
     def __init__(self) -> None:
+        self.beneath: Store | None = None
         self._kept: dict[Kind, dict[Key, Any]] = {}
+        self._not_beneath: set[Key] = set()
         self._changing = Lock()  # sessions share the stores of demo cohorts and of models
 
     def get(self, key: Key) -> Any | None:
         """A result, or None where it is not kept; in one step, because another session may drop it meanwhile."""
-        return self._kept.get(key.kind, {}).get(key)
+        found = self._kept.get(key.kind, {}).get(key)
+        if found is None and self.beneath is not None and key.kind.doing and key not in self._not_beneath:
+            found = self.beneath.get(key)
+            if found is None:
+                self._not_beneath.add(key)  # asked for in every run of a page, for every subject
+            else:
+                self._put(key, found)
+        return found
 
     def put(self, key: Key, result: Any) -> None:
         """Keep a result in place of the oldest of its kind."""
+        self._put(key, result)
+        if self.beneath is not None and key.kind.doing:
+            self.beneath.put(key, result)
+            self._not_beneath.discard(key)
+
+    def _put(self, key: Key, result: Any) -> None:
         with self._changing:
             kept = self._kept.setdefault(key.kind, {})
             while len(kept) >= key.kind.most:

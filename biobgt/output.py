@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
+from typing import BinaryIO
 
 from biobgt.errors import InputError
 from biobgt.workplaces import hold
@@ -88,12 +89,21 @@ def write_private(path: Path, content: bytes) -> None:
 
 def read_private(path: Path, most: int) -> bytes:
     """Read what :func:`write_private` wrote; OSError for what others own or can read, links, pipes and larger files."""
-    safely = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, os.O_RDONLY | safely), "rb") as stream:
+    with open_regular(path) as stream:
         about = os.fstat(stream.fileno())
-        if not stat.S_ISREG(about.st_mode) or not is_own(about, 0o077) or about.st_size > most:
+        if not is_own(about, 0o077) or about.st_size > most:
             raise PermissionError(errno.EPERM, "not a file of this user's alone", str(path))
         return stream.read(most)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file to be read; OSError for a link, and for a pipe, which would else be waited for."""
+    safely = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, os.O_RDONLY | safely)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise PermissionError(errno.EPERM, "not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
 
 
 def is_own(about: os.stat_result, denied: int = 0o022) -> bool:

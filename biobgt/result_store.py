@@ -36,6 +36,8 @@ class FolderStore:
         Made when something is first kept in it, for this user alone.
     cohort : str
         What tells the cohort's numbers from any other's, such as their SHA-256.
+    room : int, optional
+        Bytes that all files of the folder may take; what does not fit is not kept.
 
     Attributes
     ----------
@@ -48,13 +50,14 @@ class FolderStore:
         For a folder that is another user's, or that others can write to.
     """
 
-    def __init__(self, folder: Path, cohort: str) -> None:
+    def __init__(self, folder: Path, cohort: str, *, room: int | None = None) -> None:
         self.folder, self.cohort, self.trouble = folder, cohort, ""
         if folder.exists() and not is_own(folder.stat()):
             raise InputError(
                 f"The folder '{folder}' belongs to somebody else, or others can write to it. Results are kept in a "
                 "folder of your own: name a new one, or take the right to write from others (chmod go-w)."
             )
+        self._room = None if room is None else room - sum(one.stat().st_size for one in folder.glob("*.result"))
         try:
             self._key = _user_key()  # goes along to other machines of a cluster, whatever their data folders
         except OSError as error:
@@ -77,8 +80,11 @@ class FolderStore:
         depends = self._depends(key)
         try:
             content = AESSIV(self._key).encrypt(to_bytes(result), [depends])
-            if len(content) <= _LARGEST:
-                write_private(self._path(key, depends), content)
+            if len(content) > (_LARGEST if self._room is None else min(_LARGEST, self._room)):
+                return
+            write_private(self._path(key, depends), content)
+            if self._room is not None:
+                self._room -= len(content)
         except TypeError:
             return
         except OSError as error:

@@ -1,6 +1,7 @@
 """Copies of the user's subjects: whole or not at all, private, few, and gone when forgotten."""
 
 import errno
+import json
 import os
 import stat
 import time
@@ -25,12 +26,66 @@ def cohort(rng: np.random.Generator) -> Cohort:
 def test_a_copy_comes_back_as_it_was(tmp_path: Path, cohort: Cohort) -> None:
     autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {"subject": "s1"})
     (copy,) = autosave.copies(tmp_path)
-    assert (copy.key, copy.name, copy.n_subjects) == (KEY, "mine", 3)
-    project = autosave.open_copy(tmp_path, KEY)
+    assert (copy.key, copy.n_subjects) == (KEY, 3)
+    project, _ = autosave.open_copy(tmp_path, KEY)
     assert project.settings == SETTINGS
     assert project.view == {"subject": "s1"}
     for before, after in zip(cohort, project.cohort, strict=True):
         np.testing.assert_array_equal(before.series, after.series)
+
+
+def test_a_copy_is_named_by_cohort_and_time(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
+    alone = cohort.select(lambda subject: subject.id == "s1")
+    autosave.save_copy(tmp_path, KEY[::-1], alone, SETTINGS, {})
+    names = {copy.key: copy.name for copy in autosave.copies(tmp_path)}
+    assert names[KEY] == f"mine: s0 to s2, 3 NC, {cohort.atlas.title}"
+    assert names[KEY[::-1]] == f"mine: s1, 1 NC, {cohort.atlas.title}"
+    then = time.mktime((2026, 3, 7, 9, 5, 30, 0, 0, -1))
+    assert autosave.Copy(KEY, "mine", 3, time.time() - then).written == "7 March 2026, 09:05"
+
+
+def test_the_list_of_figures_comes_back(tmp_path: Path, cohort: Cohort) -> None:
+    autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {}, ["one"])
+    autosave.save_settings(tmp_path, KEY, cohort, SETTINGS, {}, ["one", "two"])
+    assert autosave.open_copy(tmp_path, KEY)[1] == ("one", "two")
+    about = json.loads((tmp_path / f"{KEY}.json").read_text())
+    (tmp_path / f"{KEY}.json").write_text(json.dumps(about | {"figures": ["one", 2, None]}))
+    assert autosave.open_copy(tmp_path, KEY)[1] == ("one",)
+    del about["figures"]  # as an earlier version wrote it
+    (tmp_path / f"{KEY}.json").write_text(json.dumps(about))
+    assert autosave.open_copy(tmp_path, KEY)[1] == ()
+
+
+def test_results_go_where_the_subjects_go(tmp_path: Path, cohort: Cohort) -> None:
+    other = KEY[::-1]
+    for key in (KEY, other):
+        autosave.save_copy(tmp_path, key, cohort, SETTINGS, {})
+    autosave.results_folder(tmp_path, KEY).mkdir()
+    (autosave.results_folder(tmp_path, KEY) / "x.result").write_text("x")
+    autosave.move_results(tmp_path, KEY, other)
+    autosave.forget_copy(tmp_path, KEY)
+    assert (autosave.results_folder(tmp_path, other) / "x.result").read_text() == "x"
+    autosave.forget_copy(tmp_path, other)
+    assert list(tmp_path.iterdir()) == []
+    autosave.results_folder(tmp_path, KEY).mkdir()  # of a page that was closed before its copy was written
+    assert autosave.copies(tmp_path) == []
+    os.utime(autosave.results_folder(tmp_path, KEY), (0, 0))
+    assert autosave.copies(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other links and pipes")
+def test_results_that_are_a_link_are_left_alone(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "autosave", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "x.result").touch()
+    autosave.results_folder(folder, KEY).symlink_to(elsewhere)
+    autosave.move_results(folder, KEY, KEY[::-1])
+    autosave.forget_copy(folder, KEY)
+    autosave.switch(folder, on=False)
+    assert (elsewhere / "x.result").exists()
 
 
 def test_settings_change_without_writing_the_subjects_again(tmp_path: Path, cohort: Cohort) -> None:
@@ -38,7 +93,7 @@ def test_settings_change_without_writing_the_subjects_again(tmp_path: Path, coho
     written = (tmp_path / f"{KEY}.biobgt").stat().st_mtime_ns
     autosave.save_settings(tmp_path, KEY, cohort, ConnectomeSettings(level=0.5), {"subject": "s2"})
     assert (tmp_path / f"{KEY}.biobgt").stat().st_mtime_ns == written
-    project = autosave.open_copy(tmp_path, KEY)
+    project, _ = autosave.open_copy(tmp_path, KEY)
     assert (project.settings.level, project.view) == (0.5, {"subject": "s2"})
 
 
@@ -46,7 +101,7 @@ def test_a_copy_that_another_page_took_over_is_written_anew(tmp_path: Path, coho
     autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
     autosave.forget_copy(tmp_path, KEY)
     autosave.save_settings(tmp_path, KEY, cohort, SETTINGS, {"subject": "s2"})
-    assert autosave.open_copy(tmp_path, KEY).view == {"subject": "s2"}
+    assert autosave.open_copy(tmp_path, KEY)[0].view == {"subject": "s2"}
     assert len(autosave.copies(tmp_path)) == 1
 
 
@@ -96,7 +151,7 @@ def test_a_full_disk_leaves_the_last_copy(tmp_path: Path, cohort: Cohort, monkey
     monkeypatch.setattr(autosave, "save_project", full)
     with pytest.raises(OSError, match="No space"):
         autosave.save_copy(tmp_path, KEY, cohort, SETTINGS, {})
-    assert len(autosave.open_copy(tmp_path, KEY).cohort) == 3
+    assert len(autosave.open_copy(tmp_path, KEY)[0].cohort) == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{KEY}.biobgt", f"{KEY}.json"]
 
 
@@ -155,7 +210,7 @@ def test_what_cannot_be_read_for_a_while_is_there_afterwards(
         with pytest.raises(InputError):
             autosave.open_copy(tmp_path, KEY)
     assert [copy.key for copy in autosave.copies(tmp_path)] == [KEY]
-    assert len(autosave.open_copy(tmp_path, KEY).cohort) == 3
+    assert len(autosave.open_copy(tmp_path, KEY)[0].cohort) == 3
 
 
 def test_settings_that_are_damaged_do_not_cost_the_subjects(tmp_path: Path, cohort: Cohort) -> None:

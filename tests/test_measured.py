@@ -132,6 +132,31 @@ def test_memory_keeps_a_number_of_each_kind_and_drops_the_oldest():
     assert store.kept(kept.Kind("none", "", 1)) == []
 
 
+def test_what_somebody_waited_for_is_kept_beneath_and_read_once():
+    slow, quick = kept.Kind("slow", "Measuring…", 1), kept.Kind("quick", "", 1)
+
+    class Beneath(kept.MemoryStore):
+        asked = 0
+
+        def get(self, key):
+            self.asked += 1
+            return super().get(key)
+
+    first, again, beneath = kept.MemoryStore(), kept.MemoryStore(), Beneath()
+    first.beneath = again.beneath = beneath
+    for kind in (slow, quick):
+        first.put(kept.Key(kind), kind.name)
+    for _ in range(2):
+        assert again.get(kept.Key(slow)) == "slow"
+        assert again.get(kept.Key(quick)) is None
+        assert again.get(kept.Key(slow, how="another")) is None
+    assert beneath.asked == 2  # for the slow one, and for the other that is not there
+    again.put(kept.Key(slow, how="another"), "another")
+    assert (again.kept(slow), again.get(kept.Key(slow, how="another"))) == ([kept.Key(slow, how="another")], "another")
+    first.put(kept.Key(slow), "slow")
+    assert again.get(kept.Key(slow)) == "slow"  # dropped from memory, and there beneath
+
+
 def test_what_was_dropped_is_measured_again(cohort):
     watch = Watched()
     whole = MeasuredCohort(cohort, watch=watch)

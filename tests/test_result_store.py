@@ -382,3 +382,15 @@ def test_a_user_without_a_data_folder_gets_results_that_are_not_kept(cohort, tmp
     measured(cohort, FolderStore(tmp_path / "kept", "one")).module_labels(MODULES)
     assert "no longer kept" in caplog.text
     assert not (tmp_path / "kept").exists()
+
+
+def test_a_folder_takes_no_more_than_its_room(tmp_path):
+    keys, values = [Key(Kind("thing", "", 9), how=i) for i in range(4)], np.arange(1000.0)
+    store = FolderStore(tmp_path / "kept", "one", room=20_000)
+    for key in keys[:2]:
+        store.put(key, values)
+    again = FolderStore(tmp_path / "kept", "one", room=20_000)  # counts what is there
+    for key in keys[2:]:
+        again.put(key, values)
+    assert [again.get(key) is not None for key in keys] == [True, True, False, False]
+    assert sum(path.stat().st_size for path in (tmp_path / "kept").iterdir()) <= 20_000

@@ -75,6 +75,12 @@ def change_own_cohort(cohort: Cohort) -> None:
     _next_edition()
 
 
+def brought_files() -> int:
+    """How many files of subjects lie in the uploaders of the page of subjects, before these are drawn."""
+    uploads = st.session_state.get(UPLOADERS, 0)
+    return sum(len(st.session_state.get(f"{name}{uploads}") or ()) for name in ("files", "folder"))
+
+
 def empty_uploaders() -> None:
     """Let the page of subjects start with nothing dropped and nothing answered."""
     st.session_state[UPLOADERS] = st.session_state.get(UPLOADERS, 0) + 1

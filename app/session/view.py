@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
+from biobgt.cohort_edits import set_groups
 from biobgt.export import cohort_sha256
 from biobgt.kept_results import Key, MemoryStore
 from biobgt.measured import Measured, MeasuredCohort
@@ -43,6 +44,11 @@ class LoadedCohort:
     def sha256(self) -> str:
         """The SHA-256 of the cohort's numbers, by which an export recognises it."""
         return cohort_sha256(self.cohort)
+
+    @cached_property
+    def measurements_sha256(self) -> str:
+        """The same whatever the groups are, on which no result depends but through the ids of a group's members."""
+        return cohort_sha256(set_groups(self.cohort, dict.fromkeys(self.cohort.ids)))
 
     @property
     def measured(self) -> MeasuredCohort:

@@ -21,7 +21,8 @@ def bring_subject(visitor: Visitor, content: bytes, name: str = "Lab_0051456_roi
 
 
 def kept(folder: Path) -> list[Path]:
-    return sorted((folder / "data" / "biobgt" / "autosave").glob("*"))
+    """The files of copies; what was measured lies in folders beside them."""
+    return sorted(path for path in (folder / "data" / "biobgt" / "autosave").glob("*") if path.is_file())
 
 
 def resident(server: Server) -> float:
@@ -36,9 +37,9 @@ def test_a_reload_and_a_crash_lose_nothing(tmp_path: Path, region_series: bytes)
         assert [stat.S_IMODE(path.stat().st_mode) for path in copy] == [0o600]
         with visit(server) as again:  # a reload is a new session
             assert OFFER in again.look("hubs").text()
-            assert "Lab_0051456" not in again.text()
+            assert "Lab_0051456" not in again.find("selectbox", "Subject").options
             again.click("Open")
-            assert "Lab_0051456" in again.text()
+            assert "Lab_0051456" in again.find("selectbox", "Subject").options
         server.process.kill()
         server.process.wait()
     with running_server(tmp_path) as server, visit(server) as later:
@@ -46,6 +47,33 @@ def test_a_reload_and_a_crash_lose_nothing(tmp_path: Path, region_series: bytes)
         later.click("Open")
         assert "Read 1 subject" in later.text()
         assert len(kept(tmp_path)) == 2  # the opened copy and its settings, not one more of each
+
+
+def test_a_reload_loses_neither_the_export_list_nor_what_was_measured(tmp_path: Path, region_series: bytes) -> None:
+    asked, told = "Predict Lab", "Probability of ASD"
+    with running_server(tmp_path) as server:
+        with visit(server) as visitor:
+            bring_subject(visitor, region_series)
+            visitor.click("Add to export")
+            visitor.look("predict")
+            assert told not in visitor.text()
+            assert told in visitor.click(asked).text()
+        results = tmp_path / "data" / "biobgt" / "autosave"
+        (folder,) = results.glob("*.results")
+        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        with visit(server) as again:
+            offered = again.look("predict").text()
+            assert "Your files: Lab_0051456, Craddock CC200 (1 subject)" in offered
+            again.click("Open")
+            assert "Lab_0051456" in again.find("selectbox", "Subject").options
+            assert told in again.text()
+            assert asked not in again.text()
+            assert "1 figure" in again.look("export").text()
+            assert "no longer loaded" not in again.text()
+            again.look("subjects")
+            again.click("Forget these subjects")
+        assert list(results.iterdir()) == []
 
 
 def test_forgetting_deletes_the_copy(tmp_path: Path, region_series: bytes) -> None:

@@ -83,7 +83,17 @@ def browser_of(cookies: Mapping[str, str]) -> bytes:
 
 
 def let_in(session: str, user: str, browser: bytes) -> None:
-    """Take files from this session from now on, while they come from the same browser."""
+    """Take files from this session from now on, while they come from the same browser.
+
+    Parameters
+    ----------
+    session : str
+        Its id.
+    user : str
+        Who logged in, for the audit.
+    browser : bytes
+        What :func:`browser_of` says of its cookies.
+    """
     _SESSIONS.users[session] = user
     _SESSIONS.browsers[session] = browser
 

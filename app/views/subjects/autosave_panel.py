@@ -3,15 +3,21 @@
 There are copies where the app is used on this machine only. On a server for others they would be other people's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 import streamlit as st
 
-from biobgt import autosave
+from biobgt import ConnectomeSettings, InputError, autosave
+from biobgt.export import FigureRequest
+from biobgt.result_store import FolderStore
 from biobgt.wording import counted
 from session.access.gate import has_server, is_served_to_others, most_per_file_mb, most_per_session_mb
 from session.address import link_of_project, saved_view
+from session.export_list import keep_list, listed
 from session.keys import (
     COPY_DISMISSED,
     COPY_KEY,
@@ -22,11 +28,9 @@ from session.keys import (
     EDITION,
     NEXT_LINK,
 )
-from session.loaded_cohorts import OWN, empty_uploaders, keep_own_cohort, own_cohort
-from session.view import View
+from session.loaded_cohorts import OWN, brought_files, empty_uploaders, keep_own_cohort, own_cohort
+from session.view import LoadedCohort, View
 from views.shared.widgets import input_errors_shown, plain
-
-_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
 
 
 def copies_are_kept() -> bool:
@@ -48,36 +52,61 @@ def keep_copy(view: View) -> None:
     if own is None or not autosave.is_on(folder):
         key = st.session_state.pop(COPY_KEY, None)
         st.session_state.pop(COPY_SAVED, None)
+        if own is not None:
+            own.store.beneath = None
         if key is not None:
             _forget(key)
         return
-    if view.loaded.key == OWN or COPY_SAVED not in st.session_state:
-        _save(view, (st.session_state.get(EDITION, 0), {**view.settings.as_dict(), **saved_view(view)}))
+    before: _Saved | None = st.session_state.get(COPY_SAVED)
+    edition, figures = st.session_state.get(EDITION, 0), tuple(request.to_json() for request in listed())
+    if view.loaded.key == OWN or before is None:
+        now = _Saved(edition, view.settings, saved_view(view), figures)
+    else:  # a demo is looked at: what was seen last of the own subjects stays
+        now = before._replace(edition=edition, figures=figures)
+    if now != before:
+        _save(folder, own, before, now)
 
 
-def _save(view: View, now: tuple[int, Mapping[str, object]]) -> None:
-    own = own_cohort()
-    before: tuple[int, Mapping[str, object]] | None = st.session_state.get(COPY_SAVED)
-    if own is None or before == now:
-        return
+class _Saved(NamedTuple):
+    """What a copy says, and of which edition its subjects are."""
+
+    edition: int
+    settings: ConnectomeSettings
+    view: Mapping[str, str]
+    figures: tuple[str, ...]
+
+
+def _save(folder: Path, own: LoadedCohort, before: _Saved | None, now: _Saved) -> None:
     key = st.session_state.setdefault(COPY_KEY, uuid4().hex)
-    what = (autosave.autosave_folder(), key, own.cohort, view.settings, saved_view(view))
+    what = (folder, key, own.cohort, now.settings, now.view, now.figures)
     st.session_state[COPY_SAVED] = now  # also where it fails: not tried again before something changes
     try:
-        if before is None or before[0] != now[0]:
+        if before is None or before.edition != now.edition:
             with st.spinner("Saving a copy of the subjects…"):
+                opened = st.session_state.pop(COPY_OPENED, "")
+                _keep_results(folder, key, own, opened)
                 autosave.save_copy(*what)
-            autosave.forget_copy(what[0], st.session_state.pop(COPY_OPENED, ""))
+                autosave.forget_copy(folder, opened)
         else:
             autosave.save_settings(*what)
         st.session_state.pop(COPY_PROBLEM, None)
-    except OSError as error:
-        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
+    except (OSError, InputError) as error:
+        st.session_state[COPY_PROBLEM] = getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _keep_results(folder: Path, key: str, own: LoadedCohort, opened: str) -> None:
+    """Keep what is measured from now on with the copy, and what was measured with the one that was opened."""
+    if own.store.beneath is not None:
+        return  # the same numbers, and perhaps other groups
+    autosave.forget_results(folder, key)
+    autosave.move_results(folder, opened, key)
+    place = autosave.results_folder(folder, key)
+    own.store.beneath = FolderStore(place, own.measurements_sha256, room=autosave.ROOM_FOR_RESULTS)
 
 
 def offer_copies() -> None:
-    """Offer what an earlier session had, while nothing was loaded in this one."""
-    if not copies_are_kept() or own_cohort() is not None or COPY_DISMISSED in st.session_state:
+    """Offer what an earlier session had, while nothing was brought in this one."""
+    if not copies_are_kept() or own_cohort() is not None or brought_files() or COPY_DISMISSED in st.session_state:
         return
     try:
         found = autosave.copies(autosave.autosave_folder())
@@ -90,8 +119,7 @@ def offer_copies() -> None:
         st.markdown("**Subjects of an earlier session are kept on this machine.** Open them again?")
         for copy in found:
             with st.container(horizontal=True, vertical_alignment="center"):
-                words = f"{copy.name}, {counted(copy.n_subjects, 'subject')}, last used {_ago(copy.age_s)} ago"
-                st.text(words, width="stretch")
+                st.text(f"{copy.name} ({counted(copy.n_subjects, 'subject')}), {copy.written}", width="stretch")
                 opened = st.button("Open", key=f"open_copy_{copy.key}", icon=":material/restore:")
                 st.button(
                     "Forget",
@@ -109,12 +137,22 @@ def offer_copies() -> None:
 def _open(key: str) -> None:
     """Open the copy; this session's own then takes its place, so that two pages never write the same one."""
     folder = autosave.autosave_folder()
-    project = autosave.open_copy(folder, key)
+    project, figures = autosave.open_copy(folder, key)
     keep_own_cohort(project.cohort)
+    _list_again(figures)
     st.session_state[NEXT_LINK] = link_of_project(project)
     st.session_state[COPY_OPENED] = key
     empty_uploaders()
     st.rerun()
+
+
+def _list_again(figures: Sequence[str]) -> None:
+    """Put the figures of the copy on the list, behind those of this session; one that cannot be read is left out."""
+    requests = listed()
+    for text in figures:
+        with suppress(InputError):
+            requests.append(FigureRequest.from_json(text))
+    keep_list(list(dict.fromkeys(requests)))
 
 
 def _forget(key: str) -> None:
@@ -171,8 +209,8 @@ def kept_sentence() -> str:
         return f"Files stay on this machine and are read once. Their contents are {memory} or reload the page."
     return (
         f"Files stay on this machine and are read once. Their contents are {memory} the page, and as a copy in "
-        f"{folder}, which only your account can read. The copy is offered after a reload or a crash, and is deleted "
-        f"when you forget the subjects, or after {autosave.KEPT_DAYS} days."
+        f"{folder}, with your export list and results, which only your account can read. The copy is offered after a "
+        f"reload or a crash, and is deleted when you forget the subjects, or after {autosave.KEPT_DAYS} days."
     )
 
 
@@ -182,11 +220,3 @@ def _switch() -> None:
         st.session_state.pop(COPY_SAVED, None)
     except OSError as error:
         st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
-
-
-def _ago(seconds: float) -> str:
-    """Tell a time in the largest whole unit."""
-    for unit, length in (("day", _DAY_S), ("hour", _HOUR_S), ("minute", _MINUTE_S)):
-        if seconds >= length:
-            return counted(int(seconds // length), unit)
-    return "less than a minute"

@@ -107,7 +107,7 @@ def show_waiting_files(files: Sequence[Upload]) -> bool:
     if attempt is None or attempt.state is None:
         return False
     st.subheader("Your files")
-    st.caption(f"No subjects were made of {counted(len(files), 'file')}: {attempt.state}.")
+    st.caption(f"No subjects yet from {counted(len(files), 'file')}.")
     rows = [
         {"File": printable(file.name), "Size (kB)": file.getbuffer().nbytes / 1000, "State": attempt.state}
         for file in files
@@ -116,7 +116,7 @@ def show_waiting_files(files: Sequence[Upload]) -> bool:
         safe_table(pd.DataFrame(rows)),  # its toolbar saves it as CSV
         hide_index=True,
         height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "auto",
-        column_config={"Size (kB)": st.column_config.NumberColumn(format="localized")},
+        column_config={"Size (kB)": st.column_config.NumberColumn(format="%.1f")},
         key="waiting_files",
         alt="Files that were brought, and what each waits for",
     )

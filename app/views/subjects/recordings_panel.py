@@ -6,9 +6,8 @@ from biobgt import Cohort
 from biobgt.people import counted_people
 from biobgt.recordings import RECORDING_RULES, apply_recording_rule, recording_of, recordings_by_person
 from session.keys import ANSWERS
-from session.loaded_cohorts import change_own_cohort
+from session.loaded_cohorts import brought_files, change_own_cohort
 from views.shared.widgets import input_errors_shown, plain
-from views.subjects.upload_panel import brought_files
 
 
 def show_recordings(cohort: Cohort) -> None:

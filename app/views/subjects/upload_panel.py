@@ -10,7 +10,7 @@ from biobgt.readers import readable_suffixes
 from biobgt.readers.phenotypes import TABLE_SUFFIXES
 from biobgt.wording import counted
 from session.keys import ADDING, BATCH, UPLOADERS
-from session.loaded_cohorts import own_cohort
+from session.loaded_cohorts import brought_files, own_cohort
 from session.uploads import Upload, UploadedFiles, earlier_subjects
 from views.shared.option_widgets import ask_here
 from views.subjects.autosave_panel import show_keeping
@@ -70,12 +70,6 @@ def ask_for_files() -> UploadedFiles | None:
         image=image,
         answers=answers_about(files),
     )
-
-
-def brought_files() -> int:
-    """How many files of subjects lie in the uploaders, before these are drawn."""
-    uploads = st.session_state.get(UPLOADERS, 0)
-    return sum(len(st.session_state.get(f"{name}{uploads}") or ()) for name in ("files", "folder"))
 
 
 def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
