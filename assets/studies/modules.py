@@ -1,26 +1,29 @@
 """Louvain modules against functional labels, and NC against ASD: the study on all ABIDE subjects.
 
-    python assets/studies/modules.py --data DIR
+    python assets/studies/modules.py --data DIR --work FOLDER
 
-DIR holds ``abide_cc200.npz`` and ``abide_phenotypes.csv``. Only summaries over subjects are written beside this script.
+DIR holds ``abide_cc200.npz`` and ``abide_phenotypes.csv``. At resolution 1 all subjects are measured and the groups
+compared; at the other steps of the page, ``PER_GROUP`` subjects of each group, drawn once. What is done is a file in
+FOLDER; run again, the rest follows. Only summaries over subjects are written beside this script.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pandas as pd
 import typer
 
-from biobgt.atlas import LABELLINGS
 from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
-from biobgt.cohort_tables import CohortModules, analyse_modules
+from biobgt.cohort_tables import analyse_modules
 from biobgt.graph import ConnectomeSettings
 from biobgt.groups import group_means
 from biobgt.groups.cohort_features import CohortFeatures, compare_features
 from biobgt.groups.covariates import complete_covariates
 from biobgt.modules import compare_modules, module_agreement
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.module_options import RESOLUTIONS, ModuleOptions
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent
@@ -29,8 +32,11 @@ SETTINGS = {
     "positive, strongest 15 %": ConnectomeSettings(threshold="proportional", level=0.15),
     "signed, all": ConnectomeSettings(sign="signed", threshold="none"),
 }
-MEASURES = ("modules", "q", "ami dosenbach", "ami paper", "ari dosenbach", "ari paper", "system segregation")
+LABELS = ("dosenbach", "paper", "yeo7", "yeo17")
+AGREEMENTS = [f"{measure} {labels}" for measure in ("ami", "ari") for labels in LABELS]
+MEASURES = ("modules", "q", *AGREEMENTS, "system segregation")
 GROUPS = ("NC", "ASD")
+PER_GROUP = 30
 TESTED = ("difference", "d", "d_low", "d_high", "p", "p_unadjusted")
 N_PERMUTATIONS = 10_000
 SEED = 0
@@ -38,54 +44,94 @@ SEED = 0
 
 def main(
     data: Annotated[Path, typer.Option(help="Folder of the real cohorts.")],
+    work: Annotated[Path, typer.Option(help="Folder for what is done, outside the project.")],
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
 ) -> None:
     """Find every subject's modules and write the group tables."""
     cohort = read_cohort(data / "abide_cc200.npz", phenotypes=data / "abide_phenotypes.csv")
-    subjects, consensus = [], []
+    some = drawn_subjects(cohort)
+    work.mkdir(parents=True, exist_ok=True)
+    measured, consensus = [], []
     for name, settings in SETTINGS.items():
-        with progress_bar(name) as progress:
-            result = analyse_modules(cohort, settings, ModuleOptions(seed=SEED), workers=workers, progress=progress)
-        subjects.append(group_comparison(result.summary, cohort).assign(graphs=name))
-        consensus.append(_consensus_agreement(result, cohort).assign(graphs=name))
-    pd.concat(subjects).to_csv(HERE / "abide_modules.csv", index=False, float_format="%.4f")
+        summary, groups = _found(cohort, name, settings, 1.0, work, workers)
+        measured.append(group_comparison(summary, cohort).assign(graphs=name, resolution=1.0))
+        consensus.append(_consensus_agreement(groups, cohort).assign(graphs=name))
+    for name, settings in SETTINGS.items():
+        for resolution in RESOLUTIONS:
+            if resolution != 1:
+                summary, _ = _found(some, name, settings, resolution, work, workers)
+                measured.append(group_spread(summary, some).assign(graphs=name, resolution=resolution))
+    pd.concat(measured).to_csv(HERE / "abide_modules.csv", index=False, float_format="%.4f")
     pd.concat(consensus).to_csv(HERE / "abide_modules_consensus.csv", index=False, float_format="%.4f")
 
 
-def group_comparison(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
-    """Mean and SD in each group, and the library's comparison of the two, adjusted for covariates and not.
+def drawn_subjects(cohort: Cohort) -> Cohort:
+    """``PER_GROUP`` subjects of each group, drawn with the study's seed."""
+    drawn = np.random.default_rng(SEED).permutation(len(cohort))
+    groups = [cohort.subjects[i].group for i in drawn]
+    chosen = [i for group in GROUPS for i in drawn[[one == group for one in groups]][:PER_GROUP]]
+    return replace(cohort, subjects=tuple(cohort.subjects[i] for i in sorted(chosen)))
+
+
+def _found(
+    cohort: Cohort, name: str, settings: ConnectomeSettings, resolution: float, work: Path, workers: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every subject's measures, and the groups' modules; taken from the folder where they are done."""
+    files = [work / f"{name.replace(' ', '_')}_{resolution}_{of}.csv" for of in ("subjects", "groups")]
+    if not files[1].exists():
+        options = ModuleOptions(seed=SEED, resolution=resolution)
+        with progress_bar(f"{name}, resolution {resolution}") as progress:
+            result = analyse_modules(cohort, settings, options, workers=workers, progress=progress)
+        result.summary.to_csv(files[0], index=False)
+        result.groups.to_csv(files[1], index=False)
+    return pd.read_csv(files[0]), pd.read_csv(files[1])
+
+
+def group_spread(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
+    """Mean and SD of every measure in each group.
 
     Parameters
     ----------
     summary : DataFrame
         Of :class:`biobgt.cohort_tables.CohortModules`: one row per subject, in the order of the cohort.
     cohort : Cohort
+    """
+    values, groups = summary[list(MEASURES)].to_numpy(float), [subject.group for subject in cohort]
+    means = group_means(values, groups, subjects=cohort.persons)
+    columns: dict[str, object] = {"measure": list(MEASURES)}
+    for group in GROUPS:
+        columns |= {f"{group} mean": means[group].mean, f"{group} sd": means[group].sd}
+    return pd.DataFrame({**columns, "n": sum(one.n for one in means.values())})
+
+
+def group_comparison(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
+    """The spread in each group, and the library's comparison of the two, adjusted for covariates and not.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As for :func:`group_spread`.
+    cohort : Cohort
         With motion, age, sex and site of everybody.
     """
     measured = CohortFeatures(summary[list(MEASURES)].to_numpy(float), MEASURES, "modules")
     held = complete_covariates(cohort.table())
     found = compare_features(cohort, measured, GROUPS, covariates=held.table, permutations=N_PERMUTATIONS, seed=SEED)
-    table = found.table.set_index("feature").loc[list(MEASURES)]
-    means = group_means(measured.values, [subject.group for subject in cohort], subjects=cohort.persons)
-    columns: dict[str, object] = {"measure": list(MEASURES)}
-    for group in GROUPS:
-        columns |= {f"{group} mean": means[group].mean, f"{group} sd": means[group].sd}
-    columns["n"] = sum(found.n_subjects.values())
-    columns |= {name: table[name].to_numpy() for name in TESTED}
-    return pd.DataFrame(columns).assign(covariates=", ".join(found.covariates))
+    tested = found.table.set_index("feature").loc[list(MEASURES), list(TESTED)].reset_index(drop=True)
+    return group_spread(summary, cohort).join(tested).assign(covariates=", ".join(found.covariates))
 
 
-def _consensus_agreement(result: CohortModules, cohort: Cohort) -> pd.DataFrame:
+def _consensus_agreement(groups: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
     """Each group's consensus modules against the functional labels and against each other."""
     rows = []
     for group in cohort.group_sizes:
-        labels = result.groups[group].to_numpy()
-        for labelling in LABELLINGS:
+        labels = groups[group].to_numpy()
+        for labelling in LABELS:
             agreement = module_agreement(labels, cohort.atlas, labelling)
             rows.append(
                 {"modules of": group, "against": labelling, "n_modules": len(set(labels) - {0}), **_as_row(agreement)}
             )
-    between = compare_modules(result.groups["ASD"].to_numpy(), [label or None for label in result.groups["NC"]])
+    between = compare_modules(groups["ASD"].to_numpy(), [label or None for label in groups["NC"]])
     rows.append({"modules of": "ASD", "against": "NC", **_as_row(between)})
     return pd.DataFrame(rows)
 

@@ -30,20 +30,27 @@ def given_sentence(own: Mapping[str, float]) -> str:
 
 
 def verdict_sentence(found: Mapping[str, AgainstNulls]) -> str:
-    """Say in one sentence whether NE agrees with NEff beyond strength and degree."""
-    partial = found["partial"]
+    """Say in one sentence whether NE agrees with NEff beyond strength and degree; these held, it decides alone."""
+    partial, agreement = found["partial"], f"NE with NEff (ρ = {signed(found['efficiency'].rho)})"
     if partial.p != partial.p:  # NaN
         return _NO_VARIANCE
-    given = (
-        f"Given strength and degree, ρ of NE with NEff is {signed(partial.rho)}, and "
-        f"{signed(partial.null_low)} to {signed(partial.null_high)} in "
-        f"{counted(partial.n_nulls, 'null graph')} (p = {partial.p:.2g})"
+    side = "above" if partial.rho > partial.null_high else "below" if partial.rho < partial.null_low else "within"
+    held = (
+        f"with these held, ρ is {signed(partial.rho)}, {side} the {signed(partial.null_low)} to "
+        f"{signed(partial.null_high)} of {counted(partial.n_nulls, 'null graph')} ({_p_words(partial)})"
     )
     if partial.p > SIGNIFICANT:
-        return f"{given}: NE does not agree with NEff beyond what strength and degree explain."
-    if partial.rho > partial.null_mean:
-        return f"{given}: NE agrees with NEff more than strength and degree explain."
-    return f"{given}: NE agrees with NEff less than strength and degree alone would make it."
+        return f"No agreement of {agreement} beyond strength and degree is shown: {held}."
+    if partial.rho > max(0, partial.null_mean):
+        return f"The agreement of {agreement} goes beyond strength and degree: {held}."
+    return f"Strength and degree account for the agreement of {agreement}: {held}."
+
+
+def _p_words(found: AgainstNulls) -> str:
+    """The p; where no null graph lies as far out, that it could not be smaller."""
+    if found.p > 2 / (1 + found.n_nulls):
+        return f"p = {found.p:.2g}"
+    return f"p = {found.p:.2g}, the smallest that {counted(found.n_nulls, 'null graph')} can give"
 
 
 def verdict_caption(
@@ -64,12 +71,11 @@ def verdict_caption(
     simulated : bool
         Whether the subject is.
     """
-    plain = found["efficiency"]
+    n_nulls = found["efficiency"].n_nulls
     return (
         f"{whose(subject, simulated)}: Spearman's ρ over the regions with signal at γ = {gamma:g}/mean(λ), "
-        f"perturbation {perturbation}. Unadjusted, ρ with NEff is {signed(plain.rho)}, and "
-        f"{signed(plain.null_low)} to {signed(plain.null_high)} in the null graphs. "
-        f"{counted(plain.n_nulls, 'null graph')} (seed {seed}) {NULL_GRAPHS_KEEP}, "
+        f"perturbation {perturbation}. Only the row with strength and degree held decides: without, NE and NEff agree "
+        f"because both follow strength. {counted(n_nulls, 'null graph')} (seed {seed}) {NULL_GRAPHS_KEEP}, "
         "and are otherwise drawn at random. p is two-sided. Partial correlations are those of ranks "
         "after regression on the ranks of strength and degree in the graph."
     )

@@ -44,19 +44,22 @@ def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open
     own = graph_agreement(graph, (0.5,))
     partial = f"{own.at(0.5)['partial']:.2f}".replace("-", "−")
     assert f"the partial ρ given strength and degree is {partial}" in words(page)
-    assert "null graphs (p =" not in words(page)
+    assert "with these held" not in words(page)
     button(page, "null graphs").click().run()
     assert_no_error(page)
     nulls = [null_agreement(graph, (0.5,), seed=number) for number in range(3)]
     expected = set_against_nulls(own, nulls, 0.5)["partial"]
-    assert f"in 3 null graphs (p = {expected.p:.2g})" in words(page)
+    said = words(page)
+    assert said.count("with these held") == 1
+    assert "the partial ρ" not in said, "one verdict, not two"
+    assert f"of 3 null graphs (p = {expected.p:.2g}" in said
     shown = table(page, "Comparison").set_index("Comparison").loc["NE with NEff, given strength and degree"]
     low, high = (f"{end:.2f}".replace("-", "−") for end in (expected.null_low, expected.null_high))
     assert shown["Null graphs"] == f"{low} to {high}"
     assert "seed 0" in captions(page)
     page.select_slider(key="gamma").set_value(3.0).run()  # null graphs are known at every γ
     assert_no_error(page)
-    assert "γ = 3/mean(λ), perturbation control. Unadjusted, ρ with NEff" in captions(page)
+    assert "γ = 3/mean(λ), perturbation control. Only the row with strength and degree held decides" in captions(page)
 
 
 def test_near_zero_mean_connectivity_is_said_with_its_criterion(open_page):

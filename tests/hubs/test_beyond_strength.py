@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
 from biobgt.errors import InputError
+from biobgt.figures.agreement_words import verdict_sentence
 from biobgt.hubs import control_spectra, node_efficiency, node_entanglement
 from biobgt.hubs.beyond_strength import (
     COMPARISONS,
@@ -126,3 +127,26 @@ def test_what_is_not_defined_has_no_p():
     found = set_against_nulls(agreement(np.nan), [agreement(0.5)], 0.5)["partial"]
     assert np.isnan(found.p)
     assert np.isnan(set_against_nulls(agreement(0.5), [agreement(np.nan)], 0.5)["partial"].p)
+
+
+@pytest.mark.parametrize(
+    ("partial", "said", "p"),
+    [
+        (-0.19, "account for", "p = 0.05, the smallest that 39 null graphs can give"),
+        (0.3, "goes beyond", "p = 0.05, the smallest that 39 null graphs can give"),
+        (0.0, "No agreement", "p = 1"),
+        (0.092, "No agreement", "p = 0.1"),
+    ],
+)
+def test_one_sentence_is_the_verdict(partial, said, p):
+    """ρ lies above that of its null graphs in every case; what is left with strength and degree held decides."""
+    nulls = [
+        GraphAgreement((0.5,), {"efficiency": np.array([0.5]), "partial": np.array([value])})
+        for value in np.linspace(-0.095, 0.095, NULL_GRAPHS)
+    ]
+    own = GraphAgreement((0.5,), {"efficiency": np.array([0.68]), "partial": np.array([partial])})
+    sentence = verdict_sentence(set_against_nulls(own, nulls, 0.5))
+    assert sentence.count(".") == sentence.count("0.") + 1, "one sentence"
+    assert said in sentence
+    assert f"({p})" in sentence
+    assert "(ρ = 0.68)" in sentence.replace("+", "")

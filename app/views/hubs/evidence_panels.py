@@ -33,7 +33,8 @@ def show_verdict(view: View) -> None:
     )
     with input_errors_shown():
         own = measured.own_agreement(options.perturbation)
-        st.markdown(plain(given_sentence(own.at(options.gamma))))
+        verdict = st.empty()
+        verdict.markdown(plain(given_sentence(own.at(options.gamma))))
         left = measured.nulls_left(options.perturbation, NULL_SEEDS)
         whole = work_through(
             left,
@@ -46,7 +47,7 @@ def show_verdict(view: View) -> None:
         if not whole:
             return
         found = measured.agreement_against_nulls(options, NULL_SEEDS)
-        st.markdown(f"**{plain(verdict_sentence(found))}**")
+        verdict.markdown(f"**{plain(verdict_sentence(found))}**")
         st.dataframe(
             safe_table(pd.DataFrame(comparison_rows(found))),
             hide_index=True,
