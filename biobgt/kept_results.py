@@ -56,6 +56,7 @@ RESOLUTION_STEP = Kind("modules at a resolution", "", 1024)
 NULL_MODULARITY = Kind("modularity of a null graph", "", 2048)
 NULL_SMALL_WORLD = Kind("small world against a null graph", "", 256)
 MODULE_DIFFERENCE = Kind("modules of two groups", "Comparing the groups…", 32)
+MODULE_SHUFFLE = Kind("modules of shuffled groups", "", 2048)  # a number each
 FEATURES = Kind("what groups are compared in", "", 6000)  # two numbers per region each
 COMPARISON = Kind("two groups compared", "Permuting the groups…", 16)
 

@@ -8,6 +8,7 @@ from biobgt.kept_results import (
     MODULE_AGREEMENT,
     MODULE_DIFFERENCE,
     MODULE_LABELS,
+    MODULE_SHUFFLE,
     MODULES,
     NULL_MODULARITY,
     NULL_SMALL_WORLD,
@@ -15,7 +16,7 @@ from biobgt.kept_results import (
     Key,
 )
 from biobgt.measured_graph import MeasuredGraph
-from biobgt.modules.module_options import PERMUTATIONS, ModuleOptions
+from biobgt.modules.module_options import PERMUTATIONS, SHUFFLES, ModuleOptions
 
 if TYPE_CHECKING:  # SciPy's statistics take a second, and not every page and command needs them
     from biobgt.modules.difference import ModuleDifference
@@ -132,3 +133,45 @@ class MeasuredModules(MeasuredGraph):
 
         depends = (groups, members, how, n_permutations)
         return self.whole.keep(Key(MODULE_DIFFERENCE, "", self.settings, depends), compare)
+
+    def shuffled_changes(
+        self,
+        options: ModuleOptions,
+        groups: tuple[str, str],
+        number: int,
+        labels: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> int:
+        """How many regions change module between the groups after one shuffle of their people.
+
+        Parameters
+        ----------
+        options : ModuleOptions
+        groups : (str, str)
+        number : int
+            Of the shuffle.
+        labels : mapping of str to tuple of int, optional
+            As for :meth:`module_difference`.
+        """
+        from biobgt.modules.difference import shuffled_changes
+
+        how = options.part(ModuleOptions)
+
+        def count() -> int:
+            ids = [name for group in groups for name in self.cohort.group(group).ids]
+            known = labels or {name: self.of(name).module_labels(how) for name in ids}
+            return shuffled_changes(self.cohort, groups, known, number=number, seed=how.seed)
+
+        return self.whole.keep(self._shuffle_key(how, groups, number), count)
+
+    def all_shuffled_changes(self, options: ModuleOptions, groups: tuple[str, str]) -> tuple[int, ...]:
+        """The same after every one of so many shuffles that the range over them is one of 95 %."""
+        return tuple(self.shuffled_changes(options, groups, number) for number in range(SHUFFLES))
+
+    def shuffles_left(self, options: ModuleOptions, groups: tuple[str, str]) -> list[int]:
+        """The numbers of the shuffles that :meth:`shuffled_changes` has not done yet."""
+        how = options.part(ModuleOptions)
+        return [i for i in range(SHUFFLES) if self.whole.store.get(self._shuffle_key(how, groups, i)) is None]
+
+    def _shuffle_key(self, how: ModuleOptions, groups: tuple[str, str], number: int) -> Key:
+        members = tuple(self.cohort.group(group).ids for group in groups)
+        return Key(MODULE_SHUFFLE, "", self.settings, (groups, members, how, number))

@@ -67,6 +67,7 @@ QUESTIONS = {
     "modularity of a null graph": lambda one: one.null_modularity(MODULES, 1),
     "small world against a null graph": lambda one: one.null_small_world(MODULES, 1),
     "modules of two groups": lambda one: one.module_difference(MODULES, ("NC", "AD")),
+    "modules of shuffled groups": lambda one: one.shuffled_changes(MODULES, ("NC", "AD"), 1),
     "what groups are compared in": lambda one: subject_features(one, COMPARED),
     "two groups compared": lambda one: compare_measured(one, COMPARED),
 }

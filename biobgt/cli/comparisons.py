@@ -4,6 +4,7 @@ The test of Freedman and Lane adjusts for covariates. Where one is missing for s
 freedom than the subjects have, the job says so and stops, rather than compare something else than was asked for.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,7 +43,7 @@ from biobgt.groups.measured_comparison import PlannedComparison, compare_measure
 from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
 from biobgt.measured import Measured, MeasuredCohort
 from biobgt.modules.difference import UNADJUSTED, ModuleDifference
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.module_options import SHUFFLES, ModuleOptions
 from biobgt.wording import capitalised
 
 
@@ -131,15 +132,20 @@ def _compare_modules(
     path: Path,
 ) -> None:
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
+    from biobgt.figures.module_groups import changed_words  # brings plotly
+
     cohort, groups, run = planned.cohort, options.groups, where.of(planned.cohort)
     asked = partial(Measured.module_labels, options=options.part(ModuleOptions))
     with progress_bar(COMPARED_IN[MODULES]) as progress:
         labels = dict(zip(cohort.ids, measure_each(asked, cohort, settings, progress=progress, **run), strict=True))
-    found = (
-        MeasuredCohort(cohort, run["store"])
-        .of(None, settings)
-        .module_difference(options, groups, n_permutations=options.n_permutations, labels=labels)
-    )
+    measured = MeasuredCohort(cohort, run["store"]).of(None, settings)
+    found = measured.module_difference(options, groups, n_permutations=options.n_permutations, labels=labels)
+    shuffled = []
+    with progress_bar("Permutations of the groups") as progress:
+        for number in range(SHUFFLES):
+            shuffled.append(measured.shuffled_changes(options, groups, number, labels))
+            progress(number + 1, SHUFFLES)
+    found = replace(found, shuffled=tuple(shuffled))
     row = {f"n_{group}": n for group, n in zip(groups, found.n_subjects, strict=True)} | _difference_row(found)
     made = {"covariates": NOTHING, "permutations": found.n_permutations, "seed": found.seed}
     write_table(pd.DataFrame([{**row, **made, "simulated": cohort.simulated}]), path)
@@ -147,6 +153,7 @@ def _compare_modules(
     regions["changed"] = np.isin(np.arange(len(regions)), found.changed)
     write_table(regions, path.with_name("compare_modules_regions.csv"))
     print_table(pd.DataFrame([row]), title=f"Modules of {groups[0]} and {groups[1]} (AMI: 1 is the same modules)")
+    print_line(f"{changed_words(found)}.")
     print_line(f"Adjusted for: none. {UNADJUSTED} {found.n_permutations:,} permutations, seed {found.seed}.")
     for note in confounding_notes(cohort, groups):
         print_line(note)
@@ -159,6 +166,9 @@ def _difference_row(found: ModuleDifference) -> dict[str, float]:
         "vi": found.agreement.vi,
         "regions_compared": found.agreement.n_compared,
         "regions_changed": len(found.changed),
+        "changed_low": min(found.shuffled),
+        "changed_high": max(found.shuffled),
+        "changed_p": found.p_changed,
         "similarity_within": found.within,
         "similarity_between": found.between,
         "p": found.p,

@@ -14,7 +14,7 @@ from biobgt.covariate_words import ANY_USUAL_COVARIATE
 from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, layout, whose
-from biobgt.figures.module_groups import ModuleComparisonOptions, compared_modules, group_words
+from biobgt.figures.module_groups import ModuleComparisonOptions, changed_modules, changed_words, group_words
 from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, named_modules
 from biobgt.modules.module_measures import AMI, MODULE_MEASURES
 from biobgt.modules.module_options import NamedModuleOptions
@@ -207,7 +207,7 @@ class GroupModuleFlow(Flow):
     @classmethod
     def of(cls, measured: "Measured", options: ModuleComparisonOptions) -> Self:
         """Compare the modules that each group's subjects agree on."""
-        found, groups, atlas = compared_modules(measured, options), options.groups, measured.atlas
+        found, groups, atlas = changed_modules(measured, options), options.groups, measured.atlas
         names = [named_modules(atlas, options.labelling, side) for side in (found.first, found.second)]
         return cls(
             options=options,
@@ -238,8 +238,7 @@ class GroupModuleFlow(Flow):
         first, second = self.options.groups
         return (
             f"Consensus modules of the {whom} of {first} (left) and {second} (right), numbered and coloured alike "
-            f"where they share the most regions. {len(self.difference.changed)} of "
-            f"{counted(self.agreement.n_compared, 'region')} change module; AMI = {self.agreement.ami:.2f}. "
+            f"where they share the most regions. {changed_words(self.difference)}; AMI = {self.agreement.ami:.2f}. "
             f"The comparison is not adjusted for {ANY_USUAL_COVARIATE}."
         )
 

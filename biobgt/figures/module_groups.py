@@ -4,7 +4,7 @@ The page *Compare* shows :func:`difference_numbers` and :func:`difference_captio
 have the same in the methods of :func:`group_words`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biobgt.errors import InputError
@@ -12,6 +12,7 @@ from biobgt.figures.modules import module_words
 from biobgt.groups.comparison_options import TwoGroups
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.people import counted_people
+from biobgt.wording import counted
 
 if TYPE_CHECKING:
     from biobgt.measured import Measured
@@ -30,6 +31,29 @@ def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> 
     return measured.module_difference(options, options.groups)
 
 
+def changed_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
+    """The same, with how many regions change module between shuffled groups."""
+    found = compared_modules(measured, options)
+    return replace(found, shuffled=measured.all_shuffled_changes(options, options.groups))
+
+
+def changed_words(found: "ModuleDifference") -> str:
+    """How many regions change module, and how many do between shuffled groups."""
+    said = f"{len(found.changed)} of {counted(found.agreement.n_compared, 'region')} change module"
+    if not found.shuffled:
+        return said
+    n = len(found.shuffled)
+    least = f", the smallest that {n} permutations can give" if found.p_changed <= 1 / (1 + n) else ""
+    return (
+        f"{said}, and {_chance_range(found)} in {n} permutations of the groups, seed {found.seed} "
+        f"(p = {found.p_changed:.2g}{least})"
+    )
+
+
+def _chance_range(found: "ModuleDifference") -> str:
+    return f"{min(found.shuffled)} to {max(found.shuffled)}"
+
+
 def group_words(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> dict[str, Any]:
     """Methods and citations of a figure of two groups' modules.
 
@@ -46,7 +70,7 @@ def group_words(measured: "Measured", options: ModuleComparisonOptions, found: "
         "Fortunato 2012). The mean adjusted mutual information (AMI; Vinh et al. 2010) of two subjects is "
         f"{found.within:.3f} within a group and {found.between:.3f} between groups; the permutation p of that "
         f"difference is {_p_words(found)} ({_permutations(found)}; Alexander-Bloch et al. 2012). Several recordings of "
-        f"one person count as one subject. {_not_ruled_out(measured, options)}"
+        f"one person count as one subject. {_changed_sentence(found)}{_not_ruled_out(measured, options)}"
     )
     return module_words(measured, options, sentence, cited=("lancichinetti2012", "vinh2010", "alexanderbloch2012"))
 
@@ -59,6 +83,7 @@ def difference_numbers(found: "ModuleDifference") -> dict[str, str]:
         "ARI": f"{agreement.ari:.2f}",
         "VI (bits)": f"{agreement.vi:.2f}",
         "Regions that change": f"{len(found.changed)} of {agreement.n_compared}",
+        **({"By chance": _chance_range(found)} if found.shuffled else {}),
         "Permutation p": _p_words(found),
     }
 
@@ -84,8 +109,15 @@ def difference_caption(measured: "Measured", options: ModuleComparisonOptions, f
     return (
         f"{whom} of {first} and of {second}. The test asks whether subjects are more alike within their group (mean "
         f"AMI {found.within:.3f}) than between groups ({found.between:.3f}), against {_permutations(found)}. "
-        f"{_not_ruled_out(measured, options)}{several}"
+        f"{_changed_sentence(found)}{_not_ruled_out(measured, options)}{several}"
     )
+
+
+def _changed_sentence(found: "ModuleDifference") -> str:
+    """How many regions change by chance; nothing where groups were not shuffled for it."""
+    if not found.shuffled:
+        return ""
+    return f"{changed_words(found)}; modules of both groups are found anew in every permutation. "
 
 
 def _p_words(found: "ModuleDifference") -> str:

@@ -3,8 +3,9 @@
 The consensus of each group is compared with :func:`biobgt.modules.compare_modules`. Whether the groups differ by more
 than two random groups would is asked of the subjects (Alexander-Bloch et al. 2012): the mean similarity (adjusted
 mutual information) of subjects of the same group minus that of subjects of different groups, against the same
-difference after the groups were shuffled. Several recordings of one person count as one subject. The test holds no
-covariates.
+difference after the groups were shuffled. How many regions change module is set beside the same in shuffled groups,
+for each of which both consensus are found anew (:func:`shuffled_changes`). Several recordings of one person count as
+one subject. Neither holds covariates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,9 @@ class ModuleDifference:
         Share of ``n_permutations`` shuffled groups, and the groups as they are, whose (within − between) is at least
         as large. NaN when no similarity is defined.
     n_permutations, seed : int
+    shuffled : tuple of int
+        How many regions change module between shuffled groups, one :func:`shuffled_changes` each; empty where that was
+        not asked for.
     """
 
     first: NDArray[np.int64]
@@ -60,6 +64,12 @@ class ModuleDifference:
     n_subjects: tuple[int, int]
     n_permutations: int
     seed: int
+    shuffled: tuple[int, ...] = ()
+
+    @property
+    def p_changed(self) -> float:
+        """Share of the shuffled groups, and the groups as they are, between which as many regions change module."""
+        return (1 + sum(n >= len(self.changed) for n in self.shuffled)) / (1 + len(self.shuffled))
 
 
 def group_module_difference(
@@ -89,6 +99,32 @@ def group_module_difference(
         n_permutations=n_permutations,
         seed=seed,
     )
+
+
+def shuffled_changes(
+    cohort: Cohort, groups: tuple[str, str], partitions: Mapping[str, Labels], *, number: int, seed: int = 0
+) -> int:
+    """Count the regions that change module between two groups into which people were shuffled.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    groups : (str, str)
+    partitions : mapping of str to Partition or to labels, length n_regions
+        By the subjects' ids; those of other groups are not looked at.
+    number : int
+        Of the shuffle: each is another one.
+    seed : int
+        Of the shuffles, and of every consensus, as for :func:`module_difference`.
+    """
+    own = [
+        partitions_by_person([partitions[name] for name in one.ids], one.persons, seed=seed)
+        for one in map(cohort.group, groups)
+    ]
+    people = [*own[0], *own[1]]
+    order = np.random.default_rng([seed, number]).permutation(len(people))
+    mixed = [people[i] for i in order]
+    return len(_changed(*_both_modules(mixed[: len(own[0])], mixed[len(own[0]) :], seed)))
 
 
 def module_difference(
@@ -121,16 +157,15 @@ def module_difference(
     check_count("permutations", n_permutations, least=1)
     named = persons or ([f"1-{i}" for i in range(len(first))], [f"2-{i}" for i in range(len(second))])
     n_subjects = _count_people(named)
-    one = combine_partitions(partitions_by_person(first, named[0], seed=seed), seed=seed)
-    other = match_modules(combine_partitions(partitions_by_person(second, named[1], seed=seed), seed=seed), one)
+    people = [partitions_by_person(own, who, seed=seed) for own, who in zip((first, second), named, strict=True)]
+    one, other = _both_modules(people[0], people[1], seed)
     similarity = _person_similarity(partition_similarity([*first, *second]), [*named[0], *named[1]])
     within, between, p = _permutation_test(similarity, n_subjects[0], n_permutations, seed)
-    assigned = (one.labels != UNASSIGNED) & (other != UNASSIGNED)
     return ModuleDifference(
-        first=one.labels,
+        first=one,
         second=other,
         agreement=compare_modules(one, [label or None for label in other.tolist()]),
-        changed=tuple(np.flatnonzero(assigned & (one.labels != other)).tolist()),
+        changed=_changed(one, other),
         within=within,
         between=between,
         p=p,
@@ -138,6 +173,20 @@ def module_difference(
         n_permutations=n_permutations,
         seed=seed,
     )
+
+
+def _both_modules(
+    first: Sequence[Labels], second: Sequence[Labels], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Consensus modules of two groups of people, the second's with the numbers of the first's."""
+    one = combine_partitions(first, seed=seed)
+    return one.labels, match_modules(combine_partitions(second, seed=seed), one)
+
+
+def _changed(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[int, ...]:
+    """Regions in modules of different numbers."""
+    assigned = (first != UNASSIGNED) & (second != UNASSIGNED)
+    return tuple(np.flatnonzero(assigned & (first != second)).tolist())
 
 
 def partition_similarity(partitions: Sequence[Labels]) -> NDArray[np.float64]:

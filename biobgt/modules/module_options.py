@@ -10,6 +10,7 @@ from biobgt.options import Options, option
 RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
 RUN_NUMBERS = (5, 10, 20, 50, 100)
 PERMUTATIONS = 10_000  # of groups whose modules are compared
+SHUFFLES = 39  # after which consensus modules are found anew: lowest to highest is then the 95 % range
 HUB_Z = 2.5  # of the within-module z, after Guimerà and Amaral
 # What negative weights do to modules, where they count and where not.
 NEGATIVE_WEIGHTS: Mapping[bool, str] = {

@@ -14,7 +14,7 @@ from biobgt.groups import compare_groups
 from biobgt.groups.cohort_features import network_connectivity
 from biobgt.hubs import hub_table
 from biobgt.modules import find_modules, finding
-from biobgt.modules.difference import module_difference
+from biobgt.modules.difference import module_difference, shuffled_changes
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.simulate import demo_cohort
 from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
@@ -197,7 +197,8 @@ def test_a_cohort_without_groups_is_sent_to_the_subjects(open_own, cohort):
     assert "Two groups of at least 2 people each are needed" in as_shown(page.info[0].value)
 
 
-def test_modules_are_compared_on_request(open_compare, cohort, counted):
+def test_modules_are_compared_on_request(open_compare, cohort, counted, monkeypatch):
+    monkeypatch.setattr("biobgt.measured_modules.SHUFFLES", 3)  # of 39
     page = open_compare(compared="modules", runs="5", seed="21")
     assert not counted
     page.button(key="groups_start").click().run()
@@ -215,6 +216,10 @@ def test_modules_are_compared_on_request(open_compare, cohort, counted):
     assert metrics["AMI"] == f"{expected.agreement.ami:.2f}"
     assert metrics["Regions that change"] == f"{len(expected.changed)} of {expected.agreement.n_compared}"
     assert metrics["Permutation p"] == f"{expected.p:.3g}"
+    own = dict(zip([one.id for group in ("NC", "MCI") for one in cohort.group(group)], [*first, *second], strict=True))
+    shuffled = [shuffled_changes(cohort, ("NC", "MCI"), own, number=number, seed=21) for number in range(3)]
+    assert metrics["By chance"] == f"{min(shuffled)} to {max(shuffled)}"
+    assert f"and {min(shuffled)} to {max(shuffled)} in 3 permutations of the groups, seed 21" in captions(page)
     assert "The test is not adjusted for motion, age, sex or site" in captions(page)
     changed = next(element.value for element in page.dataframe if "Module in MCI" in element.value.columns)
     assert changed["Region"].tolist() == [cohort.atlas.regions[region] for region in expected.changed]

@@ -16,7 +16,7 @@ from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.manifests import MANIFEST
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
-from biobgt.modules.difference import module_difference
+from biobgt.modules.difference import module_difference, shuffled_changes
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.readers import read_cohort
 from biobgt.result_store import FolderStore
@@ -194,6 +194,12 @@ def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_coho
     row = pd.read_csv(tmp_path / "compare_modules.csv").iloc[0]
     assert row["ami"] == pytest.approx(expected.agreement.ami)
     assert row["p"] == pytest.approx(expected.p)
+    own = dict(
+        zip([one.id for group in ("NC", "AD") for one in small_cohort.group(group)], first + second, strict=True)
+    )
+    shuffled = [shuffled_changes(small_cohort, ("NC", "AD"), own, number=number, seed=2) for number in range(39)]
+    assert (row["changed_low"], row["changed_high"]) == (min(shuffled), max(shuffled))
+    assert row["changed_p"] == (1 + sum(n >= len(expected.changed) for n in shuffled)) / 40
     assert (row["n_NC"], row["n_AD"], row["covariates"], bool(row["simulated"])) == (3, 3, "none", True)
     regions = pd.read_csv(tmp_path / "compare_modules_regions.csv")
     assert regions["AD"].tolist() == expected.second.tolist()

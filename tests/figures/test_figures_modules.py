@@ -196,7 +196,12 @@ def test_flow_captions_name_the_numbers():
     }
     between = GroupModuleFlow(difference=difference, **groups, **about).caption
     assert "simulated subjects of NC (left) and AD (right)" in between
-    assert "3 of 4 regions change module" in between
+    assert "3 of 4 regions change module; AMI" in between
+    by_chance = replace(difference, shuffled=(1, 4, *[2] * 37))
+    between = GroupModuleFlow(difference=by_chance, **groups, **about).caption
+    assert "3 of 4 regions change module, and 1 to 4 in 39 permutations of the groups, seed 0 (p = 0.05);" in between
+    least = GroupModuleFlow(difference=replace(difference, shuffled=(2,) * 39), **groups, **about).caption
+    assert "(p = 0.025, the smallest that 39 permutations can give)" in least
     assert "not adjusted for motion, age, sex or site" in between
 
 

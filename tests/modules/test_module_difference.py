@@ -1,5 +1,6 @@
 """Two groups of subjects: those whose modules differ are told apart, those whose modules do not are not."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt import Atlas, Cohort, Subject
 from biobgt.errors import InputError
-from biobgt.modules.difference import group_module_difference, module_difference, partition_similarity
+from biobgt.modules.difference import group_module_difference, module_difference, partition_similarity, shuffled_changes
 
 HALVES = [1] * 10 + [2] * 10
 SHIFTED = [1] * 7 + [2] * 13
@@ -148,3 +149,24 @@ def test_groups_need_two_subjects_of_the_same_regions():
         module_difference([HALVES], [HALVES, HALVES])
     with pytest.raises(InputError, match="different numbers of regions"):
         partition_similarity([[1, 1], [1, 1, 2]])
+
+
+def test_regions_that_change_by_chance_are_those_of_people_shuffled_by_hand():
+    ids = [f"sub-{i}" for i in range(9)]
+    labels = dict(zip(ids, [*noisy(HALVES, 0, 5), *noisy(SHIFTED, 1, 4)], strict=True))
+    cohort = cohort_of(ids, ["NC"] * 5 + ["AD"] * 4)
+    drawn = [shuffled_changes(cohort, ("NC", "AD"), labels, number=number, seed=7) for number in range(10)]
+    for number, changed in enumerate(drawn):
+        order = np.random.default_rng([7, number]).permutation(9)
+        mixed = [labels[ids[i]] for i in order]
+        assert changed == len(module_difference(mixed[:5], mixed[5:], n_permutations=1, seed=7).changed)
+    assert len(set(drawn)) > 1
+
+
+def test_as_many_regions_change_between_equal_groups_as_between_shuffled_ones():
+    ids = [f"sub-{i}" for i in range(12)]
+    cohort, labels = cohort_of(ids, ["NC"] * 6 + ["AD"] * 6), dict(zip(ids, noisy(HALVES, 0, 12), strict=True))
+    shuffled = tuple(shuffled_changes(cohort, ("NC", "AD"), labels, number=number) for number in range(39))
+    found = group_module_difference(cohort, ("NC", "AD"), labels, n_permutations=10)
+    assert replace(found, shuffled=shuffled).p_changed > 0.05
+    assert replace(found, changed=tuple(range(20)), shuffled=shuffled).p_changed == 1 / 40

@@ -31,17 +31,27 @@ def show_modules(view: View) -> None:
 
 
 def _find_modules(view: View, options: ModuleComparisonOptions) -> bool:
-    """Find the modules of every subject, which shows how far it is and can be stopped; true when all are."""
+    """Find the modules of every subject and of shuffled groups, which can be stopped; true when all are found."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
     how = options.part(ModuleOptions)
     left = [name for name in members if not view.measured.of(name).has(MODULE_LABELS, how)]
-    return work_through(
+    found = work_through(
         left,
         lambda name: view.measured.of(name).module_labels(options),
         key="groups",
         start=f"Find the modules of {counted(len(members), 'subject')}",
         doing="Subject",
         done_before=len(members) - len(left),
+    )
+    if not found:
+        return False
+    return work_through(
+        view.measured.shuffles_left(options, options.groups),
+        lambda number: view.measured.shuffled_changes(options, options.groups, number),
+        key="shuffles",
+        start="Permute the groups",
+        doing="Permutation",
+        automatic=True,
     )
 
 
