@@ -12,6 +12,7 @@ import pytest
 import torch
 from planted_cohort import planted_cohort, small
 
+from biobgt.cohort import Subject
 from biobgt.errors import InputError
 from biobgt.model.group_results import load_groups, load_spread
 from biobgt.model.pretrained import CARD, load_card, load_pretrained, load_region_weights
@@ -82,6 +83,16 @@ def test_the_network_and_its_readouts_have_cards(folder: Path, joined: JoinedCoh
     assert "shared by all cohorts" in own["protocol"]
     assert "ASD" in (folder / "README.md").read_text()
     assert "minus that of each linear model" in (folder / "abide" / "README.md").read_text()
+
+
+def test_a_readout_knows_the_ids_of_all_cohorts_as_their_files_have_them(folder: Path, joined: JoinedCohorts) -> None:
+    assert "trained_ids" not in load_card(folder / "abide")
+    readout = load_pretrained(folder / "abide")
+    assert joined.whole.ids[0] == "abide_NC-0"
+    for known in ("NC-0", "nc-11_ses-2"):
+        assert readout.knows_id(Subject(known, connectivity=np.eye(16)))
+    for other in ("NC-12", "abide_NC-0"):
+        assert not readout.knows_id(Subject(other, connectivity=np.eye(16)))
 
 
 def test_a_readout_says_what_the_networks_own_groups_say(
