@@ -17,6 +17,7 @@ from time import monotonic, perf_counter, process_time, sleep
 from typing import Any
 from unittest.mock import patch
 
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -98,7 +99,7 @@ def _recorded() -> Iterator[Figures]:
     shown = st.plotly_chart
 
     def record(figure: Any, **how: Any) -> Any:
-        figures.append((figure, {name: how[name] for name in ("key", "config", "alt")}))
+        figures.append((go.Figure(figure.to_dict()), {name: how[name] for name in ("key", "config", "alt")}))
         return shown(figure, **how)
 
     with patch.object(st, "plotly_chart", record):

@@ -1,9 +1,9 @@
 """Twenty sessions of one server at once: what they cost each other, and what they leave behind.
 
-A real server, and visitors over loopback as browsers are, without drawing. Each brings a subject of its own. Redraws
-are told in seconds as a visitor waits for them, because other sessions' work is what is measured: alone, and beside a
-session that predicts; the medians are compared. Memory is the server's resident set; the first round of visitors pays
-for modules and demo cohorts and is not counted.
+A real server, and visitors over loopback as browsers are, without drawing. For memory each brings subjects of its own.
+Redraws are told in seconds as a visitor waits for them, because other sessions' work is what is measured: alone, with
+all the others, and beside a session that predicts; the medians are compared. Memory is the server's resident set; the
+first round of visitors pays for modules and demo cohorts and is not counted.
 """
 
 from collections.abc import Sequence
@@ -18,19 +18,21 @@ import psutil
 
 from benchmarks.timing import Ratio, print_ratios
 from benchmarks.visitors import Server, Visitor, running_server, visit
+from biobgt.simulate import demo_cohort
 
 N_SESSIONS = 20
 FILES = "Region time series"
 N_SUBJECTS, N_TIMEPOINTS, N_REGIONS = 3, 1200, 200
 REDRAWS = 5
 FREED_AFTER_S = 60.0
+PAUSE_S = 5.0  # that somebody looks at a page before moving a slider
 PREDICTING, BESIDE = "predict", "hubs"
 
 
 def run() -> None:
     """Print the ratios."""
     with TemporaryDirectory() as folder, running_server(Path(folder)) as server:
-        ratios = [_memory(server), _redraw(server), _stop(server)]
+        ratios = [_memory(server), *_together(server), _redraw(server), _stop(server)]
     print_ratios(f"{N_SESSIONS} sessions of one server", ratios)
 
 
@@ -92,6 +94,34 @@ def _resident(server: Server) -> float:
     return float(psutil.Process(server.process.pid).memory_info().rss)
 
 
+def _together(server: Server) -> list[Ratio]:
+    """A page drawn again with twenty sessions there, each of another subject, over the same with one of them."""
+    subjects = demo_cohort("asd").ids[:N_SESSIONS]
+    visitors = [visit(server).look(BESIDE, f"subject={subject}") for subject in subjects]
+    before = _computed(server)
+    alone = [_drawn(visitor) for visitor in visitors]
+    computing = (_computed(server) - before) / N_SESSIONS
+    with ThreadPoolExecutor(N_SESSIONS) as crowd:
+        at_once = [seconds for _ in range(REDRAWS) for seconds in crowd.map(_drawn, visitors)]
+        in_turn = [seconds for each in crowd.map(_drawn_now_and_then, visitors) for seconds in each]
+    for visitor in visitors:
+        visitor.leave()
+    what, against = f"{BESIDE} drawn again by {N_SESSIONS} sessions", f"by one ({computing:.2f} s of computing)"
+    return [
+        Ratio(f"{what}, each every {PAUSE_S:g} s", against, median(in_turn) / median(alone), "≤ 3"),
+        Ratio(f"{what} in the same instant", against, median(at_once) / median(alone)),
+    ]
+
+
+def _drawn_now_and_then(visitor: Visitor) -> list[float]:
+    """Seconds of redraws by somebody who looks at the page in between, and began at any time."""
+    seconds = []
+    for pause in np.random.default_rng().uniform(0, 2 * PAUSE_S, REDRAWS):
+        sleep(pause)
+        seconds.append(_drawn(visitor))
+    return seconds
+
+
 def _redraw(server: Server) -> Ratio:
     """A page drawn again while another session predicts 40 subjects, over the same alone."""
     with visit(server) as busy, visit(server) as other, ThreadPoolExecutor(1) as waiting:
@@ -119,13 +149,17 @@ def _stop(server: Server) -> Ratio:
         visitor.look(PREDICTING, "cohort=ad")
         visitor.click("Predict", wait=False)
         _wait_for_progress(visitor)
-    process = psutil.Process(server.process.pid)
     sleep(5)
-    before, start = process.cpu_times(), perf_counter()
+    before, start = _computed(server), perf_counter()
     sleep(5)
-    after, seconds = process.cpu_times(), perf_counter() - start
-    used = after.user + after.system - before.user - before.system
+    used, seconds = _computed(server) - before, perf_counter() - start
     return Ratio("work 5 s after its page was closed", "one core", used / seconds, "≤ 0.1")
+
+
+def _computed(server: Server) -> float:
+    """Processor seconds of the server so far."""
+    times = psutil.Process(server.process.pid).cpu_times()
+    return float(times.user + times.system)
 
 
 def _drawn(visitor: Visitor) -> float:

@@ -11,7 +11,7 @@ from biobgt.figures.figure import registered
 from biobgt.figures.maps_beside import MapsBeside, Matrix
 from biobgt.figures.model_figure import ModelFigure, model_of, model_words, whose_model
 from biobgt.model.attention_views import colour_limits
-from biobgt.model.systems_attention import PERMUTATIONS, FollowsModules, follows_modules, load_systems_attention
+from biobgt.model.systems_attention import PERMUTATIONS, FollowsModules, load_systems_attention, systems_follow_modules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ class AttentionSystems(ModelFigure, MapsBeside):
             options=options,
             title="Attention of three networks on the same subjects",
             maps=maps,
-            follows={title: follows_modules(one, list(order.labels or ())) for title, one in maps.items() if labelled},
+            follows=dict(zip(maps, systems_follow_modules(tuple(order.labels or ())), strict=True)) if labelled else {},
             auc=dict(zip(maps, map(float, found.auc), strict=True)),
             n_subjects=found.n_subjects,
             split=found.split,

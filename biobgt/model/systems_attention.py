@@ -1,7 +1,7 @@
 """Mean attention of several networks on the same test subjects, as the study ``attention_systems`` measured it."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,12 @@ def load_systems_attention() -> SystemsAttention:
             maps=stored["maps"].astype(np.float64),
             auc=stored["auc"].astype(np.float64),
         )
+
+
+@lru_cache(maxsize=32)
+def systems_follow_modules(labels: tuple[str | None, ...]) -> tuple[FollowsModules, ...]:
+    """How well the map of each network of the study follows modules; see :func:`follows_modules`."""
+    return tuple(follows_modules(one, list(labels)) for one in load_systems_attention().maps)
 
 
 def follows_modules(

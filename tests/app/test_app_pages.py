@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure, heatmaps
+from plotly.basedatatypes import BaseFigure
 
 from biobgt import Cohort, ConnectomeSettings, InputError, brain_graph, functional_connectivity, load_atlas
 from biobgt.atlas import numbered_atlas
@@ -92,6 +93,18 @@ def test_home_without_coordinates_says_so_and_leads_on(open_page, asd) -> None:
     assert_no_error(page)
     assert "cannot be drawn in the brain" in captions(page)
     assert len(page.get("plotly_chart")) == 2
+
+
+@pytest.mark.parametrize("name", ["home", "hubs", "attention"])
+def test_a_page_that_is_looked_at_again_draws_no_figure_again(open_page, monkeypatch, name) -> None:
+    page = open_page(name)
+    first = [element.proto.spec for element in page.get("plotly_chart")]
+    drawn, contents = [], BaseFigure.to_dict
+    monkeypatch.setattr(BaseFigure, "to_dict", lambda figure: drawn.append(figure) or contents(figure))
+    again = [element.proto.spec for element in page.run().get("plotly_chart")]
+    assert drawn == []
+    assert len(again) >= 3
+    assert again == first
 
 
 @pytest.mark.parametrize("name", PAGES)

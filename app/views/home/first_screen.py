@@ -1,5 +1,7 @@
 """The first screen of Home: what this is for, in three small figures of the current subject, and two ways to begin."""
 
+from functools import partial
+
 import streamlit as st
 
 from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
@@ -17,7 +19,7 @@ from session.view import View, measured_model
 from views.page_map import PAGES
 from views.shared.no_coordinates import HOW_TO_GET_PLACES, NO_PLACES
 from views.shared.tour import start_tour
-from views.shared.widgets import input_errors_shown, plain, simulated_badge
+from views.shared.widgets import drawn_once, input_errors_shown, plain, simulated_badge
 
 # In px: with the title, the sentence, the buttons and a caption they fit a window of 800.
 HEIGHT, MAPS_HEIGHT = 320, 236
@@ -57,7 +59,7 @@ def _show_modules(view: View) -> None:
         _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
     figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions))
-    _show_card(figure, "modules", "The brain in the colours of its Louvain modules; drag to turn it.")
+    _show_card(view, figure, "modules", "The brain in the colours of its Louvain modules; drag to turn it.")
 
 
 def _show_hubs(view: View) -> None:
@@ -68,7 +70,7 @@ def _show_hubs(view: View) -> None:
     figure = HubCurves.of(view.measured, options)
     measures = [HUB_MEASURES[measure] for measure in options.measures]
     drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
-    _show_card(figure, "hubs", f"{capitalised(drawn)} of its regions.")
+    _show_card(view, figure, "hubs", f"{capitalised(drawn)} of its regions.")
 
 
 def _show_attention(view: View, model: InstalledModel) -> None:
@@ -76,14 +78,14 @@ def _show_attention(view: View, model: InstalledModel) -> None:
     order = next(iter(model.atlas.labels), ATLAS_ORDER)
     figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(order=order, groups=groups))
     said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
-    _show_card(figure, "attention", said, height=MAPS_HEIGHT)
+    _show_card(view, figure, "attention", said, height=MAPS_HEIGHT)
 
 
-def _show_card(figure: Figure, page: str, said: str, *, height: int = HEIGHT) -> None:
+def _show_card(view: View, figure: Figure, page: str, said: str, *, height: int = HEIGHT) -> None:
     """A small figure below the link to its page; its whole caption shows on hover, and a screen reader says it."""
     entry = PAGES[page]
     st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(figure.caption))
-    drawn = compact(figure, height=height)
+    drawn = drawn_once(view.measured.whole, figure, partial(compact, height=height))
     st.plotly_chart(drawn, key=f"first_{figure.key}", config={"displayModeBar": False}, alt=figure.caption)
     st.caption(plain(said))
 

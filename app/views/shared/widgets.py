@@ -3,7 +3,9 @@
 Text that came from a file or an address is never taken for Markdown or HTML: it goes through :func:`plain`.
 """
 
+import hashlib
 import logging
+import pickle
 import platform
 import re
 import traceback
@@ -14,6 +16,7 @@ from io import BytesIO
 from typing import Any
 
 import streamlit as st
+from plotly.basedatatypes import BaseFigure
 
 import biobgt
 from biobgt import InputError
@@ -23,6 +26,7 @@ from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.glossary import GLOSSARY
 from biobgt.kept_results import Key, Kind
+from biobgt.measured import MeasuredCohort
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
 
@@ -31,6 +35,7 @@ LARGE_HEIGHT = 680
 SCREEN_DPI = 220
 PICTURE_MM = 174.0
 PICTURE = Kind("picture", "Drawing…", 48)
+DRAWING = Kind("drawing", "", 64)  # a tenth of a megabyte each
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
 # Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
 _AUTOMATIC = re.compile(r"(:(?=[\w/])|\bwww(?=\.)|@)", re.IGNORECASE)
@@ -70,8 +75,46 @@ def heading(text: str, *, simulated: bool = False, terms: tuple[str, ...] = ()) 
             simulated_badge()
 
 
+class Drawing(BaseFigure):  # type: ignore[misc]
+    """A plotly figure that was drawn before: Streamlit asks it for its contents, and for nothing else."""
+
+    def __init__(self, contents: Mapping[str, Any]) -> None:
+        self._contents = contents
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """What is sent to the browser; not to be changed, because sessions share it."""
+        return self._contents
+
+    def with_height(self, height: int | None) -> "Drawing":
+        """The same at another height, or at the one that the page gives it."""
+        return Drawing({**self._contents, "layout": {**self._contents["layout"], "height": height}})
+
+    @property
+    def height(self) -> int:
+        """In px; 0 where none is said."""
+        return self._contents["layout"].get("height") or 0
+
+
+def drawn_once(measured: MeasuredCohort, figure: Figure, draw: Callable[[Figure], Any]) -> Drawing:
+    """Draw a figure for the screen, or take the drawing of one with the same contents: plotly checks every value.
+
+    Parameters
+    ----------
+    measured : MeasuredCohort
+        Keeps the drawing for as long as the cohort is there: a demo's for all sessions, a user's own for that user.
+    figure : Figure
+    draw : callable
+        Makes a plotly figure; importable by name.
+    """
+    try:
+        contents = hashlib.sha256(pickle.dumps((figure, draw))).hexdigest()
+    except (pickle.PicklingError, AttributeError, TypeError):  # a figure of somebody's own that cannot be compared
+        return Drawing(draw(figure).to_dict())
+    return Drawing(measured.keep(Key(DRAWING, how=contents), lambda: draw(figure).to_dict()))
+
+
 def show_figure(
-    figure: Any,
+    figure: Drawing,
     caption: str,
     *,
     key: str,
@@ -84,7 +127,7 @@ def show_figure(
 
     Parameters
     ----------
-    figure : plotly Figure
+    figure : Drawing
     caption : str
         Also what a screen reader says.
     key : str
@@ -107,7 +150,7 @@ def show_figure(
     if height is not None:
         with st.container(key=f"{key}_frame"):
             st.html(_height_rule(key, height))
-            st.plotly_chart(figure.update_layout(height=None), key=key, config=config, alt=caption, height="stretch")
+            st.plotly_chart(figure.with_height(None), key=key, config=config, alt=caption, height="stretch")
     elif on_pick is None:
         st.plotly_chart(figure, key=key, config=config, alt=caption)
     else:
@@ -153,7 +196,7 @@ def show(
     whose = figure.model if isinstance(figure, ModelFigure) else view.subject.id if figure.of_subject else ""
     name = f"{whose}_{key}" if whose and whose not in key else key
     show_figure(
-        figure.plotly(),
+        drawn_once(view.measured.whole, figure, type(figure).plotly),
         figure.caption,
         key=key,
         file_name=name,
@@ -240,9 +283,10 @@ def _enlarge(show: Callable[[], Any]) -> None:
     st.dialog("Enlarged figure", width="large")(show)()
 
 
-def _large_figure(figure: Any, config: Mapping[str, Any], caption: str, key: str) -> None:
-    figure.update_layout(height=max(LARGE_HEIGHT, figure.layout.height or 0))
-    st.plotly_chart(figure, key=f"{key}_large", config=dict(config), alt=caption)
+def _large_figure(figure: Drawing, config: Mapping[str, Any], caption: str, key: str) -> None:
+    st.plotly_chart(
+        figure.with_height(max(LARGE_HEIGHT, figure.height)), key=f"{key}_large", config=dict(config), alt=caption
+    )
     st.caption(plain(caption))
 
 
