@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from biobgt.atlas import Atlas
 from biobgt.atlas_regions import CHOOSE_ITS_ATLAS
 from biobgt.errors import InputError
+from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind, GivenKind, told_kind
 from biobgt.wording import without_controls
 
 GROUP_TITLES: Mapping[str, str] = {
@@ -157,6 +158,9 @@ class Cohort:
         Subjects without a row in the phenotype table (empty when there was no table).
     unmatched_rows : tuple of str
         Ids in the phenotype table that no subject has.
+    given : {"functional", "structural", "other"} or None
+        What the connectivity matrices are that were brought; by default as their values tell, and where these do not,
+        "functional" beside series and "other" otherwise. None where there are none.
     """
 
     name: str
@@ -166,6 +170,7 @@ class Cohort:
     notes: tuple[str, ...] = ()
     unmatched_subjects: tuple[str, ...] = ()
     unmatched_rows: tuple[str, ...] = ()
+    given: GivenKind | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", without_controls(self.name))
@@ -178,6 +183,15 @@ class Cohort:
                     f"Subject '{subject.id}' has {subject.n_regions} regions and atlas {self.atlas.name} has "
                     f"{self.atlas.n_regions}. {CHOOSE_ITS_ATLAS}"
                 )
+        matrices = [subject.connectivity for subject in self.subjects if subject.connectivity is not None]
+        beside_series = 0 < len(matrices) < len(self.subjects)
+        told = self.given or cohort_told_kind(matrices) or ("functional" if beside_series else "other")
+        object.__setattr__(self, "given", told if matrices else None)
+        if self.given == "structural" and beside_series:
+            raise InputError(
+                f"Cohort '{self.name}' would have region series and structural connectivity matrices. One cohort has "
+                "one kind of connectivity: read the two apart, for example with a pattern of file names."
+            )
 
     def __len__(self) -> int:
         return len(self.subjects)
@@ -200,6 +214,15 @@ class Cohort:
     def persons(self) -> tuple[str, ...]:
         """Whose recording each subject is, in order: sessions and runs of one person have the same name."""
         return tuple(person_of(subject.id) for subject in self.subjects)
+
+    @property
+    def kind(self) -> ConnectivityKind:
+        """What its connectivity is: estimated here, or as the matrices are that were brought."""
+        return KINDS[self.given or ESTIMATED]
+
+    def kind_of(self, subject: Subject) -> ConnectivityKind:
+        """What the connectivity of one subject is."""
+        return KINDS[ESTIMATED] if subject.connectivity is None else self.kind
 
     @property
     def simulated(self) -> bool:
@@ -272,6 +295,29 @@ class Cohort:
         return pd.DataFrame(rows).astype({"time points": "Int64"})
 
 
+def cohort_told_kind(matrices: Iterable[NDArray[np.float64]]) -> GivenKind | None:
+    """Tell from the values of connectivity matrices what they are, or None where they do not, or contradict each other.
+
+    Parameters
+    ----------
+    matrices : iterable of ndarray, shape (n_regions, n_regions) each
+    """
+    told = {kind for matrix in matrices if (kind := told_kind(matrix)) is not None}
+    return told.pop() if len(told) == 1 else None
+
+
+def one_given_kind(cohorts: Iterable[Cohort]) -> GivenKind | None:
+    """What the matrices of several cohorts are, which must be the same; None where none has any."""
+    given = {cohort.given: cohort.name for cohort in cohorts if cohort.given is not None}
+    if len(given) > 1:
+        (one, other), names = sorted(given), list(given.values())
+        raise InputError(
+            f"The connectivity of '{names[0]}' and '{names[-1]}' is {one} and {other}. One cohort has one kind of "
+            "connectivity: read them apart."
+        )
+    return next(iter(given), None)
+
+
 def join_cohorts(cohorts: Iterable[Cohort], *, name: str) -> Cohort:
     """Put cohorts on the same atlas together under one name."""
     cohorts = tuple(cohorts)
@@ -288,4 +334,5 @@ def join_cohorts(cohorts: Iterable[Cohort], *, name: str) -> Cohort:
         notes=tuple(note for cohort in cohorts for note in cohort.notes),
         unmatched_subjects=tuple(name for cohort in cohorts for name in cohort.unmatched_subjects),
         unmatched_rows=tuple(name for cohort in cohorts for name in cohort.unmatched_rows),
+        given=one_given_kind(cohorts),
     )

@@ -7,13 +7,17 @@ can be told from what was read, and made again where the files are read again.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from biobgt.atlas import BUNDLED, Atlas
 from biobgt.atlas_regions import CHOOSE_ITS_ATLAS
-from biobgt.cohort import ATLAS_BY_NAMES, ATLAS_DECIDED_BY, GROUP_TITLES, Cohort, Refusal, Subject
+from biobgt.cohort import ATLAS_BY_NAMES, ATLAS_DECIDED_BY, GROUP_TITLES, Cohort, Refusal, Subject, one_given_kind
 from biobgt.errors import InputError
+from biobgt.graph import GivenKind
 from biobgt.missing_regions import keep_regions
 from biobgt.wording import counted
 
+BY_VALUES = "their values"  # decided on the kind of connectivity
 _LONGEST_GROUP = 60
 _KNOWN_GROUPS = {name.lower(): name for name in GROUP_TITLES}
 
@@ -30,12 +34,15 @@ class HandEdits:
         The subjects that were removed, with the SHA-256 of their file: another file of that name was not meant.
     atlas_as_read, atlas : Atlas or None
         The atlas that was read and the one that was put in its place; None where it was not changed.
+    given : {"functional", "structural", "other"} or None
+        What the user said that the matrices are; None where that was not changed.
     """
 
     groups: Mapping[str, str | None] = field(default_factory=dict)
     removed: Mapping[str, str | None] = field(default_factory=dict)
     atlas_as_read: Atlas | None = None
     atlas: Atlas | None = None
+    given: GivenKind | None = None
 
 
 def group_name(text: str | None) -> str | None:
@@ -96,6 +103,34 @@ def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
     return _noted(decided.with_atlas(atlas), f"{note}.")
 
 
+def with_given_kind(cohort: Cohort, given: GivenKind, *, by: str) -> Cohort:
+    """Put down in notes and sources what the connectivity matrices are, and what decided it.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        With at least one matrix.
+    given : {"functional", "structural", "other"}
+    by : str
+    """
+    sizes = [np.abs(matrix[matrix != 0]) for subject in cohort if (matrix := subject.connectivity) is not None]
+    low, high = min(size.min(initial=np.inf) for size in sizes), max(size.max(initial=0) for size in sizes)
+    decided = {"connectivity": given, "connectivity decided by": by}
+    subjects = tuple(
+        subject
+        if subject.connectivity is None or (source := subject.source) is None
+        else replace(subject, source=replace(source, options={**source.options, **decided}))
+        for subject in cohort
+    )
+    note = f"Connectivity matrices: {given}, by {by}; sizes from {low:.3g} to {high:.3g}."
+    return _noted(replace(cohort, subjects=subjects, given=given), note)
+
+
+def set_given_kind(cohort: Cohort, given: GivenKind) -> Cohort:
+    """Take the user's word on what the matrices are; the cohort itself comes back where that changes nothing."""
+    return cohort if cohort.given in (None, given) else with_given_kind(cohort, given, by="the user")
+
+
 def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
     """Tell what was changed by hand, from the cohort as it was read and as it is now."""
     left = {subject.id: subject for subject in now}
@@ -109,6 +144,7 @@ def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
         removed={subject.id: _sha256(subject) for subject in as_read if subject.id not in left},
         atlas_as_read=None if same_atlas else as_read.atlas,
         atlas=None if same_atlas else now.atlas,
+        given=None if now.given == as_read.given else now.given,
     )
 
 
@@ -123,6 +159,7 @@ def edit_again(cohort: Cohort, edits: HandEdits) -> Cohort:
     if edits.atlas is not None and edits.atlas_as_read is not None and same_regions(cohort.atlas, edits.atlas_as_read):
         part = is_part_of(edits.atlas, cohort.atlas)
         cohort = _on_part(cohort, edits.atlas) if part else change_atlas(cohort, edits.atlas)
+    cohort = cohort if edits.given is None else set_given_kind(cohort, edits.given)
     cohort = set_groups(cohort, {name: group for name, group in edits.groups.items() if name in cohort.ids})
     gone = [
         subject.id
@@ -149,6 +186,7 @@ def add_subjects(cohort: Cohort, further: Cohort) -> Cohort:
     notes = (*cohort.notes, *further.notes, f"Added: {_whom([subject.id for subject in new])}." if new else "")
     return replace(
         cohort,
+        given=one_given_kind((cohort, further)),
         subjects=(*updated, *new),
         refused=tuple(dict.fromkeys((*cohort.refused, *further.refused, *map(_loaded_already, others)))),
         notes=tuple(dict.fromkeys(note for note in notes if note)),

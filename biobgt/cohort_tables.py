@@ -102,7 +102,7 @@ def analyse_hubs(
     ----------
     cohort : Cohort
     settings : ConnectomeSettings, optional
-        How brain graphs are made; by default as :class:`biobgt.graph.ConnectomeSettings` says.
+        How brain graphs are made; by default as is usual for the cohort's kind of connectivity.
     options : HubAnalysisOptions, optional
         What a hub is, and the diffusion times at which measures are compared.
     workers : int or None
@@ -116,7 +116,7 @@ def analyse_hubs(
     store : Store, optional
         Where results are kept, and found again: a :class:`biobgt.result_store.FolderStore`. By default nowhere.
     """
-    settings, options = settings or ConnectomeSettings(), options or HubAnalysisOptions()
+    settings, options = settings or ConnectomeSettings.usual(cohort.kind), options or HubAnalysisOptions()
     results = measure_each(
         partial(_subject_hubs, options=options),
         cohort,
@@ -151,7 +151,7 @@ def analyse_modules(
     ----------
     cohort : Cohort
     settings : ConnectomeSettings, optional
-        How brain graphs are made; by default as :class:`biobgt.graph.ConnectomeSettings` says.
+        How brain graphs are made; by default as is usual for the cohort's kind of connectivity.
     options : ModuleOptions, optional
         How modules are found.
     workers : int or None
@@ -165,7 +165,7 @@ def analyse_modules(
     store : Store, optional
         Where results are kept, and found again: a :class:`biobgt.result_store.FolderStore`. By default nowhere.
     """
-    settings, options = settings or ConnectomeSettings(), options or ModuleOptions()
+    settings, options = settings or ConnectomeSettings.usual(cohort.kind), options or ModuleOptions()
     results = measure_each(
         partial(Measured.modules, options=options),
         cohort,
@@ -297,7 +297,7 @@ def _subject_hubs(measured: Measured, *, options: HubAnalysisOptions) -> _Subjec
         reference = HUB_MEASURES[column].title
         measures = rank_agreement(entanglement[None], table.loc[has_signal, column].to_numpy(float), top=options.share)
         plain = {name: float(values[0]) for name, values in measures.items()}
-        rows.append({"reference": reference, **plain, **beyond[reference]})
+        rows.append({"reference": measured.kind.named(reference), **plain, **beyond[reference]})
     where = {
         "subject": measured.subject.id,
         "level": measured.settings.level,

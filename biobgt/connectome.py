@@ -16,13 +16,18 @@ from biobgt.atlas import Atlas, numbered_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.errors import InputError
 from biobgt.graph import (
+    ESTIMATED,
     ESTIMATORS,
+    KINDS,
     PEARSON,
     BrainGraph,
+    ConnectivityKind,
     ConnectomeSettings,
     Estimator,
     check_choice,
     check_connectivity,
+    is_correlation,
+    told_kind,
 )
 from biobgt.series_covariance import (
     check_finite,
@@ -102,10 +107,9 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) ->
     )
 
 
-def is_correlation(connectivity: NDArray[np.float64]) -> bool:
-    """Whether a matrix's connections can be correlations; its diagonal and rounding do not count."""
-    off_diagonal = connectivity - np.diag(np.diag(connectivity))
-    return bool(np.abs(off_diagonal).max() <= 1 + 1e-6)
+def subject_kind(subject: Subject) -> ConnectivityKind:
+    """What one subject's connectivity is, as far as its values tell."""
+    return KINDS[ESTIMATED if subject.connectivity is None else told_kind(subject.connectivity) or "other"]
 
 
 def iterate_connectivity(
@@ -191,7 +195,13 @@ class TangentSpace:
         return symmetric((vectors * np.log(values)) @ vectors.T)
 
 
-def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | None = None) -> BrainGraph:
+def brain_graph(
+    subject: Subject,
+    atlas: Atlas,
+    settings: ConnectomeSettings | None = None,
+    *,
+    kind: ConnectivityKind | None = None,
+) -> BrainGraph:
     """Make one subject's brain graph.
 
     Parameters
@@ -201,7 +211,9 @@ def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | N
     atlas : Atlas
         Of the subject's regions, in their order.
     settings : ConnectomeSettings, optional
-        Estimator, sign rule and threshold; by default those of :class:`ConnectomeSettings`.
+        Estimator, sign rule and threshold; by default those that are usual for its kind of connectivity.
+    kind : ConnectivityKind, optional
+        What its connectivity is; by default as far as its values tell.
 
     Returns
     -------
@@ -218,7 +230,8 @@ def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | N
     >>> bool(graph.weights[graph.weights > 0].min() >= 0.3)
     True
     """
-    settings = settings or ConnectomeSettings()
+    kind = subject_kind(subject) if kind is None else kind
+    settings = settings or ConnectomeSettings.usual(kind)
     connectivity = subject_connectivity(subject, estimator=settings.estimator)
     return graph_from_connectivity(
         connectivity,
@@ -227,14 +240,16 @@ def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | N
         subject=subject.id,
         simulated=subject.simulated,
         whole=subject_connectivity(subject),
+        kind=kind,
     )
 
 
 def cohort_graphs(cohort: Cohort, settings: ConnectomeSettings | None = None) -> Iterator[BrainGraph]:
     """Make one graph after another; the tangent space, which needs all subjects, is fitted on this cohort."""
-    settings = settings or ConnectomeSettings()
+    settings = settings or ConnectomeSettings.usual(cohort.kind)
     if settings.estimator != "tangent":
-        yield from (brain_graph(subject, cohort.atlas, settings) for subject in cohort)
+        for subject in cohort:
+            yield brain_graph(subject, cohort.atlas, settings, kind=cohort.kind_of(subject))
         return
     space = TangentSpace.fit(cohort)
     for subject in cohort:
@@ -256,6 +271,7 @@ def graph_from_connectivity(
     subject: str = "",
     simulated: bool = False,
     whole: NDArray[np.float64] | None = None,
+    kind: ConnectivityKind = KINDS[ESTIMATED],
 ) -> BrainGraph:
     """Apply the sign rule and the threshold to a connectivity matrix.
 
@@ -273,10 +289,18 @@ def graph_from_connectivity(
         Whether the subject was simulated; whatever shows the graph says so.
     whole : ndarray, shape (n_regions, n_regions), optional
         The matrix on which FC strength is, where that is another than the connectivity.
+    kind : ConnectivityKind
+        What the connectivity is, for the words on the graph.
+
+    Raises
+    ------
+    InputError
+        Where sign rule and threshold leave none of the matrix's connections.
     """
     settings = settings or ConnectomeSettings()
     weights = check_connectivity(connectivity, what=f"The connectivity of '{subject}'").copy()
     np.fill_diagonal(weights, 0)
+    connected = weights.any()
     if settings.sign == "positive":
         weights[weights < 0] = 0
     elif settings.sign == "absolute":
@@ -284,6 +308,8 @@ def graph_from_connectivity(
     keep = _above_threshold(np.abs(weights), settings)
     if settings.backbone:
         keep |= _maximum_spanning_tree(np.abs(weights))
+    if connected and not keep.any():
+        raise _no_connection_left(connectivity, settings, subject)
     return BrainGraph(
         weights=np.where(keep, weights, 0),
         atlas=atlas or numbered_atlas(len(weights)),
@@ -291,6 +317,23 @@ def graph_from_connectivity(
         settings=settings,
         simulated=simulated,
         connectivity=connectivity if whole is None else whole,
+        kind=kind,
+    )
+
+
+def _no_connection_left(connectivity: NDArray[np.float64], settings: ConnectomeSettings, subject: str) -> InputError:
+    """That the rules leave no connection, and what to choose instead."""
+    off_diagonal = connectivity[~np.eye(len(connectivity), dtype=bool)]
+    whose = f"The brain graph of '{subject}'" if subject else "The brain graph"
+    if settings.sign == "positive" and off_diagonal.max() <= 0:
+        return InputError(
+            f"{whose} has no connection: no weight is positive, and the sign rule 'positive' sets all others to zero. "
+            "Choose the sign rule 'absolute' or 'signed'."
+        )
+    largest = np.abs(off_diagonal).max() if settings.sign != "positive" else off_diagonal.max()
+    return InputError(
+        f"{whose} has no connection left: its largest weight is {largest:.3g}, and only {settings.kept} are kept. "
+        "Choose a lower level, a share of pairs (proportional), or no threshold (none)."
     )
 
 

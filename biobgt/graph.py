@@ -5,9 +5,10 @@ or a plain matrix, and bring either to checked weights here, so that none can re
 self-connections or asymmetry.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from biobgt.atlas_regions import FEWEST_REGIONS
 from biobgt.errors import InputError, no_such
 from biobgt.options import Options, option
 from biobgt.registry import Registry
-from biobgt.wording import counted, listed, percent
+from biobgt.wording import capitalised, counted, listed, percent
 
 Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
@@ -81,6 +82,88 @@ ESTIMATORS: Registry[ConnectivityEstimator] = Registry(
     ),
 )
 
+GivenKind = Literal["functional", "structural", "other"]
+ESTIMATED = "estimated"
+
+
+@dataclass(frozen=True)
+class ConnectivityKind:
+    """What the connectivity of a cohort is, and the words that follow from it.
+
+    Attributes
+    ----------
+    key : {"estimated", "functional", "structural", "other"}
+        Estimated here from region series, or brought as matrices that are one of the other three.
+    title : str
+        Of its matrices.
+    data : str
+        What was analysed, within a sentence.
+    quantity : str
+        What values are called on scales and axes; of what was estimated, the estimator says it.
+    strength : str
+        What the mean connectivity of a region with all others is called.
+    threshold : str
+        Rule of the threshold where nobody chose one: 0.3 is a usual correlation, and no usual weight of fibres.
+    meaning : str
+        What a user says by choosing it.
+    """
+
+    key: str
+    title: str
+    data: str
+    quantity: str
+    strength: str
+    threshold: ThresholdRule
+    meaning: str = ""
+
+    @property
+    def functional(self) -> bool:
+        """Whether it is functional connectivity, estimated here or brought."""
+        return self.key in (ESTIMATED, "functional")
+
+    def source(self, estimator: str) -> str:
+        """Where weights came from, within a sentence: by which estimator, or as they were given."""
+        if self.key == ESTIMATED:
+            return ESTIMATORS[estimator].words
+        transformed = "" if estimator == PEARSON else f", as {ESTIMATORS[estimator].quantity}"
+        return f"{self.title[:1].lower()}{self.title[1:]} as given{transformed}"
+
+    def named(self, text: str) -> str:
+        """A text on functional connectivity, such as the name of a measure, in the words of this kind."""
+        if self.functional:
+            return text
+        text = re.sub(r"(^|(?<=\. ))FC strength(?= )", capitalised(self.strength), text)
+        return re.sub(r"\bFC\b", self.quantity, text.replace("FC strength", self.strength))
+
+
+KINDS: Registry[ConnectivityKind] = Registry(
+    "kind of connectivity",
+    ConnectivityKind(ESTIMATED, "Functional connectivity", "resting-state fMRI", "r", "FC strength", "absolute"),
+    ConnectivityKind(
+        "functional",
+        "Functional connectivity",
+        "functional connectivity matrices",
+        "connectivity",
+        "FC strength",
+        "absolute",
+        "functional connectivity, such as correlations",
+    ),
+    ConnectivityKind(
+        "structural",
+        "Structural connectivity",
+        "structural connectivity matrices",
+        "weight",
+        "strength",
+        "none",
+        "structural connectivity, such as streamline counts",
+    ),
+    ConnectivityKind("other", "Connectivity", "connectivity matrices", "weight", "strength", "none", "anything else"),
+)
+# Of the weights that are not zero, the 95th percentile over the 5th: in whole matrices of correlations about 30, in
+# structural ones of normalised streamline weights 700 or more.
+_SPAN_OF_WEIGHTS = 100.0
+_TINY_WEIGHT = 0.05  # no matrix of correlations has a largest value below it
+
 # What negative connections are under each sign rule.
 SIGN_RULES: Mapping[SignRule, str] = {
     "positive": "set to zero",
@@ -106,6 +189,13 @@ LEVELS: Mapping[str, LevelRange] = {
     "absolute": LevelRange("Weakest connection kept", 0.3, 0.0, 1.0),
     "proportional": LevelRange("Share of pairs kept", 0.1, 0.01, 1.0, in_percent=True),
 }
+
+
+def levels_of(kind: ConnectivityKind) -> Mapping[str, LevelRange]:
+    """The same for a kind of connectivity: weights other than functional connectivity may be of any size."""
+    return LEVELS if kind.functional else {**LEVELS, "absolute": replace(LEVELS["absolute"], default=0.0, high=np.inf)}
+
+
 # Rounding of a matrix computed in single precision or printed with six digits, as a share of its largest weight.
 _SYMMETRY_TOLERANCE = 1e-6
 
@@ -136,8 +226,10 @@ class ConnectomeSettings(Options):
     threshold: ThresholdRule = option(
         "absolute",
         title="Threshold",
-        help="Drop connections below a weight, keep the strongest share of all pairs, or keep all.",
+        help="Drop connections below a weight, keep the strongest share of all pairs, or keep all. Default: absolute "
+        "for functional connectivity, none for any other.",
         choices=get_args(ThresholdRule),
+        default_of=lambda cohort: cohort.kind.threshold,
         shown={"absolute": "Weight", "proportional": "Share", "none": "None"},
         link="threshold",
     )
@@ -167,6 +259,11 @@ class ConnectomeSettings(Options):
         if self.threshold == "proportional" and not 0 < self.level <= 1:
             raise InputError(f"A proportional threshold keeps a share above 0 and up to 1, not {self.level}.")
 
+    @classmethod
+    def usual(cls, kind: ConnectivityKind, **chosen: Any) -> Self:
+        """What was chosen, and for all else what is usual for a kind of connectivity."""
+        return cls(**{"threshold": kind.threshold, **chosen})
+
     @property
     def kept(self) -> str:
         """Which connections are kept, in words."""
@@ -177,11 +274,11 @@ class ConnectomeSettings(Options):
             "none": "connections of any strength",
         }[self.threshold]
 
-    def describe(self) -> str:
-        """Say it in words, for captions."""
-        signs = f"negative connections {SIGN_RULES[self.sign]}"
+    def describe(self, kind: ConnectivityKind = KINDS[ESTIMATED]) -> str:
+        """Say it in words, for captions; structural connectivity has no negative connections to speak of."""
+        signs = "" if kind.key == "structural" else f"; negative connections {SIGN_RULES[self.sign]}"
         tree = ", with the maximum spanning tree" if self.backbone else ""
-        return f"{ESTIMATORS[self.estimator].words}; {signs}; {self.kept}{tree}"
+        return f"{kind.source(self.estimator)}{signs}; {self.kept}{tree}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +298,8 @@ class BrainGraph:
     connectivity : ndarray, shape (n_regions, n_regions), or None
         The whole matrix behind the weights, on which FC strength is, as in the paper: Pearson correlation, or
         connectivity as it was brought. None where it is not known.
+    kind : ConnectivityKind
+        What that connectivity is.
     """
 
     weights: NDArray[np.float64]
@@ -209,6 +308,7 @@ class BrainGraph:
     settings: ConnectomeSettings | None = None
     simulated: bool = False
     connectivity: NDArray[np.float64] | None = None
+    kind: ConnectivityKind = KINDS[ESTIMATED]
     n_edges: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -236,6 +336,45 @@ class BrainGraph:
 
 
 Graph = BrainGraph | NDArray[np.float64]
+
+
+def is_correlation(connectivity: NDArray[np.float64]) -> bool:
+    """Whether a matrix's connections can be correlations; its diagonal and rounding do not count."""
+    off_diagonal = connectivity - np.diag(np.diag(connectivity))
+    return bool(np.abs(off_diagonal).max() <= 1 + 1e-6)
+
+
+def has_unit_diagonal(connectivity: NDArray[np.float64]) -> bool:
+    """Whether a matrix is one of correlations: none beyond ±1, and every region that has any is 1 with itself."""
+    diagonal = np.diag(connectivity)
+    connected = (connectivity - np.diag(diagonal)).any(axis=0)
+    return is_correlation(connectivity) and bool(np.allclose(diagonal[connected], 1, rtol=0, atol=1e-6))
+
+
+def spans_decades(weights: NDArray[np.float64]) -> bool:
+    """Whether weights above zero differ so much that a linear scale would show only the few strongest."""
+    weak, strong = np.percentile(weights[weights > 0], (5, 95)) if (weights > 0).any() else (1.0, 1.0)
+    return bool(strong >= _SPAN_OF_WEIGHTS * weak)
+
+
+def told_kind(connectivity: NDArray[np.float64]) -> GivenKind | None:
+    """Tell from a matrix's values what it is, or None where they do not.
+
+    A negative value, or a diagonal of ones with nothing beyond ±1, is functional. Without either, counts, weights over
+    decades and tiny weights are structural.
+
+    Parameters
+    ----------
+    connectivity : ndarray, shape (n_regions, n_regions)
+    """
+    weights = connectivity[~np.eye(len(connectivity), dtype=bool)]
+    weights = weights[weights != 0]
+    if weights.size == 0 or (weights == 1).all():
+        return None
+    if weights.min() < 0 or has_unit_diagonal(connectivity):
+        return "functional"
+    counts = weights.max() > 1 and bool((weights == np.round(weights)).all())
+    return "structural" if counts or weights.max() < _TINY_WEIGHT or spans_decades(weights) else None
 
 
 def graph_weights(graph: Graph) -> NDArray[np.float64]:

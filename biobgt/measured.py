@@ -55,9 +55,9 @@ class MeasuredCohort:
         return self.cohort.atlas
 
     def of(self, subject: str | None, settings: ConnectomeSettings | None = None) -> "Measured":
-        """Look at one subject, or with None at the cohort, with one kind of graph."""
+        """Look at one subject, or with None at the cohort, with one kind of graph; by default the usual one."""
         found = None if subject is None else self.cohort[subject]
-        return Measured(self, found, settings or ConnectomeSettings())
+        return Measured(self, found, settings or ConnectomeSettings.usual(self.cohort.kind))
 
     def keep(self, key: Key, measure: Callable[[], Result]) -> Result:
         """Measure what is not kept, and keep it."""

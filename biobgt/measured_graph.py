@@ -8,7 +8,15 @@ from biobgt.atlas import Atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import TangentSpace, graph_from_connectivity, subject_connectivity
 from biobgt.errors import InputError
-from biobgt.graph import BrainGraph, ConnectomeSettings, Matrix
+from biobgt.graph import (
+    ESTIMATORS,
+    PEARSON,
+    BrainGraph,
+    ConnectivityKind,
+    ConnectomeSettings,
+    Matrix,
+    has_unit_diagonal,
+)
 from biobgt.kept_results import CONNECTIVITY, GRAPH, MEAN_CONNECTIVITY, TANGENT_SPACE, Key, Kind
 
 if TYPE_CHECKING:
@@ -55,6 +63,21 @@ class MeasuredGraph:
             raise InputError("This is about one subject: name the subject.")
         return self.one
 
+    @property
+    def kind(self) -> ConnectivityKind:
+        """What the connectivity of the subject, or of the cohort, is."""
+        return self.cohort.kind if self.one is None else self.cohort.kind_of(self.one)
+
+    @property
+    def quantity(self) -> str:
+        """What values of the subject's connectivity are called on scales and axes: r only where these are correlations.
+
+        A matrix stands for itself, whatever the estimator, unless it was transformed to Fisher z.
+        """
+        given, estimator = self.subject.connectivity, ESTIMATORS[self.settings.estimator]
+        correlated = given is None or (self.kind.functional and has_unit_diagonal(given))
+        return estimator.quantity if correlated or estimator.key != PEARSON else self.kind.quantity
+
     def of(self, subject: str) -> Self:
         """Look at another subject of the cohort."""
         return type(self)(self.whole, self.cohort[subject], self.settings)
@@ -83,6 +106,12 @@ class MeasuredGraph:
     def connectivity(self) -> Matrix:
         """Connectivity by the settings' estimator, shape (n_regions, n_regions)."""
         subject, estimator = self.subject, self.settings.estimator
+        if estimator != PEARSON and not self.kind.functional:
+            raise InputError(
+                f"{ESTIMATORS[estimator].title} is for functional connectivity, and the matrix of subject "
+                f"'{subject.id}' is not ({self.kind.key}). Choose {ESTIMATORS[PEARSON].title}, which takes a matrix as "
+                "it is."
+            )
 
         def measure() -> Matrix:
             if estimator != "tangent":
@@ -118,5 +147,6 @@ class MeasuredGraph:
                 subject=self.subject.id,
                 simulated=self.subject.simulated,
                 whole=self.pearson(),
+                kind=self.kind,
             ),
         )

@@ -34,7 +34,8 @@ class MeasuredModules(MeasuredGraph):
         from biobgt.modules.finding import measure_modules
 
         how = options.part(ModuleOptions)
-        return self.keep(MODULES, how, lambda: measure_modules(self.graph(), self.pearson(), how))
+        whole = self.pearson() if self.kind.functional else None
+        return self.keep(MODULES, how, lambda: measure_modules(self.graph(), whole, how))
 
     def graph_of_modules(self, options: ModuleOptions) -> BrainGraph:
         """The graph in which modules are sought."""

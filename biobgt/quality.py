@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from biobgt.atlas import Atlas
 from biobgt.autocorrelation import effective_timepoints
 from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import is_correlation, subject_connectivity
+from biobgt.connectome import subject_connectivity, subject_kind
+from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind, is_correlation
 from biobgt.wording import counted
 
 MIN_TIMEPOINTS = 100
@@ -48,30 +49,43 @@ class QualityFlag:
     level: Level = "warning"
 
 
-def quality_flags(subject: Subject, atlas: Atlas) -> tuple[QualityFlag, ...]:
-    """Look at a subject's length, silent, missing and copied regions, mean connectivity and shape."""
-    return (*_length_flags(subject), *_region_flags(subject, atlas), *_connectivity_flags(subject))
+def quality_flags(subject: Subject, atlas: Atlas, kind: ConnectivityKind | None = None) -> tuple[QualityFlag, ...]:
+    """Look at a subject's length, silent, missing and copied regions, mean connectivity and shape.
+
+    Parameters
+    ----------
+    subject : Subject
+    atlas : Atlas
+    kind : ConnectivityKind, optional
+        What its connectivity is; by default as far as its values tell.
+    """
+    correlated = _is_correlated(subject, kind)
+    flags = (*_length_flags(subject), *_region_flags(subject, atlas))
+    if not correlated:
+        return flags  # counts and other weights have a scale of their own
+    return (*flags, *_copied_flags(subject, atlas), *_connectivity_flags(subject))
 
 
 def quality_table(cohort: Cohort) -> pd.DataFrame:
     """One row per subject: mean connectivity, silent and copied regions, and its flags in words.
 
-    A scan that occurs twice is flagged too.
+    A scan that occurs twice is flagged too. Means are of FC, and called otherwise where connectivity is not functional.
     """
     rows = []
     means = [mean_connectivity(subject) for subject in cohort]
     twins = same_scans(cohort, means)
     for subject, (mean, strength) in zip(cohort, means, strict=True):
-        flags = (*quality_flags(subject, cohort.atlas), *_twin_flags(twins.get(subject.id, ())))
+        kind = cohort.kind_of(subject)
+        flags = (*quality_flags(subject, cohort.atlas, kind), *_twin_flags(twins.get(subject.id, ())))
         rows.append(
             {
                 "subject": subject.id,
                 "group": subject.group,
                 "time points": subject.n_timepoints,
                 "silent regions": len(subject.silent_regions),
-                "same series": len(same_series(subject)),
-                "mean FC": mean,
-                "mean |FC|": strength,
+                "same series": len(same_series(subject, kind)),
+                cohort.kind.named("mean FC"): mean,
+                cohort.kind.named("mean |FC|"): strength,
                 "warnings": "; ".join(flag.sentence for flag in flags if flag.level == "warning"),
                 "notes": "; ".join(flag.sentence for flag in flags if flag.level == "note"),
             }
@@ -97,28 +111,42 @@ def same_scans(cohort: Cohort, means: Sequence[tuple[float, float]]) -> dict[str
         return {}
     from scipy.spatial import KDTree  # brings much of SciPy, which a page's first start need not wait for
 
-    near = KDTree([means_of for means_of, _ in known]).query_pairs(SAME_MEAN)
+    unit = 1.0 if cohort.kind.functional else max(means_of[1] for means_of, _ in known)  # of weights of any size
+    near = KDTree([means_of for means_of, _ in known]).query_pairs(SAME_MEAN * unit)
     found: dict[str, list[str]] = defaultdict(list)
     for i, j in sorted(near):
         one, other = known[i][1], known[j][1]
         if one.n_regions == other.n_regions and np.allclose(
-            subject_connectivity(one), subject_connectivity(other), rtol=0, atol=SAME_CONNECTION
+            subject_connectivity(one), subject_connectivity(other), rtol=0, atol=SAME_CONNECTION * unit
         ):
             found[one.id].append(other.id)
             found[other.id].append(one.id)
     return {name: tuple(others) for name, others in found.items()}
 
 
-def same_series(subject: Subject) -> tuple[int, ...]:
+def same_series(subject: Subject, kind: ConnectivityKind | None = None) -> tuple[int, ...]:
     """Find the regions (counted from 0) whose series is that of another region, up to sign, scale and rounding.
 
     Of a subject brought as a matrix they are those with a correlation of ±1; other weights say nothing of it.
+
+    Parameters
+    ----------
+    subject : Subject
+    kind : ConnectivityKind, optional
+        What its connectivity is; by default as far as its values tell.
     """
-    if subject.connectivity is not None and not is_correlation(subject.connectivity):
+    if not _is_correlated(subject, kind):
         return ()
     correlation = np.abs(subject_connectivity(subject))
     off_diagonal = np.where(np.eye(len(correlation), dtype=bool), 0, correlation)
     return tuple(np.flatnonzero((off_diagonal > SAME_SERIES).any(axis=0)).tolist())
+
+
+def _is_correlated(subject: Subject, kind: ConnectivityKind | None) -> bool:
+    """Whether connectivity is correlation, estimated here or brought."""
+    if subject.connectivity is None:
+        return True
+    return (kind or subject_kind(subject)).functional and is_correlation(subject.connectivity)
 
 
 def mean_connectivity(subject: Subject) -> tuple[float, float]:
@@ -169,23 +197,29 @@ def _region_flags(subject: Subject, atlas: Atlas) -> list[QualityFlag]:
         )
     silent = tuple(region for region in subject.silent_regions if region not in subject.missing_regions)
     if silent:
-        flags.append(QualityFlag("silent regions", f"No signal in {_names(silent, atlas)}; connected to nothing."))
-    same = same_series(subject)
-    if same:
-        flags.append(
-            QualityFlag(
-                "same series",
-                f"{_names(same, atlas)} have the same series as another region: columns were copied, or one signal "
-                "was extracted under several names. Connections among them mean nothing.",
-            )
+        names = _names(silent, atlas)
+        said = (
+            f"No signal in {names}; connected to nothing." if subject.series is not None else f"Unconnected: {names}."
         )
+        flags.append(QualityFlag("silent regions", said))
     return flags
+
+
+def _copied_flags(subject: Subject, atlas: Atlas) -> list[QualityFlag]:
+    same = same_series(subject, KINDS[ESTIMATED])
+    if not same:
+        return []
+    return [
+        QualityFlag(
+            "same series",
+            f"{_names(same, atlas)} have the same series as another region: columns were copied, or one signal "
+            "was extracted under several names. Connections among them mean nothing.",
+        )
+    ]
 
 
 def _connectivity_flags(subject: Subject) -> list[QualityFlag]:
     mean, strength = mean_connectivity(subject)
-    if subject.connectivity is not None and not is_correlation(subject.connectivity):
-        return []  # counts and other weights have a scale of their own
     if mean > MAX_MEAN_FC:
         return [
             QualityFlag(

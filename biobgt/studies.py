@@ -13,8 +13,7 @@ import pandas as pd
 from biobgt.assets import asset
 from biobgt.atlas import Atlas
 from biobgt.cohort import Subject
-from biobgt.connectome import is_correlation
-from biobgt.graph import ConnectomeSettings
+from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind, ConnectomeSettings, is_correlation
 from biobgt.hubs.perturbation import DEFAULT_PERTURBATION
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.study_reliability import STUDY_ATLAS, STUDY_ATLAS_TITLE
@@ -118,6 +117,7 @@ def study_sweep(
     *,
     perturbation: str = DEFAULT_PERTURBATION,
     subject: Subject | None = None,
+    kind: ConnectivityKind = KINDS[ESTIMATED],
 ) -> StudySweep:
     """Find the ABIDE subjects whose graphs were made as these are.
 
@@ -129,8 +129,10 @@ def study_sweep(
     perturbation : {"control", "remove"}
     subject : Subject, optional
         One loaded as a matrix that holds no correlations has no norm.
+    kind : ConnectivityKind
+        What its connectivity is; only functional connectivity has a norm.
     """
-    if why := _another_kind(atlas, subject):
+    if why := _another_kind(atlas, subject, kind):
         return StudySweep(None, f"No norm is shown: {why}.")
     level, differences = _study_level(settings, sorted(_table("abide_plausibility")["level"].unique()))
     if level is None:
@@ -153,14 +155,15 @@ def _sweep_at(level: float, perturbation: str) -> StudySweep:
     return StudySweep(rows[["gamma", "reference", "mean", "sd"]].reset_index(drop=True), note)
 
 
-def _another_kind(atlas: Atlas, subject: Subject | None) -> str:
+def _another_kind(atlas: Atlas, subject: Subject | None, kind: ConnectivityKind) -> str:
     """Why ABIDE's norms do not apply to a subject at all, or nothing where they may."""
     if atlas.name != STUDY_ATLAS or atlas.n_regions != STUDY_REGIONS:
         return (
             f"ABIDE was measured on the {STUDY_REGIONS} regions of Craddock CC200, this subject has the "
             f"{atlas.n_regions} of {atlas.title}, and these measures depend on the number and size of regions"
         )
-    if subject is not None and subject.connectivity is not None and not is_correlation(subject.connectivity):
+    given = None if subject is None else subject.connectivity
+    if not kind.functional or (given is not None and not is_correlation(given)):
         return "ABIDE's connectivity is correlation, and this subject's matrix holds something else"
     return ""
 
@@ -185,7 +188,12 @@ def _study_level(settings: ConnectomeSettings, levels: Sequence[float]) -> tuple
 
 
 def study_modules(
-    settings: ConnectomeSettings, options: ModuleOptions, atlas: Atlas, *, subject: Subject | None = None
+    settings: ConnectomeSettings,
+    options: ModuleOptions,
+    atlas: Atlas,
+    *,
+    subject: Subject | None = None,
+    kind: ConnectivityKind = KINDS[ESTIMATED],
 ) -> StudyModules:
     """Find the modules of the ABIDE subjects whose graphs and modules were made as these are.
 
@@ -198,8 +206,10 @@ def study_modules(
         Only the study's own has a norm: the number of modules, Q and agreement with networks depend on the regions.
     subject : Subject, optional
         One loaded as a matrix that holds no correlations has no norm.
+    kind : ConnectivityKind
+        What its connectivity is; only functional connectivity has a norm.
     """
-    if why := _another_kind(atlas, subject):
+    if why := _another_kind(atlas, subject, kind):
         return StudyModules(None, f"No real groups are shown for comparison: {why}.")
     graphs = {
         ConnectomeSettings(): "positive, at least 0.3",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from biobgt.assets import asset
 from biobgt.atlas import Atlas
-from biobgt.graph import ConnectomeSettings
+from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind, ConnectomeSettings
 from biobgt.hubs.hub_options import DEFAULT_GAMMA
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.hubs.perturbation import DEFAULT_PERTURBATION
@@ -63,6 +63,7 @@ def study_reliability(
     *,
     gamma: float = DEFAULT_GAMMA,
     perturbation: str = DEFAULT_PERTURBATION,
+    kind: ConnectivityKind = KINDS[ESTIMATED],
 ) -> StudyReliability:
     """Find how reliable hub measures are on graphs that were made as these are.
 
@@ -74,8 +75,10 @@ def study_reliability(
         Of node entanglement, in units of 1/mean(λ).
     perturbation : {"control", "remove"}
         Of node entanglement.
+    kind : ConnectivityKind
+        What connectivity is.
     """
-    if differences := _differences(settings, atlas):
+    if differences := _differences(settings, atlas, kind):
         return StudyReliability(None, f"Reliability was not measured for graphs like these ({', '.join(differences)}).")
     return _reliability_at(gamma, perturbation)
 
@@ -93,8 +96,10 @@ def _reliability_at(gamma: float, perturbation: str) -> StudyReliability:
     return StudyReliability(rows.drop(columns=[f"n_people {cohort}" for cohort in cohorts]), note, cohorts)
 
 
-def _differences(settings: ConnectomeSettings, atlas: Atlas) -> list[str]:
+def _differences(settings: ConnectomeSettings, atlas: Atlas, kind: ConnectivityKind) -> list[str]:
     found = []
+    if not kind.functional:
+        found.append("the study is of functional connectivity")
     if atlas.name != STUDY_ATLAS:
         found.append(f"the study is on {STUDY_ATLAS_TITLE}, this subject on {atlas.title}")
     if settings != STUDY_SETTINGS:

@@ -36,6 +36,11 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def power_of_ten(exponent: int) -> str:
+    """A power of ten, for the ticks of logarithmic scales: 0.01, 1000, 1e-8."""
+    return f"{10.0**exponent:g}" if -3 < exponent < 5 else f"1e{exponent}"
+
+
 def signed(value: float, decimals: int = 2) -> str:
     """Write a number with a true minus sign, and none before zero; ``not defined`` for NaN."""
     return "not defined" if value != value else f"{round(value, decimals) or 0.0:.{decimals}f}".replace("-", "−")

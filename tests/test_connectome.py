@@ -147,8 +147,12 @@ def test_cohort_connectivity_reports_progress(cohort):
 @given(matrices, st.floats(0, 1))
 def test_absolute_threshold_keeps_what_is_strong(matrix, level):
     settings = ConnectomeSettings(sign="signed", threshold="absolute", level=level)
-    weights = graph_from_connectivity(matrix, settings).weights
-    np.testing.assert_array_equal(weights, np.where(np.abs(matrix) >= level, matrix, 0))
+    kept = np.where(np.abs(matrix) >= level, matrix, 0)
+    if matrix.any() and not kept.any():
+        with pytest.raises(InputError, match="no connection left"):
+            graph_from_connectivity(matrix, settings)
+        return
+    np.testing.assert_array_equal(graph_from_connectivity(matrix, settings).weights, kept)
 
 
 @given(arrays(np.float64, (7, 7), elements=st.floats(0.01, 1), unique=True).map(symmetric), st.floats(0.05, 1))
@@ -164,6 +168,10 @@ def test_proportional_threshold_equals_bctpy(matrix, share):
 @given(matrices)
 def test_sign_rules(matrix):
     everything = {"threshold": "none"}
+    if matrix.any() and matrix.max() <= 0:
+        with pytest.raises(InputError, match="sign rule"):
+            graph_from_connectivity(matrix, ConnectomeSettings(sign="positive", **everything))
+        return
     positive = graph_from_connectivity(matrix, ConnectomeSettings(sign="positive", **everything)).weights
     absolute = graph_from_connectivity(matrix, ConnectomeSettings(sign="absolute", **everything)).weights
     signed = graph_from_connectivity(matrix, ConnectomeSettings(sign="signed", **everything)).weights

@@ -13,7 +13,7 @@ import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
 from biobgt.atlas import LABELLINGS
-from biobgt.graph import LEVELS
+from biobgt.graph import ESTIMATED, KINDS, LEVELS, ConnectivityKind, levels_of
 from biobgt.model.pretrained import pretrained_names
 from biobgt.options import Option, Plain, written
 from biobgt.project import Project
@@ -64,14 +64,21 @@ class Link:
         return replace(self, subject=subject, said={}, choices=choices, problems=tuple(problems))
 
 
-def read_link(params: Mapping[str, str]) -> Link:
-    """Read a view from the parameters of an address; :meth:`Link.checked` reads the rest for its cohort."""
+def read_link(params: Mapping[str, str], kind: ConnectivityKind = KINDS[ESTIMATED]) -> Link:
+    """Read a view from the parameters of an address; :meth:`Link.checked` reads the rest for its cohort.
+
+    Parameters
+    ----------
+    params : mapping of str to str
+    kind : ConnectivityKind
+        Of the cohort's connectivity, on which defaults and bounds of thresholds depend.
+    """
     problems: list[str] = []
     cohort = params.get(COHORT, DEFAULT_COHORT)
     if cohort not in DEMO_COHORTS:
         problems.append(shown_instead(COHORT, cohort, DEMO_COHORTS[DEFAULT_COHORT]))
         cohort = DEFAULT_COHORT
-    settings = _read_settings(params, problems)
+    settings = _read_settings(params, kind, problems)
     model = _read_model(params.get(MODEL, FITTING), problems)
     known = linked_options()
     said = {name: params[name] for name in params if name in known}
@@ -101,7 +108,7 @@ def link_of_project(project: Project) -> Link:
     """The view that a project was saved with; what cannot be used in it is replaced, and named."""
     said = {name: _as_text(value) for name, value in {**project.view, **project.settings.as_dict()}.items()}
     said.pop(COHORT, None)
-    link = read_link(said).checked(project.cohort)
+    link = read_link(said, project.cohort.kind).checked(project.cohort)
     problems = tuple(problem.replace(LINKS, PROJECTS, 1) for problem in link.problems)
     return replace(link, cohort=OWN, problems=problems)
 
@@ -161,7 +168,7 @@ def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems:
     return choices
 
 
-def _read_settings(params: Mapping[str, str], problems: list[str]) -> ConnectomeSettings:
+def _read_settings(params: Mapping[str, str], kind: ConnectivityKind, problems: list[str]) -> ConnectomeSettings:
     values: dict[str, Any] = {}
     for name, one in ConnectomeSettings.declared().items():
         if name == _LEVEL or name not in params:  # what a level means depends on the threshold
@@ -173,14 +180,14 @@ def _read_settings(params: Mapping[str, str], problems: list[str]) -> Connectome
             problems.append(shown_instead(name, params[name], written(one.default)))
         else:
             values[name] = value
-    made = ConnectomeSettings(**values)
-    return replace(made, level=_read_level(params.get(_LEVEL), made.threshold, problems))
+    made = ConnectomeSettings.usual(kind, **values)
+    return replace(made, level=_read_level(params.get(_LEVEL), made.threshold, kind, problems))
 
 
-def _read_level(text: str | None, rule: str, problems: list[str]) -> float:
+def _read_level(text: str | None, rule: str, kind: ConnectivityKind, problems: list[str]) -> float:
     if rule not in LEVELS:
         return ConnectomeSettings().level
-    about = LEVELS[rule]
+    about = levels_of(kind)[rule]
     if text is None:
         return about.default
     try:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
 from biobgt.figures.catalogue import FIGURES
-from biobgt.graph import LEVELS
+from biobgt.graph import LEVELS, levels_of
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.options import Option, Options, Plain, written
@@ -46,6 +46,9 @@ def follow_cohort(before: Cohort, now: Cohort) -> None:
     for name, one in linked_options().items():
         if not one.of_model and name in st.session_state and _plain(st.session_state[name]) == one.default_for(before):
             st.session_state[name] = for_widget(one.default_for(now))
+    if before.kind.functional != now.kind.functional:  # a level of one is none of the other
+        st.session_state["threshold"] = now.kind.threshold
+        st.session_state[LEVEL_KEYS["absolute"]] = levels_of(now.kind)["absolute"].default
 
 
 def session_choices() -> dict[str, Plain]:

@@ -141,6 +141,7 @@ def _all_edits(batch: Batch, own: Cohort) -> HandEdits:
         removed={name: file for name, file in before.removed.items() if name not in here} | dict(now.removed),
         atlas_as_read=of_atlas.atlas_as_read,
         atlas=of_atlas.atlas,
+        given=now.given or before.given,
     )
 
 

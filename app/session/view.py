@@ -56,7 +56,7 @@ class LoadedCohort:
         return MeasuredCohort(self.cohort, self.store, watch_with_spinner)
 
     def changed_to(self, cohort: Cohort) -> "LoadedCohort":
-        """The cohort after a change: what was measured is kept only where no subject's numbers and no region changed.
+        """The cohort after a change: what was measured is kept only where no number, no region and no kind changed.
 
         Groups may have. Nothing that is kept depends on them but through the ids of a group's members.
         """
@@ -161,6 +161,9 @@ def _model_store(name: str, sha256: str) -> MemoryStore:
 
 
 def _same_measurements(one: Cohort, other: Cohort) -> bool:
-    return one.atlas is other.atlas and [
-        (subject.id, id(subject.series), id(subject.connectivity)) for subject in one
-    ] == [(subject.id, id(subject.series), id(subject.connectivity)) for subject in other]
+    return (
+        one.atlas is other.atlas
+        and one.given == other.given
+        and [(subject.id, id(subject.series), id(subject.connectivity)) for subject in one]
+        == [(subject.id, id(subject.series), id(subject.connectivity)) for subject in other]
+    )

@@ -46,17 +46,20 @@ def takes(name: str, provider: Callable[..., Any], *, panel: str) -> Callable[[J
     name : str
         The job's parameter.
     provider : callable
+        What the job takes, too, such as the cohort, it is given and does not take away.
     panel : str
         The heading under which ``--help`` lists the options of the provider.
     """
 
     def decorate(job: Job) -> Job:
-        provided = {key: _under(panel, parameter) for key, parameter in signature(provider).parameters.items()}
-        own = [parameter for key, parameter in signature(job).parameters.items() if key != name]
+        wanted, jobs = signature(provider).parameters, signature(job).parameters
+        provided = {key: _under(panel, parameter) for key, parameter in wanted.items() if key not in jobs}
+        own = [parameter for key, parameter in jobs.items() if key != name]
 
         @wraps(job)
         def command(**values: Any) -> None:
-            value = provider(**{key: values.pop(key) for key in provided})
+            shared = {key: values[key] for key in wanted if key in jobs}
+            value = provider(**shared, **{key: values.pop(key) for key in provided})
             job(**{name: value}, **values)
 
         # Arguments before options, as a signature must have them; each decorator keeps its own options together.
@@ -172,6 +175,15 @@ def _where(
     return Where(workers, scheduler, results)
 
 
+def chosen_settings(**chosen: Any) -> dict[str, Any]:
+    """How graphs are to be made, as far as it was chosen: the rest follows from the cohort's kind of connectivity."""
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _settings_of(cohort: Cohort, **chosen: Any) -> ConnectomeSettings:
+    return ConnectomeSettings.usual(cohort.kind, **chosen_settings(**chosen))
+
+
 def folder_store(folder: Path | None, cohort: Cohort) -> "FolderStore | None":
     """The store of a cohort's results in a folder; None where none is named."""
     if folder is None:
@@ -188,5 +200,11 @@ read_arguments.__signature__ = Signature(  # type: ignore[attr-defined]  # :func
     [*_first, *_parameters(ReadOptions), *_of_images]
 )
 reads_cohort = takes("cohort", read_arguments, panel="What to read")
-takes_settings = takes_options("settings", ConnectomeSettings, panel="Brain graph")
+_of_graphs = [
+    parameter.replace(default=None) if ConnectomeSettings.declared()[parameter.name].default_of else parameter
+    for parameter in _parameters(ConnectomeSettings)
+]
+chosen_settings.__signature__ = Signature(_of_graphs)  # type: ignore[attr-defined]  # :func:`takes` reads it
+_settings_of.__signature__ = Signature([Parameter("cohort", Parameter.KEYWORD_ONLY), *_of_graphs])  # type: ignore[attr-defined]
+takes_settings = takes("settings", _settings_of, panel="Brain graph")
 takes_workers = takes("where", _where, panel="Where to run")

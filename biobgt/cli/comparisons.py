@@ -28,7 +28,7 @@ from biobgt.cohort_tables import measure_each
 from biobgt.covariate_words import not_ruled_out
 from biobgt.false_discoveries import FDR, passes
 from biobgt.graph import ConnectomeSettings
-from biobgt.groups.cohort_features import WHOLE, CohortFeatures, comparison_rows
+from biobgt.groups.cohort_features import CohortFeatures, comparison_rows, whole_connectivity
 from biobgt.groups.comparison_options import (
     COMPARED_IN,
     HUBS,
@@ -74,7 +74,7 @@ def compare(
     options = ComparisonOptions(first=groups[0], second=groups[1], **chosen)
     planned = plan_comparison(cohort, options)
     check_design(planned.people.design, sum(planned.people.sizes.values()))
-    settings = WHOLE if options.of == NETWORKS else settings
+    settings = whole_connectivity(cohort.kind) if options.of == NETWORKS else settings
     with results_folder(out, job=f"compare {options.of}") as folder:
         path = folder / f"compare_{options.of}.csv"
         (_compare_modules if options.of == MODULES else _compare_measure)(planned, options, settings, where, path)

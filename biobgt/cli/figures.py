@@ -10,11 +10,11 @@ import typer
 from biobgt.cli.arguments import (
     OutOption,
     ResultsOption,
+    chosen_settings,
     folder_store,
     read_arguments,
     takes,
     takes_options,
-    takes_settings,
 )
 from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
@@ -48,11 +48,11 @@ _reading.__signature__ = Signature([_name, *_how_to_read.values()])  # type: ign
 
 
 @takes("reading", _reading, panel="What to read")
-@takes_settings
+@takes("graph", chosen_settings, panel="Brain graph")
 @takes_options("style", PaperStyle, panel="Look of the figure")
 def figure(
     reading: Reading,
-    settings: ConnectomeSettings,
+    graph: dict[str, Any],
     style: PaperStyle,
     out: OutOption,
     subject: Annotated[str | None, typer.Option(help="Subject to draw. Default: the first.")] = None,
@@ -83,12 +83,13 @@ def figure(
     if figure_name == PANELS:
         from biobgt.cli.panel_figures import panels_asked_for, write_panels
 
-        asked, cohorts = panels_asked_for(reading, settings, subject=subject, options=options, request=request)
+        asked, cohorts = panels_asked_for(reading, graph, subject=subject, options=options, request=request)
         write_panels(asked, cohorts, style=style, formats=formats, out=out, name=name or PANELS, results=results)
         return
     wanted = _from_file(request, figure_name, subject, options) if request is not None else None
     cohort, ref = find_cohort(reading, wanted)
     if wanted is None:
+        settings = ConnectomeSettings.usual(cohort.kind, **graph)
         wanted = request_of(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
     made = make_files(MeasuredCohort(cohort, folder_store(results, cohort)), wanted, style=style, formats=formats)
     name = name or wanted.figure

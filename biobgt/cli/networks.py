@@ -1,5 +1,7 @@
 """Jobs about networks: hubs and modules of a subject or a cohort, as tables."""
 
+from typing import Any
+
 import pandas as pd
 
 from biobgt.cli.arguments import (
@@ -55,7 +57,8 @@ def hubs(
         write_table(result.groups, folder / "hub_groups.csv")
         write_table(result.agreement, folder / "hub_agreement.csv")
         write_table(result.summary, folder / "hub_agreement_summary.csv")
-        norms = study_reliability(settings, cohort.atlas, gamma=options.gamma, perturbation=options.perturbation)
+        how: dict[str, Any] = {"gamma": options.gamma, "perturbation": options.perturbation, "kind": cohort.kind}
+        norms = study_reliability(settings, cohort.atlas, **how)
         if norms.table is not None:
             write_table(norms.table.reset_index(), folder / "hub_reliability_study.csv")
         if options.halves:
@@ -67,17 +70,18 @@ def hubs(
     print_line(agreement_sentence(result.agreement, n_nulls=options.nulls))
     for sentence in little_strength_of(cohort):
         print_line(sentence)
-    _print_reliability(norms, result.halves)
+    _print_reliability(cohort, norms, result.halves)
     print_line(f"Hub tables of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")
 
 
-def _print_reliability(norms: StudyReliability, halves: pd.DataFrame) -> None:
+def _print_reliability(cohort: Cohort, norms: StudyReliability, halves: pd.DataFrame) -> None:
     """Print how reliable each measure is in the study, where that applies, and in these subjects, where asked."""
     if norms.table is not None:
         print_table(norms.table.reset_index(), title="Reliability of hub measures in the study")
     print_line(norms.note)
     if halves.empty:
-        print_line("The reliability of these subjects' own hubs was not measured; --halves measures it.")
+        if any(subject.series is not None for subject in cohort):
+            print_line("The reliability of these subjects' own hubs was not measured; --halves measures it.")
         return
     known = halves[halves["why_not"] == ""]
     if len(known):

@@ -30,7 +30,7 @@ class NamedPanels(PanelOptions):
 
 def panels_asked_for(
     reading: dict[str, Any],
-    settings: ConnectomeSettings,
+    graph: dict[str, Any],
     *,
     subject: str | None,
     options: list[str] | None,
@@ -42,8 +42,8 @@ def panels_asked_for(
     ----------
     reading : dict
         What to read and how.
-    settings : ConnectomeSettings
-        Of the graphs, where there is no request file.
+    graph : dict
+        What was chosen of the settings of graphs, where there is no request file.
     subject : str or None
         By default the first.
     options : list of str or None
@@ -58,6 +58,7 @@ def panels_asked_for(
     given = dict(NamedPanels.read_text(text, of="A figure of panels") for text in options or ())
     chosen = NamedPanels.from_plain(given, of="A figure of panels")
     who = subject or next(iter(cohort.ids), None)
+    settings = ConnectomeSettings.usual(cohort.kind, **graph)
     panels = tuple(request_of(figure, ref, who, settings) for figure in chosen.figures)
     return PanelsRequest(panels, chosen.part(PanelOptions)), {ref: cohort}
 

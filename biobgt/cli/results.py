@@ -87,9 +87,14 @@ def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[s
         "cohort": cohort.name,
         "simulated": cohort.simulated,
         "atlas": cohort.atlas.name,
+        "connectivity": cohort.kind.key,
         **settings.as_dict(),
         **options,
     }
+    if not cohort.kind.functional:
+        rows["estimator"] = "none"
+    if settings.threshold == "none":
+        rows["level"] = ""
     write_table(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)
 
 
@@ -123,10 +128,10 @@ def write_reading(cohort: Cohort, folder: Path) -> None:
 def print_settings(cohort: Cohort, settings: ConnectomeSettings) -> None:
     """Say whether subjects are simulated, how graphs were made, and whose connectivity was not estimated."""
     print_simulated(cohort)
-    print_line(settings.describe())
+    print_line(settings.describe(cohort.kind))
     n_matrices = sum(subject.kind == "connectivity" for subject in cohort)
     if n_matrices:
-        print_line(f"Connectivity taken from the files, without estimation: {counted(n_matrices, 'subject')}.")
+        print_line(f"{cohort.kind.title} taken from the files, not estimated: {counted(n_matrices, 'subject')}.")
 
 
 def print_simulated(cohort: Cohort) -> None:

@@ -273,6 +273,7 @@ def _inputs(ref: CohortRef, cohort: Cohort) -> dict[str, Any]:
         "simulated": has_simulated(ref, cohort),
         "subjects": len(cohort),
         "atlas": {"name": cohort.atlas.name, "title": cohort.atlas.title, "regions": cohort.atlas.n_regions},
+        "connectivity": cohort.kind.key,
         "notes": list(cohort.notes),
         "sources": sources,
     }

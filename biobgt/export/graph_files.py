@@ -76,7 +76,7 @@ def _bids(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
     frame = pd.DataFrame(graph.weights, columns=graph.atlas.regions)
     stem = f"_seg-{''.join(filter(str.isalnum, graph.atlas.name))}_relmat"
     about = {
-        "RelationshipMeasure": "" if graph.settings is None else graph.settings.describe(),
+        "RelationshipMeasure": "" if graph.settings is None else graph.settings.describe(graph.kind),
         "Weighted": True,
         "Directed": False,
         "ValidDiagonal": False,

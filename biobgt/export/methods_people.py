@@ -19,6 +19,14 @@ from biobgt.wording import counted, listed
 
 _SEXES = {"m": "male", "male": "male", "f": "female", "female": "female"}
 _TOLD = {"age": "age", "sex": "sex", "mean_fd": "motion"}  # of every group, where known
+_ESTIMATE = "nuisance regression, filtering and scrubbing"
+# What only the authors know of how connectivity came about, by its kind.
+_STILL_TO_SAY = {
+    "estimated": _ESTIMATE,
+    "functional": f"{_ESTIMATE}; how connectivity was estimated",
+    "structural": "fibre model, tractography, and what the weights of connections are",
+    "other": "what the weights of connections are",
+}
 _NOT_EVIDENCE = (
     "Simulated subjects are not measurements of people; results obtained with them are not evidence about people."
 )
@@ -56,18 +64,20 @@ def acquisition_sentences(cohort: Cohort) -> list[str | ToComplete]:
         every = f", recorded every {_range(trs)} s" if len(trs) == len(lengths) else ""
         said.append(f"Recordings had {_range(lengths)} time points{every}.")
     if n_matrices := len(cohort) - len(lengths):
-        said.append(
-            f"Of {counted(n_matrices, 'recording')} the connectivity matrix was given instead of series, and taken as "
-            "it was."
-        )
+        matrix = f"{'' if cohort.given == 'other' else f'{cohort.given} '}connectivity matrix"
+        said.append(f"Of {counted(n_matrices, 'recording')} the {matrix} was given, and taken as it was.")
     said += _extractions(cohort)
     silent = [n for subject in cohort if (n := len(subject.silent_regions))]
     if silent:
         regions = "1 region" if max(silent) == 1 else f"{_range(silent)} regions"
-        said.append(f"In {counted(len(silent), 'recording')} {regions} had no signal and no connection.")
-    left = ["scanner and field strength", "sequence and voxel size", "instructions (eyes open or closed)"]
-    left += [] if lengths and len(trs) == len(lengths) else ["repetition time"]
-    left += ["preprocessing with its software and version", "nuisance regression, filtering and scrubbing"]
+        none = "no signal and no connection" if lengths else "no connection"
+        said.append(f"In {counted(len(silent), 'recording')} {regions} had {none}.")
+    left = ["scanner and field strength", "sequence and voxel size"]
+    if cohort.kind.functional:
+        left += ["instructions (eyes open or closed)"]
+        left += [] if lengths and len(trs) == len(lengths) else ["repetition time"]
+    left += ["preprocessing with its software and version"]
+    left += [_STILL_TO_SAY[cohort.kind.key]]
     return [*said, ToComplete("; ".join(left))]
 
 
@@ -80,7 +90,8 @@ def _opening(ref: CohortRef, cohort: Cohort) -> str:
     told = counted(people, noun) if people == len(cohort) else f"{len(cohort):,} recordings of {counted(people, noun)}"
     size = f"{told}: {listed(named)}" if named else told
     drawn = f"of the demo cohort '{ref.name}', drawn with seed {ref.seed}: {listed(named)}"
-    return f"We analysed {told} {drawn}." if ref.demo else f"We analysed resting-state fMRI of {size}."
+    kinds = {cohort.kind_of(subject).data: None for subject in cohort}
+    return f"We analysed {told} {drawn}." if ref.demo else f"We analysed {listed(list(kinds))} of {size}."
 
 
 def _named_group(group: str, size: int) -> str:

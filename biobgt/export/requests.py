@@ -146,7 +146,10 @@ class FigureRequest:
 
 
 def cohort_sha256(cohort: Cohort) -> str:
-    """SHA-256 over what figures depend on: regions, places, labels, and every subject's id, group, TR and numbers."""
+    """SHA-256 over what figures depend on: regions, places, labels, and every subject's id, group, TR and numbers.
+
+    The kind of connectivity is part of it where that is not functional.
+    """
     digest = hashlib.sha256()
     atlas = cohort.atlas
     later = LATER_LABELLINGS if atlas.name in BUNDLED else frozenset()
@@ -162,6 +165,8 @@ def cohort_sha256(cohort: Cohort) -> str:
         about = (subject.id, subject.group, subject.kind, subject.tr, numbers.shape)
         digest.update(json.dumps(about).encode())
         digest.update(numbers.tobytes())
+    if not cohort.kind.functional:
+        digest.update(cohort.kind.key.encode())
     return digest.hexdigest()
 
 

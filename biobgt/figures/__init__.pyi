@@ -5,7 +5,7 @@ from .attention_maps import AttentionMaps
 from .attention_received import AttentionReceived
 from .brain import BrainDrawing, brain_caption
 from .connection_strengths import ConnectivityDistribution
-from .connectivity_heatmap import ConnectivityHeatmap, colour_limit
+from .connectivity_heatmap import ColourScale, ConnectivityHeatmap, colour_scale
 from .gamma_sweep import GammaSweep
 from .hub_brains import FiveBrains, HubBrain
 from .hub_curve_options import CurveScale
@@ -34,6 +34,7 @@ __all__ = [
     "AttentionMaps",
     "AttentionReceived",
     "BrainDrawing",
+    "ColourScale",
     "ConnectivityDistribution",
     "ConnectivityHeatmap",
     "CurveScale",
@@ -60,7 +61,7 @@ __all__ = [
     "SubjectAttention",
     "SubjectProbability",
     "brain_caption",
-    "colour_limit",
+    "colour_scale",
     "module_colours",
     "only_regions",
     "order_by_value",

@@ -8,6 +8,7 @@ from biobgt.cohort import Cohort
 from biobgt.figures.frame import whose
 from biobgt.figures.graph_words import NULL_GRAPHS_KEEP
 from biobgt.figures.hub_words import little_strength
+from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind
 from biobgt.hubs.beyond_strength import COMPARISONS, AgainstNulls
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
 from biobgt.hubs.hub_options import NULL_GRAPHS
@@ -81,8 +82,10 @@ def verdict_caption(
     )
 
 
-def comparison_rows(found: Mapping[str, AgainstNulls]) -> list[dict[str, str]]:
-    """One row per comparison for the page's table: what, ρ, range of the null graphs, p."""
+def comparison_rows(
+    found: Mapping[str, AgainstNulls], kind: ConnectivityKind = KINDS[ESTIMATED]
+) -> list[dict[str, str]]:
+    """One row per comparison for the page's table: what, in words of the kind, ρ, range of the null graphs, p."""
     rows = []
     for name, title in COMPARISONS.items():
         one = found[name]
@@ -90,7 +93,7 @@ def comparison_rows(found: Mapping[str, AgainstNulls]) -> list[dict[str, str]]:
         known = one.p == one.p
         rows.append(
             {
-                "Comparison": title,
+                "Comparison": kind.named(title),
                 "Spearman's ρ": signed(one.rho),
                 "Null graphs": spread if known else "not defined",
                 "p": f"{one.p:.2g}" if known else "not defined",
@@ -133,6 +136,8 @@ def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
 
 def little_strength_of(cohort: Cohort) -> list[str]:
     """Say of how many subjects FC strength has little to compare with; nothing where it is none."""
+    if not cohort.kind.functional:
+        return []
     little = sum(has_little_fc_strength(mean_connectivity(subject)[0]) for subject in cohort)
     if not little:
         return []

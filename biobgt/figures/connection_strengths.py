@@ -1,18 +1,18 @@
 """How strong the connections of one subject are, and which of them the brain graph keeps."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.colours import BLUE
-from biobgt.figures.connectivity_heatmap import colour_limit
+from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale
 from biobgt.figures.figure import Figure, NoOptions, registered
 from biobgt.figures.frame import layout, whose
 from biobgt.figures.gaps import with_gaps
 from biobgt.figures.graph_words import graph_citations, graph_methods
-from biobgt.graph import ESTIMATORS
+from biobgt.graph import PEARSON
 from biobgt.wording import percent
 
 if TYPE_CHECKING:
@@ -53,12 +53,14 @@ class ConnectivityDistribution(Figure):
     kept : ndarray of bool, shape (n_regions, n_regions)
         Pairs that are connected in the graph.
     regions : sequence of str, length n_regions
-    limit : float
-        The axis shows at least −limit to limit, in about 50 bins.
-    estimator : str
-        One of :data:`biobgt.graph.ESTIMATORS`.
+    scale : ColourScale
+        The axis shows at least its range, in about 50 bins; pairs without a connection lie off a logarithmic one.
+    quantity : str
+        What the axis stands for.
     mean, mean_strength : float
-        Of the Pearson connectivity, and of its absolute values, over all pairs of regions with signal.
+        Of the Pearson or the given connectivity, and of its absolute values, over all pairs of regions with signal.
+    mean_of : str
+        What these means are of: r, or what the given values are called.
     """
 
     key = "connectivity_distribution"
@@ -69,10 +71,11 @@ class ConnectivityDistribution(Figure):
     matrix: Values
     kept: NDArray[np.bool_]
     regions: "Sequence[str]" = ()
-    limit: float = 1.0
-    estimator: str = "pearson"
+    scale: ColourScale = field(default_factory=ColourScale)
+    quantity: str = "r"
     mean: float = float("nan")
     mean_strength: float = float("nan")
+    mean_of: str = "r"
 
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
@@ -84,22 +87,18 @@ class ConnectivityDistribution(Figure):
             options=options,
             title=f"Connections of {subject.id}",
             simulated=subject.simulated,
-            methods=graph_methods(measured.atlas, settings),
-            citations=graph_citations(measured.atlas, settings),
+            methods=graph_methods(measured),
+            citations=graph_citations(measured),
             subject=subject.id,
             matrix=with_gaps(connectivity, subject),
             kept=measured.graph().weights != 0,
             regions=measured.atlas.regions,
-            limit=colour_limit(connectivity, settings.estimator),
-            estimator=settings.estimator,
+            scale=colour_scale(connectivity, measured.quantity, settings.estimator),
+            quantity=measured.quantity,
             mean=mean,
             mean_strength=mean_strength,
+            mean_of=replace(measured, settings=replace(settings, estimator=PEARSON)).quantity,
         )
-
-    @property
-    def quantity(self) -> str:
-        """What the axis stands for."""
-        return ESTIMATORS[self.estimator].quantity
 
     @property
     def pairs(self) -> tuple[Values, NDArray[np.bool_]]:
@@ -116,7 +115,7 @@ class ConnectivityDistribution(Figure):
     @property
     def bins(self) -> Values:
         """Edges of the bins, shape (n_bins + 1,)."""
-        return strength_bins(*self.pairs, limit=self.limit)
+        return strength_bins(*self.pairs, scale=self.scale)
 
     @property
     def bars(self) -> tuple[Bars, Bars]:
@@ -140,33 +139,39 @@ class ConnectivityDistribution(Figure):
     @property
     def caption(self) -> str:
         """How strong connections are on average, and how many of them are kept."""
-        _, kept = self.pairs
+        (values, kept), of = self.pairs, self.mean_of
+        mean = (
+            f"Mean {of} {self.mean:.2f}, mean |{of}| {self.mean_strength:.2f}."
+            if self.scale.low < 0
+            else f"Mean {of} {self.mean:.3g}."
+        )
+        none = f" {(values == 0).sum():,} of them have no connection, and are not drawn." if self.scale.log else ""
         return (
-            f"{whose(self.subject, self.simulated)}: connectivity over {len(kept):,} pairs of regions. Pearson mean "
-            f"{self.mean:.2f}, mean |r| {self.mean_strength:.2f}. The graph keeps {kept.sum():,} of the pairs "
-            f"({percent(kept.mean(), 1)}), drawn in blue."
+            f"{whose(self.subject, self.simulated)}: connectivity over {len(kept):,} pairs of regions.{none} {mean} "
+            f"The graph keeps {kept.sum():,} of the pairs ({percent(kept.mean(), 1)}), drawn in blue."
         )
 
     def plotly(self) -> "go.Figure":
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        edges = self.bins
+        edges, log = self.scale.place(self.bins), self.scale.log
+        about = "10^%{x:.1f}" if log else "%{x:.2f}" if self.scale.low < 0 else "%{x:.3g}"
         bars = [
             {
                 "type": "bar",
                 "x": (edges[:-1] + edges[1:]) / 2,
                 "y": one.counts,
-                "width": edges[1] - edges[0],
+                "width": np.diff(edges),
                 "name": one.name,
                 "marker": {"color": one.colour, "line": {"width": 0}},
-                "hovertemplate": f"{self.quantity} about %{{x:.2f}}<br>%{{y:,}} pairs {one.name}<extra></extra>",
+                "hovertemplate": f"{self.quantity} about {about}<br>%{{y:,}} pairs {one.name}<extra></extra>",
             }
             for one in self.bars
         ]
         frame = {
             **layout(self.title, self.simulated, height=520, top=84),
-            "xaxis": {"title": {"text": self.quantity}, "zeroline": False},
+            "xaxis": {"title": {"text": self.quantity}, "zeroline": False, **self.scale.ticks},
             "yaxis": {"title": {"text": PAIRS_TITLE}, "rangemode": "tozero"},
             "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": {"text": ""}},
             "barmode": "stack",
@@ -181,8 +186,8 @@ class ConnectivityDistribution(Figure):
         return draw_connectivity_distribution(self, style)
 
 
-def strength_bins(values: Values, kept: NDArray[np.bool_], *, limit: float) -> Values:
-    """Edges of about 50 bins from −limit to limit or farther, one of them where the graph's threshold cut.
+def strength_bins(values: Values, kept: NDArray[np.bool_], *, scale: ColourScale) -> Values:
+    """Edges of about 50 bins over a scale or farther, one of them where the graph's threshold cut.
 
     A bin that lay across the cut would hold pairs of both kinds, and say that weaker pairs were kept than were.
 
@@ -190,21 +195,27 @@ def strength_bins(values: Values, kept: NDArray[np.bool_], *, limit: float) -> V
     ----------
     values : ndarray, shape (n_pairs,)
     kept : ndarray of bool, shape (n_pairs,)
-    limit : float
+    scale : ColourScale
 
     Returns
     -------
     ndarray, shape (n_bins + 1,)
-        Even and the same on both sides of 0.
+        Even and the same on both sides of 0; from 0 on where nothing is negative; of a logarithmic scale, even in
+        logarithms.
     """
-    width = limit / _BINS_PER_SIDE
     cut = float(np.abs(values[kept]).min(initial=np.inf))
+    if scale.log:
+        edges = np.geomspace(scale.low, np.nextafter(max(scale.high, float(values.max())), np.inf), 2 * _BINS_PER_SIDE)
+        if edges[0] < cut < edges[-1]:
+            edges[max(int(np.searchsorted(edges, cut, side="right")) - 1, 1)] = cut
+        return edges
+    width = scale.high / _BINS_PER_SIDE
     per_cut = round(cut / width) if np.isfinite(cut) else 0
     if per_cut:
         width = cut / per_cut
-    n_bins = int(np.ceil(max(limit, float(np.abs(values).max())) / width - 1e-9))
+    n_bins = int(np.ceil(max(scale.high, float(np.abs(values).max())) / width - 1e-9))
     edges = np.arange(-n_bins, n_bins + 1, dtype=np.float64) * width
     if per_cut:  # a bin holds its lower edge and not its upper one: the pair at the cut itself was kept
         edges[n_bins + per_cut] = cut
         edges[n_bins - per_cut] = np.nextafter(-cut, 0)
-    return edges
+    return edges if scale.low < 0 else edges[n_bins:]

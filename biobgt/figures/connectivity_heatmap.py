@@ -1,27 +1,29 @@
 """One subject's connectivity, or the brain graph made of it, as a heatmap.
 
 Colours mean the same for every subject: the scale depends on the estimator and never on the subject's own values,
-except where a matrix was brought whose values lie outside it.
+except where a matrix was brought that is not of correlations: without negative values its colours are sequential, and
+logarithmic where weights span decades.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import DIVERGING, PALE_GREY
+from biobgt.colours import DIVERGING, PALE_GREY, SEQUENTIAL
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, block_lines, block_ticks, layout, whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
-from biobgt.figures.graph_words import graph_citations, graph_methods, regions_in_order
+from biobgt.figures.graph_words import connectivity_words, graph_citations, graph_methods, regions_in_order
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
 from biobgt.figures.shared_options import RegionOrderOptions
-from biobgt.graph import ESTIMATORS, BrainGraph
+from biobgt.graph import ESTIMATORS, PEARSON, BrainGraph, spans_decades
 from biobgt.options import option
-from biobgt.wording import capitalised, percent
+from biobgt.wording import capitalised, percent, power_of_ten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,14 +36,75 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 MatrixShown = Literal["connectivity", "graph"]
 
-_MATRICES: Mapping[str, str] = {"connectivity": "Functional connectivity", "graph": "Brain graph"}
+_MATRICES: Mapping[str, str] = {"connectivity": "Connectivity", "graph": "Brain graph"}
+_EARLIER_TITLES: Mapping[str, str] = {"Functional connectivity": "connectivity", "Brain graph": "graph"}
 
 
-def colour_limit(matrix: Values, estimator: str = "pearson") -> float:
-    """Half the width of the colour scale: fixed for an estimator, wider only for a matrix brought in other units."""
-    limit = ESTIMATORS[estimator].colour_limit
-    largest = float(np.abs(matrix[~np.eye(len(matrix), dtype=bool)]).max())
-    return largest if estimator == "pearson" and largest > limit else limit
+@dataclass(frozen=True)
+class ColourScale:
+    """What colours of a connectivity matrix stand for.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends of the scale.
+    log : bool
+        Whether colours follow the logarithm of weights; what is not above the low end has its colour.
+    """
+
+    low: float = -1.0
+    high: float = 1.0
+    log: bool = False
+
+    @property
+    def colours(self) -> str:
+        """Diverging about zero, or sequential where nothing is negative."""
+        return DIVERGING if self.low < 0 else SEQUENTIAL
+
+    @property
+    def words(self) -> str:
+        """What colours mean, in a sentence of a caption."""
+        if self.low < 0:
+            return f"Red is positive, blue negative, white zero; the scale runs to ±{self.high:.3g}."
+        if self.log:
+            return (
+                f"Bright is strong; the scale is logarithmic, from {self.low:.3g} to {self.high:.3g}, and pairs "
+                "without a connection have its darkest colour."
+            )
+        return f"Bright is strong; the scale runs from {self.low:.3g} to {self.high:.3g}."
+
+    def place(self, values: Values) -> Values:
+        """Values as they lie along the scale."""
+        return np.log10(np.clip(values, self.low, None)) if self.log else values
+
+    @property
+    def ticks(self) -> dict[str, Any]:
+        """Tick marks of a logarithmic scale, at powers of ten; nothing for others, which a library ticks well."""
+        if not self.log:
+            return {}
+        powers = range(ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9) + 1)
+        return {"tickvals": list(powers), "ticktext": [power_of_ten(power) for power in powers]}
+
+
+def colour_scale(matrix: Values, quantity: str = "r", estimator: str = PEARSON) -> ColourScale:
+    """The colours of a matrix: fixed for an estimator, and wider, or sequential, only for one in other units.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n_regions, n_regions)
+    quantity : str
+        What its values are called. Correlations have the same colours in every subject.
+    estimator : str
+        One of :data:`biobgt.graph.ESTIMATORS`.
+    """
+    limit, own = ESTIMATORS[estimator].colour_limit, estimator == PEARSON
+    weights = matrix[~np.eye(len(matrix), dtype=bool)]
+    largest = float(np.abs(weights).max())
+    if not own or quantity == ESTIMATORS[PEARSON].quantity or weights.min() < 0:
+        high = largest if own and largest > limit else limit
+        return ColourScale(-high, high)
+    log = spans_decades(weights)
+    return ColourScale(float(weights[weights > 0].min()) if log else 0.0, largest or 1.0, log)
 
 
 @dataclass(frozen=True)
@@ -55,7 +118,7 @@ class HeatmapOptions(RegionOrderOptions):
         choices=get_args(MatrixShown),
         shown=_MATRICES,
         link="matrix_shown",
-        earlier_links={title: matrix for matrix, title in _MATRICES.items()},
+        earlier_links=_EARLIER_TITLES,
     )
 
 
@@ -70,10 +133,11 @@ class ConnectivityHeatmap(Figure):
     matrix : ndarray, shape (n_regions, n_regions)
     regions : sequence of str, length n_regions
     order : RegionOrder
-    limit : float
-        The colours run from −limit to limit.
-    estimator : str
-        One of :data:`biobgt.graph.ESTIMATORS`.
+    scale : ColourScale
+    quantity : str
+        What the colours stand for.
+    connectivity : str
+        What the connectivity is, and where it came from in brackets.
     graph : BrainGraph or None
         The graph whose weights the matrix has; None where it is the connectivity itself.
     gaps : str
@@ -89,8 +153,9 @@ class ConnectivityHeatmap(Figure):
     matrix: Values
     regions: Sequence[str]
     order: RegionOrder
-    limit: float = 1.0
-    estimator: str = "pearson"
+    scale: ColourScale = field(default_factory=ColourScale)
+    quantity: str = "r"
+    connectivity: str = "connectivity"
     graph: BrainGraph | None = None
     gaps: str = ""
 
@@ -98,28 +163,25 @@ class ConnectivityHeatmap(Figure):
     def of(cls, measured: "Measured", options: HeatmapOptions) -> Self:
         """Draw the subject's connectivity, or its graph on the same scale of colours."""
         subject, settings = measured.subject, measured.settings
-        connectivity = measured.connectivity()
+        connectivity, kind, quantity = measured.connectivity(), measured.kind, measured.quantity
+        title = kind.title if options.matrix == "connectivity" else _MATRICES[options.matrix]
         graph = measured.graph() if options.matrix == "graph" else None
         return cls(
             options=options,
-            title=f"{_MATRICES[options.matrix]} of {subject.id}",
+            title=f"{title} of {subject.id}",
             simulated=subject.simulated,
-            methods=graph_methods(measured.atlas, settings),
-            citations=graph_citations(measured.atlas, settings),
+            methods=graph_methods(measured),
+            citations=graph_citations(measured),
             subject=subject.id,
             matrix=with_gaps(connectivity if graph is None else graph.weights, subject),
             regions=measured.atlas.regions,
             order=regions_in_order(measured.atlas, options.order),
-            limit=colour_limit(connectivity, settings.estimator),
-            estimator=settings.estimator,
+            scale=colour_scale(connectivity, quantity, settings.estimator),
+            quantity=quantity,
+            connectivity=connectivity_words(measured),
             graph=graph,
             gaps=gap_words(subject),
         )
-
-    @property
-    def quantity(self) -> str:
-        """What the colours stand for."""
-        return ESTIMATORS[self.estimator].quantity
 
     @property
     def numbers(self) -> "pd.DataFrame":
@@ -131,11 +193,8 @@ class ConnectivityHeatmap(Figure):
         """Whose connectivity, by which estimator, or whose graph, made by which rules."""
         opening, n_regions, graph = whose(self.subject, self.simulated), len(self.regions), self.graph
         if graph is None:
-            return (
-                f"{opening}: functional connectivity between {n_regions} regions ({ESTIMATORS[self.estimator].words}). "
-                f"Red is positive, blue negative, white zero; the scale runs to ±{self.limit:.3g}.{self.gaps}"
-            )
-        rules = "" if graph.settings is None else graph.settings.describe()
+            return f"{opening}: {self.connectivity}, between {n_regions} regions. {self.scale.words}{self.gaps}"
+        rules = "" if graph.settings is None else graph.settings.describe(graph.kind)
         return (
             f"{opening}: brain graph of {n_regions} regions with {graph.n_edges:,} connections "
             f"({percent(graph.density, 1)} of pairs). {capitalised(rules)}.{self.gaps}"
@@ -145,7 +204,7 @@ class ConnectivityHeatmap(Figure):
         """Draw it for the screen; region names and values show on hover."""
         import plotly.graph_objects as go
 
-        heatmap, square = heatmap_parts(self.matrix, self.regions, self.order, limit=self.limit, quantity=self.quantity)
+        heatmap, square = heatmap_parts(self.matrix, self.regions, self.order, scale=self.scale, quantity=self.quantity)
         behind = {"plot_bgcolor": GAP_COLOUR} if self.gaps else {}
         return go.Figure([heatmap], {**layout(self.title, self.simulated, height=520), **square, **behind})
 
@@ -157,7 +216,7 @@ class ConnectivityHeatmap(Figure):
 
 
 def heatmap_parts(
-    matrix: Values, regions: Sequence[str], order: RegionOrder, *, limit: float, quantity: str
+    matrix: Values, regions: Sequence[str], order: RegionOrder, *, scale: ColourScale, quantity: str
 ) -> tuple[Trace, dict[str, Any]]:
     """The trace of a connectivity matrix, and its axes with the lines between blocks; other figures add to them.
 
@@ -166,23 +225,27 @@ def heatmap_parts(
     matrix : ndarray, shape (n_regions, n_regions)
     regions : sequence of str, length n_regions
     order : RegionOrder
-    limit : float
-        Colours reach from -limit to limit.
+    scale : ColourScale
     quantity : str
         What the values are, above the colour bar.
     """
     names = [escape(regions[i], quote=False) for i in order.order]
-    heatmap = {
+    shown = matrix[np.ix_(order.order, order.order)]
+    low, high = scale.place(np.array([scale.low, scale.high]))
+    heatmap: Trace = {
         "type": "heatmap",
-        "z": matrix[np.ix_(order.order, order.order)].astype(np.float32),  # half the bytes to the browser
+        "z": scale.place(shown).astype(np.float32),  # half the bytes to the browser
         "x": names,
         "y": names,
-        "zmin": -limit,
-        "zmax": limit,
-        "colorscale": DIVERGING,
-        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{quantity} = %{{z:.3f}}<extra></extra>",
-        "colorbar": colour_bar(quantity, y=-0.03 if order.blocks else -0.1),
+        "zmin": float(low),
+        "zmax": float(high),
+        "colorscale": scale.colours,
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{quantity} = %{{z:{'.3f' if scale.low < 0 else '.3g'}}}<extra></extra>",
+        "colorbar": colour_bar(quantity, y=-0.03 if order.blocks else -0.1) | scale.ticks,
     }
+    if scale.log:
+        heatmap["customdata"] = shown.astype(np.float32)
+        heatmap["hovertemplate"] = heatmap["hovertemplate"].replace("%{z", "%{customdata")
     axis = {"type": "category", "showgrid": False, "zeroline": False, "constrain": "domain"}
     axis |= block_ticks(order, names)
     square = {

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from biobgt.errors import InputError
+from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind
 from biobgt.options import Options
 from biobgt.references import Citation
 from biobgt.registry import Registry
@@ -84,6 +85,8 @@ class Figure(ABC):
     methods : tuple of str
         Sentences on how it was computed; figures that share a sentence say it once.
     citations : tuple of Citation
+    kind : ConnectivityKind
+        What the connectivity behind it is: measures are called by its words.
     """
 
     key: ClassVar[str]
@@ -99,6 +102,7 @@ class Figure(ABC):
     simulated: bool = False
     methods: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
+    kind: ConnectivityKind = KINDS[ESTIMATED]
 
     @classmethod
     @abstractmethod

@@ -87,7 +87,13 @@ class GammaSweep(Figure):
                 "Agreement over γ compares NE with measures that do not depend on γ, and none of those named is one. "
                 f"Name another, such as {COMPARED[1]}."
             )
-        study = study_sweep(measured.settings, measured.atlas, perturbation=options.perturbation, subject=subject)
+        study = study_sweep(
+            measured.settings,
+            measured.atlas,
+            perturbation=options.perturbation,
+            subject=subject,
+            kind=measured.kind,
+        )
         words = hub_words(measured, options, (NE, *measures))
         if study.agreement is not None:
             behind = "Mean and SD behind agreement over γ are of the subjects of ABIDE (Di Martino et al. 2014)."
@@ -126,8 +132,10 @@ class GammaSweep(Figure):
     def caption(self) -> str:
         """The agreement at the chosen γ, and what stands behind."""
         options = self.options
-        found = " and ".join(f"{signed(rho)} with {HUB_MEASURES[key].short}" for key, rho in self.rhos.items())
-        others = listed([f"with {HUB_MEASURES[key].short}" for key in self.measures])
+        found = " and ".join(
+            f"{signed(rho)} with {HUB_MEASURES[key].in_words_of(self.kind).short}" for key, rho in self.rhos.items()
+        )
+        others = listed([f"with {HUB_MEASURES[key].in_words_of(self.kind).short}" for key in self.measures])
         return (
             f"{whose(self.subject, self.simulated)}: Spearman's ρ of NE ({options.perturbation}, |ΔS|) {others} over "
             f"regions, at diffusion times γ in units of 1/mean(λ). At the chosen γ = {options.gamma:g}, marked by the "
@@ -145,7 +153,7 @@ class GammaSweep(Figure):
 
     def curve(self, measure: str) -> Curve:
         """The subject's agreement with a measure."""
-        about, rows = HUB_MEASURES[measure], self.part(self.sweep, measure)
+        about, rows = HUB_MEASURES[measure].in_words_of(self.kind), self.part(self.sweep, measure)
         return Curve(
             f"{about.short}, this subject", rows["gamma"].to_numpy(), rows["spearman"].to_numpy(), about.colour
         )
@@ -155,7 +163,10 @@ class GammaSweep(Figure):
         rows = None if self.study is None else self.part(self.study, measure)
         if rows is None or rows.empty:
             return None
-        about, (gammas, mean, sd) = HUB_MEASURES[measure], (rows[name].to_numpy() for name in ("gamma", "mean", "sd"))
+        about, (gammas, mean, sd) = (
+            HUB_MEASURES[measure].in_words_of(self.kind),
+            (rows[name].to_numpy() for name in ("gamma", "mean", "sd")),
+        )
         return Curve(f"{about.short}, ABIDE mean ± SD", gammas, mean, about.colour, dash="dash", thin=True), sd
 
     def plotly(self) -> "go.Figure":
@@ -189,7 +200,7 @@ class GammaSweep(Figure):
         if found is None:
             return []
         curve, sd = found
-        short = HUB_MEASURES[measure].short
+        short = HUB_MEASURES[measure].in_words_of(self.kind).short
         band = spread_band(curve.x, curve.y, sd, curve.colour, group=measure)
         middle = {
             "type": "scatter",
@@ -205,7 +216,7 @@ class GammaSweep(Figure):
         return [band, middle]
 
     def _subject_trace(self, measure: str) -> Trace:
-        about, curve = HUB_MEASURES[measure], self.curve(measure)
+        about, curve = HUB_MEASURES[measure].in_words_of(self.kind), self.curve(measure)
         return {
             "type": "scatter",
             "x": curve.x,

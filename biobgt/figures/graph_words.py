@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING
 
 from biobgt.errors import InputError
 from biobgt.figures.region_order import RegionOrder, order_regions
-from biobgt.graph import ESTIMATORS, SIGN_RULES
+from biobgt.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES
 from biobgt.references import Citation, in_brackets
 from biobgt.wording import capitalised
 
 if TYPE_CHECKING:
     from biobgt.atlas import Atlas
-    from biobgt.graph import ConnectomeSettings, Matrix
+    from biobgt.graph import Matrix
+    from biobgt.measured import Measured
 
 ATLAS_ORDER = "atlas"
 NULL_GRAPHS_KEEP = "keep every region's number of connections and, closely, its strength"
@@ -21,26 +22,49 @@ def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:
     return order_regions(atlas.n_regions, None if order == ATLAS_ORDER else atlas.labelling(order))
 
 
-def graph_methods(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[str, ...]:
+def graph_methods(measured: "Measured") -> tuple[str, ...]:
     """Say how brain graphs were made, one sentence per decision."""
+    atlas, settings, kind = measured.atlas, measured.settings, measured.kind
     kept = "No threshold was applied." if settings.threshold == "none" else f"{capitalised(settings.kept)} were kept."
+    signs = "" if kind.key == "structural" else f"Negative connections were {SIGN_RULES[settings.sign]}. "
     tree = "The maximum spanning tree was kept whatever the threshold, so that no region was cut off needlessly."
     return (
         f"The nodes of the brain graphs were the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)}.",
-        f"Functional connectivity was estimated as {ESTIMATORS[settings.estimator].words} with nilearn"
-        f"{in_brackets(_estimated_with(settings))}.",
-        f"Negative connections were {SIGN_RULES[settings.sign]}. {kept}",
+        _connectivity_sentence(measured),
+        f"{signs}{kept}",
         *([tree] if settings.backbone and settings.threshold != "none" else []),
     )
 
 
-def graph_citations(atlas: "Atlas", settings: "ConnectomeSettings") -> tuple[Citation, ...]:
+def connectivity_words(measured: "Measured") -> str:
+    """What the subject's connectivity is, with where it came from, within a sentence of a caption."""
+    kind, source = measured.kind, measured.kind.source(measured.settings.estimator)
+    return f"{kind.title[:1].lower()}{kind.title[1:]} ({source})" if kind.key == ESTIMATED else source
+
+
+def graph_citations(measured: "Measured") -> tuple[Citation, ...]:
     """What to cite for them."""
-    return (*atlas.cites, *_estimated_with(settings))
+    return (*measured.atlas.cites, *estimated_with(measured))
 
 
-def _estimated_with(settings: "ConnectomeSettings") -> tuple[Citation, ...]:
-    return ("abraham2014", *(["ledoit2004"] if ESTIMATORS[settings.estimator].shrunk else []))
+def _connectivity_sentence(measured: "Measured") -> str:
+    """How connectivity was estimated, or that it was given; a cohort may hold both."""
+    estimator, kind, cites = ESTIMATORS[measured.settings.estimator], measured.kind, estimated_with(measured)
+    estimated = f"Functional connectivity was estimated as {estimator.words} with nilearn{in_brackets(cites)}"
+    if kind.key == ESTIMATED:
+        return f"{estimated}."
+    used = "" if estimator.key == PEARSON else ", Fisher-z transformed"
+    if cites:
+        return f"{estimated} where series were given, and taken from the given matrices otherwise{used}."
+    return f"Weights of connections were those of the given {kind.data}{used}."
+
+
+def estimated_with(measured: "Measured") -> tuple[Citation, ...]:
+    """The works behind estimates; none where no series were given."""
+    subjects = measured.cohort.subjects if measured.one is None else (measured.one,)
+    if all(subject.series is None for subject in subjects):
+        return ()
+    return ("abraham2014", *(["ledoit2004"] if ESTIMATORS[measured.settings.estimator].shrunk else []))
 
 
 def region_number(atlas: "Atlas", name: str) -> int | None:

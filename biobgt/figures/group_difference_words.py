@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from biobgt.figures.attention_words import adjusted_for
+from biobgt.figures.graph_words import estimated_with
 from biobgt.figures.hub_words import hub_words
 from biobgt.figures.modules import module_words
 from biobgt.groups.comparison_options import HUBS, NETWORKS, ComparisonOptions
@@ -47,12 +48,14 @@ def _measure_words(measured: "Measured", options: ComparisonOptions) -> dict[str
     if options.of == NETWORKS:
         atlas = measured.atlas
         named, keys = named_labelling(options.labelling or next(iter(atlas.labels)))
+        cites = estimated_with(measured)
+        how = f"estimated as Pearson's correlation with nilearn{in_brackets(cites)}" if cites else "given"
+        transformed = ", Fisher-transformed" if measured.kind.functional else ""
         sentence = (
-            f"Functional connectivity between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
-            f"was estimated as Pearson's correlation with nilearn{in_brackets(('abraham2014',))}, Fisher-transformed "
-            f"and averaged within and between {named}."
+            f"{measured.kind.title} between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
+            f"was {how}{transformed} and averaged within and between {named}."
         )
-        return {"methods": (sentence,), "citations": (*atlas.cites, "abraham2014", *keys)}
+        return {"methods": (sentence,), "citations": (*atlas.cites, *cites, *keys)}
     compared = [measure for measure in MODULE_MEASURES.values() if measure.compared]
     definitions = " ".join(dict.fromkeys(measure.definition for measure in compared))
     cited = dict.fromkeys(citation for measure in compared for citation in measure.citations)

@@ -243,7 +243,7 @@ class GroupDifferenceBrain(GroupDifferenceFigure):
         shared = cls.compared(measured, options.part(ComparisonOptions))
         pinned = replace(options, covariates_sha256=shared["options"].covariates_sha256)
         return cls(
-            title=f"{HUB_MEASURES[options.measure].short}, {second} against {first}",
+            title=f"{HUB_MEASURES[options.measure].in_words_of(measured.kind).short}, {second} against {first}",
             coordinates=coordinates_of(measured.atlas),
             regions=measured.atlas.regions,
             surface_labels=surface_labels_of(measured.atlas, options.brain),

@@ -132,7 +132,7 @@ class HubBrain(Figure):
         return self._caption(GLASS_BRAIN)
 
     def _caption(self, where: str) -> str:
-        short, n_hubs = HUB_MEASURES[self.options.measure].short, int(self.hubs.sum())
+        short, n_hubs = HUB_MEASURES[self.options.measure].in_words_of(self.kind).short, int(self.hubs.sum())
         at = f" at γ = {self.options.gamma:g}/mean(λ)" if self.options.measure == NE else ""
         hubs = f"orange for the {n_hubs} hubs by {short}{at} ({self.options.hubs_are}) and grey for the others"
         ranked = f"the rank by {short}{at} ({RANK_1})"
@@ -159,7 +159,7 @@ class HubBrain(Figure):
 
     @property
     def _drawing(self) -> BrainDrawing:
-        measure = HUB_MEASURES[self.options.measure]
+        measure = HUB_MEASURES[self.options.measure].in_words_of(self.kind)
         hub, other, none = f"hubs by {measure.short}", "other regions", "no data"
         groups = [
             none if np.isnan(rank) else hub if is_hub else other

@@ -37,7 +37,8 @@ from biobgt.figures.hub_words import (
     strength_remark,
 )
 from biobgt.figures.region_order import RegionOrder, only_regions, order_by_value, random_regions
-from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NE
+from biobgt.graph import ESTIMATED
+from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NE, HubMeasure
 from biobgt.wording import listed
 
 if TYPE_CHECKING:
@@ -104,10 +105,11 @@ class HubCurves(Figure):
             raise InputError("Choose at least one hub measure.")
         subject, atlas = measured.subject, measured.atlas
         table = measured.hub_table(options, options.measures)
+        shown = measured.kind.named(listed([HUB_MEASURES[key].short for key in options.measures]))
         suffix = "" if options.scale == "raw" else f"_{options.scale}"
         return cls(
             options=options,
-            title=f"{listed([HUB_MEASURES[key].short for key in options.measures])} of {subject.id}",
+            title=f"{shown} of {subject.id}",
             simulated=subject.simulated,
             subject=subject.id,
             curves={key: with_gaps(table[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
@@ -138,9 +140,9 @@ class HubCurves(Figure):
     def axis_title(self, measure: str, *, in_panels: bool) -> str:
         """What the axis of a measure's panel, or of the one panel, is called; paper may part what a screen does not."""
         if self.options.scale == "raw":
-            return HUB_MEASURES[measure].axis
+            return HUB_MEASURES[measure].in_words_of(self.kind).axis
         if in_panels:
-            return f"{HUB_MEASURES[measure].short}, {PANEL_TITLES[self.options.scale]}"
+            return f"{HUB_MEASURES[measure].in_words_of(self.kind).short}, {PANEL_TITLES[self.options.scale]}"
         return SCALE_TITLES[self.options.scale]
 
     @property
@@ -148,12 +150,17 @@ class HubCurves(Figure):
         """One row per region that is drawn, in the order of the figure."""
         import pandas as pd
 
-        marked = HUB_MEASURES[next(iter(self.curves))].short
+        marked = HUB_MEASURES[next(iter(self.curves))].in_words_of(self.kind).short
         numbers = pd.DataFrame({"region": self.regions, **self.curves, f"hub by {marked}": self.hubs})
         if self.group is not None:
             for key in self.curves:
                 numbers[f"{key} group mean"], numbers[f"{key} group SD"] = self.group.mean[key], self.group.sd[key]
         return numbers.iloc[list(self.order.order)]
+
+    @property
+    def _averaged(self) -> str:
+        """What FC strength is the mean of."""
+        return "Pearson correlation" if self.kind.key == ESTIMATED else f"{self.kind.title.lower()} (as given)"
 
     @property
     def caption(self) -> str:
@@ -162,14 +169,14 @@ class HubCurves(Figure):
         some = n_drawn < n_regions
         which = f"{n_drawn} of {n_regions} regions, drawn with seed {options.seed}" if some else f"{n_regions} regions"
         over_all = f" (of all {n_regions})" if some and options.scale != "raw" else ""
-        named = listed([_in_full(key) for key in self.curves])
+        named = listed([_in_full(HUB_MEASURES[key].in_words_of(self.kind)) for key in self.curves])
         entanglement = f" {entanglement_words(options)}." if NE in self.curves else ""
         strength = (
-            " FC strength is the mean Pearson correlation (or the connectivity in the file) with all other regions."
+            f" {self.kind.named('FC strength is')} the mean {self._averaged} with all other regions."
             if FC_STRENGTH in self.curves
             else ""
         )
-        marked = HUB_MEASURES[next(iter(self.curves))].short
+        marked = HUB_MEASURES[next(iter(self.curves))].in_words_of(self.kind).short
         scale = _ONE_RAW if options.scale == "raw" and len(self.curves) == 1 else _SCALES[options.scale]
         return (
             f"{whose(self.subject, self.simulated)}: {named} of {which}, {scale}{over_all}."
@@ -233,7 +240,7 @@ class HubCurves(Figure):
         return axes
 
     def _curve(self, measure: str) -> Trace:
-        about, main = HUB_MEASURES[measure], measure == NE
+        about, main = HUB_MEASURES[measure].in_words_of(self.kind), measure == NE
         return {
             "type": "scatter",
             "x": self._names,
@@ -252,7 +259,7 @@ class HubCurves(Figure):
         """Diamonds on the hubs, and a ring around the region that was picked."""
         marked = [region for region in self.order.order if self.hubs[region]]
         diamond = {"color": HUB_COLOUR, "symbol": "diamond", "size": 8}
-        kinds = [(f"hubs by {HUB_MEASURES[measure].short}", marked, diamond, "a hub")]
+        kinds = [(f"hubs by {HUB_MEASURES[measure].in_words_of(self.kind).short}", marked, diamond, "a hub")]
         if self.picked is not None:
             ring = {"color": CHOSEN_COLOUR, "symbol": "circle-open", "size": 15, "line": {"width": 3}}
             kinds.append((escape(self.regions[self.picked], quote=False), [self.picked], ring, "picked"))
@@ -306,6 +313,5 @@ def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrd
     return only_regions(order, random_regions(atlas.n_regions, options.n_random, seed=options.seed))
 
 
-def _in_full(key: str) -> str:
-    measure = HUB_MEASURES[key]
+def _in_full(measure: HubMeasure) -> str:
     return measure.title if measure.short == measure.title else f"{measure.title} ({measure.short})"

@@ -76,7 +76,7 @@ class HubScatter(Figure):
         region_number(measured.atlas, options.region)  # says so where there is no such region
         return cls(
             options=options,
-            title=f"NE against {HUB_MEASURES[options.measure].short}",
+            title=f"NE against {HUB_MEASURES[options.measure].in_words_of(measured.kind).short}",
             simulated=subject.simulated,
             subject=subject.id,
             values=np.asarray(others[options.measure], dtype=np.float64),
@@ -112,7 +112,7 @@ class HubScatter(Figure):
     @property
     def caption(self) -> str:
         """The correlation, and what it does not say."""
-        short, found = HUB_MEASURES[self.options.measure].short, self.correlation
+        short, found = HUB_MEASURES[self.options.measure].in_words_of(self.kind).short, self.correlation
         opening = (
             f"{whose(self.subject, self.simulated)}: NE at γ = {self.options.gamma:g}/mean(λ) against {short}, one "
             "point per region. "
@@ -129,7 +129,7 @@ class HubScatter(Figure):
         """Draw it for the screen; every point carries its region, counted from 0, in ``customdata``."""
         import plotly.graph_objects as go
 
-        about = HUB_MEASURES[self.options.measure]
+        about = HUB_MEASURES[self.options.measure].in_words_of(self.kind)
         names = np.array([escape(name, quote=False) for name in self.regions], dtype=object)
         dots = {"size": 7, "opacity": 0.75}
         kinds: list[tuple[str, Any, dict[str, Any]]] = [
@@ -150,7 +150,7 @@ class HubScatter(Figure):
                 "unselected": UNSELECTED,
                 "customdata": chosen,
                 "text": names[chosen],
-                "hovertemplate": f"%{{text}}<br>{about.short} %{{x:.3f}}<br>NE %{{y:.3g}} bits<extra></extra>",
+                "hovertemplate": f"%{{text}}<br>{about.short} %{{x:.3g}}<br>NE %{{y:.3g}} bits<extra></extra>",
             }
             for name, chosen, marker in kinds
         ]

@@ -23,7 +23,7 @@ RANK_1 = "1 is the strongest hub"
 
 
 def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
-    """Methods and citations of a figure that shows some hub measures, node entanglement among them or not.
+    """Methods, citations and words of a figure that shows some hub measures, node entanglement among them or not.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequ
     measures : sequence of str
         Keys of :data:`biobgt.hubs.HUB_MEASURES`.
     """
-    definitions = [HUB_MEASURES[key].definition for key in measures]
+    definitions = [HUB_MEASURES[key].in_words_of(measured.kind).definition for key in measures]
     if NE in measures:
         definitions.insert(
             1 + list(measures).index(NE),
@@ -41,8 +41,9 @@ def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequ
         )
     cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
     return {
-        "methods": (*graph_methods(measured.atlas, measured.settings), *definitions, *notes_on(measures)),
-        "citations": (*cited, *graph_citations(measured.atlas, measured.settings)),
+        "methods": (*graph_methods(measured), *definitions, *notes_on(measures)),
+        "citations": (*cited, *graph_citations(measured)),
+        "kind": measured.kind,
     }
 
 
@@ -53,7 +54,7 @@ def entanglement_words(options: EntanglementOptions) -> str:
 
 def strength_remark(measured: "Measured") -> str:
     """On FC strength, where it has little to compare with; ends a caption."""
-    sentence = little_strength_sentence(measured.mean_connectivity()[0])
+    sentence = little_strength_sentence(measured)
     return f" {sentence}" if sentence else ""
 
 
@@ -76,17 +77,18 @@ def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, 
     )
 
 
-def little_strength_sentence(mean_connectivity: float) -> str:
-    """Say that FC strength has little left to compare with, or nothing where it has enough.
+def little_strength_sentence(measured: "Measured") -> str:
+    """Say that FC strength has little left to compare with; nothing where it has enough or is none.
 
     Parameters
     ----------
-    mean_connectivity : float
-        Mean correlation over all pairs of regions with signal.
+    measured : Measured
+        One subject.
     """
-    if not has_little_fc_strength(mean_connectivity):
+    mean = measured.mean_connectivity()[0]
+    if not (measured.kind.functional and has_little_fc_strength(mean)):
         return ""
-    return little_strength(f"this subject's mean connectivity is {signed(mean_connectivity, 3)}")
+    return little_strength(f"this subject's mean connectivity is {signed(mean, 3)}")
 
 
 def little_strength(why: str) -> str:
@@ -94,9 +96,9 @@ def little_strength(why: str) -> str:
     return f"FC strength has little left to compare NE with: {why}, near zero, as after global-signal regression."
 
 
-def little_strength_reason(mean_connectivity: float) -> str:
+def little_strength_reason(measured: "Measured") -> str:
     """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
-    if not (sentence := little_strength_sentence(mean_connectivity)):
+    if not (sentence := little_strength_sentence(measured)):
         return ""
     from biobgt.study_reliability import ABIDE, CNI_2019, study_people
 

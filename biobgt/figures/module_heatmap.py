@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale, heatmap_parts
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import block_brackets, layout, whose
 from biobgt.figures.modules import label_rows, module_colours, module_words, named_modules
 from biobgt.figures.region_order import RegionOrder, matrix_numbers, order_regions
-from biobgt.graph import ESTIMATORS
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.wording import counted
 
@@ -46,8 +46,7 @@ class ModuleHeatmap(Figure):
         What each module is called.
     q : float
         Modularity of the modules.
-    limit : float
-        Ends of the colour scale are plus and minus this.
+    scale : ColourScale
     quantity : str
         What the matrix holds.
     """
@@ -63,14 +62,12 @@ class ModuleHeatmap(Figure):
     modules: Sequence[int]
     names: Mapping[int, str]
     q: float = float("nan")
-    limit: float = 1.0
+    scale: ColourScale = field(default_factory=ColourScale)
     quantity: str = "r"
 
     @classmethod
     def of(cls, measured: "Measured", options: NamedModuleOptions) -> Self:
         """Sort the subject's connectivity by its modules."""
-        from biobgt.figures.connectivity_heatmap import colour_limit
-
         subject, atlas, matrix = measured.subject, measured.atlas, measured.connectivity()
         partition = measured.modules(options).partition
         return cls(
@@ -83,8 +80,8 @@ class ModuleHeatmap(Figure):
             modules=partition.labels.tolist(),
             names=named_modules(atlas, options.labelling, partition),
             q=partition.q,
-            limit=colour_limit(matrix, measured.settings.estimator),
-            quantity=ESTIMATORS[measured.settings.estimator].quantity,
+            scale=colour_scale(matrix, measured.quantity, measured.settings.estimator),
+            quantity=measured.quantity,
             **module_words(measured, options),
         )
 
@@ -117,18 +114,16 @@ class ModuleHeatmap(Figure):
         alone = f" In no module: {counted(n_alone, 'region')} without connections." if n_alone else ""
         return (
             f"{whose(self.subject, self.simulated)}: connectivity sorted by {counted(len(numbers), 'Louvain module')} "
-            f"at resolution {self.options.resolution:g}, of {sizes} regions, Q = {self.q:.2f}.{alone} Red is positive, "
-            f"blue negative, white zero; the scale runs to ±{self.limit:g}."
+            f"at resolution {self.options.resolution:g}, of {sizes} regions, Q = {self.q:.2f}.{alone} "
+            f"{self.scale.words}"
         )
 
     def plotly(self) -> "go.Figure":
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        from biobgt.figures.connectivity_heatmap import heatmap_parts
-
         order = self.order
-        heatmap, square = heatmap_parts(self.matrix, self.regions, order, limit=self.limit, quantity=self.quantity)
+        heatmap, square = heatmap_parts(self.matrix, self.regions, order, scale=self.scale, quantity=self.quantity)
         colours = [self.colour_of(start) for _, start, _ in order.blocks]
         square["shapes"] += block_brackets(order, colours)
         lines = 2 if len(order.blocks) <= _MOST_TWO_LINED else 1

@@ -62,7 +62,7 @@ def module_words(
     cited : iterable of Citation
         What else to cite.
     """
-    settings, atlas = measured.settings, measured.atlas
+    settings = measured.settings
     kept = "their consensus (Lancichinetti and Fortunato 2012)" if options.consensus else "the one of highest Q"
     signs = f" {NEGATIVE_WEIGHTS[options.signed]}" if settings.sign == "signed" else ""
     found = (
@@ -70,10 +70,10 @@ def module_words(
         f"Toolbox for Python (Rubinov and Sporns 2010), at resolution {options.resolution:g}; of "
         f"{options.runs} runs (seed {options.seed}), {kept} was kept.{signs}"
     )
-    keys = ["blondel2008", "rubinov2010", *graph_citations(atlas, settings)]
+    keys = ["blondel2008", "rubinov2010", *graph_citations(measured)]
     keys += ["lancichinetti2012"] if options.consensus else []
     keys += ["rubinov2011"] if signs and options.signed else []
-    return {"methods": (*graph_methods(atlas, settings), found, *sentences), "citations": (*keys, *cited)}
+    return {"methods": (*graph_methods(measured), found, *sentences), "citations": (*keys, *cited)}
 
 
 def label_rows(order: RegionOrder, share: float) -> list[int]:

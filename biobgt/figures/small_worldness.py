@@ -69,8 +69,8 @@ class SmallWorldness(Figure):
             simulated=subject.simulated,
             subject=subject.id,
             found=pool_small_worlds([measured.null_small_world(options, seed) for seed in seeds]),
-            methods=(*graph_methods(measured.atlas, settings), *left_out, sentence),
-            citations=(*graph_citations(measured.atlas, settings), *cited),
+            methods=(*graph_methods(measured), *left_out, sentence),
+            citations=(*graph_citations(measured), *cited),
         )
 
     @property

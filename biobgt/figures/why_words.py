@@ -3,22 +3,31 @@
 import math
 from typing import TYPE_CHECKING
 
+from biobgt.graph import ESTIMATED, KINDS
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.wording import counted
 
 if TYPE_CHECKING:
+    from biobgt.graph import ConnectivityKind
     from biobgt.hubs.region_story import RegionStory
 
 
-def story_sentences(story: "RegionStory") -> tuple[str, ...]:
-    """Tell why node entanglement gives a region the value it has, one thought per sentence."""
+def story_sentences(story: "RegionStory", kind: "ConnectivityKind" = KINDS[ESTIMATED]) -> tuple[str, ...]:
+    """Tell why node entanglement gives a region the value it has, one thought per sentence.
+
+    Parameters
+    ----------
+    story : RegionStory
+    kind : ConnectivityKind
+        Of the connectivity, by whose words measures are called.
+    """
     return (
         _surroundings(story),
         _perturbation(story),
         _spectra(story),
         _entropies(story),
         _over_gamma(story),
-        _standings(story),
+        _standings(story, kind),
     )
 
 
@@ -26,7 +35,7 @@ def _surroundings(story: "RegionStory") -> str:
     around = story.neighbourhood
     if around.n_neighbours == 0:
         return f"{story.name} has no neighbours: no connection of it passed the threshold."
-    strongest = "" if around.n_neighbours == 1 else f", the strongest connection being {around.before[0, 1]:.2f}"
+    strongest = "" if around.n_neighbours == 1 else f", the strongest connection being {around.before[0, 1]:.2g}"
     return (
         f"{story.name} has {counted(around.n_neighbours, 'neighbour')}{strongest}. Among these "
         f"{len(around.members)} regions {around.n_connected:,} of {counted(around.n_pairs, 'pair')} "
@@ -89,9 +98,10 @@ def _over_gamma(story: "RegionStory") -> str:
     return f"Over all γ shown the difference is largest at γ = {story.gammas[top]:g}: {_bits(change[top])}{beside}."
 
 
-def _standings(story: "RegionStory") -> str:
+def _standings(story: "RegionStory", kind: "ConnectivityKind") -> str:
     others = {measure: standing for measure, standing in story.standings.items() if measure != NE}
-    ranks = ", ".join(f"{standing.rank} by {HUB_MEASURES[measure].title}" for measure, standing in others.items())
+    named = {measure: HUB_MEASURES[measure].in_words_of(kind).title for measure in others}
+    ranks = ", ".join(f"{standing.rank} by {named[measure]}" for measure, standing in others.items())
     agreeing = sum(standing.hub for standing in others.values())
     return f"By the other measures it has rank {ranks}; {agreeing} of these {len(others)} call it a hub."
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from biobgt.atlas import LABELLINGS, Atlas
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
+from biobgt.graph import PEARSON, ConnectivityKind, ConnectomeSettings
 from biobgt.groups.comparison import GroupComparison, check_groups, compare_groups
 from biobgt.groups.comparison_options import PERMUTATIONS
 from biobgt.hubs.measures import HUB_MEASURES, NE
@@ -26,8 +26,11 @@ from biobgt.modules.module_measures import MODULE_MEASURES, ModuleMeasure
 from biobgt.people import FEWEST_COMPARED
 from biobgt.wording import counted
 
+
 # Networks are compared in the whole connectivity, whatever graphs are made of it elsewhere.
-WHOLE = ConnectomeSettings(estimator="fisher-z", sign="signed", threshold="none")
+def whole_connectivity(kind: ConnectivityKind) -> ConnectomeSettings:
+    """The settings of it: correlations as Fisher z, other weights as they are."""
+    return ConnectomeSettings(estimator="fisher-z" if kind.functional else PEARSON, sign="signed", threshold="none")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
 def network_connectivity(
     cohort: Cohort, labelling: str | None = None, *, whole: MeasuredCohort | None = None
 ) -> CohortFeatures:
-    """Mean Fisher-z connectivity within every functional network and between every two.
+    """Mean connectivity, of correlations Fisher z, within every functional network and between every two.
 
     Parameters
     ----------
@@ -80,7 +83,8 @@ def network_connectivity(
     """
     whole = whole or MeasuredCohort(cohort)
     name = _labelling(cohort.atlas, labelling)
-    matrices = [whole.of(name, WHOLE).connectivity() for name in cohort.ids]
+    settings = whole_connectivity(cohort.kind)
+    matrices = [whole.of(name, settings).connectivity() for name in cohort.ids]
     blocks = module_blocks(np.stack(matrices), cohort.atlas.labelling(name))
     pairs = [
         (a, b)
@@ -91,7 +95,8 @@ def network_connectivity(
     return CohortFeatures(
         values=np.stack([blocks.values[:, a, b] for a, b in pairs], axis=1),
         names=tuple(f"{blocks.modules[a]} – {blocks.modules[b]}" for a, b in pairs),
-        measured=f"Fisher-z connectivity by {LABELLINGS.get(name, name)}",
+        measured=f"{'Fisher-z' if cohort.kind.functional else cohort.kind.key} connectivity by "
+        f"{LABELLINGS.get(name, name)}",
     )
 
 
@@ -168,7 +173,7 @@ def regional_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame], measure: s
     values = np.stack([tables[name][measure].to_numpy(float) for name in cohort.ids])
     for row, subject in zip(values, cohort, strict=True):
         row[list(subject.silent_regions)] = np.nan
-    return CohortFeatures(values, tuple(cohort.atlas.regions), f"{title} of each region")
+    return CohortFeatures(values, tuple(cohort.atlas.regions), f"{cohort.kind.named(title)} of each region")
 
 
 def compare_features(

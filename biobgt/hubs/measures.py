@@ -5,7 +5,7 @@ on the page of hubs and in its link, a measure of ``biobgt hubs`` and ``biobgt c
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from biobgt.registry import Registry, imported_later
 from biobgt.wording import capitalised
 
 if TYPE_CHECKING:
-    from biobgt.graph import BrainGraph
+    from biobgt.graph import BrainGraph, ConnectivityKind
 
 Values = NDArray[np.float64] | NDArray[np.int64]
 Needs = Literal["graph", "connectivity", "entropy change"]
@@ -75,6 +75,11 @@ class HubMeasure:
     low_in_hubs: bool = False
     counts: bool = False
     notes: tuple[str, ...] = ()
+
+    def in_words_of(self, kind: "ConnectivityKind") -> "HubMeasure":
+        """The measure as it is called in a kind of connectivity."""
+        named = kind.named
+        return replace(self, title=named(self.title), short=named(self.short), definition=named(self.definition))
 
     @property
     def heading(self) -> str:

@@ -19,7 +19,7 @@ from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.kept_results import Store
 from biobgt.model.attention_views import check_layer_and_head
 from biobgt.model.batch import GraphBatch, join_batches
-from biobgt.model.familiarity import Familiarity
+from biobgt.model.familiarity import Familiarity, other_connectivity
 from biobgt.model.fingerprint import id_hashes, recognised
 from biobgt.model.inputs import prepare
 from biobgt.model.presets import Preset
@@ -97,17 +97,21 @@ class Ensemble:
         return self.members[0].project.in_features
 
     def check(self, cohort: Cohort) -> None:
-        """Refuse a cohort on another atlas before anything runs: other regions, another order or other coordinates.
+        """Refuse a cohort whose connectivity is not functional, or on another atlas, before anything runs.
+
+        Another atlas has other regions, another order or other coordinates.
 
         A model that was written before cards kept a fingerprint knows a bundled atlas by its table, any other by name.
 
         Raises
         ------
         InputError
-            When it is another atlas.
+            When it is another atlas, or another kind of connectivity.
         ChoiceNeeded
             When only the number of regions says that it is this one.
         """
+        if said := other_connectivity(self.name, cohort):
+            raise InputError(said)
         if cohort.atlas.n_regions != self.n_regions:
             raise InputError(
                 f"Model {self.name} was trained on atlas {self.atlas} with {self.n_regions} regions; cohort "

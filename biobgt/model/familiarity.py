@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.autocorrelation import effective_timepoints
-from biobgt.cohort import Subject, is_silent
+from biobgt.cohort import Cohort, Subject, is_silent
 from biobgt.quality import mean_connectivity
 from biobgt.wording import percent
 
@@ -192,3 +192,22 @@ def _outside(value: float, ends: Range) -> bool:
 
 def _words(ends: Range, form: str) -> str:
     return f"{ends[0]:{form}} to {ends[1]:{form}}"
+
+
+def other_connectivity(model: str, cohort: Cohort) -> str:
+    """Why a model cannot be asked about a cohort whose connectivity is not functional; nothing where it is.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    cohort : Cohort
+    """
+    if cohort.kind.functional:
+        return ""
+    kind = "structural" if cohort.given == "structural" else "neither region series nor functional connectivity"
+    return (
+        f"Model {model} was trained on correlations of fMRI signals; the matrices of cohort '{cohort.name}' are "
+        f"{kind}, of which it can say nothing. If they are such correlations, choose functional as their kind of "
+        "connectivity."
+    )

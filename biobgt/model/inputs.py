@@ -16,8 +16,9 @@ import torch
 from numpy.typing import NDArray
 
 from biobgt.cohort import Subject
-from biobgt.connectome import graph_from_connectivity, is_correlation, subject_connectivity
+from biobgt.connectome import graph_from_connectivity, subject_connectivity
 from biobgt.errors import InputError
+from biobgt.graph import is_correlation, told_kind
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.kept_results import NETWORK_FEATURES, Key, NoStore, Store
 from biobgt.model.batch import GraphBatch
@@ -47,6 +48,8 @@ def correlations(subject: Subject) -> NDArray[np.float64]:
     ndarray, shape (n_regions, n_regions)
     """
     matrix = subject_connectivity(subject).copy()
+    if subject.series is None and told_kind(matrix) == "structural":
+        raise InputError(f"The matrix of subject '{subject.id}' is structural; the model needs Pearson correlations.")
     np.fill_diagonal(matrix, 1)
     if subject.series is not None:
         return matrix

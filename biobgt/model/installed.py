@@ -17,6 +17,7 @@ from biobgt.atlas import Atlas, load_atlas
 from biobgt.cohort import ATLAS_BY_COUNT, Cohort, kind_of_group
 from biobgt.errors import InputError
 from biobgt.model import pretrained
+from biobgt.model.familiarity import other_connectivity
 from biobgt.model.group_results import GroupResults, load_groups, load_spread
 from biobgt.model.pretrained import CARD, load_card, load_pretrained, load_region_weights, model_folder
 from biobgt.wording import listed
@@ -146,6 +147,8 @@ class InstalledModel:
 
     def refusal(self, cohort: Cohort) -> str:
         """Why it cannot be asked about a cohort, or nothing where it can; torch is not needed to tell."""
+        if said := other_connectivity(self.name, cohort):
+            return said
         atlas, n_regions = cohort.atlas, self.card["n_regions"]
         if atlas.name == self.card["atlas"] and atlas.n_regions == n_regions:
             return "" if cohort.atlas_is_sure else unsure_atlas(cohort)

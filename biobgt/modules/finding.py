@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.connectome import is_correlation
-from biobgt.graph import BrainGraph
+from biobgt.graph import BrainGraph, is_correlation
 from biobgt.modules.consensus import consensus_modules
 from biobgt.modules.louvain import louvain_modules
 from biobgt.modules.module_measures import measure_partition
@@ -36,15 +35,15 @@ class SubjectModules:
 
 
 def measure_modules(
-    graph: BrainGraph, connectivity: NDArray[np.float64], options: ModuleOptions | None = None
+    graph: BrainGraph, connectivity: NDArray[np.float64] | None, options: ModuleOptions | None = None
 ) -> SubjectModules:
     """Find one subject's modules and measure them.
 
     Parameters
     ----------
     graph : BrainGraph
-    connectivity : ndarray, shape (n_regions, n_regions)
-        The full Pearson matrix behind it, for segregation.
+    connectivity : ndarray, shape (n_regions, n_regions), or None
+        The full Pearson matrix behind it, for segregation; None where connectivity is not functional.
     options : ModuleOptions, optional
 
     Returns
@@ -57,11 +56,11 @@ def measure_modules(
     options = options or ModuleOptions()
     graph = graph_for_modules(graph, options)
     partition = find_modules(graph, options)
-    correlations = connectivity if is_correlation(connectivity) else None  # segregation is on Fisher z
+    known = connectivity is not None and is_correlation(connectivity)  # segregation is on Fisher z
     return SubjectModules(
         partition,
         node_roles(graph, partition, hub_z=options.hub_z),
-        measure_partition(partition, graph.atlas, correlations),
+        measure_partition(partition, graph.atlas, connectivity if known else None),
     )
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from biobgt.atlas import UNKNOWN_ATLAS, Atlas
 from biobgt.atlas_witness import cohort_witness, doubt_words
-from biobgt.cohort import ATLAS_BY_COUNT, Cohort, Refusal, Subject
-from biobgt.cohort_edits import change_atlas
+from biobgt.cohort import ATLAS_BY_COUNT, Cohort, Refusal, Subject, cohort_told_kind
+from biobgt.cohort_edits import BY_VALUES, change_atlas, set_given_kind, with_given_kind
 from biobgt.errors import ChoiceNeeded, InputError
+from biobgt.graph import GivenKind, told_kind
 from biobgt.limits import current_limits
 from biobgt.missing_regions import apply_missing_rule
 from biobgt.readers.absent_regions import with_absent_regions
@@ -98,6 +99,7 @@ def read_cohort(
     chosen = find_atlas(atlas) if atlas is not None and not unknown else None
     if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
         project = _read_project(paths, chosen, phenotypes, name)
+        project = project if options.connectivity is None else set_given_kind(project, options.connectivity)
         return apply_recording_rule(project, options.recordings, run=options.run)
     with ExitStack() as stack, each_workbook_once():
         found = look_up(paths, options, stack)
@@ -122,7 +124,10 @@ def read_cohort(
         atlas=settled.atlas,
         refused=tuple(found.refused),
         notes=(settled.note, *found.notes, *_notes_on(subjects.values())),
+        given=_given_kind(subjects.values(), options),
     )
+    if cohort.given is not None:
+        cohort = with_given_kind(cohort, cohort.given, by=BY_VALUES if options.connectivity is None else BY_USER)
     if settled.decided_by in (BY_USER, ATLAS_BY_COUNT):
         cohort = replace(cohort, notes=(*cohort.notes, *_second_witness(cohort)))
     cohort = apply_missing_rule(cohort, options.missing)
@@ -197,6 +202,26 @@ def _accepted(candidates: Sequence[Candidate], subjects: Mapping[str, Subject]) 
         if files.get(item.subject) == item.source.file:
             first.setdefault(item.subject, item)
     return list(first.values())
+
+
+def _given_kind(subjects: Iterable[Subject], options: ReadOptions) -> GivenKind | None:
+    """What the matrices are, as the user or their values say; otherwise it is asked."""
+    matrices = [subject.connectivity for subject in subjects if subject.connectivity is not None]
+    if not matrices or options.connectivity is not None:
+        return options.connectivity
+    told = cohort_told_kind(matrices)
+    if told is not None:
+        return told
+    if len({told_kind(matrix) for matrix in matrices} - {None}) > 1:
+        question = "Some of the connectivity matrices look functional and others structural, and a cohort has one kind."
+    else:
+        question = (
+            "The connectivity matrices have neither a negative value nor a diagonal of ones, so their values do not "
+            "tell whether they are functional or structural."
+        )
+    meanings = ReadOptions.declared()["connectivity"]
+    choices = {str(one): meanings.text(one) for one in meanings.choices or ()}
+    raise ChoiceNeeded(question, option="connectivity", choices=choices)
 
 
 def _second_witness(cohort: Cohort) -> list[str]:

@@ -6,7 +6,7 @@ Numbers that JSON does not have (NaN, infinities) and dates are written as ``{"n
 import datetime
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from biobgt.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.cohort import Cohort, Refusal, Source, Subject
 from biobgt.errors import InputError
-from biobgt.graph import check_connectivity
+from biobgt.graph import GivenKind, check_connectivity
 
 Array = NDArray[np.float64]
 KeepArray = Callable[[str, Array], str]
@@ -35,6 +35,7 @@ def cohort_document(cohort: Cohort, keep: KeepArray) -> dict[str, Any]:
         "notes": list(cohort.notes),
         "unmatched_subjects": list(cohort.unmatched_subjects),
         "unmatched_rows": list(cohort.unmatched_rows),
+        "connectivity": cohort.given,
     }
 
 
@@ -58,6 +59,7 @@ def cohort_from_document(document: Mapping[str, Any], take: TakeArray) -> Cohort
         notes=tuple(list_of(document, "notes", str)),
         unmatched_subjects=tuple(list_of(document, "unmatched_subjects", str)),
         unmatched_rows=tuple(list_of(document, "unmatched_rows", str)),
+        given=_given_from(_optional(document, "connectivity", str)),
     )
 
 
@@ -193,6 +195,16 @@ def _source_from(document: Mapping[str, Any] | None) -> Source | None:
         reader=field_of(document, "reader", str),
         options=options,
     )
+
+
+def _given_from(said: str | None) -> GivenKind | None:
+    """What the matrices are; projects of earlier versions do not say, and the values tell it."""
+    for one in get_args(GivenKind):
+        if said == one:
+            return cast("GivenKind", one)
+    if said is None:
+        return None
+    raise InputError("The project file is damaged: it names a kind of connectivity that there is not.")
 
 
 def _atlas_document(atlas: Atlas, keep: KeepArray) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from biobgt.graph import KINDS, GivenKind
 from biobgt.missing_regions import MISSING_RULES, MissingRule
 from biobgt.options import Options, option
 from biobgt.readers.arrays import SubjectAxis
@@ -29,6 +30,14 @@ class ReadOptions(Options):
         shown={"series": "region time series", "connectivity": "a connectivity matrix"},
         title="Content",
         help="What the files contain, where they do not say.",
+    )
+    connectivity: GivenKind | None = option(
+        None,
+        type_=str,
+        choices=get_args(GivenKind),
+        shown={key: KINDS[key].meaning for key in get_args(GivenKind)},
+        title="Matrices are",
+        help="What connectivity matrices hold, where their values do not tell, or tell it wrongly.",
     )
     orientation: Orientation | None = option(
         None,

@@ -213,7 +213,7 @@ def test_graph_without_connections_is_said_to_have_no_hubs(open_page):
     page = open_page("hubs", cohort="ad", level="1")
     assert not page.exception
     assert not page.get("plotly_chart")
-    assert "has no edge with these settings, so it has no hubs" in as_shown(page.warning[0].value)
+    assert "no connection left" in as_shown(page.error[0].value)
 
 
 def test_fc_strength_is_of_the_correlations_whatever_the_estimator(open_page, cohort):

@@ -119,3 +119,35 @@ def test_ticked_subjects_are_removed_and_the_view_moves_on(own, series) -> None:
     press(edit(own, {0: {"ticked": True}, 1: {"ticked": True}}), "Remove the ticked subjects")
     assert "at least one subject" in own.error[0].value
     assert len(cohort_of(own)) == 2
+
+
+def structural_files() -> list[tuple[str, bytes, str]]:
+    """Streamline weights from 1e-7 to 1e-2 between six regions, of two subjects."""
+    files = []
+    for i in range(2):
+        weights = 10.0 ** -np.random.default_rng(i).uniform(2, 7, (6, 6))
+        matrix = np.triu(weights, 1) + np.triu(weights, 1).T
+        rows = [",".join(map(str, row)) for row in matrix.tolist()]
+        files.append((f"sub-0{i}.csv", "\n".join(rows).encode(), "text/csv"))
+    return files
+
+
+def test_pages_follow_the_kind_of_connectivity(open_page) -> None:
+    page = open_page("subjects")
+    page.file_uploader(key="files0").set_value(structural_files())
+    page.run()
+    assert_no_error(page)
+    assert cohort_of(page).given == "structural"
+    assert page.session_state["threshold"] == "none"
+    heatmap = figure(page, "connectivity")
+    assert heatmap["data"][0]["colorbar"]["title"]["text"] == "weight"
+    assert "Structural connectivity" in heatmap["layout"]["title"]["text"]
+    assert not any("functional" in caption or "Pearson" in caption for caption in captions(page))
+    page.segmented_control(key="threshold").set_value("absolute").run()
+    page.number_input(key="absolute_level").set_value(0.3).run()
+    assert any("largest weight" in as_shown(error.value) for error in page.error), "no graph of zeros is shown"
+    kind = next(box for box in (*page.segmented_control, *page.selectbox) if box.label == "Matrices are")
+    kind.set_value("functional")
+    page.run()
+    assert cohort_of(page).given == "functional"
+    assert page.session_state["threshold"] == "absolute"

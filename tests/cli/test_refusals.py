@@ -147,7 +147,7 @@ def test_a_matrix_beyond_one_has_no_fisher_z_and_no_prediction(run, tmp_path):
     for name in ("a", "b", "c", "d"):
         np.savetxt(tmp_path / "study" / f"{name}.csv", matrix, delimiter=",")
     (tmp_path / "study" / "participants.tsv").write_text("participant_id\tgroup\na\tNC\nb\tNC\nc\tAD\nd\tAD\n")
-    matrices = ("--kind", "connectivity", "--atlas", "aal90")
+    matrices = ("--kind", "connectivity", "--connectivity", "functional", "--atlas", "aal90")
     asked = ("compare", tmp_path / "study", *matrices, "--groups", "NC", "AD", "--of", "fc-blocks")
     refused(run(*asked, "--out", tmp_path / "out"), "values beyond ±1, for which Fisher z is undefined")
     predict = ("predict", tmp_path / "study" / "a.csv", *matrices, "--model", "adsim-aal90")

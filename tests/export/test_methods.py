@@ -167,7 +167,7 @@ def test_matrices_and_silent_regions_are_told(own):
     matrix[0, 1] = matrix[1, 0] = 0.5
     brought = replace(own.subjects[0], series=None, connectivity=matrix)
     said = acquisition_sentences(replace(own, subjects=(brought, *own.subjects[1:])))
-    assert "Of 1 recording the connectivity matrix was given instead of series, and taken as it was." in said
+    assert "Of 1 recording the functional connectivity matrix was given, and taken as it was." in said
     assert "In 1 recording 2 regions had no signal and no connection." in said
 
 

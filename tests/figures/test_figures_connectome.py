@@ -8,11 +8,12 @@ from matplotlib.colors import to_hex
 
 from biobgt.connectome import graph_from_connectivity
 from biobgt.figures import (
+    ColourScale,
     ConnectivityDistribution,
     ConnectivityHeatmap,
     RegionOrder,
     SeriesCarpet,
-    colour_limit,
+    colour_scale,
     order_regions,
     paper,
 )
@@ -84,9 +85,9 @@ def test_names_from_a_file_are_text_in_the_figure() -> None:
     ("largest", "estimator", "limit"),
     [(0.9, "pearson", 1), (40.0, "pearson", 40), (2.5, "fisher-z", 1.5), (0.1, "partial", 0.3)],
 )
-def test_colour_limit_is_fixed_but_for_matrices_in_other_units(largest, estimator, limit) -> None:
+def test_colour_scale_is_fixed_but_for_matrices_in_other_units(largest, estimator, limit) -> None:
     matrix = np.array([[99.0, -largest], [-largest, 99.0]])  # the diagonal does not count
-    assert colour_limit(matrix, estimator) == limit
+    assert colour_scale(matrix, estimator=estimator) == ColourScale(-limit, limit)
 
 
 def test_carpet_is_standardised_by_region_and_a_silent_one_is_flat() -> None:
@@ -152,16 +153,16 @@ def test_captions_say_whose_what_and_how_many() -> None:
     of_graph = heatmap_of(graph.weights, subject="s1", simulated=True, graph=graph).caption
     assert of_graph.startswith("Simulated subject s1: brain graph of 3 regions with 1 connections (33.3 %")
     assert "at least 0.3" in of_graph
-    assert heatmap_of(subject="s1", estimator="partial").caption.startswith("Subject s1: functional connectivity")
+    assert heatmap_of(subject="s1").caption.startswith("Subject s1: connectivity, between 3 regions. Red")
     spread = distribution_of(MATRIX, graph.weights != 0, mean=0.13, mean_strength=0.27).caption
     assert "3 pairs" in spread
-    assert "Pearson mean 0.13, mean |r| 0.27. The graph keeps 1 of the pairs (33.3 %)" in spread
+    assert "Mean r 0.13, mean |r| 0.27. The graph keeps 1 of the pairs (33.3 %)" in spread
     assert "7 time points of 3 regions" in carpet_of(np.zeros((7, 3))).caption
 
 
 @pytest.mark.parametrize("order", [None, ORDER])
 def test_heatmap_on_paper_is_that_on_the_screen(order):
-    shown = heatmap_of(FOUR, FOUR_REGIONS, order=order, limit=0.7, title="T", simulated=True)
+    shown = heatmap_of(FOUR, FOUR_REGIONS, order=order, scale=ColourScale(-0.7, 0.7), title="T", simulated=True)
     screen, figure = shown.plotly(), shown.matplotlib(STYLE)
     picture = figure.axes[0].images[0]
     np.testing.assert_allclose(picture.get_array(), screen.data[0].z, rtol=1e-6)
@@ -196,7 +197,7 @@ def test_carpet_on_paper_is_that_on_the_screen(tr, rng):
 
 
 def test_distribution_on_paper_is_that_on_the_screen():
-    shown = distribution_of(FOUR, FOUR > 0.3, limit=0.5)
+    shown = distribution_of(FOUR, FOUR > 0.3, scale=ColourScale(-0.5, 0.5))
     screen, axes = shown.plotly(), shown.matplotlib(STYLE).axes[0]
     below = np.zeros(len(screen.data[0].y))
     for bars, trace in zip(axes.containers, screen.data, strict=True):

@@ -63,7 +63,7 @@ def heatmap(**about):
 HUB_DATA = {name: D[name] for name in ("curves", "hubs")}
 CASES = {
     "heatmap by network": lambda s: heatmap(
-        order=D["networks"], estimator="fisher-z", title=LONG, simulated=True
+        order=D["networks"], quantity="Fisher z", title=LONG, simulated=True
     ).matplotlib(s),
     "heatmap of many modules": lambda s: heatmap(order=D["modules"]).matplotlib(s),
     "heatmap in atlas order": lambda s: heatmap(order=order_regions(N), title="A").matplotlib(s),
@@ -71,7 +71,7 @@ CASES = {
         series=D["series"], regions=REGIONS, order=D["networks"], tr=2.0, title=LONG, simulated=True
     ).matplotlib(s),
     "distribution": lambda s: ConnectivityDistribution(
-        matrix=D["matrix"], kept=D["matrix"] > 0, estimator="fisher-z", title=LONG, simulated=True
+        matrix=D["matrix"], kept=D["matrix"] > 0, quantity="Fisher z", title=LONG, simulated=True
     ).matplotlib(s),
     "curves by network": lambda s: curves_of(
         REGIONS, **HUB_DATA, order=D["networks"], title="Hubs", simulated=True

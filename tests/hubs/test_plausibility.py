@@ -169,10 +169,9 @@ def test_without_nulls_there_is_no_comparison():
     assert summarise_plausibility(table)["null_mean"].isna().all()
 
 
-def test_a_threshold_that_leaves_nothing_is_not_a_number():
-    table = subject_plausibility(correlations(15, 0), levels=(1.0,), gammas=(0.5,), n_nulls=1)
-    assert table[["spearman", "kendall", "overlap"]].isna().all().all()
-    assert (summarise_plausibility(table)["n_subjects"] == 0).all()
+def test_a_threshold_that_leaves_nothing_is_refused():
+    with pytest.raises(InputError, match="largest weight"):
+        subject_plausibility(correlations(15, 0), levels=(1.0,), gammas=(0.5,), n_nulls=1)
 
 
 def test_bad_input_is_refused_with_a_sentence():

@@ -31,11 +31,12 @@ def show_graph_files(view: View) -> None:
         )
         everybody = st.toggle(f"All {counted(len(view.cohort), 'subject')}", key="graphs_of_all")
     ids = view.cohort.ids if everybody else (view.subject.id,)
-    known = listed(["module", *(HUB_MEASURES[key].title for key in COMPARED)])
+    known = view.measured.kind.named(listed(["module", *(HUB_MEASURES[key].title for key in COMPARED)]))
     hubs, modules = view.options(HubOptions), view.options(NamedModuleOptions)
+    whose, kind = "every subject" if everybody else view.subject.id, view.measured.kind
     st.caption(
         plain(
-            f"The brain graph of {'every subject' if everybody else view.subject.id} ({view.settings.describe()}), "
+            f"The brain graph of {whose} ({view.settings.describe(kind)}), "
             f"with each region's {known}, where the format has room for them."
         )
     )

@@ -11,7 +11,7 @@ from biobgt.figures.hub_scatter import HubScatter, HubScatterOptions
 from biobgt.figures.hub_words import table_caption
 from biobgt.figures.reliability_words import measure_reliability
 from biobgt.hubs.hub_options import HubOptions
-from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.measures import HUB_MEASURES, NE, HubMeasure
 from biobgt.spreadsheets import safe_table
 from session.view import View
 from views.hubs.evidence_panels import hub_reliability
@@ -54,7 +54,8 @@ def show_table(view: View, measures: tuple[str, ...]) -> None:
     heading("Hub table", simulated=subject.simulated)
     reliability = hub_reliability(view)
     columns = [f"{measure}{what}" for measure in measures for what in ("", "_rank", "_hub")]
-    n_hubs = {HUB_MEASURES[measure].short: int(table[f"{measure}_hub"].sum()) for measure in measures}
+    kind = view.measured.kind
+    n_hubs = {HUB_MEASURES[measure].in_words_of(kind).short: int(table[f"{measure}_hub"].sum()) for measure in measures}
     caption = table_caption(subject.id, n_hubs, options, simulated=subject.simulated)
     shown = table.sort_values(f"{NE}_rank", kind="stable")[["region", *columns, *view.atlas.labels]]
     labels = {
@@ -67,7 +68,9 @@ def show_table(view: View, measures: tuple[str, ...]) -> None:
         column_config={
             column: config
             for measure in measures
-            for column, config in _columns(measure, measure_reliability(measure, reliability)).items()
+            for column, config in _columns(
+                HUB_MEASURES[measure].in_words_of(kind), measure_reliability(measure, reliability)
+            ).items()
         }
         | labels,
         height=420,
@@ -89,11 +92,11 @@ def _width(names: Iterable[str | None]) -> int:
     return LETTER_WIDTH * max([FEWEST_LETTERS, *(len(name) + 2 for name in names if name)])
 
 
-def _columns(measure: str, reliability: str) -> dict[str, Any]:
+def _columns(about: HubMeasure, reliability: str) -> dict[str, Any]:
     """How a measure's columns are headed and written; its reliability stands in the help of the first."""
-    about = HUB_MEASURES[measure]
+    measure = about.key
     meaning = f"{about.title}. {reliability}" if reliability else about.title
-    number = "%d" if about.counts else "%.4f"
+    number = "%d" if about.counts else "%.4g"
     return {
         measure: st.column_config.NumberColumn(about.short, format=number, help=meaning),
         f"{measure}_rank": st.column_config.NumberColumn(f"{about.short} rank"),

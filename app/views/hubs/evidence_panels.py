@@ -19,7 +19,7 @@ from views.shared.widgets import heading, input_errors_shown, plain
 
 def show_little_strength(view: View) -> None:
     """Say where FC strength has little to compare with."""
-    if reason := little_strength_reason(view.measured.mean_connectivity()[0]):
+    if reason := little_strength_reason(view.measured):
         st.info(plain(reason), icon=":material/info:")
 
 
@@ -49,7 +49,7 @@ def show_verdict(view: View) -> None:
         found = measured.agreement_against_nulls(options, NULL_SEEDS)
         verdict.markdown(f"**{plain(verdict_sentence(found))}**")
         st.dataframe(
-            safe_table(pd.DataFrame(comparison_rows(found))),
+            safe_table(pd.DataFrame(comparison_rows(found, view.measured.kind))),
             hide_index=True,
             key="agreement_table",
             width="content",
@@ -69,7 +69,9 @@ def show_verdict(view: View) -> None:
 def hub_reliability(view: View) -> StudyReliability:
     """The study's reliability that fits the view's graph, or why none does."""
     options = view.options(EntanglementOptions)
-    return study_reliability(view.settings, view.atlas, gamma=options.gamma, perturbation=options.perturbation)
+    return study_reliability(
+        view.settings, view.atlas, gamma=options.gamma, perturbation=options.perturbation, kind=view.measured.kind
+    )
 
 
 def show_reliability(view: View) -> None:

@@ -24,15 +24,16 @@ def show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Hubs", help=explained("hub", "ne", "neff", "fc-strength", "gamma"))
+    strength = view.measured.kind.strength
     st.markdown(
         "Node entanglement (NE) asks how much the spectral entropy of the brain graph changes when one region is "
-        "perturbed. Whether it agrees with node efficiency (NEff) and FC strength depends on the diffusion time γ, on "
+        f"perturbed. Whether it agrees with node efficiency (NEff) and {strength} depends on the diffusion time γ, on "
         "the threshold and on the perturbation: move them and see."
     )
     _ask_how(view)
     if not _wants_hubs(view):
         return
-    if not _has_edges(view):
+    if not _has_graph(view):
         return
     with input_errors_shown():
         measures = view.options(HubCurvesOptions).measures
@@ -60,20 +61,12 @@ def show_page() -> None:
                 show_why(view, region)
 
 
-def _has_edges(view: View) -> bool:
-    """Whether the subject's graph has an edge; without any there is no hub, and the page says so."""
+def _has_graph(view: View) -> bool:
+    """Whether the subject has a brain graph with these settings; without one the page says why, and no more."""
+    n_edges = 0
     with input_errors_shown():
-        if view.measured.graph().n_edges:
-            return True
-        st.warning(
-            plain(
-                f"The brain graph of {view.subject.id} has no edge with these settings, so it has no hubs: no two "
-                "regions are connected strongly enough. Lower the threshold in the sidebar, or look at the quality "
-                "flags on the page Subjects."
-            ),
-            icon=":material/warning:",
-        )
-    return False
+        n_edges = view.measured.graph().n_edges
+    return n_edges > 0
 
 
 def _ask_how(view: View) -> None:

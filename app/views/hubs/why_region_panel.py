@@ -7,6 +7,7 @@ from biobgt.figures.hub_words import RANK_1
 from biobgt.figures.region_surroundings import RegionSurroundings, SurroundingsOptions
 from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra, story_of
 from biobgt.figures.why_words import story_sentences
+from biobgt.graph import ConnectivityKind
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, notes_on
 from biobgt.hubs.region_story import RegionStory
@@ -53,7 +54,7 @@ def show_why(view: View, region: str) -> None:
         persist_state="session",
     )
     story = story_of(view.measured, view.options(RegionOptions, region=region))
-    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in story_sentences(story)))
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in story_sentences(story, view.measured.kind)))
     with st.container(horizontal=True):
         for key, perturbed in (("why_before", False), ("why_after", True)):
             options = view.options(SurroundingsOptions, region=region, perturbed=perturbed)
@@ -66,17 +67,17 @@ def show_why(view: View, region: str) -> None:
         with st.container(width=SIDE_BY_SIDE):
             entropy = RegionEntropy.of(view.measured, view.options(EntropyOptions, region=region))
             show(view, entropy, key="why_entropy")
-    _show_standings(story)
+    _show_standings(story, view.measured.kind)
 
 
 def _strongest(view: View) -> str:
     return view.atlas.regions[view.measured.strongest_hub(view.options(HubOptions))]
 
 
-def _show_standings(story: RegionStory) -> None:
+def _show_standings(story: RegionStory, kind: ConnectivityKind) -> None:
     rows = [
         {
-            "Measure": HUB_MEASURES[measure].heading,
+            "Measure": HUB_MEASURES[measure].in_words_of(kind).heading,
             "Value": standing.value,
             "Unit": HUB_MEASURES[measure].unit,
             "Rank": standing.rank,

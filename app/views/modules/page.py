@@ -52,7 +52,7 @@ def show_page() -> None:
 def _show_measures(view: View, options: NamedModuleOptions) -> None:
     # The badge would be taken for one of the real groups: the subject's own column says that it is simulated.
     heading("Compared with real groups", terms=("system-segregation",))
-    study = study_modules(view.settings, options, view.atlas, subject=view.subject)
+    study = study_modules(view.settings, options, view.atlas, subject=view.subject, kind=view.measured.kind)
     own = view.measured.modules(options).measures
     shown = {name: about for name, about in measure_columns(view.atlas.labels).items() if about[0].shown}
     subject = f"{view.subject.id}, simulated" if view.subject.simulated else view.subject.id

@@ -59,7 +59,8 @@ def ask_for(
     value = tuple(value) if isinstance(value, list) else value
     if key not in st.session_state or not is_offered(one, value, cohort):
         st.session_state[key] = for_widget(usable(one, value, cohort))
-    _draw(one, offered, key=key, label=label, text=text, disabled=disabled)
+    said = text or one.text
+    _draw(one, offered, key=key, label=label, text=lambda chosen: cohort.kind.named(said(chosen)), disabled=disabled)
 
 
 def ask_here(

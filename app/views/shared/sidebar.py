@@ -3,10 +3,12 @@
 Its choices open from the link, last for the session whatever page is shown, and are written back to the address bar.
 """
 
+from math import inf
+
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.graph import LEVELS, ThresholdRule
+from biobgt.graph import LEVELS, ThresholdRule, levels_of
 from biobgt.model.installed import fitting_model, installed_models
 from biobgt.wording import NOT_A_DIAGNOSIS
 from session.address import Link, link_of, read_link, write_address
@@ -52,6 +54,8 @@ def show_sidebar() -> View:
             simulated_badge()
         subject = loaded.cohort[_pick_subject(loaded.cohort)]
         st.caption(plain(f"Atlas: {loaded.cohort.atlas.title}, {loaded.cohort.atlas.n_regions} regions"))
+        if loaded.cohort.given is not None:
+            st.caption(f"{loaded.cohort.kind.title}, as given")
         model = _pick_model(loaded.cohort)
         view = View(loaded, subject, _pick_settings(loaded.cohort), session_choices(), model)
         offer_glossary()
@@ -118,17 +122,21 @@ def _pick_model(cohort: Cohort) -> str:
 def _pick_settings(cohort: Cohort) -> ConnectomeSettings:
     st.markdown("**Brain graph**", help=explained("brain-graph", "threshold"))
     ask(ConnectomeSettings, "estimator", "sign", "threshold", cohort=cohort)
-    level = _pick_level(st.session_state["threshold"])
+    level = _pick_level(st.session_state["threshold"], cohort)
     ask(ConnectomeSettings, "backbone", cohort=cohort)
     chosen = {name: st.session_state[name] for name in ConnectomeSettings.declared() if name != "level"}
     return ConnectomeSettings(level=level, **chosen)
 
 
-def _pick_level(rule: ThresholdRule) -> float:
-    """Each rule remembers its own level."""
+def _pick_level(rule: ThresholdRule, cohort: Cohort) -> float:
+    """Each rule remembers its own level; weights without an upper end are typed."""
     if rule not in LEVELS:
         return ConnectomeSettings().level
-    about = LEVELS[rule]
+    about = levels_of(cohort.kind)[rule]
+    if about.high == inf:
+        return st.number_input(
+            about.title, min_value=about.low, format="%g", key=LEVEL_KEYS[rule], persist_state="session"
+        )
     return st.slider(
         about.title,
         min_value=about.low,

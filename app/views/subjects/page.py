@@ -20,7 +20,7 @@ from views.subjects.missing_panel import show_missing
 from views.subjects.project_panel import show_project
 from views.subjects.reading_panel import read_once, show_attempt, show_waiting_files
 from views.subjects.recordings_panel import show_recordings
-from views.subjects.subject_table import show_atlas, show_reading, show_subject_table
+from views.subjects.subject_table import show_atlas, show_kind, show_reading, show_subject_table
 from views.subjects.upload_panel import ask_for_files
 
 HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
@@ -48,6 +48,7 @@ def show_page() -> None:
         show_missing(own.cohort)
         show_subject_table(own.cohort)
         show_atlas(own.cohort)
+        show_kind(own.cohort)
     if is_own or not waiting:  # a demo's subjects are no answer to who brought files
         _show_cohort(view)
         _show_subject(view)
@@ -68,16 +69,16 @@ def _show_cohort(view: View) -> None:
         for warning, note in zip(table["warnings"], table["notes"], strict=True)
     ]
     shown = table.drop(columns=["warnings", "notes"]).assign(flag=flags)
-    shown["mean FC"] = shown["mean FC"].round(3) + 0.0  # a small negative mean is no minus zero
+    kind = view.cohort.kind
+    means = [kind.named(name) for name in ("mean FC", "mean |FC|")]
+    if kind.functional:
+        shown[means] = shown[means].round(3) + 0.0  # a small negative mean is no minus zero
     st.dataframe(
         safe_table(shown),  # its toolbar saves it as CSV
         hide_index=True,
         height=260 if len(table) > 6 else "auto",
         placeholder="–",
-        column_config={
-            "mean FC": st.column_config.NumberColumn(format="%.3f"),
-            "mean |FC|": st.column_config.NumberColumn(format="%.3f"),
-        },
+        column_config=dict.fromkeys(means, st.column_config.NumberColumn(format="%.3f" if kind.functional else "%.3g")),
         alt="Quality of each subject: length, silent and copied regions, mean connectivity, and any flag",
     )
     show_remarks(table, {"warnings": "Warning", "notes": "Note"})

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from biobgt import Atlas, Cohort, load_atlas
+from biobgt import Atlas, Cohort, ReadOptions, load_atlas
 from biobgt.atlas import BUNDLED, numbered_atlas
 from biobgt.atlas_witness import DOUBT
 from biobgt.cohort import GROUP_TITLES
-from biobgt.cohort_edits import change_atlas, remove_subjects, set_groups
+from biobgt.cohort_edits import change_atlas, remove_subjects, set_given_kind, set_groups
 from biobgt.missing_regions import DRAWN_AS_GAPS
 from biobgt.spreadsheets import meant, safe_table, safe_text
 from biobgt.wording import counted
@@ -23,6 +23,7 @@ from session.loaded_cohorts import change_own_cohort, empty_uploaders, forget_ow
 from session.uploads import Upload, read_uploaded_atlas
 from views.page_map import PAGES
 from views.shared.atlas_question import ask_to_confirm_atlas
+from views.shared.option_widgets import ask_here
 from views.shared.remarks import MOST_ROWS, TABLE_HEIGHT, show_sentences
 from views.shared.widgets import input_errors_shown, plain
 from views.subjects.autosave_panel import is_copied
@@ -131,6 +132,22 @@ def show_atlas(cohort: Cohort) -> None:
                 return
             change_own_cohort(change_atlas(cohort, _find_atlas(chosen, table, cohort.atlas.n_regions)))
             st.rerun()
+
+
+def show_kind(cohort: Cohort) -> None:
+    """Let the user say what the connectivity matrices are, where there are any."""
+    if cohort.given is None:
+        return
+    st.subheader("Kind of connectivity")
+    one = ReadOptions.declared()["connectivity"]
+    chosen = ask_here(
+        one, key=f"own_kind{st.session_state.get(EDITION, 0)}", offered=tuple(one.choices or ()), start=cohort.given
+    )
+    if chosen != cohort.given:
+        with input_errors_shown():
+            change_own_cohort(set_given_kind(cohort, chosen))
+            st.rerun()
+    st.caption("Words, colours, the usual threshold and whether a model can be asked follow it.")
 
 
 def _groups(cohort: Cohort) -> str:

@@ -2,12 +2,13 @@
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from biobgt.colours import DIVERGING
+from biobgt.colours import SEQUENTIAL
 from biobgt.figures.connection_strengths import PAIRS_TITLE, ConnectivityDistribution
-from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap
+from biobgt.figures.connectivity_heatmap import ColourScale, ConnectivityHeatmap
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.paper_frame import (
@@ -18,6 +19,7 @@ from biobgt.figures.paper.paper_frame import (
     fit_height,
     new_figure,
     set_title,
+    tick_powers,
 )
 from biobgt.figures.paper.saving import drawing
 from biobgt.figures.paper_style import PaperStyle
@@ -32,7 +34,7 @@ def draw_connectivity_heatmap(shown: ConnectivityHeatmap, style: PaperStyle) -> 
     return draw_matrix(
         shown.matrix,
         shown.order,
-        limit=shown.limit,
+        scale=shown.scale,
         quantity=shown.quantity,
         title=shown.title,
         simulated=shown.simulated,
@@ -44,7 +46,7 @@ def draw_matrix(
     matrix: NDArray[np.float64],
     order: RegionOrder,
     *,
-    limit: float,
+    scale: ColourScale,
     quantity: str,
     title: str,
     simulated: bool,
@@ -56,8 +58,7 @@ def draw_matrix(
     ----------
     matrix : ndarray, shape (n_regions, n_regions)
     order : RegionOrder
-    limit : float
-        The colours run from −limit to limit.
+    scale : ColourScale
     quantity, title : str
         What the colours stand for, and the figure's title.
     simulated : bool
@@ -68,9 +69,11 @@ def draw_matrix(
         figure = new_figure(style)
         set_title(figure, title, simulated, style)
         axes = figure.add_subplot()
-        picture = axes.imshow(
-            matrix[np.ix_(order.order, order.order)], cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest"
-        )
+        colours = {"norm": LogNorm(scale.low, scale.high)} if scale.log else {"vmin": scale.low, "vmax": scale.high}
+        shown = matrix[np.ix_(order.order, order.order)]
+        shown = np.clip(shown, scale.low, None) if scale.log else shown
+        cmap = SEQUENTIAL.lower() if scale.colours == SEQUENTIAL else scale.colours
+        picture = axes.imshow(shown, cmap=cmap, interpolation="nearest", **colours)
         _frame(axes)
         axes.set_facecolor(GAP_COLOUR)
         axes.set_xticks([])
@@ -115,16 +118,18 @@ def draw_series_carpet(shown: SeriesCarpet, style: PaperStyle) -> Figure:
 def draw_connectivity_distribution(shown: ConnectivityDistribution, style: PaperStyle) -> Figure:
     """Draw how often each strength occurs among pairs of regions."""
     edges = shown.bins
-    middles = (edges[:-1] + edges[1:]) / 2
     kept, dropped = shown.bars
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style)
         axes = figure.add_subplot()
-        below = np.zeros(len(middles))
+        below, width = np.zeros(len(edges) - 1), np.diff(edges)
         for bars, colour in ((kept, style.colour(kept.colour)), (dropped, dropped.colour)):
-            axes.bar(middles, bars.counts, width=edges[1] - edges[0], bottom=below, color=colour, label=bars.name)
+            axes.bar(edges[:-1], bars.counts, width, below, align="edge", color=colour, label=bars.name)
             below = below + bars.counts
+        if shown.scale.log:
+            axes.set_xscale("log")
+            tick_powers(axes.xaxis)
         axes.set_xlabel(shown.quantity)
         axes.set_ylabel(PAIRS_TITLE)
         add_legend(figure, *axes.get_legend_handles_labels(), style)

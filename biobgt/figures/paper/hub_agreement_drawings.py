@@ -36,7 +36,7 @@ def draw_hub_scatter(shown: HubScatter, style: PaperStyle) -> Figure:
             )
         if (picked := shown.picked) is not None:
             ring_region(axes, shown.values[picked], shown.entanglement[picked], shown.regions[picked], style)
-        axes.set_xlabel(HUB_MEASURES[shown.options.measure].axis)
+        axes.set_xlabel(HUB_MEASURES[shown.options.measure].in_words_of(shown.kind).axis)
         axes.set_ylabel(HUB_MEASURES[NE].axis)
         add_legend(figure, *axes.get_legend_handles_labels(), style)
         fit_height(figure, [axes], style, panel_mm=0.55 * min(style.width_mm, 140))

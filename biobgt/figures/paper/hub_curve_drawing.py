@@ -27,7 +27,10 @@ def draw_hub_curves(shown: HubCurves, style: PaperStyle) -> Figure:
         for i, measure in enumerate(shown.curves):
             axes = panels[i if apart else 0]
             _draw_group(axes, shown, measure, style, named=i == 0)
-            about, values = HUB_MEASURES[measure], shown.curves[measure][list(shown.order.order)]
+            about, values = (
+                HUB_MEASURES[measure].in_words_of(shown.kind),
+                shown.curves[measure][list(shown.order.order)],
+            )
             width = 1.2 if measure == NE else 0.7
             axes.plot(values, color=style.colour(about.colour), linewidth=width, label=about.short)
             if i == 0:
@@ -84,7 +87,7 @@ def _mark(axes: Axes, shown: HubCurves, measure: str, style: PaperStyle) -> None
         markeredgewidth=0,
         linestyle="none",
         zorder=3,
-        label=f"hubs by {HUB_MEASURES[measure].short}",
+        label=f"hubs by {HUB_MEASURES[measure].in_words_of(shown.kind).short}",
     )
     if shown.picked is not None:
         ring_region(axes, drawn.index(shown.picked), values[shown.picked], shown.regions[shown.picked], style)

@@ -93,7 +93,7 @@ def draw_module_heatmap(shown: ModuleHeatmap, style: PaperStyle) -> Figure:
     figure = draw_matrix(
         shown.matrix,
         replace(shown.order, blocks=blocks),
-        limit=shown.limit,
+        scale=shown.scale,
         quantity=shown.quantity,
         title=shown.title,
         simulated=shown.simulated,

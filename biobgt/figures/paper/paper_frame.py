@@ -5,22 +5,26 @@ Sizes are known before anything is drawn, so a label that would not fit is wrapp
 
 import warnings
 from collections.abc import Mapping, Sequence
+from math import log10
 from typing import Any, Literal
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from biobgt.colours import DARK_GREY
 from biobgt.errors import InputError
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import FALLBACK_FONT, PaperStyle
+from biobgt.wording import power_of_ten
 
 POINTS_PER_MM = 72 / MM_PER_INCH
 # What the screen calls the symbols.
@@ -264,12 +268,21 @@ def add_colour_bar(
         shades, ax=axes, location="bottom", fraction=0.04, pad=0.02, aspect=length_mm / _BAR_MM, shrink=share
     )
     low, high = shades.get_clim()
-    if marked is None or low is None or high is None or not low <= marked <= high:
+    if isinstance(shades.norm, LogNorm):
+        tick_powers(bar.ax.xaxis)
+    elif marked is None or low is None or high is None or not low <= marked <= high:
         bar.locator = MaxNLocator(4)
     else:
         bar.set_ticks(_ticks_around(marked, low, high))
     bar.set_label(quantity)
     bar.outline.set_linewidth(0.5)
+
+
+def tick_powers(axis: Axis) -> None:
+    """Tick a logarithmic axis at a few powers of ten, in plain letters: formulas are not set here."""
+    axis.set_major_locator(LogLocator(numticks=6))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(round(log10(value)))))
+    axis.set_minor_locator(NullLocator())
 
 
 def _ticks_around(marked: float, low: float, high: float) -> list[float]:
