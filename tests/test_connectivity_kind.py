@@ -180,7 +180,7 @@ def test_projects_and_copies_keep_the_kind(tmp_path) -> None:
     save_project(cohort, ConnectomeSettings(), {}, file)
     assert open_project(file).cohort.given == "other"
     save_copy(tmp_path, "0" * 16, cohort, ConnectomeSettings(), {})
-    assert open_copy(tmp_path, "0" * 16).cohort.given == "other"
+    assert open_copy(tmp_path, "0" * 16)[0].cohort.given == "other"
     assert cohort_sha256(cohort) != cohort_sha256(cohort_of("functional"))
 
 
