@@ -94,8 +94,7 @@ def write_panels(
     with results_folder(out, job=f"figure {name}") as folder:
         written = [*_write_files(made, folder, name), *write_methods(methods, folder, name)]
         paths = [path.relative_to(folder) for path in written]
-    width, height = made.size_mm
-    print_line(f"{len(made.panels)} panels, {width:.1f} × {height:.1f} mm. {made.caption}")
+    print_line(f"{len(made.panels)} panels, {made.size}. {made.caption}")
     for path in paths:
         print_line(f"Written: {out / path}")
 

@@ -13,6 +13,7 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.export.requests import FigureRequest
 from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.figure import Figure
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.measured import MeasuredCohort
 from biobgt.options import Options
@@ -60,8 +61,19 @@ def make_figure(cohort: Cohort | MeasuredCohort, request: FigureRequest, style: 
     figure, options = FIGURES.named(request.figure), options_in_full(request)
     if figure.of_subject and request.subject is None:
         raise InputError(f"The figure '{request.figure}' is of one subject: name the subject.")
+    style = style or PaperStyle()
+    _check_width(figure, style)
     measured = cohort if isinstance(cohort, MeasuredCohort) else MeasuredCohort(cohort)
     with threadpool_limits(1, user_api="blas"):  # sums in one order, whatever the number of cores
         made = figure.of(measured.of(request.subject if figure.of_subject else None, request.settings), options)
-        style = style or PaperStyle()
         return MadeFigure(made.matplotlib(style), made.numbers, made.paper_caption(style), made.methods, made.citations)
+
+
+def _check_width(figure: type[Figure], style: PaperStyle) -> None:
+    """Refuse a width at which the figure's words would be cut or lie on each other."""
+    needed = style.needed_mm(figure.least_mm)
+    if style.width_mm < needed:
+        raise InputError(
+            f"The figure '{figure.name}' cannot be read at a width of {style.width_mm:g} mm: with labels of "
+            f"{style.font_size:g} points it needs {needed:.0f} mm. Choose a wider figure or smaller labels."
+        )

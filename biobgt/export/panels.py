@@ -12,11 +12,13 @@ from biobgt.errors import InputError
 from biobgt.export.bundle import FigureFiles, files_of
 from biobgt.export.making import make_figure
 from biobgt.export.requests import NEWER, CohortRef, FigureRequest
-from biobgt.figures.paper.composed import compose, panel_widths_mm
+from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.paper.composed import compose, fitting_columns, panel_widths_mm, width_needed_mm
 from biobgt.figures.paper.saving import MM_PER_INCH, save_figure
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.measured import MeasuredCohort
 from biobgt.options import Options, option
+from biobgt.wording import counted
 
 FORMAT, VERSION = "biobgt-panels", 1
 FEWEST_PANELS = 2
@@ -30,7 +32,8 @@ class PanelOptions(Options):
     columns: int = option(
         2,
         title="Columns",
-        help="Panels in a row. Those of a last row that is not full share its width.",
+        help="Panels in a row, or as many as can be read side by side. Those of a last row that is not full share "
+        "its width.",
         choices=COLUMNS,
     )
     letters: bool = option(True, title="Letters", help="The letters a, b, c … above the panels.")
@@ -46,6 +49,11 @@ class PanelsRequest:
     def __post_init__(self) -> None:
         if len(self.panels) < FEWEST_PANELS:
             raise InputError(f"A figure of several panels needs at least {FEWEST_PANELS}: name more figures.")
+
+    @property
+    def columns(self) -> int:
+        """Panels in a row as asked for: two panels never stand in three columns."""
+        return min(self.options.columns, len(self.panels))
 
     def to_json(self) -> str:
         """Write as JSON; the same request is always the same text."""
@@ -88,17 +96,33 @@ class PanelFiles:
         What was drawn, with its numbers and words; the pictures are of the whole alone.
     size_mm : (float, float)
         Width and height.
+    columns : int
+        Panels in a row: as many as were asked for, or fewer where these would be too narrow.
+    needed_mm : float
+        Width of the whole at which as many fit as were asked for.
     """
 
     request: PanelsRequest
     pictures: Mapping[FileFormat, bytes]
     panels: tuple[FigureFiles, ...]
     size_mm: tuple[float, float]
+    columns: int
+    needed_mm: float
 
     @property
     def numbers(self) -> dict[str, bytes]:
         """The numbers of each panel as CSV, by its letter."""
         return {letter: one.numbers for letter, one in zip(ascii_lowercase, self.panels, strict=False)}
+
+    @property
+    def size(self) -> str:
+        """How large the figure is, and what would fit where fewer panels stand in a row than were asked for."""
+        width, height = self.size_mm
+        said = f"{width:.1f} × {height:.1f} mm"
+        asked = self.request.columns
+        if self.columns == asked:
+            return said
+        return f"{said}, in {counted(self.columns, 'column')}: {asked} columns need {self.needed_mm:.0f} mm"
 
     @property
     def caption(self) -> str:
@@ -129,13 +153,14 @@ def make_panels(
     """
     if style.height_mm is not None:
         raise InputError("The height of a figure of several panels is that of its panels: leave the height out.")
-    columns, letters = request.options.columns, request.options.letters
-    widths = panel_widths_mm(len(request.panels), columns, style)
+    least = [style.needed_mm(FIGURES.named(panel.figure).least_mm) for panel in request.panels]
+    columns = fitting_columns(least, request.columns, style.width_mm)
+    widths = panel_widths_mm(len(request.panels), columns, style.width_mm)
     made = [
         make_figure(cohorts[panel.cohort], panel, replace(style, width_mm=width))
         for panel, width in zip(request.panels, widths, strict=True)
     ]
-    whole = compose([one.figure for one in made], columns=columns, letters=letters, style=style)
+    whole = compose([one.figure for one in made], columns=columns, letters=request.options.letters, style=style)
     pictures: dict[FileFormat, bytes] = {}
     for format in formats:
         buffer = io.BytesIO()
@@ -143,4 +168,5 @@ def make_panels(
         pictures[format] = buffer.getvalue()
     width, height = (float(inches) * MM_PER_INCH for inches in whole.get_size_inches())
     each = tuple(files_of(panel, one, {}) for panel, one in zip(request.panels, made, strict=True))
-    return PanelFiles(request, pictures, each, (width, height))
+    needed = width_needed_mm(least, request.columns)
+    return PanelFiles(request, pictures, each, (width, height), columns, needed)

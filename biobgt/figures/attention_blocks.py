@@ -53,6 +53,7 @@ class AttentionBlocks(ModelFigure):
 
     key = "attention_blocks"
     name = "Attention between modules, tested"
+    least_mm = 65
     takes = AttentionGroupsOptions
 
     options: AttentionGroupsOptions = field(default_factory=AttentionGroupsOptions)

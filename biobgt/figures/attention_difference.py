@@ -87,6 +87,7 @@ class AttentionDifference(ModelFigure):
 
     key = "attention_difference"
     name = "Difference of attention"
+    least_mm = 55
     takes = AttentionDifferenceOptions
 
     options: AttentionDifferenceOptions = field(default_factory=AttentionDifferenceOptions)

@@ -43,6 +43,7 @@ class AttentionLikeness(ModelFigure):
 
     key = "attention_likeness"
     name = "How alike disorders' differences are"
+    least_mm = 70
     example_of = "five-groups-aal90"
 
     options: NoOptions = field(default_factory=NoOptions)

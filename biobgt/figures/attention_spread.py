@@ -47,6 +47,7 @@ class AttentionSpread(ModelFigure):
 
     key = "attention_spread"
     name = "Attention within and between modules, person by person"
+    least_mm = 55
     example_of = "five-groups-aal90"
 
     options: NoOptions = field(default_factory=NoOptions)

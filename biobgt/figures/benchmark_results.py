@@ -46,6 +46,7 @@ class BenchmarkResults(ModelFigure):
 
     key = "benchmark_results"
     name = "The paper's comparison, done again"
+    least_mm = 80
     example_of = "abide-cc200"
 
     options: NoOptions = field(default_factory=NoOptions)

@@ -146,6 +146,7 @@ class ConnectivityHeatmap(Figure):
 
     key = "connectivity_heatmap"
     name = "Connectivity"
+    least_mm = 55
     takes = HeatmapOptions
 
     options: HeatmapOptions = field(default_factory=HeatmapOptions)

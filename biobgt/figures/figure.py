@@ -77,6 +77,8 @@ class Figure(ABC):
         it in a panel of its own.
     on_paper_only : bool
         Whether the screen, too, shows the drawing for paper.
+    least_mm : float
+        The narrowest drawing for paper whose words can all be read, at the usual size of labels.
     options : Options
     title : str
         Above the drawing.
@@ -96,6 +98,7 @@ class Figure(ABC):
     of_graph: ClassVar[bool] = True
     page: ClassVar[str] = ""
     on_paper_only: ClassVar[bool] = False
+    least_mm: ClassVar[float] = 50.0
 
     options: Any
     title: str = ""

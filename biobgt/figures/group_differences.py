@@ -131,6 +131,7 @@ class GroupDifferences(GroupDifferenceFigure):
 
     key = "group_differences"
     name = "Differences of two groups"
+    least_mm = 55
 
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
 

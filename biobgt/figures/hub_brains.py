@@ -200,6 +200,7 @@ class FiveBrains(Figure):
 
     key = "five_brains"
     name = "Five hub measures in the brain"
+    least_mm = 55
     takes = EntanglementOptions
     on_paper_only = True  # five brains to be turned are too many for a browser
 

@@ -54,6 +54,8 @@ class MapsBeside(Figure):
         How many maps stand in each row; empty for one row.
     """
 
+    least_mm = 80
+
     regions: Sequence[str]
     order: RegionOrder
     limits: tuple[float, float]

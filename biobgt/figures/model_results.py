@@ -59,6 +59,7 @@ class ResultsBeside(ModelFigure):
 
     key = "model_results"
     name = "Results beside other models"
+    least_mm = 55
 
     options: NoOptions = field(default_factory=NoOptions)
     points: "pd.DataFrame"

@@ -56,6 +56,8 @@ class Flow(Figure, ABC):
         What stands on the left and on the right.
     """
 
+    least_mm = 70
+
     agreement: "ModuleAgreement"
     names: Mapping[int, str]
     targets: Mapping[Any, str] = field(default_factory=dict)

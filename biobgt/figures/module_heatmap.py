@@ -53,6 +53,7 @@ class ModuleHeatmap(Figure):
 
     key = "module_heatmap"
     name = "Connectivity by module"
+    least_mm = 75
     takes = NamedModuleOptions
 
     options: NamedModuleOptions = field(default_factory=NamedModuleOptions)

@@ -18,10 +18,9 @@ JOURNAL_WIDTHS_MM: Mapping[str, float] = {
     "two columns": 174.0,
     "two columns, of wider pages": 180.0,
 }
-NARROWEST_MM = 40.0
 FALLBACK_FONT = "DejaVu Sans"  # comes with matplotlib, and has Greek letters and mathematical signs
 BUNDLED_FONT = "Liberation Sans"  # comes with the project: assets/fonts
-_SMALLEST_POINTS = 5.0
+_SMALLEST_POINTS, _USUAL_POINTS = 5.0, 7.0
 
 
 class Palette(NamedTuple):
@@ -53,7 +52,7 @@ class PaperStyle(Options):
         steps=tuple(JOURNAL_WIDTHS_MM.values()),
         shown=lambda mm: f"{mm:g} mm",
         in_a_row=True,
-        low=NARROWEST_MM,
+        low=40,
         high=400,
         unit="mm",
         flag="--width",
@@ -69,12 +68,12 @@ class PaperStyle(Options):
         flag="--height",
     )
     font: str = option(
-        FALLBACK_FONT,
+        BUNDLED_FONT,
         title="Font",
         help=f"{BUNDLED_FONT} (as wide as Arial and Helvetica), or an installed font.",
     )
     font_size: float = option(
-        7.0,
+        _USUAL_POINTS,
         title="Size (points)",
         help="Size of labels, in points; titles are a point larger, numbers at axes a point smaller.",
         low=_SMALLEST_POINTS,
@@ -99,9 +98,9 @@ class PaperStyle(Options):
         shown=_palette_title,
     )
     titles: bool = option(
-        True,
+        False,
         title="Titles",
-        help="A title above every figure. Many journals want it in the caption; simulated figures stay marked.",
+        help="A title above every figure; most journals want it in the caption. Simulated figures are always marked.",
         flag="--title/--no-title",
     )
 
@@ -119,6 +118,10 @@ class PaperStyle(Options):
     def tick_size(self) -> float:
         """Size of the numbers at axes, in points."""
         return max(_SMALLEST_POINTS, self.font_size - 1)
+
+    def needed_mm(self, least_mm: float) -> float:
+        """Width that a figure needs, in mm, by what it needs at the usual size of labels; larger ones take more."""
+        return least_mm * max(1.0, self.font_size / _USUAL_POINTS)
 
     def colour(self, house: str) -> str:
         """Give the palette's counterpart of one of the house's colours; other colours stay as they are."""

@@ -41,6 +41,7 @@ class RegionSurroundings(RegionFigure):
 
     key = "region_surroundings"
     name = "Surroundings of a region"
+    least_mm = 75
     takes = SurroundingsOptions
     _sentence = "A region's surroundings are the regions it is connected with, and the connections among all of these."
 
@@ -131,8 +132,8 @@ class RegionSurroundings(RegionFigure):
 
 
 def circle_of_neighbours(n_neighbours: int) -> Values:
-    """The middle, then evenly round a circle; none stands straight above, where names would meet."""
-    angles = (np.arange(n_neighbours) + 0.5) * 2 * np.pi / max(n_neighbours, 1)
+    """The middle, then evenly round a circle; none stands straight above or below, where names would meet."""
+    angles = (np.arange(n_neighbours) + (0.25 if n_neighbours % 2 else 0.5)) * 2 * np.pi / max(n_neighbours, 1)
     around = np.column_stack([np.sin(angles), np.cos(angles)])
     return np.vstack([np.zeros((1, 2)), around])
 

@@ -47,6 +47,7 @@ class SeriesCarpet(Figure):
 
     key = "series_carpet"
     name = "Series"
+    least_mm = 55
     takes = RegionOrderOptions
 
     options: RegionOrderOptions = field(default_factory=RegionOrderOptions)

@@ -41,6 +41,7 @@ class SmallWorldness(Figure):
 
     key = "small_worldness"
     name = "Small-worldness"
+    least_mm = 55
     takes = SmallWorldOptions
 
     options: SmallWorldOptions = field(default_factory=SmallWorldOptions)

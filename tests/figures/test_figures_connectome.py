@@ -168,7 +168,7 @@ def test_heatmap_on_paper_is_that_on_the_screen(order):
     np.testing.assert_allclose(picture.get_array(), screen.data[0].z, rtol=1e-6)
     assert picture.get_clim() == (-0.7, 0.7)
     assert to_hex(picture.to_rgba(0.7)) == "#67001f", "the highest is red"
-    assert figure.get_suptitle() == "T · simulated"
+    assert figure.get_suptitle() == "simulated"
     if order is not None:
         np.testing.assert_array_equal(picture.get_array(), FOUR[np.ix_([0, 2, 1, 3], [0, 2, 1, 3])])
         labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]

@@ -10,14 +10,14 @@ from PIL import Image
 
 from biobgt import InputError
 from biobgt.figures.paper import PaperStyle, save_figure
-from biobgt.figures.paper.composed import compose, panel_rows, panel_widths_mm
+from biobgt.figures.paper.composed import compose, fitting_columns, panel_rows, panel_widths_mm
 
 REGIONS = ("A", "B", "C", "D")
 STYLE = PaperStyle(width_mm=180, dpi=100)
 
 
 def panels(columns, n=3, style=STYLE):
-    widths = panel_widths_mm(n, columns, style)
+    widths = panel_widths_mm(n, columns, style.width_mm)
     kinds = [curves_of(REGIONS), scatter_of(REGIONS), curves_of(REGIONS, scale="raw")]
     return [kinds[i % 3].matplotlib(PaperStyle(width_mm=width, dpi=style.dpi)) for i, width in enumerate(widths)]
 
@@ -30,8 +30,8 @@ def written(figure, format, style=STYLE):
 
 def test_rows_are_filled_and_the_last_shares_its_width():
     assert panel_rows(5, 2) == [2, 2, 1]
-    assert panel_widths_mm(3, 2, STYLE) == [88, 88, 180]
-    assert panel_widths_mm(2, 3, STYLE) == [88, 88], "two panels never stand in three columns"
+    assert panel_widths_mm(3, 2, 180) == [88, 88, 180]
+    assert panel_widths_mm(2, 3, 180) == [88, 88], "two panels never stand in three columns"
 
 
 @pytest.mark.parametrize("width", [85, 120, 180])
@@ -85,8 +85,22 @@ def test_the_same_panels_give_the_same_bytes():
         assert written(first, format) == written(first, format), "written twice"
 
 
-def test_panels_that_would_be_too_narrow_are_refused():
-    with pytest.raises(InputError, match="3 panels side by side in 85 mm are 26 mm wide each"):
-        panel_widths_mm(3, 3, PaperStyle(width_mm=85))
+@pytest.mark.parametrize(
+    ("least", "columns", "width", "expected"),
+    [
+        ([50, 50], 2, 85, 1),  # 40.5 mm each
+        ([50, 50], 2, 104, 2),
+        ([50, 50], 2, 103.9, 1),
+        ([50, 50, 50], 3, 150, 2),  # 50, 50 and a row of its own
+        ([50, 50, 150], 2, 150, 2),
+        ([50, 90, 50, 50], 4, 180, 1),
+        ([50, 85, 50, 50], 4, 180, 2),
+    ],
+)
+def test_as_many_panels_stand_in_a_row_as_can_be_read(least, columns, width, expected):
+    assert fitting_columns(least, columns, width) == expected
+
+
+def test_there_are_as_many_panels_as_letters():
     with pytest.raises(InputError, match="1 to 26 panels"):
-        panel_widths_mm(27, 2, STYLE)
+        panel_widths_mm(27, 2, 180)

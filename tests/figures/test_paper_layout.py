@@ -136,9 +136,10 @@ SIMULATED = {"heatmap by network", "carpet", "distribution", "curves by network"
 @pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
 @pytest.mark.parametrize("case", CASES)
 def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch):
-    figure = CASES[case](p.PaperStyle(width_mm=width, font_size=font_size, dpi=150))
+    style = p.PaperStyle(width_mm=width, font_size=font_size, dpi=150, titles=True)
+    figure = CASES[case](style)
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
-    texts = texts_inside_and_apart(figure, monkeypatch)
+    texts = texts_inside_and_apart(figure, monkeypatch, style)
     assert any("simulated" in text for text in texts) == (case in SIMULATED)
 
 

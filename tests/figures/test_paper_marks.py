@@ -1,11 +1,13 @@
 """What a journal asks of a figure beyond its size: a usual font, no title, marks that hide nothing, legible curves."""
 
 import io
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.ft2font import FT2Font
 
 from biobgt.assets import asset
 from biobgt.errors import InputError
@@ -36,21 +38,37 @@ def texts(figure):
 
 
 def test_a_font_as_wide_as_arial_comes_with_the_project_and_its_licence(measured):
-    assert BUNDLED_FONT in installed_fonts()[:2]
+    assert PaperStyle().font == BUNDLED_FONT == installed_fonts()[0]
     found = findfont(FontProperties(family=BUNDLED_FONT), fallback_to_default=False)
     assert found.endswith("LiberationSans-Regular.ttf")
     assert "SIL OPEN FONT LICENSE Version 1.1" in asset("fonts", "LICENSE.txt").read_text()
-    style, buffer = replace(STYLE, font=BUNDLED_FONT), io.BytesIO()
-    save_figure(made(measured, "hub_scatter", style), buffer, "pdf", style)
+    buffer = io.BytesIO()
+    save_figure(made(measured, "hub_scatter", STYLE), buffer, "pdf", STYLE)
     assert b"LiberationSans" in buffer.getvalue()
+    assert b"DejaVu" not in buffer.getvalue(), "Greek letters and signs are in the same font"
     with pytest.raises(InputError, match=f"choose '{BUNDLED_FONT}'"):
         PaperStyle(font="No Such Font")
 
 
+@pytest.mark.parametrize("weight", ["Regular", "Bold"])
+def test_the_font_has_the_signs_that_figures_write(weight):
+    has = FT2Font(asset("fonts", f"LiberationSans-{weight}.ttf")).get_charmap()
+    assert [sign for sign in "ργλΔρ−±×·–…≤≥→²′°ä" if ord(sign) not in has] == []
+
+
+def test_a_sign_that_the_font_lacks_comes_from_another_and_is_no_box(measured):
+    style = STYLE
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # matplotlib warns of a glyph that no font has
+        figure = made(measured, "hub_scatter", style)
+        figure.axes[0].set_xlabel("10⁻³ ∝ ⟨k⟩")
+        save_figure(figure, io.BytesIO(), "pdf", style)
+
+
 @pytest.mark.parametrize(("figure", "title"), [("hub_scatter", "NE against NEff"), ("hub_brain", SUBJECT)])
 def test_without_its_title_a_figure_still_says_that_it_is_simulated(measured, figure, title):
-    said = " ".join(texts(made(measured, figure, STYLE)))
-    untitled = " ".join(texts(made(measured, figure, replace(STYLE, titles=False))))
+    said = " ".join(texts(made(measured, figure, replace(STYLE, titles=True))))
+    untitled = " ".join(texts(made(measured, figure, STYLE)))  # as journals want it
     assert title in said
     assert title not in untitled
     assert "simulated" in untitled

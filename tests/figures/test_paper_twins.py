@@ -1,5 +1,7 @@
 """Figures for the paper draw the numbers they are given, the same as their twins on the screen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from brain_drawings import brain_3d, glass_brain
@@ -74,7 +76,9 @@ def test_scatter():
         np.testing.assert_array_equal(offsets, np.column_stack([screen[name].x, screen[name].y]))
     assert set(points(figure.axes[0])) == {"hubs by NE", "other regions"}
     assert lines(figure.axes[0])["A"].get_xydata().tolist() == [[-1.0, 0.1]]
-    assert figure.get_suptitle() == f"NE against FC strength\n{shown.subtitle}"
+    assert figure.get_suptitle() == shown.subtitle
+    titled = shown.matplotlib(replace(STYLE, titles=True))
+    assert titled.get_suptitle() == f"NE against FC strength\n{shown.subtitle}"
 
 
 def test_sweep():
@@ -121,7 +125,7 @@ def test_glass_brain_draws_each_region_at_its_place_in_its_colour():
 
 def test_glass_brain_shows_a_hemisphere_its_own_regions_and_names_the_modules():
     groups = ["Module 1", "Module 2", None, "Module 1"]
-    figure = glass_brain(PLACES, REGIONS, groups=groups, style=STYLE, title="T", simulated=True)
+    figure = glass_brain(PLACES, REGIONS, groups=groups, style=replace(STYLE, titles=True), title="T", simulated=True)
     left, colours, _ = nodes(view(figure, 0))
     assert {tuple(place) for place in left} == {(0, 10), (50, 20)}
     right, _, _ = nodes(view(figure, 2))

@@ -141,7 +141,7 @@ def test_what_cannot_be_drawn_is_refused():
         ModularityAgainstChance(test=chance(float("nan"), [float("nan")]))
     names = [f"Region {i}" for i in range(MOST_DRAWN + 1)]
     low = paper.PaperStyle(height_mm=40)
-    with pytest.raises(InputError, match="no room for the regions' names; choose at least 5"):
+    with pytest.raises(InputError, match="no room for the regions' names; choose at least 4"):
         surroundings_of(names, np.ones((17, 17))).matplotlib(low)
 
 

@@ -71,6 +71,5 @@ def show_panels(request: PanelsRequest | None, style: PaperStyle) -> None:
         return
     made = kept_panels(request, shown, ["png"])
     assert made is not None
-    width, height = made.size_mm
     st.image(made.pictures["png"], width=preview_width(style), alt=made.caption)
-    st.caption(plain(f"{width:.0f} mm wide and {height:.0f} mm high. {made.caption}"))
+    st.caption(plain(f"{made.size}. {made.caption}"))

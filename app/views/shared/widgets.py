@@ -219,7 +219,7 @@ def _height_rule(key: str, height: ScreenHeight) -> str:
 
 def _picture(figure: Figure, width_mm: float) -> tuple[bytes, str]:
     """A drawing for paper, sharp enough for a screen of twice the usual density, and its caption."""
-    style = PaperStyle(width_mm=width_mm, dpi=SCREEN_DPI)
+    style = PaperStyle(width_mm=width_mm, dpi=SCREEN_DPI, titles=True)
     return as_png(figure.matplotlib(style), style=style), figure.paper_caption(style)
 
 

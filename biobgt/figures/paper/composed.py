@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from biobgt.errors import InputError
 from biobgt.figures.paper.paper_frame import POINTS_PER_MM, line_height
 from biobgt.figures.paper.saving import MM_PER_INCH, drawing
-from biobgt.figures.paper_style import NARROWEST_MM, PaperStyle
+from biobgt.figures.paper_style import PaperStyle
 
 MOST_PANELS = len(ascii_lowercase)
 _GAP_MM = 4.0  # between panels
@@ -69,29 +69,49 @@ def panel_rows(n_panels: int, columns: int) -> list[int]:
     return [columns] * full + ([rest] if rest else [])
 
 
-def panel_widths_mm(n_panels: int, columns: int, style: PaperStyle) -> list[float]:
-    """Width of each panel, or a sentence where panels would be too narrow.
+def panel_widths_mm(n_panels: int, columns: int, width_mm: float) -> list[float]:
+    """Width of each panel.
 
     Parameters
     ----------
     n_panels : int
     columns : int
-    style : PaperStyle
+    width_mm : float
         Of the whole figure.
     """
     if not 1 <= n_panels <= MOST_PANELS:
         raise InputError(f"A figure has 1 to {MOST_PANELS} panels, one for each letter, not {n_panels}.")
-    widths = [
-        (style.width_mm - _GAP_MM * (in_row - 1)) / in_row
-        for in_row in panel_rows(n_panels, columns)
-        for _ in range(in_row)
+    return [
+        (width_mm - _GAP_MM * (in_row - 1)) / in_row for in_row in panel_rows(n_panels, columns) for _ in range(in_row)
     ]
-    if min(widths) < NARROWEST_MM:
-        raise InputError(
-            f"{columns} panels side by side in {style.width_mm:g} mm are {min(widths):.0f} mm wide each, and a panel "
-            f"needs {NARROWEST_MM:g} mm: choose fewer columns, or a wider figure."
-        )
-    return widths
+
+
+def width_needed_mm(least_mm: Sequence[float], columns: int) -> float:
+    """Width that the whole figure needs for every panel to be as wide as it must be.
+
+    Parameters
+    ----------
+    least_mm : sequence of float, length n_panels
+        The least width of each panel.
+    columns : int
+    """
+    rows = _rows(least_mm, columns)
+    return max(max(row) * len(row) + _GAP_MM * (len(row) - 1) for row in rows)
+
+
+def fitting_columns(least_mm: Sequence[float], columns: int, width_mm: float) -> int:
+    """The most panels in a row, up to ``columns``, that leave each of them as wide as it must be; at least one.
+
+    Parameters
+    ----------
+    least_mm : sequence of float, length n_panels
+        The least width of each panel.
+    columns : int
+    width_mm : float
+        Of the whole figure.
+    """
+    fits = (fewer for fewer in range(columns, 1, -1) if width_needed_mm(least_mm, fewer) <= width_mm)
+    return next(fits, 1)
 
 
 def compose(panels: Sequence[Figure], *, columns: int, letters: bool, style: PaperStyle) -> ComposedFigure:
@@ -130,8 +150,9 @@ def compose(panels: Sequence[Figure], *, columns: int, letters: bool, style: Pap
     return whole
 
 
-def _rows(heights: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
+def _rows(sizes: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
+    """Sizes of the panels, row by row."""
     start = 0
-    for in_row in panel_rows(len(heights), columns):
-        yield heights[start : start + in_row]
+    for in_row in panel_rows(len(sizes), columns):
+        yield sizes[start : start + in_row]
         start += in_row

@@ -15,7 +15,8 @@ from biobgt.figures.paper.saving import drawing
 from biobgt.figures.paper_style import PaperStyle
 
 _NODE_WIDTH = 0.04  # of the diagram's width
-_ROOM_MM = 4.0  # for the regions of an average node
+_FLOWS_MM = 30.0  # of all ribbons together, one below the other
+_GAP_MM = 1.0  # between two nodes, and between two names
 
 
 def draw_flow(shown: Flow, style: PaperStyle) -> Figure:
@@ -23,10 +24,9 @@ def draw_flow(shown: Flow, style: PaperStyle) -> Figure:
     counts = shown.counts
     left, right = ([style.colour(colour) for colour in side] for side in shown.colours)
     called = [[_in_lines(name) for name in side] for side in shown.called]
-    lines = max(name.count("\n") + 1 for side in called for name in side)
-    pad = lines * line_height(style.font_size) / POINTS_PER_MM + 0.5
-    height = (pad + _ROOM_MM) * max(counts.shape)
-    places = _places(counts, height, pad)
+    line_mm = line_height(style.font_size) / POINTS_PER_MM
+    named = [np.array([(name.count("\n") + 1) * line_mm for name in side]) for side in called]
+    height, places = _places(counts, (named[0], named[1]))
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style)
@@ -51,19 +51,26 @@ def draw_flow(shown: Flow, style: PaperStyle) -> Figure:
 Side = tuple[NDArray[np.float64], float]  # top of each node, and mm per region
 
 
-def _places(counts: NDArray[np.int64], height: float, pad: float) -> tuple[Side, Side]:
-    """Where nodes start, from the top in mm; the right side in the order of what flows there."""
+def _places(
+    counts: NDArray[np.int64], named: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> tuple[float, tuple[Side, Side]]:
+    """Height of the diagram and where nodes start, from the top in mm; the right side in the order of what flows there.
+
+    A node takes the room of its regions or of its name, whichever is more.
+    """
     rank = (counts * np.arange(len(counts))[:, None]).sum(axis=0) / np.maximum(counts.sum(axis=0), 1)
-    order = np.argsort(rank, kind="stable")
-    sizes = counts.sum(axis=1), counts.sum(axis=0)[order]
-    scale = min((height - pad * len(size)) / size.sum() for size in sizes)
+    orders = np.arange(len(counts)), np.argsort(rank, kind="stable")
+    scale = _FLOWS_MM / counts.sum()
+    sizes = [counts.sum(axis=1) * scale, counts.sum(axis=0) * scale]
+    rooms = [np.maximum(size, names) + _GAP_MM for size, names in zip(sizes, named, strict=True)]
+    height = float(max(room.sum() for room in rooms))
     tops = []
-    for size in sizes:
-        ends = np.cumsum(size * scale + pad) - pad
-        tops.append(ends - size * scale + (height - ends[-1]) / 2)
-    placed = np.empty(len(order))
-    placed[order] = tops[1]
-    return (tops[0], scale), (placed, scale)
+    for size, room, order in zip(sizes, rooms, orders, strict=True):
+        middles = np.cumsum(room[order]) - room[order] / 2 + (height - room.sum()) / 2
+        placed = np.empty(len(order))
+        placed[order] = middles - size[order] / 2
+        tops.append(placed)
+    return height, ((tops[0], scale), (tops[1], scale))
 
 
 def _draw_nodes(

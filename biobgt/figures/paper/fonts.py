@@ -16,7 +16,7 @@ for _file in sorted(asset("fonts").glob("*.ttf")):
 @cache
 def installed_fonts() -> tuple[str, ...]:
     """The usual fonts of journals that this machine has; the two that come with the project are always first."""
-    return (FALLBACK_FONT, BUNDLED_FONT, *(font for font in _USUAL if is_installed(font)))
+    return (BUNDLED_FONT, FALLBACK_FONT, *(font for font in _USUAL if is_installed(font)))
 
 
 def is_installed(font: str) -> bool:

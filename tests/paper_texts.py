@@ -4,9 +4,12 @@ from itertools import combinations
 
 from matplotlib.text import Text
 
+from biobgt.figures.paper import PaperStyle
+from biobgt.figures.paper.saving import drawing
 
-def drawn_texts(figure, monkeypatch):
-    """Every text that is really drawn, with its place in pixels."""
+
+def drawn_texts(figure, monkeypatch, style=None):
+    """Every text that is really drawn, with its place in pixels; ticks may be made as late as here, in the style."""
     found = []
     draw = Text.draw
 
@@ -15,15 +18,15 @@ def drawn_texts(figure, monkeypatch):
             found.append((self.get_text(), self.get_window_extent(renderer)))
         return draw(self, renderer)
 
-    with monkeypatch.context() as patch:
+    with drawing(style or PaperStyle()), monkeypatch.context() as patch:
         patch.setattr(Text, "draw", record)
         figure.canvas.draw()
     return found
 
 
-def texts_inside_and_apart(figure, monkeypatch):
+def texts_inside_and_apart(figure, monkeypatch, style=None):
     """The texts that are drawn; none may be cut or lie on another."""
-    texts = drawn_texts(figure, monkeypatch)
+    texts = drawn_texts(figure, monkeypatch, style)
     assert texts
     for text, box in texts:
         assert box.x0 >= 0, f"'{text}' is cut on the left"
