@@ -9,7 +9,7 @@ import csv
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from biobgt.errors import InputError, no_such
 from biobgt.registry import Registry
@@ -46,9 +46,8 @@ class Option:
         The same where it depends on the cohort: its groups, or its atlas's labels.
     default_of : callable, or None
         What a page shows of a cohort before anything was chosen, where that is not the default or the first choice.
-    of_model : {"", "fitting", "network"}
-        Whose cohort choices depend on: the one that is shown, or that of the trained model. Where no model was chosen
-        that is the one that fits, or the network that several cohorts share.
+    of_model : bool
+        Whether choices depend on the cohort of the trained model that is shown, instead of that of the subjects.
     steps : sequence of plain values, or None
         What the page offers; a script may take others.
     low, above, high : float or None
@@ -85,7 +84,7 @@ class Option:
     choices: Collection[Plain] | None = None
     choices_of: "Callable[[Cohort], Sequence[Plain]] | None" = None
     default_of: "Callable[[Cohort], Plain] | None" = None
-    of_model: Literal["", "fitting", "network"] = ""
+    of_model: bool = False
     steps: Sequence[Plain] | None = None
     low: float | None = None
     above: float | None = None

@@ -147,7 +147,7 @@ def _differs(one: Option, view: View) -> bool:
     if one.link == REGION and value not in view.atlas.regions:
         return False
     of = view.cohort_behind(one)
-    if of is None or (one.of_model and value == ()):
+    if of is None:
         return False
     return value != one.default_for(of) and read_value(one, written(value), of) is not None
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from biobgt import Cohort
 from biobgt.figures.surface import BRAIN_KINDS, NODES, has_surface
-from biobgt.model.installed import installed_model, installed_models
+from biobgt.model.installed import installed_model
 from biobgt.options import Options, option
 
 IN_3D, GLASS, FIVE = "3d", "glass", "five"
@@ -33,17 +33,6 @@ _WAYS = "in an interactive 3-D brain, in a glass brain or, where the atlas has s
 _EARLIER_BRAINS = {"3-D, to turn": IN_3D, "Glass brain": GLASS}
 
 
-def _models(cohort: Cohort) -> tuple[str, ...]:
-    return tuple(installed_models())
-
-
-def _chosen_model_first(cohort: Cohort) -> tuple[str, ...]:
-    """All models, the chosen one first; a network of several cohorts alone, for it holds all groups."""
-    if installed_model(cohort.name).readouts:
-        return (cohort.name,)
-    return tuple(sorted(installed_models(), key=lambda name: name != cohort.name))
-
-
 def _readouts(cohort: Cohort) -> tuple[str, ...]:
     return ("", *installed_model(cohort.name).readouts)
 
@@ -52,9 +41,7 @@ def _disorders(cohort: Cohort) -> tuple[str, ...]:
     return tuple(group for own in installed_model(cohort.name).readouts.values() for group in own[1:])
 
 
-def _brain(
-    what: str, link: str, *, of_model: Literal["", "network"] = "", earlier_links: Mapping[str, str] | None = None
-) -> Any:
+def _brain(what: str, link: str, *, of_model: bool = False, earlier_links: Mapping[str, str] | None = None) -> Any:
     """The option of how something is drawn in the brain; ``earlier_links`` as of any option."""
     return option(
         IN_3D,
@@ -82,22 +69,13 @@ class PageOptions(Options):
         shown={**_BRAINS, FIVE: "Five measures"},
         link="brain_shown",
     )
-    models_shown: tuple[str, ...] = option(
-        (),
-        title="Models",
-        help="Models whose attention is shown. The default is the network trained on several cohorts, or all models.",
-        choices_of=_models,
-        default_of=_chosen_model_first,
-        of_model="network",
-        link="models_shown",
-    )
     readout: str = option(
         "",
         title="Compare with the controls of",
         help="A network that several cohorts share has a readout for each. A probability means something only for "
         "subjects who were scanned and preprocessed as the subjects of that cohort were.",
         choices_of=_readouts,
-        of_model="fitting",
+        of_model=True,
         shown={"": "Choose a cohort"},
         link="readout",
     )
@@ -106,10 +84,10 @@ class PageOptions(Options):
         title="Disorder",
         help="It is compared with the controls of its own cohort.",
         choices_of=_disorders,
-        of_model="network",
+        of_model=True,
         link="disorder",
     )
-    received_brain: str = _brain("Regions", "received_brain", of_model="network", earlier_links=_EARLIER_BRAINS)
+    received_brain: str = _brain("Regions", "received_brain", of_model=True, earlier_links=_EARLIER_BRAINS)
     own_attention: bool = option(
         False,
         title="Run the model on the subject",

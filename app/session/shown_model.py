@@ -17,20 +17,9 @@ def chosen_model(name: str, cohort: Cohort) -> InstalledModel | None:
     return installed_model(found) if found else None
 
 
-def model_shown(name: str, cohort: Cohort, of: str = "fitting") -> InstalledModel | None:
-    """The model of this name, or else the one that is meant; None where there is no model.
-
-    Parameters
-    ----------
-    name : str
-    cohort : Cohort
-    of : {"fitting", "network"}
-        Whether the model that fits the cohort is meant, or the network that several cohorts share; where there is none,
-        the first of all.
-    """
-    models = installed_models().values()
-    networks = (model for model in models if model.readouts and of == "network" and name == FITTING)
-    return next(networks, None) or chosen_model(name, cohort) or next(iter(models), None)
+def model_shown(name: str, cohort: Cohort) -> InstalledModel | None:
+    """The model of this name, or else the one that fits the cohort, or the first; None where there is no model."""
+    return chosen_model(name, cohort) or next(iter(installed_models().values()), None)
 
 
 def cohort_behind(one: Option, name: str, cohort: Cohort) -> Cohort | None:
@@ -45,5 +34,5 @@ def cohort_behind(one: Option, name: str, cohort: Cohort) -> Cohort | None:
     """
     if not one.of_model:
         return cohort
-    model = model_shown(name, cohort, one.of_model)
+    model = model_shown(name, cohort)
     return None if model is None else model.cohort

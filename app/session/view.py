@@ -124,7 +124,7 @@ class View:
         return self._behind[one.of_model]
 
     @cached_property
-    def _behind(self) -> dict[str, Cohort | None]:
+    def _behind(self) -> dict[bool, Cohort | None]:
         """Cohorts that were found before: which models there are is looked up on the disk."""
         return {}
 

@@ -1,6 +1,6 @@
 """The mean attention of every group of a trained model, map beside map."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
@@ -105,14 +105,12 @@ class AttentionMaps(ModelFigure, MapsBeside):
     def caption(self) -> str:
         """What the maps show, and how much of them is mean connectivity."""
         groups = ", ".join(f"{self.sizes[group]:,} {group}" for group in self.maps)
-        shared = bool(self.options.limits)
-        of_models = " of all models shown" if shared else ""
+        ends = "as chosen" if self.options.limits else BEYOND
         return (
             f"{self.of_model}: group {self.options.average_words} attention of {groups}, {self.options.words}. Every "
             f"subject was seen by {ONE_MEMBER}. {_ROWS if self.rows else ''}"
-            f"{map_words(self.options.order_words)} One colour scale for all groups{of_models}, from "
-            f"{self.limits[0]:.2f} to {self.limits[1]:.2f}: "
-            f"{'taking all their maps together, ' if shared else ''}{BEYOND}. {connectivity_words(self.beside)}"
+            f"{map_words(self.options.order_words)} One colour scale for all groups, from "
+            f"{self.limits[0]:.2f} to {self.limits[1]:.2f}: {ends}. {connectivity_words(self.beside)}"
         )
 
 
@@ -135,12 +133,6 @@ def averaged_maps(model: "InstalledModel", options: AttentionMapsOptions) -> dic
 def _in_rows(model: "InstalledModel") -> tuple[str, ...]:
     """The groups of a model; of one with several cohorts cohort by cohort."""
     return tuple(group for own in model.readouts.values() for group in own) or model.group_names
-
-
-def shared_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
-    """Ends of one colour scale for the groups of several models: 1 is uniform attention in each, whatever its atlas."""
-    low, high = colour_limits(maps)
-    return round(low, 4), round(high, 4)
 
 
 def _asked_limits(options: AttentionMapsOptions) -> tuple[float, float] | None:

@@ -46,7 +46,7 @@ class AttentionPartOptions(Options):
         title="Layer",
         help="A layer of the model, or the mean over layers.",
         choices_of=_layers,
-        of_model="network",
+        of_model=True,
         low=0,
         shown=_numbered("Layer"),
         link="attention_layer",
@@ -56,7 +56,7 @@ class AttentionPartOptions(Options):
         title="Head",
         help="A head of attention, or the mean over heads.",
         choices_of=_heads,
-        of_model="network",
+        of_model=True,
         low=0,
         shown=_numbered("Head"),
         link="attention_head",
@@ -118,7 +118,7 @@ class AttentionOrderOptions(Options):
         next(iter(LABELLINGS)),
         others={LOUVAIN: "By Louvain modules of the controls", **AS_IN_ATLAS},
         help="By functional module, by the Louvain modules of the controls' mean connectivity, or as in the atlas.",
-        of_model="network",
+        of_model=True,
         link="attention_order",
     )
 
@@ -172,7 +172,7 @@ class AttentionGroupsOptions(Options):
         title="Reference group",
         help="Its attention is subtracted from that of the other group.",
         choices_of=groups_of,
-        of_model="network",
+        of_model=True,
         link="attention_first_group",
     )
     second: str = option(
@@ -181,7 +181,7 @@ class AttentionGroupsOptions(Options):
         help="A positive difference is more attention in this group.",
         choices_of=groups_of,
         default_of=_second_group,
-        of_model="network",
+        of_model=True,
         link="attention_second_group",
     )
 

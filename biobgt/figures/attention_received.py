@@ -40,7 +40,7 @@ class AttentionReceivedOptions(AttentionPartOptions):
         title="Group",
         help="The group whose attention is shown; by default the controls.",
         choices_of=groups_of,
-        of_model="network",
+        of_model=True,
         in_a_row=True,
         link="received_group",
     )

@@ -53,7 +53,7 @@ class SubjectProbabilityOptions(AskedModelOptions):
         help="The group whose probability is shown; by default the last one, the patients.",
         choices_of=groups_of,
         default_of=_patients,
-        of_model="fitting",
+        of_model=True,
         in_a_row=True,
         link="probability_of",
     )

@@ -27,7 +27,6 @@ from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 
 APP = Path(__file__).resolve().parents[2] / "app"
-MODELS = ("abide-cc200", "adsim-aal90")
 pytestmark = pytest.mark.usefixtures("models")
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 
@@ -40,20 +39,28 @@ def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:
     assert [panel["coloraxis"] for panel in panels] == ["coloraxis"] * 2
     for panel, group in zip(panels, ("NC", "ASD"), strict=True):
         np.testing.assert_allclose(array(panel["z"]), select_attention(groups.attention[group]), rtol=1e-5)
-    other = figure(page, "attention_adsim-aal90")
-    assert len(heatmaps(other)) == 3
-    scales = [{end: one["layout"]["coloraxis"][end] for end in ("cmin", "cmax")} for one in (shown, other)]
-    maps = [select_attention(one) for name in MODELS for one in load_groups(name).attention.values()]
-    assert scales[0] == scales[1]  # one scale for models, too: 1 is uniform attention in all of them
-    assert tuple(scales[0].values()) == pytest.approx(colour_limits(maps), abs=1e-4)
-    assert "One colour scale for all groups of all models shown" in captions(page)
-    page.multiselect(key="models_shown").set_value(["adsim-aal90"]).run()
-    alone = figure(page, "attention_adsim-aal90")["layout"]["coloraxis"]
-    assert (alone["cmin"], alone["cmax"]) == pytest.approx(colour_limits(maps[-3:]), abs=1e-4)
-    assert "of all models shown" not in captions(page)
     assert shown["layout"]["title"]["text"] == "Attention of abide-cc200"
+    scale = shown["layout"]["coloraxis"]
+    maps = [select_attention(groups.attention[group]) for group in ("NC", "ASD")]
+    assert (scale["cmin"], scale["cmax"]) == pytest.approx(colour_limits(maps), abs=1e-4)
+
+
+def test_one_selector_says_whose_attention_all_tabs_show(open_page) -> None:
+    page = open_page("attention")
+    assert not page.main.multiselect, "a second selector could say another model"
+    page.selectbox(key="model").select("adsim-aal90").run()
+    assert_no_error(page)
+    assert page.query_params["model"] in ("adsim-aal90", ["adsim-aal90"]), "the address keeps it"
+    assert len(heatmaps(figure(page, "attention_adsim-aal90"))) == 3
     assert figure(page, "attention_adsim-aal90")["layout"]["title"]["text"].endswith("simulated")
     assert badges(page.main) >= 2
+    assert not [one for one in page.get("plotly_chart") if "abide-cc200" in one.proto.id]
+    said = " ".join(as_shown(info.value) for info in page.info)
+    assert "Model adsim-aal90 was trained on AAL-90" in said, "the tab of the subject follows, too"
+    assert "Other networks" not in [tab.label for tab in page.main.tabs], "measured beside abide-cc200 alone"
+    again = open_page("attention", model="adsim-aal90", models_shown="abide-cc200")  # a link of an earlier version
+    assert_no_error(again)
+    assert figure(again, "attention_difference") == figure(page, "attention_difference")
 
 
 def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, groups, folder) -> None:

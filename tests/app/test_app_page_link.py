@@ -39,7 +39,6 @@ CHOSEN = {
     "difference_brain": "glass",
     "difference_effect": "t",
     "only_different": True,
-    "models_shown": ["cni-adhd-cc200", "adsim-aal90"],
     "attention_order": "louvain",
     "attention_average": "median",
     "difference_unit": "errors",
@@ -102,7 +101,6 @@ def test_defaults_leave_no_trace(cohort, session):
         "curve_seed": 0,
         "first_group": "NC",
         "second_group": "MCI",
-        "models_shown": ["adsim-aal90", "abide-cc200", "cni-adhd-cc200", "five-groups-aal90"],
         "attention_order": "dosenbach",
         "attention_layer": 0,
         "attention_first_group": "NC",
@@ -114,7 +112,7 @@ def test_defaults_leave_no_trace(cohort, session):
 
 
 def test_what_another_cohort_or_model_had_is_not_in_the_link(cohort, session):
-    session |= {"first_group": "ASD", "region_order": "our networks", "received_group": "ASD", "models_shown": ["gone"]}
+    session |= {"first_group": "ASD", "region_order": "our networks", "received_group": "ASD"}
     assert not set(link_of(view_of(cohort))) & NAMES
 
 
@@ -174,8 +172,6 @@ def test_choices_of_a_network_are_in_its_links(cohort):
         ("attention_layer", "99", "0"),
         ("attention_order", "<b>", "dosenbach"),
         ("brain_edges", "5", "0"),
-        ("models_shown", "gpt,adsim-aal90", "adsim-aal90"),
-        ("models_shown", "adsim-aal90,adsim-aal90", "adsim-aal90"),
         ("probability_of", "", "AD"),
     ],
 )
@@ -210,7 +206,7 @@ def test_shared_link_opens_the_same_figure_and_grows_no_longer_than_it_must(open
 
 
 def test_link_opens_the_same_maps_of_attention(open_page):
-    first = open_page("attention", cohort="ad", model="adsim-aal90", models_shown="adsim-aal90")
+    first = open_page("attention", cohort="ad", model="adsim-aal90")
     plain = figure(first, "received")
     first.selectbox(key="attention_layer").select(1)
     first.selectbox(key="attention_second_group").select("AD")

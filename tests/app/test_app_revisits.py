@@ -119,7 +119,7 @@ def exported(cohort: Cohort) -> list[FigureRequest]:
         (
             "attention",
             200,
-            {"own_attention": True, "attention_order": "louvain", "models_shown": ["abide-cc200"]},
+            {"own_attention": True, "attention_order": "louvain"},
             ["model"],
         ),
         ("predict", 200, {"predict_all_wanted": True}, ["model"]),

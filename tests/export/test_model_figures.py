@@ -39,13 +39,13 @@ def results(model):
     return load_groups(MODEL)
 
 
-def test_maps_take_the_scale_that_other_models_share(model):
+def test_maps_take_the_scale_that_is_asked_for(model):
     own = make(model, "attention_maps")
-    assert "of all models shown" not in own.caption
+    assert "as chosen" not in own.caption
     shared = make(model, "attention_maps", limits=(0.25, 3.5))
     (image,) = {drawn.get_clim() for ax in shared.figure.axes for drawn in ax.images}
     assert image == (0.25, 3.5)
-    assert "One colour scale for all groups of all models shown, from 0.25 to 3.50" in shared.caption
+    assert "One colour scale for all groups, from 0.25 to 3.50: as chosen" in shared.caption
     with pytest.raises(InputError, match="two numbers, the lower one first"):
         make(model, "attention_maps", limits=(2.0, 1.0))
 

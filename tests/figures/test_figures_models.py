@@ -270,7 +270,7 @@ def test_heatmaps_caption_tells_what_lies_beyond_the_scale() -> None:
     assert "from 0.50 to 2.00: 1 % of the pairs of regions lie beyond each of its ends" in said
     assert "diagonal" in said
     shared = maps_of(options=AttentionMapsOptions(limits=(0.5, 2)), limits=(0.5, 2)).caption
-    assert "for all groups of all models shown, from 0.50 to 2.00: taking all their maps together, 1 % of" in shared
+    assert "for all groups, from 0.50 to 2.00: as chosen." in shared
 
 
 def test_captions_of_attention_say_how_much_of_it_is_connectivity() -> None:

@@ -23,8 +23,7 @@ from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
 from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionOptions
 from biobgt.model.attention_views import GIVEN_FC, OF_FC, WITHOUT_CONNECTIVITY, group_beside
-from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.model.systems_attention import load_systems_attention
+from biobgt.model.installed import InstalledModel
 from biobgt.spreadsheets import safe_table
 from biobgt.wording import NOT_A_DIAGNOSIS
 from session.page_options import GLASS, PageOptions, brain_kind
@@ -51,19 +50,9 @@ def part_of(view: View, model: InstalledModel) -> dict[str, int]:
     return {"layer": layer if layer <= model.n_layers else 0, "head": head if head <= model.n_heads else 0}
 
 
-def show_maps(view: View, model: InstalledModel, limits: tuple[float, float] | tuple[()] = (), **how: Any) -> None:
-    """Show all groups of a model side by side on one colour scale: the model's own, or one that models share.
-
-    Parameters
-    ----------
-    view : View
-    model : InstalledModel
-    limits : (float, float) or ()
-        Ends of the colour scale; the model's own where there are none.
-    **how : plain values
-        Further options of the figure.
-    """
-    figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(limits=limits, **how))
+def show_maps(view: View, model: InstalledModel, **how: Any) -> None:
+    """Show all groups of a model side by side on one colour scale; ``how`` are options of the figure."""
+    figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(**how))
     with st.container(width=PAGE_WIDTH):
         show(view, figure, key=f"attention_{model.name}")
 
@@ -132,9 +121,8 @@ def show_spread(view: View, model: InstalledModel) -> None:
     show(view, AttentionSpread.of(measured_model(model), NoOptions()), key="spread")
 
 
-def show_systems(view: View) -> None:
-    """Show where other networks look on the same test subjects, whichever model the page shows."""
-    model = installed_model(load_systems_attention().model)
+def show_systems(view: View, model: InstalledModel) -> None:
+    """Show where other networks look on the same test subjects."""
     order = _order_in(view, model)
     heading("Does attention in other networks follow functional modules, too?")
     show(view, AttentionSystems.of(measured_model(model), AttentionOrderOptions(order=order)), key="systems")

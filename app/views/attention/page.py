@@ -1,20 +1,15 @@
 """Attention: where the trained models look, group by group, and where groups differ."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from biobgt.figures.attention_maps import AttentionMapsOptions, group_maps, shared_limits
-from biobgt.figures.attention_options import AttentionOptions, AverageOptions
-from biobgt.model.installed import InstalledModel, installed_models
+from biobgt.figures.attention_maps import AttentionMapsOptions
+from biobgt.model.installed import InstalledModel
 from biobgt.model.systems_attention import load_systems_attention
 from biobgt.training.card_words import beside_line, beside_words, parts_words
 from session.loaded_cohorts import OWN
-from session.page_options import PageOptions
-from session.shown_model import FITTING, model_shown
 from session.view import View, current_view
 from views.attention.attention_panels import (
     part_of,
@@ -28,7 +23,7 @@ from views.attention.attention_panels import (
 )
 from views.attention.network_panels import show_controls, show_disorder, show_likeness
 from views.shared.model_notes import no_models, show_headline
-from views.shared.option_widgets import ask, ask_for
+from views.shared.option_widgets import ask
 from views.shared.widgets import explained, heading, input_errors_shown, plain
 
 Sections = dict[str, list[Callable[[], None]]]  # what each tab shows
@@ -45,22 +40,17 @@ def show_page() -> None:
         "entanglement (NE) and training on the subjects' groups contribute to its predictions. Maps are group means "
         "over subjects; the attention of each subject is that of the one ensemble member not trained on it."
     )
-    own, model = view, model_shown(view.model, view.cohort, "network")
+    model = view.model_shown
     if model is None:
         no_models()
         return
-    if model.readouts and view.model == FITTING:  # all groups in one network are the page's question
-        view = replace(view, model=model.name)
-        st.caption(
-            plain(f"Shown: {model.name}, one network trained on all cohorts. Choose another model in the sidebar.")
-        )
+    st.caption(plain(f"All tabs show {model.name}. Choose another model in the sidebar."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
     sections = _sections(view, model)
-    if own.model_shown is not None:  # the subject is shown to the model that fits, which the network may not
-        part: list[Callable[[], None]] = [partial(show_own, own, own.model_shown)]
-        is_own = own.loaded.key == OWN
-        sections = {"Your subject": part, **sections} if is_own else {**sections, "One subject": part}
+    part: list[Callable[[], None]] = [partial(show_own, view, model)]
+    is_own = view.loaded.key == OWN
+    sections = {"Your subject": part, **sections} if is_own else {**sections, "One subject": part}
     for tab, parts in zip(st.tabs(list(sections)), sections.values(), strict=True):
         with tab:
             for show_part in parts:
@@ -81,45 +71,22 @@ def _sections(view: View, model: InstalledModel) -> Sections:
     if model.spread is None:
         del compared["People"]
     compared["In the brain"] = [show_received]
-    sections: Sections = {"Groups side by side": [partial(_show_rows, view, model)]}
+    sections: Sections = {"Groups side by side": [partial(_show_groups, view, model)]}
     for title, shown in compared.items():
         sections[title] = [partial(show_part, view, model) for show_part in shown]
-    if load_systems_attention().model in installed_models():
-        sections["Other networks"] = [partial(show_systems, view)]
+    if load_systems_attention().model == model.name:  # the others were measured beside this one
+        sections["Other networks"] = [partial(show_systems, view, model)]
     return sections
 
 
-def _show_rows(view: View, chosen: InstalledModel) -> None:
-    """One row per model, for groups of different atlases cannot share an order of regions; one colour scale for all."""
-    known = installed_models()
-    ask_for(
-        PageOptions.declared()["models_shown"],
-        chosen.cohort,
-        text=lambda name: f"{name}: {', '.join(known[name].group_names)}",
-    )
-    models = [known[name] for name in view.options(PageOptions).models_shown]
-    if not models:
-        st.info("Choose a model to see its groups.")
-    order = view.options(AttentionOptions).order
-    maps: list[Any] = []
-    for model in models:
-        with input_errors_shown():
-            maps += group_maps(model, AttentionOptions(order=order, **part_of(view, model))).values()
-    limits = shared_limits(maps) if len(models) > 1 and maps else ()
-    if limits:
-        st.caption(
-            f"All maps have one colour scale, {limits[0]:.2f} to {limits[1]:.2f} times uniform attention, so that "
-            "groups and models can be compared by eye."
-        )
-    for model in models:
-        heading(model.name, simulated=model.simulated)
-        if model.readouts and model.simulated:
-            st.caption("Groups marked as simulated are simulated; all others are real.")
-        show_headline(model.card)
-        _show_parts(model)
-        with input_errors_shown():
-            average = view.options(AverageOptions).average
-            show_maps(view, model, limits, order=order, average=average, **part_of(view, model))
+def _show_groups(view: View, model: InstalledModel) -> None:
+    heading(model.name, simulated=model.simulated)
+    if model.readouts and model.simulated:
+        st.caption("Groups marked as simulated are simulated; all others are real.")
+    show_headline(model.card)
+    _show_parts(model)
+    chosen = view.options(AttentionMapsOptions)
+    show_maps(view, model, order=chosen.order, average=chosen.average, **part_of(view, model))
 
 
 def _show_parts(model: InstalledModel) -> None:
