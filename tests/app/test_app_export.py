@@ -206,9 +206,10 @@ def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page)
     assert Image.open(io.BytesIO(png)).width == round(174 / 25.4 * export_results.PREVIEW_DPI)
     assert caption in captions(page)
     assert len(page.session_state[keys.EXPORT_PREVIEWS]) == 1
-    page.toggle(key="export_titles").set_value(False).run()
-    ((_, style),) = page.session_state[keys.EXPORT_PREVIEWS]
     assert not style.titles
+    page.toggle(key="export_titles").set_value(True).run()
+    ((_, style),) = page.session_state[keys.EXPORT_PREVIEWS]
+    assert style.titles
 
 
 def test_zip_is_made_step_by_step_and_holds_the_chosen_formats(open_page):
@@ -235,7 +236,7 @@ def test_figures_are_the_panels_of_one(open_page):
     ((asked, _, _), made) = next(iter(page.session_state[keys.EXPORT_PANELS].items()))
     assert asked.panels == tuple(requests[::-1])
     assert Image.open(io.BytesIO(made.pictures["png"])).width == round(85 / 25.4 * export_results.PREVIEW_DPI)
-    assert f"85 mm wide and {made.size_mm[1]:.0f} mm high. a, Simulated subject sim-AD-001" in captions(page)
+    assert f"85.0 × {made.size_mm[1]:.1f} mm. a, Simulated subject sim-AD-001" in captions(page)
     page.button(key="export_bundle_start").click().run()
     assert_no_error(page)
     formats = [formats for _, _, formats in page.session_state[keys.EXPORT_PANELS]]
