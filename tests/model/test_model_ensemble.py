@@ -99,7 +99,7 @@ def test_a_bad_subject_does_not_keep_the_others_from_their_prediction(
 
 def test_nobody_to_predict_is_refused(ensemble: Ensemble) -> None:
     with pytest.raises(InputError, match="Subject 'z' has a matrix with values beyond ±1"):
-        ensemble.predict(Cohort("bad", (_z_matrix("z"), _z_matrix("z2")), ATLAS))
+        ensemble.predict(Cohort("bad", (_z_matrix("z"), _z_matrix("z2")), ATLAS, given="functional"))
 
 
 def test_a_simulated_model_says_so_of_everyone(ensemble: Ensemble, cohort: Cohort) -> None:
