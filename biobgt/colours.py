@@ -13,3 +13,11 @@ SEQUENTIAL, DIVERGING = "Viridis", "RdBu_r"
 # Okabe and Ito's colours, safe for the colour-blind, with Tol's wine for their black, which a dark page would swallow;
 # modules past the eighth start over with another symbol.
 MODULE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, WINE)
+
+
+def ink_on(share: float) -> str:
+    """Black or white, whichever is read better on a colour of the diverging scale: it is dark near both ends.
+
+    Red is as dark for black as it is light for white (a luminance of 0.18) at 0.66 of the way to its end, blue at 0.71.
+    """
+    return "white" if not -0.71 <= share <= 0.66 else "black"

@@ -14,7 +14,7 @@ from biobgt.false_discoveries import FDR, passes
 from biobgt.figures.attention_options import AttentionGroupsOptions
 from biobgt.figures.attention_words import adjusted_for, comparison_sentence
 from biobgt.figures.figure import registered
-from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, in_panel, layout, stacked_axes
+from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, cell_texts, in_panel, layout, stacked_axes
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.figures.region_order import order_regions
 from biobgt.model.attention_views import GIVEN_FC, OF_FC, WITHOUT_CONNECTIVITY, BlockTests, block_tests
@@ -138,7 +138,8 @@ class AttentionBlocks(ModelFigure):
         named = [escape(str(module), quote=False) for module in self.modules]
         height = _HEIGHT * len(sides) // 2
         axes = stacked_axes(len(sides), gap=0.2 / len(sides))
-        traces = []
+        traces: list[dict[str, Any]] = []
+        written: list[dict[str, Any]] = []
         for panel, ending in enumerate(sides.values()):
             d, texts = self.panel(ending)
             heatmap = {
@@ -148,19 +149,19 @@ class AttentionBlocks(ModelFigure):
                 "y": named,
                 "customdata": block_square(self.blocks, f"q{ending}", self.modules),
                 "text": texts,
-                "texttemplate": "%{text}",
                 "coloraxis": "coloraxis",
                 "hovertemplate": "%{y} looks at %{x}<br>d = %{z:.2f}, q = %{customdata:.3f}<extra></extra>",
                 **in_panel(panel),
             }
             traces.append(heatmap)
+            written += cell_texts(d / limit, texts, named, in_panel(panel))
             across = {"type": "category", "showgrid": False, "tickangle": -40, "automargin": True}
             axes[f"xaxis{axis_suffix(panel)}"] |= across
             axes[f"yaxis{axis_suffix(panel)}"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
         scale = {"colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar_above(EFFECT, height)}
         frame = layout(self.title, self.simulated, height=height, top=BAR_BOTTOM + 22)
         titles = _titles_above([escape(side, quote=False) for side in sides], axes)
-        return go.Figure(traces, {**frame, **axes, "annotations": titles, "coloraxis": scale})
+        return go.Figure(traces, {**frame, **axes, "annotations": [*titles, *written], "coloraxis": scale})
 
     def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
         """Draw it for paper."""

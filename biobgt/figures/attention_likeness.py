@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from biobgt.colours import DIVERGING
 from biobgt.errors import InputError
 from biobgt.figures.figure import NoOptions, registered
-from biobgt.figures.frame import BAR_BOTTOM, bar_above, layout
+from biobgt.figures.frame import BAR_BOTTOM, bar_above, cell_texts, layout
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.wording import signed
 
@@ -120,13 +120,12 @@ class AttentionLikeness(ModelFigure):
 
         named = [escape(name, quote=False) for name in self.disorders]
         height = BAR_BOTTOM + 40 + 84 * len(named)
+        values = self.square("r")
         heatmap = {
             "type": "heatmap",
-            "z": self.square("r"),
+            "z": values,
             "x": named,
             "y": named,
-            "text": self.texts("<br>"),
-            "texttemplate": "%{text}",
             "zmin": -1,
             "zmax": 1,
             "colorscale": DIVERGING,
@@ -136,6 +135,7 @@ class AttentionLikeness(ModelFigure):
         across = {"type": "category", "showgrid": False}
         frame = {
             **layout(self.title, self.simulated, height=height, top=BAR_BOTTOM + 6),
+            "annotations": cell_texts(values, self.texts("<br>"), named, {}),
             "xaxis": {**across, "range": [-0.5, len(named) - 1.5]},
             "yaxis": {**across, "range": [len(named) - 0.5, 0.5]},
         }

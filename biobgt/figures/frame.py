@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.colours import ink_on
 from biobgt.figures.region_order import RegionOrder
 
 Trace = dict[str, Any]
@@ -91,6 +92,31 @@ def block_ticks(order: RegionOrder, names: Sequence[str]) -> dict[str, Any]:
         return {"showticklabels": False, "ticks": "", "title": {"text": order.title}}
     middles = [names[(start + end - 1) // 2] for _, start, end in order.blocks]
     return {"tickvals": middles, "ticktext": [escape(name, quote=False) for name, _, _ in order.blocks]}
+
+
+def cell_texts(
+    shares: Values, texts: Sequence[Sequence[str]], names: Sequence[str], panel: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """What stands in the cells of a square map, black or white by the colour behind it; no theme's grey is.
+
+    Parameters
+    ----------
+    shares : ndarray, shape (n, n)
+        Values as shares of the end of the diverging scale.
+    texts : sequence of sequence of str
+        Of each cell; empty for none.
+    names : sequence of str, length n
+        Of rows and columns.
+    panel : mapping of str to str
+        The axes, as :func:`in_panel` names them.
+    """
+    at = {"xref": panel.get("xaxis", "x"), "yref": panel.get("yaxis", "y"), "showarrow": False}
+    return [
+        {**at, "x": names[column], "y": names[row], "text": text, "font": {"size": 12, "color": ink_on(share)}}
+        for row, (values, words) in enumerate(zip(shares.tolist(), texts, strict=True))
+        for column, (share, text) in enumerate(zip(values, words, strict=True))
+        if text
+    ]
 
 
 def block_lines(order: RegionOrder, *, both_ways: bool) -> list[dict[str, object]]:

@@ -251,3 +251,22 @@ def test_sessions_at_once_never_see_each_other(open_app: Open, tmp_path: Path) -
         page.get_by_role("combobox", name=re.compile("Subject")).click()
         expect(page.get_by_role("option", name=re.compile(name or "sim-NC-001")).first).to_be_visible()
         assert page.get_by_role("option", name=re.compile("_0050")).count() == bool(name)
+
+
+def sidebar_width(page: Page) -> float:
+    box = page.get_by_test_id("stSidebar").bounding_box()
+    assert box is not None
+    return box["width"]
+
+
+def test_sidebar_leaves_a_narrow_page_to_the_figures(open_app: Open) -> None:
+    page = open_app("models", width=800)
+    wait_until_idle(page)
+    assert sidebar_width(page) <= 240, "of 800 px; Streamlit's own takes 300"
+    inside = page.evaluate(
+        "[...document.querySelectorAll('[data-testid=stSidebarUserContent] *')]"
+        ".map(one => one.getBoundingClientRect().right).reduce((one, other) => Math.max(one, other))"
+    )
+    assert inside <= sidebar_width(page) + 1, "nothing in it is cut"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function("document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().width === 300")

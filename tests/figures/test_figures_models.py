@@ -171,6 +171,11 @@ def test_blocks_are_marked_where_their_q_passes() -> None:
     assert list(map(list, held.text)) == [["0.10", "−0.60 ✱"], ["0.30", ""]]
     assert list(map(list, plain.text)) == [["0.10", "−0.70 ✱"], ["0.40 ✱", ""]]
     assert figure.layout.coloraxis.cmax == pytest.approx(0.7)
+    written = [note for note in figure.layout.annotations if note.yref == "y2"]
+    assert [note.text for note in written] == ["0.10", "−0.70 ✱", "0.40 ✱"]
+    assert [note.font.color for note in written] == ["black", "white", "black"], (
+        "−0.70 is the end of the scale, dark blue"
+    )
     printed = shown.matplotlib(STYLE)
     assert [text.get_text() for text in printed.axes[0].texts] == ["0.10", "−0.60*", "0.30", ""]
 
@@ -178,7 +183,7 @@ def test_blocks_are_marked_where_their_q_passes() -> None:
 def test_blocks_say_what_they_are_adjusted_for_and_have_room_for_their_numbers() -> None:
     named = AttentionBlocks(tests=compared(BLOCKS.assign(covariates="age, sex")))
     figure = named.plotly()
-    assert [note.text for note in figure.layout.annotations] == ["adjusted for age and sex", "unadjusted"]
+    assert [note.text for note in figure.layout.annotations[:2]] == ["adjusted for age and sex", "unadjusted"]
     assert figure.layout.xaxis.domain == figure.layout.xaxis2.domain == (0, 1)
     assert figure.layout.annotations[1].y == figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]
     printed = named.matplotlib(STYLE)

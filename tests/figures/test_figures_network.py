@@ -71,9 +71,13 @@ def test_disorders_are_compared_once_each(likeness: AttentionLikeness) -> None:
     assert square[1, 0] == -0.5
     assert square[2, 0] == 0.25
     assert np.isnan(square[0, 1])
-    (heatmap,) = likeness.plotly().data
+    screen = likeness.plotly()
+    (heatmap,) = screen.data
     np.testing.assert_array_equal(np.asarray(heatmap.z, dtype=float), square)
-    assert heatmap.text[1][0] == "r = −0.50<br>by chance 0.01<br>p = 0.040"
+    written = screen.layout.annotations[0]
+    assert written.text == "r = −0.50<br>by chance 0.01<br>p = 0.040"
+    assert (written.y, written.x) == (heatmap.y[1], heatmap.x[0])
+    assert written.font.color == "black", "on a light blue"
     axes = likeness.matplotlib(STYLE).axes[0]
     np.testing.assert_array_equal(np.ma.filled(axes.images[0].get_array(), np.nan), square[1:, :-1])
     assert axes.texts[0].get_text() == "r = −0.50\nby chance 0.01\np = 0.040"

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from biobgt.colours import BLACKISH, DIVERGING, SEQUENTIAL
+from biobgt.colours import BLACKISH, DIVERGING, SEQUENTIAL, ink_on
 from biobgt.figures.attention_blocks import EFFECT, MARK, AttentionBlocks, Matrix
 from biobgt.figures.attention_contrast import RATIO, AttentionContrast
 from biobgt.figures.attention_difference import AttentionDifference
@@ -137,7 +137,7 @@ def _write_effects(axes: Axes, d: Matrix, texts: Sequence[Sequence[str]], limit:
     """Write every block's effect size into it, white on dark."""
     for row, words in enumerate(texts):
         for column, text in enumerate(words):
-            colour = "white" if abs(d[row, column]) > 0.7 * limit else "black"
+            colour = ink_on(d[row, column] / limit)
             written = axes.text(column, row, text.replace(f" {MARK}", "*"), ha="center", va="center", color=colour)
             written.set_in_layout(False)  # they take no room beside the panel, and are many
 

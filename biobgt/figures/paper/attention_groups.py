@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from biobgt.colours import DIVERGING
+from biobgt.colours import DIVERGING, ink_on
 from biobgt.figures.attention_contrast import RATIO
 from biobgt.figures.attention_likeness import CORRELATION, AttentionLikeness
 from biobgt.figures.attention_spread import AttentionSpread
@@ -57,7 +57,7 @@ def draw_likeness(shown: AttentionLikeness, style: PaperStyle) -> Figure:
         picture = axes.imshow(values[1:, :-1], cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
         for row, words in enumerate(shown.texts("\n")[1:]):
             for column, text in enumerate(words[:-1]):
-                colour = "white" if abs(values[row + 1, column]) > 0.7 else "black"
+                colour = ink_on(values[row + 1, column])
                 axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=style.tick_size)
         axes.set_xticks(range(len(names) - 1), names[:-1], rotation=30)
         for label in axes.get_xticklabels():
