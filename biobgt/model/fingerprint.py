@@ -6,8 +6,9 @@ correlation can be found again.
 
 The same person in another session, or preprocessed anew, has another fingerprint and often the same id. Of ids a card
 keeps 24 bits of a slow hash (scrypt), salted with the hash of the model's weights: nobody can read them off a card, or
-see which models share subjects. Whoever already has a list of possible ids can try each, in milliseconds, as anybody can
-who asks the model; of foreign ids one in some 5,000 is recognised by chance (899 subjects), so that a match alone proves nothing.
+see which models share subjects. Whoever already has a list of possible ids can try each, in milliseconds, as anybody
+can who asks the model. Of foreign ids one in some 5,000 is recognised by chance (899 subjects), so that one match alone
+is no proof.
 """
 
 import re
