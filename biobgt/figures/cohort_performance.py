@@ -6,7 +6,7 @@ the cohort are of other people, and usually of few.
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from biobgt.colours import MODULE_COLOURS
 from biobgt.errors import InputError
@@ -37,6 +37,8 @@ class CohortPerformance(Figure):
 
     Attributes
     ----------
+    short : str
+        What its title begins with: two of them stand side by side on a page, and a cohort's name may be long.
     cohort : str
         Name of the cohort.
     n_subjects : int
@@ -52,6 +54,7 @@ class CohortPerformance(Figure):
     takes = AskedModelOptions
     of_subject = False
     of_graph = False
+    short: ClassVar[str]
 
     options: AskedModelOptions = field(default_factory=AskedModelOptions)
     cohort: str
@@ -67,7 +70,7 @@ class CohortPerformance(Figure):
         model, cohort = asked_model(options, cls), measured.cohort
         found, words = results_of(measured, model), subject_words(model)
         whose: dict[str, Any] = {
-            "title": f"{cls.name}: {model.name} in {cohort.name}",
+            "title": f"{cls.short}, {model.name}",
             "simulated": cohort.simulated or model.simulated,
         }
         return cls(
@@ -126,6 +129,7 @@ class RocBesideCard(CohortPerformance):
 
     key = "cohort_roc"
     name = "ROC curves in a cohort"
+    short = "ROC in this cohort"
 
     drawn: RocCurves
 
@@ -156,6 +160,7 @@ class ReliabilityBesideCard(CohortPerformance):
 
     key = "cohort_reliability"
     name = "Reliability of probabilities in a cohort"
+    short = "Reliability in this cohort"
 
     drawn: Reliability
 

@@ -97,6 +97,8 @@ def test_figures_show_both_and_say_whose_they_are() -> None:
     roc = RocBesideCard.of(told(), asked)
     names = [trace.name for trace in roc.plotly().data]
     assert names == ["chance", "ASD against NC, card", "ASD against NC, this cohort"]
+    assert roc.title == "ROC in this cohort, abide-cc200", "with the cohort's name it was cut beside another figure"
+    assert roc.cohort in roc.caption
     assert set(roc.numbers["curve"]) == set(names[1:])
     assert "12 subjects of this cohort (own)" in roc.caption
     assert any("12 subjects of known group (6 NC and 6 ASD)" in sentence for sentence in roc.methods)
