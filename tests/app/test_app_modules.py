@@ -119,10 +119,12 @@ def test_signed_follows_the_sign_rule_and_says_so(open_page):
     assert "none passed the threshold" in captions(page)
 
 
-def test_graph_without_connections_is_no_error(open_page):
+def test_graph_that_loses_all_connections_is_refused(open_page):
     page = open_page("modules", cohort="ad", level="1")
-    assert_no_error(page)
-    assert "No region has both a module and a label" in as_shown(page.info[0].value)
+    assert not page.exception
+    assert all("no connection left" in as_shown(error.value) for error in page.error)
+    assert page.error
+    assert not page.get("plotly_chart")
 
 
 def test_a_new_measure_of_modules_stands_on_the_page(open_page):
