@@ -20,6 +20,7 @@ from biobgt.study_reliability import STUDY_ATLAS, STUDY_ATLAS_TITLE
 from biobgt.wording import listed
 
 STUDY_REGIONS = 200  # of the study's atlas
+NEAR_RESOLUTION = 0.1  # modules found at a resolution this near are shown, and their resolution named
 _PREPROCESSED = (
     "Their series are band-passed, with the global signal removed: subjects preprocessed differently may lie outside "
     "their range."
@@ -92,7 +93,10 @@ def abide_groups() -> Mapping[str, int]:
 
 
 def abide_modules() -> pd.DataFrame:
-    """Louvain modules of NC and ASD: mean and SD of each measure, and their difference with covariates held."""
+    """Louvain modules of NC and ASD: mean and SD of each measure at several resolutions.
+
+    At resolution 1 they are of all subjects, and the difference is tested with covariates held; elsewhere of fewer.
+    """
     return _table("abide_modules").copy()
 
 
@@ -201,7 +205,8 @@ def study_modules(
     ----------
     settings : ConnectomeSettings
     options : ModuleOptions
-        The study's are resolution 1, the best of ten runs, negative connections counted.
+        The study's are the best of ten runs, negative connections counted, at some resolutions: the nearest is taken
+        and named.
     atlas : Atlas
         Only the study's own has a norm: the number of modules, Q and agreement with networks depend on the regions.
     subject : Subject, optional
@@ -217,18 +222,44 @@ def study_modules(
     }.get(settings)
     if settings.sign == "signed" and settings.threshold == "none" and settings.estimator == "pearson":
         graphs = "signed, all" if options.signed else None
-    if graphs is None or options.resolution != 1 or options.runs != 10 or options.consensus:
+    table = abide_modules()
+    known = table[table["graphs"] == graphs]
+    # Of two that are equally near, the one nearer to 1.
+    nearest = min(
+        known["resolution"].unique(),
+        key=lambda one: (round(abs(one - options.resolution), 6), abs(one - 1)),
+        default=float("inf"),
+    )
+    if round(abs(nearest - options.resolution), 6) > NEAR_RESOLUTION or options.runs != 10 or options.consensus:
         return StudyModules(
             None,
             "The ABIDE study has no graphs like these, so no real groups are shown for comparison: it has Pearson "
-            "correlation at resolution 1, with positive connections of at least 0.3, the strongest 15 % of them, or "
-            "all connections, and the best of ten runs.",
+            f"correlation with {_resolutions_measured(table)}, and the best of ten runs.",
             with_defaults=True,
         )
-    table = abide_modules()
-    sizes = listed([f"{n} {group}" for group, n in abide_groups().items()])
+    rows = known[known["resolution"] == nearest].reset_index(drop=True)
+    sizes = listed([f"{rows[f'n {group}'].iloc[0]} {group}" for group in abide_groups()])
+    alike = "the same way" if nearest == options.resolution else "the same way otherwise"
     note = (
-        f"Real groups: mean ± SD of {sizes} subjects of ABIDE on {STUDY_ATLAS_TITLE}, graphs made the same way. "
-        f"{_PREPROCESSED}"
+        f"Real groups: mean ± SD of {sizes} subjects of ABIDE on {STUDY_ATLAS_TITLE} at resolution {nearest:g}"
+        f"{'' if nearest == options.resolution else f', the nearest measured to {options.resolution:g}'}, graphs made "
+        f"{alike}. {_PREPROCESSED}"
     )
-    return StudyModules(table[table["graphs"] == graphs].reset_index(drop=True), note)
+    return StudyModules(rows, note)
+
+
+def _resolutions_measured(table: pd.DataFrame) -> str:
+    """The graphs of the study with their resolutions, for a sentence."""
+    said = {
+        "positive, at least 0.3": "positive connections of at least 0.3",
+        "positive, strongest 15 %": "the strongest 15 % of them",
+        "signed, all": "all connections",
+    }
+    spans = {graphs: own["resolution"] for graphs, own in table.groupby("graphs", sort=False)}
+    return listed(
+        [
+            f"{said[graphs]} (resolution {own.min():g}{'' if own.min() == own.max() else f' to {own.max():g}'})"
+            for graphs, own in spans.items()
+        ],
+        "or",
+    )

@@ -11,6 +11,7 @@ import pytest
 from planted_cohort import planted_cohort
 
 from biobgt.assets import asset
+from biobgt.atlas import load_atlas
 from biobgt.groups import compare_groups, covariates_of
 from biobgt.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR
 from biobgt.studies import abide_modules, abide_plausibility
@@ -38,9 +39,16 @@ def test_the_default_scale_is_one_at_which_ne_agrees_with_node_efficiency():
 def test_modules_tables():
     modules = abide_modules()
     assert set(modules["graphs"]) == {"positive, at least 0.3", "positive, strongest 15 %", "signed, all"}
-    assert modules["n"].eq(899).all()
-    assert modules["p"].between(0, 1).all()
-    assert modules["covariates"].eq("mean_fd, age, sex, site").all()
+    sizes = modules[["n NC", "n ASD"]].drop_duplicates().to_numpy().tolist()
+    assert sizes == [[462, 437], [30, 30]]
+    whole = modules[modules["resolution"] == 1]
+    assert whole["n NC"].eq(462).all()
+    assert whole["p"].between(0, 1).all()
+    measured = set(modules["measure"])
+    assert {f"{measure} {labels}" for measure in ("ami", "ari") for labels in load_atlas("cc200").labels} < measured
+    per_resolution = modules.groupby(["graphs", "resolution"])["measure"].agg(set)
+    assert all(found == measured for found in per_resolution)
+    assert sorted(per_resolution["positive, at least 0.3"].index) == [0.5, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8, 2]
 
 
 def _script(name: str) -> ModuleType:
@@ -79,11 +87,11 @@ def test_the_module_study_tests_as_the_library_does(rng):
     np.testing.assert_allclose(found["NC sd"], values[:15].std(axis=0, ddof=1))
 
 
-def test_the_page_prints_the_table_of_the_module_study():
-    text = (Path(__file__).parents[1] / "docs" / "plausibility.md").read_text(encoding="utf-8").replace("−", "-")
-    for row in abide_modules().to_dict("records"):
-        assert f"| {row['difference']:+.4f} | " in text
-        assert f"[{row['d_low']:.2f}, {row['d_high']:.2f}] | {row['p']:.4f} | {row['p_unadjusted']:.4f} |" in text
+def test_the_page_prints_the_tables_of_the_module_study():
+    text = (Path(__file__).parents[1] / "docs" / "plausibility.md").read_text(encoding="utf-8")
+    study, modules = _script("tables"), abide_modules()
+    assert study.resolutions_table(modules[modules["graphs"] == "positive, at least 0.3"]) in text
+    assert study.modules_table(modules[modules["resolution"] == 1]) in text
 
 
 def test_the_limits_that_tell_noise_are_those_of_the_study():

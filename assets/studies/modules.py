@@ -3,7 +3,7 @@
     python assets/studies/modules.py --data DIR --work FOLDER
 
 DIR holds ``abide_cc200.npz`` and ``abide_phenotypes.csv``. At resolution 1 all subjects are measured and the groups
-compared; at the other steps of the page, ``PER_GROUP`` subjects of each group, drawn once. What is done is a file in
+compared; at ``OTHER_RESOLUTIONS``, ``PER_GROUP`` subjects of each group, drawn once. What is done is a file in
 FOLDER; run again, the rest follows. Only summaries over subjects are written beside this script.
 """
 
@@ -23,7 +23,7 @@ from biobgt.groups import group_means
 from biobgt.groups.cohort_features import CohortFeatures, compare_features
 from biobgt.groups.covariates import complete_covariates
 from biobgt.modules import compare_modules, module_agreement
-from biobgt.modules.module_options import RESOLUTIONS, ModuleOptions
+from biobgt.modules.module_options import ModuleOptions
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent
@@ -36,6 +36,7 @@ LABELS = ("dosenbach", "paper", "yeo7", "yeo17")
 AGREEMENTS = [f"{measure} {labels}" for measure in ("ami", "ari") for labels in LABELS]
 MEASURES = ("modules", "q", *AGREEMENTS, "system segregation")
 GROUPS = ("NC", "ASD")
+OTHER_RESOLUTIONS = (0.5, 0.6, 0.8, 1.2, 1.4, 1.6, 1.8, 2.0)
 PER_GROUP = 30
 TESTED = ("difference", "d", "d_low", "d_high", "p", "p_unadjusted")
 N_PERMUTATIONS = 10_000
@@ -57,10 +58,9 @@ def main(
         measured.append(group_comparison(summary, cohort).assign(graphs=name, resolution=1.0))
         consensus.append(_consensus_agreement(groups, cohort).assign(graphs=name))
     for name, settings in SETTINGS.items():
-        for resolution in RESOLUTIONS:
-            if resolution != 1:
-                summary, _ = _found(some, name, settings, resolution, work, workers)
-                measured.append(group_spread(summary, some).assign(graphs=name, resolution=resolution))
+        for resolution in OTHER_RESOLUTIONS:
+            summary, _ = _found(some, name, settings, resolution, work, workers)
+            measured.append(group_spread(summary, some).assign(graphs=name, resolution=resolution))
     pd.concat(measured).to_csv(HERE / "abide_modules.csv", index=False, float_format="%.4f")
     pd.concat(consensus).to_csv(HERE / "abide_modules_consensus.csv", index=False, float_format="%.4f")
 
@@ -100,8 +100,8 @@ def group_spread(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
     means = group_means(values, groups, subjects=cohort.persons)
     columns: dict[str, object] = {"measure": list(MEASURES)}
     for group in GROUPS:
-        columns |= {f"{group} mean": means[group].mean, f"{group} sd": means[group].sd}
-    return pd.DataFrame({**columns, "n": sum(one.n for one in means.values())})
+        columns |= {f"{group} mean": means[group].mean, f"{group} sd": means[group].sd, f"n {group}": means[group].n}
+    return pd.DataFrame(columns)
 
 
 def group_comparison(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Write the tables of docs/plausibility.md about agreement and reliability from the study tables beside this script.
+"""Write the tables of docs/plausibility.md from the study tables beside this script.
 
 python assets/studies/tables.py
 """
@@ -32,10 +32,13 @@ def main() -> None:
     """Write every table anew."""
     beyond = pd.read_csv(HERE / "plausibility_beyond_strength.csv")
     reliability = pd.read_csv(HERE / "reliability.csv")
+    modules = pd.read_csv(HERE / "abide_modules.csv")
     tables = {
         "agreement": agreement_table(beyond),
         "fc strength": strength_table(beyond),
         "connectivity": connectivity_table(pd.read_csv(HERE / "plausibility_connectivity.csv")),
+        "modules": modules_table(modules[modules["resolution"] == 1]),
+        "resolutions": resolutions_table(modules[modules["graphs"] == "positive, at least 0.3"]),
         **{f"reliability {cohort}": reliability_rows(reliability, cohort) for cohort in ("ABIDE", "CNI-2019")},
     }
     write_tables(PAGE, tables)
@@ -78,6 +81,45 @@ def connectivity_table(table: pd.DataFrame) -> str:
         numbers = [signed(row[name], 3) for name in ("lowest", "median", "highest")]
         lines.append(f"| {row['cohort']} | {row['n_people']} | {row['value']} | {' | '.join(numbers)} |")
     return "\n".join(lines)
+
+
+def modules_table(table: pd.DataFrame) -> str:
+    """Measures of modules in both groups, and their difference."""
+    lines = [
+        "| graphs | measure | NC | ASD | ASD − NC, adjusted | d [95 % interval] | p | p, unadjusted |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in table.to_dict("records"):
+        cells = [row["graphs"], _module_measure(row["measure"]), _spread(row, "NC"), _spread(row, "ASD")]
+        d, low, high = (signed(row[name]) for name in ("d", "d_low", "d_high"))
+        plus = "+" if row["difference"] >= 0 else ""
+        cells += [f"{plus}{signed(row['difference'], 4)}", f"{d} [{low}, {high}]"]
+        lines.append("| " + " | ".join([*cells, f"{row['p']:.4f}", f"{row['p_unadjusted']:.4f}"]) + " |")
+    return "\n".join(lines)
+
+
+def resolutions_table(table: pd.DataFrame) -> str:
+    """Measures of the controls' modules over resolutions."""
+    measures = [name for name in dict.fromkeys(table["measure"]) if not name.startswith("ari")]
+    titles = [_module_measure(name) for name in measures]
+    lines = [f"| resolution | controls | {' | '.join(titles)} |", "|---|---|" + "---|" * len(measures)]
+    for resolution, rows in table.groupby("resolution"):
+        known = rows.set_index("measure").to_dict("index")
+        spread = [_spread(known[name], "NC") for name in measures]
+        lines.append(f"| {resolution:g} | {rows['n NC'].iloc[0]} | {' | '.join(spread)} |")
+    return "\n".join(lines)
+
+
+def _module_measure(name: str) -> str:
+    measure, _, labels = name.partition(" ")
+    spelt = {"dosenbach": "Dosenbach", "paper": "paper", "yeo7": "Yeo 7", "yeo17": "Yeo 17"}
+    if labels in spelt:
+        return f"{measure.upper()}, {spelt[labels]}"
+    return {"modules": "number of modules", "q": "Q"}.get(name, name)
+
+
+def _spread(row: Row, group: str) -> str:
+    return f"{row[f'{group} mean']:.3f} ± {row[f'{group} sd']:.3f}"
 
 
 def reliability_rows(table: pd.DataFrame, cohort: str) -> str:

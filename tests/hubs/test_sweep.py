@@ -180,7 +180,8 @@ def test_a_matrix_that_holds_no_correlations_has_no_norm():
         ({"sign": "signed", "threshold": "none"}, {}, "signed, all"),
         ({"sign": "signed", "threshold": "none"}, {"signed": False}, None),
         ({}, {"runs": 50}, None),
-        ({}, {"resolution": 1.2}, None),
+        ({}, {"resolution": 1.2}, "positive, at least 0.3"),
+        ({}, {"resolution": 2.5}, None),
         ({}, {"consensus": True}, None),
         ({"level": 0.25}, {}, None),
     ],
@@ -192,6 +193,18 @@ def test_modules_have_a_norm_only_where_they_were_found_alike(settings, options,
     elsewhere = study_modules(*how, load_atlas("aal90"))
     assert elsewhere.measures is None
     assert "this subject has the 90 of" in elsewhere.note
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"), [(1.0, 1.0), (0.5, 0.5), (1.2, 1.2), (0.9, 1.0), (1.1, 1.0), (1.3, 1.2), (1.9, 1.8), (0.7, 0.8)]
+)
+def test_modules_at_any_resolution_have_the_nearest_norm_and_it_is_named(asked, taken):
+    found = study_modules(ConnectomeSettings(), ModuleOptions(resolution=asked), CC200)
+    assert set(found.measures["resolution"]) == {taken}
+    assert f"at resolution {taken:g}" in found.note
+    assert (f"the nearest measured to {asked:g}" in found.note) == (asked != taken)
+    assert ("30 NC and 30 ASD" in found.note) == (taken != 1)
+    assert {"ami yeo7", "ami yeo17"} < set(found.measures["measure"])
 
 
 @pytest.mark.parametrize(
