@@ -106,10 +106,16 @@ def _together(server: Server) -> list[Ratio]:
         in_turn = [seconds for each in crowd.map(_drawn_now_and_then, visitors) for seconds in each]
     for visitor in visitors:
         visitor.leave()
-    what, against = f"{BESIDE} drawn again by {N_SESSIONS} sessions", f"by one ({computing:.2f} s of computing)"
+    what = f"{BESIDE} drawn again by {N_SESSIONS} sessions"
+    against = f"by one ({median(alone):.2f} s, {computing:.2f} s of computing)"
     return [
-        Ratio(f"{what}, each every {PAUSE_S:g} s", against, median(in_turn) / median(alone), "≤ 3"),
-        Ratio(f"{what} in the same instant", against, median(at_once) / median(alone)),
+        Ratio(
+            f"{what}, each every {PAUSE_S:g} s ({median(in_turn):.2f} s)",
+            against,
+            median(in_turn) / median(alone),
+            "≤ 3",
+        ),
+        Ratio(f"{what} in the same instant ({median(at_once):.2f} s)", against, median(at_once) / median(alone)),
     ]
 
 

@@ -35,7 +35,7 @@ LARGE_HEIGHT = 680
 SCREEN_DPI = 220
 PICTURE_MM = 174.0
 PICTURE = Kind("picture", "Drawing…", 48)
-DRAWING = Kind("drawing", "", 64)  # a tenth of a megabyte each
+DRAWING = Kind("drawing", "", 256)  # a tenth of a megabyte each; twenty sessions may look at subjects of one demo
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
 # Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
 _AUTOMATIC = re.compile(r"(:(?=[\w/])|\bwww(?=\.)|@)", re.IGNORECASE)
