@@ -159,8 +159,8 @@ KINDS: Registry[ConnectivityKind] = Registry(
     ),
     ConnectivityKind("other", "Connectivity", "connectivity matrices", "weight", "strength", "none", "anything else"),
 )
-# Of the weights that are not zero, the 95th percentile over the 5th: in whole matrices of correlations about 30, in
-# structural ones of normalised streamline weights 700 or more.
+# Of the weights above zero, the 95th percentile over the 5th: 26 to 51 in positive or absolute correlations of 65 ABIDE
+# subjects on two atlases, 693 to 2,654 in normalised streamline weights of 67 people.
 _SPAN_OF_WEIGHTS = 100.0
 _TINY_WEIGHT = 0.05  # no matrix of correlations has a largest value below it
 

@@ -34,7 +34,6 @@ HUB_FIGURES = {
     "hub_curves": {},
     "hub_scatter": {"measure": "fc_strength"},
     "gamma_sweep": {},
-    "why_region": {},
 }
 
 
@@ -211,8 +210,6 @@ def sayings(cohort: Cohort) -> dict[str, str]:
     measured = MeasuredCohort(cohort).of("s0")
     said = {}
     for name in ("connectivity_heatmap", "connectivity_distribution", "module_heatmap", *HUB_FIGURES):
-        if name not in FIGURES:
-            continue
         figure = FIGURES[name].of(measured, FIGURES[name].takes(**HUB_FIGURES.get(name, {})))
         drawn = figure.plotly().to_plotly_json()
         words = [str(drawn["layout"].get(axis, {}).get("title")) for axis in ("xaxis", "yaxis")]
