@@ -258,7 +258,7 @@ def _resolutions_measured(table: pd.DataFrame) -> str:
     spans = {graphs: own["resolution"] for graphs, own in table.groupby("graphs", sort=False)}
     return listed(
         [
-            f"{said[graphs]} (resolution {own.min():g}{'' if own.min() == own.max() else f' to {own.max():g}'})"
+            f"{said[str(graphs)]} (resolution {own.min():g}{'' if own.min() == own.max() else f' to {own.max():g}'})"
             for graphs, own in spans.items()
         ],
         "or",
