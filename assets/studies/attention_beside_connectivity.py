@@ -3,17 +3,16 @@
     python assets/studies/attention_beside_connectivity.py DATA --runs FOLDER
 
 DATA is the folder of the real cohorts; FOLDER keeps NE, modules and the models trained here, so that a run that was
-stopped goes on. Of the shipped models, out of fold: how many module blocks differ between two groups in attention, in
-FC, and in attention given FC of the same block (Freedman and Lane, 5,000 permutations, false discovery rate 5 %); how
-the effect sizes of both correlate over blocks; and how well a logistic regression on the blocks of either predicts
-the group on the model's folds. Of the first folds, models are trained again with groups that were shuffled over all
-subjects, and asked about the same test subjects. In the simulated progression it is known which networks fade; that
-stands in the second table. It writes ``attention_beside_connectivity.csv`` and ``attention_beside_truth.csv`` beside
-this script, and the key ``attention_study`` of the cards. Seed 0.
+stopped goes on. How many module blocks differ between groups in attention, in FC, and in attention given FC of the
+same block is in ``tests.csv`` of the shipped models. Here, out of fold: how well a logistic regression on the blocks
+of either predicts the group on the model's folds. Of the first folds, models are trained again with groups that were
+shuffled over all subjects, and asked about the same test subjects. In the simulated progression it is known which
+networks fade; that stands in the second table. It writes ``attention_beside_connectivity.csv`` and
+``attention_beside_truth.csv`` beside this script, and the key ``attention_study`` of the cards. Seed 0.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -51,27 +50,30 @@ SHUFFLED_FOLDS = {"abide-cc200": 2, "adsim-aal90": 3, "cni-adhd-cc200": 0}
 def main(
     data: Annotated[Path, typer.Argument(help="Folder of the real cohorts.")],
     runs: Annotated[Path, typer.Option(help="Folder for NE, modules and what is trained.")],
+    model: Annotated[list[str] | None, typer.Option(help="Measure these models alone. Default: all.")] = None,
+    cards_only: Annotated[bool, typer.Option("--cards-only", help="Only put the table's rows on the cards.")] = False,
 ) -> None:
     """Measure the shipped models of one cohort each."""
     torch.set_num_threads(1)
-    rows: list[dict[str, Any]] = []
-    for name, folds in SHUFFLED_FOLDS.items():
-        found = list(_measured(name, data, runs, folds))
-        rows += [{"model": name, **one} for one in found]
-        folder = model_folder(name)
+    for name in model or SHUFFLED_FOLDS:
+        if not cards_only:
+            known = pd.DataFrame({"model": name, **row} for row in _measured(name, data, runs, SHUFFLED_FOLDS[name]))
+            if TABLE.exists():
+                other = pd.read_csv(TABLE)
+                known = pd.concat([other[other["model"] != name], known]).sort_values("model", kind="stable")
+            known.to_csv(TABLE, index=False, float_format="%.4f")
+        known, folder = pd.read_csv(TABLE), model_folder(name)
         card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
-        write_card(folder, {**card, "attention_study": [_as_card(one) for one in found]})
-    pd.DataFrame(rows).to_csv(TABLE, index=False, float_format="%.4f")
+        rows = known[known["model"] == name].to_dict("records")
+        write_card(folder, {**card, "attention_study": [_as_card(row) for row in rows]})
 
 
-def _as_card(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as JSON holds it."""
-    kept = ("between", "auc_attention", "auc_connectivity", "shuffled_folds", "shuffled_subjects", "map_correlation")
-    return {
-        name: None if value != value else (round(value, 4) if isinstance(value, float) else value)
-        for name, value in row.items()
-        if name in (*kept, "difference_correlation")
-    }
+def _as_card(row: dict[Hashable, Any]) -> dict[str, Any]:
+    """A row of the table as a card holds it."""
+    numbers = ("auc_attention", "auc_connectivity", "map_correlation", "difference_correlation")
+    found: dict[str, Any] = {name: None if pd.isna(row[name]) else round(row[name], 4) for name in numbers}
+    counts = {name: int(row[name]) for name in ("shuffled_folds", "shuffled_subjects")}
+    return {"between": row["between"], **found, **counts}
 
 
 def _measured(name: str, data: Path, runs: Path, folds: int) -> Iterator[dict[str, Any]]:
@@ -92,18 +94,9 @@ def _measured(name: str, data: Path, runs: Path, folds: int) -> Iterator[dict[st
     if name == "adsim-aal90":
         _truth(data, cohort, tests).to_csv(TRUTH, index=False, float_format="%.4f")
     for number, one in enumerate(tests):
-        beside = one.beside
-        assert beside is not None
         again = [found[number] for found in both if found]
         yield {
             "between": " - ".join(one.between),
-            "blocks": len(one.blocks),
-            "covariates": one.covariates,
-            "attention": len(one.marked),
-            "connectivity": beside.of_connectivity,
-            "attention_given_connectivity": beside.given_connectivity,
-            "attention_without_overall": one.n_marked_without_connectivity,
-            "effect_correlation": beside.correlation,
             "auc_attention": _auc(cohort, prepared, splits, one, attention),
             "auc_connectivity": _auc(cohort, prepared, splits, one, np.stack([*map(fisher_z, prepared.matrices)])),
             "shuffled_folds": folds,

@@ -11,6 +11,7 @@ from biobgt.cli.screen import print_line
 from biobgt.cli.training_steps import complete_card, prepare_graphs, tell, write_reading_beside
 from biobgt.cohort import Cohort
 from biobgt.signals import keeping
+from biobgt.workplaces import UNFINISHED
 
 if TYPE_CHECKING:  # torch takes seconds to import, and other jobs do not need it
     import torch
@@ -124,7 +125,8 @@ def shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort], 
     attention = out_of_fold_attention(ensemble.members, data, splits)
     check_same_attention(attention, data, load_groups(folder))
     with results_folder(folder, job="card", manifest=False) as place:
-        shutil.copytree(folder, place, dirs_exist_ok=True)
+        # The place is a folder within: it does not go into itself.
+        shutil.copytree(folder, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns(f"{UNFINISHED}*"))
         measure_shared_again(place, joined, data, ensemble.members, splits, attention=attention)
         for part, cohort in zip(data.parts, joined.parts, strict=True):
             tell(f"Checks of {cohort.name}")

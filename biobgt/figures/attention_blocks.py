@@ -17,7 +17,7 @@ from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, cell_texts, in_panel, layout, stacked_axes
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.figures.region_order import order_regions
-from biobgt.model.attention_views import GIVEN_FC, OF_FC, WITHOUT_CONNECTIVITY, BlockTests, block_tests
+from biobgt.model.attention_views import GIVEN_FC, WITHOUT_CONNECTIVITY, BlockTests, block_tests
 from biobgt.wording import percent
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Matrix = NDArray[np.float64]
 EFFECT = "effect size d"
 MARK = "✱"
 UNADJUSTED = "unadjusted"
-GIVEN, OF_CONNECTIVITY = "attention given FC of the same block", "FC of the same block, adjusted alike"
+GIVEN, OF_CONNECTIVITY = "attention given FC of the same block", "FC of the same block, not adjusted for overall FC"
 _LIMIT_D = 0.5
 _HEIGHT = 600
 
@@ -91,7 +91,7 @@ class AttentionBlocks(ModelFigure):
         sides = {_adjustment(self.blocks, "covariates"): ""}
         without = f"covariates{WITHOUT_CONNECTIVITY}"
         if self.tests.beside is not None:
-            sides |= {GIVEN: GIVEN_FC, OF_CONNECTIVITY: OF_FC}
+            sides |= {GIVEN: GIVEN_FC, OF_CONNECTIVITY: self.tests.of_connectivity}
         elif without in self.blocks and self.blocks[without].notna().any():  # else it is the unadjusted test
             sides[_adjustment(self.blocks, without)] = WITHOUT_CONNECTIVITY
         return {**sides, UNADJUSTED: "_unadjusted"}

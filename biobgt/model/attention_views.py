@@ -69,8 +69,15 @@ class BlockTests:
             return None
         effects = self.blocks[["d", f"d{OF_FC}"]].dropna()
         alike = effects["d"].corr(effects[f"d{OF_FC}"]) if len(effects) > 2 else np.nan
-        of, given = (int(passes(self.blocks[f"q{ending}"]).sum()) for ending in (OF_FC, GIVEN_FC))
+        of, given = (int(passes(self.blocks[f"q{ending}"]).sum()) for ending in (self.of_connectivity, GIVEN_FC))
         return BesideTests(of, given, float(alike))
+
+    @property
+    def of_connectivity(self) -> str:
+        """What the columns of connectivity's own test end in: not adjusted for overall connectivity, made of it."""
+        without = f"{OF_FC}{WITHOUT_CONNECTIVITY}"
+        known = f"q{without}" in self.blocks and self.blocks[f"q{without}"].notna().any()
+        return without if known else OF_FC
 
     @property
     def n_marked_unadjusted(self) -> int:
@@ -85,11 +92,11 @@ class BesideTests:
     Attributes
     ----------
     of_connectivity : int
-        Blocks whose FC differs at a false discovery rate of 5 %.
+        Blocks whose FC differs at a false discovery rate of 5 %, not adjusted for overall FC.
     given_connectivity : int
         Blocks whose attention does, with FC of the same block as one more covariate.
     correlation : float
-        Of the effect sizes of attention and FC over blocks.
+        Of the effect sizes of attention and FC over blocks, adjusted alike.
     """
 
     of_connectivity: int
@@ -292,7 +299,8 @@ def _beside(rows: pd.DataFrame) -> pd.DataFrame:
     adjusted = pd.Series([OVERALL_CONNECTIVITY in names for names in held], index=rows.index, dtype=bool)
     if adjusted.all() or not adjusted.any():
         return rows
-    measured = ["difference", "d", "d_low", "d_high", "t", "p", "p_family", "q", "covariates"]
+    measured = ["difference", "d", "d_low", "d_high", "t", "p", "p_family", "q"]
+    measured = [f"{name}{ending}" for ending in ("", OF_FC, GIVEN_FC) for name in measured] + ["covariates"]
     other = rows.loc[~adjusted, ["family", "feature", *(name for name in measured if name in rows)]]
     renamed = other.rename(columns={name: f"{name}{WITHOUT_CONNECTIVITY}" for name in measured})
     return rows[adjusted].merge(renamed, on=["family", "feature"], how="left", validate="one_to_one")

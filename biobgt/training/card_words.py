@@ -160,7 +160,7 @@ def beside_words(card: Mapping[str, Any]) -> str:
     ]
     if not said:
         return ""
-    return " ".join(["Attention is made from functional connectivity (FC) and shows little beside it.", *said])
+    return " ".join(["Attention is made from functional connectivity (FC).", *said])
 
 
 def beside_line(card: Mapping[str, Any]) -> str:
@@ -201,8 +201,8 @@ def _studied_pair(found: Mapping[str, Any] | None) -> str:
     return (
         f"{said} Trained with shuffled groups ({counted(found['shuffled_folds'], 'fold')}, "
         f"{counted(found['shuffled_subjects'], 'held-out subject')}), the model has maps that correlate with these at "
-        f"{_alike(found['map_correlation'])}, and block differences that do at r = "
-        f"{signed(found['difference_correlation'])}."
+        f"{_alike(found['map_correlation'])}, and block differences that do at "
+        f"{_alike(found['difference_correlation'])}."
     )
 
 

@@ -22,7 +22,7 @@ from biobgt.figures.figure import NoOptions
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
 from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionOptions
-from biobgt.model.attention_views import GIVEN_FC, OF_FC, WITHOUT_CONNECTIVITY, group_beside
+from biobgt.model.attention_views import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.installed import InstalledModel
 from biobgt.spreadsheets import safe_table
 from biobgt.wording import NOT_A_DIAGNOSIS
@@ -37,7 +37,6 @@ EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
 ADJUSTED = {
     "": "",
     ", given FC": GIVEN_FC,
-    ", of FC": OF_FC,
     ", without overall connectivity": WITHOUT_CONNECTIVITY,
     ", unadjusted": "_unadjusted",
 }
@@ -99,7 +98,7 @@ def _show_tests(view: View, figure: AttentionBlocks, *, key: str) -> None:
     show(view, figure, key=f"{key}block_effects")
     blocks = figure.blocks
     columns = {"feature": "Block (from → to)", "d_low": "95 % low", "d_high": "95 % high"}
-    for words, ending in ADJUSTED.items():
+    for words, ending in {**ADJUSTED, ", of FC": figure.tests.of_connectivity}.items():
         columns |= {f"{name}{ending}": f"{title}{words}" for name, title in EFFECTS.items()}
     columns = {name: title for name, title in columns.items() if name in blocks}
     with st.expander("All module blocks, as a table"):
