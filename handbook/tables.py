@@ -239,7 +239,7 @@ def _attention_study() -> str:
             f"{one['auc_connectivity']:.2f}",
             f"{one['shuffled_folds']:.0f} ({one['shuffled_subjects']:.0f})",
             *(
-                "–" if pd.isna(one[name]) else f"{one[name]:.3f}"
+                "–" if pd.isna(one[name]) else f"{one[name]:.4f}"
                 for name in ("map_correlation", "difference_correlation")
             ),
         )
