@@ -134,22 +134,22 @@ def test_choices_are_those_of_the_model_that_is_looked_at(cohort):
     assert problem == "The link's received_group 'ASD' is not available here, so NC is shown instead."
 
 
-def test_attention_without_a_chosen_model_is_that_of_the_network(cohort, session):
-    """The page opens on the network, so that its groups are those of the link."""
-    session |= {"received_group": "MCI (simulated)", "probability_of": "NC"}  # the second is of the model that fits
+def test_attention_without_a_chosen_model_is_that_of_the_model_that_fits(cohort, session):
+    """As the sidebar says; a network's groups are those of a link that names the network."""
+    session |= {"received_group": "MCI", "probability_of": "NC"}
     address = link_of(view_of(cohort, model=""))
     assert {name: address[name] for name in set(address) & NAMES} == session
     link = read_link(address).checked(cohort)
     assert ({name: link.choices[name] for name in session}, link.problems) == (session, ())
-    (problem,) = read_link({"cohort": "ad", "received_group": "MCI"}).checked(cohort).problems
-    assert problem == "The link's received_group 'MCI' is not available here, so NC (ABIDE) is shown instead."
+    (problem,) = read_link({"cohort": "ad", "received_group": "ADHD"}).checked(cohort).problems
+    assert problem == "The link's received_group 'ADHD' is not available here, so NC is shown instead."
 
 
 def test_group_of_the_network_that_is_chosen_on_the_page_is_in_its_link(open_page):
-    first = open_page("attention", cohort="ad")
+    first = open_page("attention", cohort="ad", model=NETWORK)
     first.selectbox(key="received_group").select("ADHD").run()
     assert first.query_params["received_group"] in ("ADHD", ["ADHD"])
-    second = open_page("attention", cohort="ad", received_group="ADHD")
+    second = open_page("attention", cohort="ad", model=NETWORK, received_group="ADHD")
     assert not second.warning
     assert figure(second, "received") == figure(first, "received")
 
