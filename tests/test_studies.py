@@ -48,7 +48,7 @@ def test_modules_tables():
     assert {f"{measure} {labels}" for measure in ("ami", "ari") for labels in load_atlas("cc200").labels} < measured
     per_resolution = modules.groupby(["graphs", "resolution"])["measure"].agg(set)
     assert all(found == measured for found in per_resolution)
-    assert sorted(per_resolution["positive, at least 0.3"].index) == [0.5, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8, 2]
+    assert len(per_resolution) == 3 * 9
 
 
 def _script(name: str) -> ModuleType:
