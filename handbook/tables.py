@@ -214,7 +214,7 @@ def _attention_tests() -> str:
         for one in all_block_tests(read_csv(model_folder(name) / TESTS), load_card(name)["data"]["subjects"]):
             if one.beside is None:
                 continue
-            without = one.n_marked_without_connectivity
+            without, given_alone = one.n_marked_without_connectivity, one.beside.given_without_overall
             rows.append(
                 (
                     f"`{name}`",
@@ -222,11 +222,13 @@ def _attention_tests() -> str:
                     adjusted_for(one.covariates).removeprefix("adjusted for "),
                     *(str(n) for n in (len(one.blocks), len(one.marked), "–" if without is None else without)),
                     *(str(n) for n in (one.beside.of_connectivity, one.beside.given_connectivity)),
+                    "–" if given_alone is None else str(given_alone),
                     signed(one.beside.correlation),
                 )
             )
     head = ("model", "compared", "adjusted for", "blocks", "differ in attention", "not adjusted for overall FC")
-    return table((*head, "differ in FC", "in attention given FC", "r of effects"), rows)
+    given = ("in attention given FC", "given FC, not adjusted for overall FC")
+    return table((*head, "differ in FC", *given, "r of effects"), rows)
 
 
 def _attention_study() -> str:

@@ -70,7 +70,9 @@ class BlockTests:
         effects = self.blocks[["d", f"d{OF_FC}"]].dropna()
         alike = effects["d"].corr(effects[f"d{OF_FC}"]) if len(effects) > 2 else np.nan
         of, given = (int(passes(self.blocks[f"q{ending}"]).sum()) for ending in (self.of_connectivity, GIVEN_FC))
-        return BesideTests(of, given, float(alike))
+        alone = f"q{GIVEN_FC}{WITHOUT_CONNECTIVITY}"
+        given_alone = int(passes(self.blocks[alone]).sum()) if alone in self.blocks else None
+        return BesideTests(of, given, given_alone, float(alike))
 
     @property
     def of_connectivity(self) -> str:
@@ -95,12 +97,15 @@ class BesideTests:
         Blocks whose FC differs at a false discovery rate of 5 %, not adjusted for overall FC.
     given_connectivity : int
         Blocks whose attention does, with FC of the same block as one more covariate.
+    given_without_overall : int or None
+        The same without overall FC among the covariates; None where it was not one of them.
     correlation : float
         Of the effect sizes of attention and FC over blocks, adjusted alike.
     """
 
     of_connectivity: int
     given_connectivity: int
+    given_without_overall: int | None
     correlation: float
 
 
