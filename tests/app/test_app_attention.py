@@ -113,11 +113,11 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     before = tests.read_text(encoding="utf-8")
     table = groups.tests.copy()
     blocks = table.index[table["family"] == "block"]
-    table.loc[blocks, ["q", "q_unadjusted"]] = 0.5
+    table.loc[blocks, ["q", "q_unadjusted", "q_given_fc"]] = 0.5
     marked = table.index[table["feature"] == "default → occipital"][0]
     table.loc[marked, ["q", "q_unadjusted"]] = 0.01, 0.5
     without = table.assign(covariates="log_mean_fd, age")  # not adjusted for overall connectivity, all blocks differ
-    without.loc[blocks, "q"] = 0.02
+    without.loc[blocks, ["q", "q_of_fc"]] = 0.02
     table["covariates"] = "mean_abs_fc, log_mean_fd, age"
     pd.concat([table, without]).to_csv(tests, index=False)
     seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
@@ -141,7 +141,7 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     assert "Without adjusting for overall connectivity (mean |FC|), 36 differ; unadjusted, 0." in said
     assert "Not adjusted for sex and site" in said
     panels = figure(page, "block_effects")["data"]
-    assert [sum("✱" in text for row in one["text"] for text in row) for one in panels] == [1, 36, 0]
+    assert [sum("✱" in text for row in one["text"] for text in row) for one in panels] == [1, 0, 36, 0]  # given FC; FC itself
     effects = panels[0]
     above = list(dict.fromkeys(label for label in labels if label))
     assert list(effects["y"]) == above == list(effects["x"]), "modules in the order of the maps above"
