@@ -58,10 +58,15 @@ class Server:
         request = urllib.request.Request(
             f"http://{self.address}/{path}", data=body, method=method, headers=dict(headers or {})
         )
-        try:
-            return urllib.request.urlopen(request, timeout=WAIT_S)
-        except urllib.error.HTTPError as refused:
-            return refused
+        for tries_left in reversed(range(5)):
+            try:
+                return urllib.request.urlopen(request, timeout=WAIT_S)
+            except urllib.error.HTTPError as refused:
+                return refused
+            except urllib.error.URLError as cut:  # refused while it was being sent: the answer came too late to be read
+                if not tries_left or not isinstance(cut.reason, ConnectionError):
+                    raise
+        raise AssertionError("unreachable")
 
 
 @contextmanager

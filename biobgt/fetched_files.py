@@ -45,7 +45,7 @@ def download(url: str, file: Path) -> None:
     try:
         with (
             atomic_file(file) as unfinished,
-            unfinished.open("wb") as target,
+            unfinished.open("wb", buffering=0) as target,
             requests.get(url, stream=True, timeout=(_CONNECTING_S, _SILENT_S)) as answer,
         ):
             answer.raise_for_status()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 
 import numpy as np
@@ -72,6 +73,9 @@ def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(tmp_path, 
         job = subprocess.Popen([sys.executable, "-c", command, *words], env=environment, stderr=subprocess.DEVNULL)
         try:
             assert half_sent.wait(90)
+            while not any(part.stat().st_size for part in (tmp_path / "out").rglob("*_0050004_*.part")):
+                assert job.poll() is None
+                time.sleep(0.01)
             job.send_signal(number)
             job.wait(60)
         finally:

@@ -141,7 +141,12 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     assert "Without adjusting for overall connectivity (mean |FC|), 36 differ; unadjusted, 0." in said
     assert "Not adjusted for sex and site" in said
     panels = figure(page, "block_effects")["data"]
-    assert [sum("✱" in text for row in one["text"] for text in row) for one in panels] == [1, 0, 36, 0]  # given FC; FC itself
+    assert [sum("✱" in text for row in one["text"] for text in row) for one in panels] == [
+        1,
+        0,
+        36,
+        0,
+    ]  # given FC; FC itself
     effects = panels[0]
     above = list(dict.fromkeys(label for label in labels if label))
     assert list(effects["y"]) == above == list(effects["x"]), "modules in the order of the maps above"

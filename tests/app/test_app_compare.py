@@ -89,7 +89,7 @@ def test_demo_is_compared_at_once_and_badged(open_compare, cohort):
         features=network_connectivity(chosen).names,
     ).table.set_index("feature")
     found = drawn(page)
-    assert len(found) == len(expected) == 21
+    assert len(found) == len(expected) == 15  # AAL-90 has five networks
     np.testing.assert_allclose([found[name] for name in expected.index], expected["d"])
     assert badges(page.main) == 2
     assert {metric.label: metric.value for metric in page.metric} == {

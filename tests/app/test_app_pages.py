@@ -129,7 +129,10 @@ def test_subjects_page_shows_connectivity_in_atlas_order(open_page, subject) -> 
 
 def test_home_says_what_groups_are_adjusted_for(look_at) -> None:
     (said,) = [text.value for text in look_at("home").markdown if "module blocks differ" in text.value]
-    assert "differ, adjusted for overall connectivity, motion, age, sex and site, as far as these are known" in said
+    assert (
+        "differ, adjusted for overall connectivity, motion (log mean FD), age, sex and site, as far as these are known"
+        in said
+    )
 
 
 def test_subjects_page_shows_connectivity_by_functional_label(open_page, subject) -> None:

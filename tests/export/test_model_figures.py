@@ -76,13 +76,13 @@ def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, 
     rows = results.tests
     rows = rows[(rows["between"] == "NC - AD") & (rows["family"] == "block")].set_index("feature")
     adjusted = rows["covariates"].str.contains("mean_abs_fc")
-    assert adjusted.sum() == (~adjusted).sum() == 36
+    assert adjusted.sum() == (~adjusted).sum() == 25
     without, rows = rows[~adjusted], rows[adjusted]
     numbers = made.numbers.set_index("feature")
     for column in ("d", "d_high", "p", "q"):
         found = numbers[f"{column}_without_connectivity"]
         np.testing.assert_array_equal(found, without.loc[numbers.index, column])
-    assert len(made.figure.axes) == 4  # with overall connectivity, without, unadjusted, and the colours
+    assert len(made.figure.axes) == 5  # adjusted, given FC, FC, unadjusted, and the colours
     for column in ("mean_NC", "mean_AD", "d", "d_low", "p", "q_unadjusted"):
         np.testing.assert_array_equal(numbers[column], rows.loc[numbers.index, column])
     modules = [text.get_text() for text in made.figure.axes[0].get_yticklabels()]
@@ -100,7 +100,7 @@ def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, 
         "and the test without it stands beside. False discovery rates are over all blocks (Benjamini and Hochberg 1995)"
         in " ".join(made.methods)
     )
-    assert "Without adjusting for overall connectivity (mean |FC|), 10 differ; unadjusted" in made.caption
+    assert "Without adjusting for overall connectivity (mean |FC|), 4 differ; unadjusted" in made.caption
 
 
 @pytest.mark.parametrize(("figure", "with_rates"), [("attention_difference", True), ("attention_contrast", False)])

@@ -94,7 +94,7 @@ def test_story_of_a_star_in_words():
     # The star of 4 has eigenvalues 0, 1, 1, 1, 5; the clique of weight 0.4 has 0 and four times 2.
     surroundings, perturbation, spectra, entropies, _, standings = story_sentences(story_of(STAR, 0))
     assert surroundings == (
-        "R0 has 4 neighbours, the strongest connection being 1.00. Among these 5 regions 4 of 10 pairs are connected, "
+        "R0 has 4 neighbours, the strongest connection being 1. Among these 5 regions 4 of 10 pairs are connected, "
         "with a total weight of 4."
     )
     assert "connects all 10 pairs with weight 0.4 each" in perturbation

@@ -189,7 +189,7 @@ def test_height_without_room_for_brains_is_refused():
     places = np.zeros((4, 3))
     style = PaperStyle(height_mm=30, titles=True)
     with pytest.raises(InputError, match="leaves no room for the brains; choose at least"):
-        glass_brain(places, REGIONS, groups=[f"m{i}" * 20 for i in range(4)], title="t", style=style)
+        glass_brain(places, REGIONS, groups=[f"m{i}" * 40 for i in range(4)], title="t", style=style)
 
 
 def test_a_palette_has_a_counterpart_for_every_house_colour():

@@ -1,6 +1,7 @@
 """Some hundred damaged files of every format, the same ones each time; ``make fuzz`` tries 100,000."""
 
 import logging
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,10 +15,12 @@ SEED = 2026
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch) -> None:
+def _quick(monkeypatch) -> Iterator[None]:
     monkeypatch.setenv("BIOBGT_MAX_SECONDS", "20")
     monkeypatch.setattr(isolated, "KEEP_AFTER_DAMAGE", True)
     logging.disable()
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -123,7 +123,8 @@ def test_perfect_and_undefined_correlations():
 
 
 def test_graph_without_connections_has_undefined_agreement(connectivity):
-    empty = graph_from_connectivity(connectivity, ConnectomeSettings(level=1.0))
+    nothing = np.eye(len(connectivity))  # connections that a threshold removes all are an error; here there were none
+    empty = graph_from_connectivity(nothing, ConnectomeSettings(threshold="none"))
     hubs = measure_hubs(empty, connectivity)
     assert subject_sweep(hubs, (0.5, 1.0))["spearman"].isna().all()
     assert np.isnan(hub_correlation(hubs, 0.5, "fc_strength").low)

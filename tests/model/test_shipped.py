@@ -119,7 +119,7 @@ def test_missing_signal_and_shrinking_are_warned_of() -> None:
     whole, without, nearer = loaded.predict(replace(cohort, subjects=asked))["warning"]
     assert whole == ""
     assert without.startswith("No signal in 20 regions (")
-    assert nearer.startswith("mean |FC| 0.100 is outside 0.146 to 0.263")
+    assert nearer.startswith("mean |FC| 0.100 is outside 0.145 to 0.264")
     assert "its connectivity pattern is closer to the training mean than that of 99.5 %" in nearer
 
 
@@ -169,7 +169,7 @@ RESEAL = "bind the card again with biobgt.training.cards.seal_card(folder)"
 def test_its_card_is_bound_to_its_atlas_and_to_the_files_beside_it(name: str) -> None:
     card, folder = load_card(name), pretrained_folder() / name
     assert card["atlas_fingerprint"] == load_atlas(card["atlas"]).fingerprint, RESEAL
-    assert card["files"] == {file: sha256(folder / file) for file in ("groups.npz", "tests.csv")}, RESEAL
+    assert card["files"] == {file: sha256(folder / file) for file in ("groups.npz", "spread.npz", "tests.csv")}, RESEAL
 
 
 @pytest.mark.parametrize("with_fingerprint", [True, False], ids=["as shipped", "older card"])

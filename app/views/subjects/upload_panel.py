@@ -50,13 +50,11 @@ def ask_for_files() -> UploadedFiles | None:
         atlas, table = _ask_for_atlas(uploads)
         labels, image = _ask_about_images(uploads)
         show_keeping()
-    phenotypes: Upload | None = None
-    if files or nothing_loaded:
-        phenotypes = st.file_uploader(
-            "Phenotype table: subject ids, groups and further columns (optional)",
-            type=TABLE_SUFFIXES,
-            key=f"phenotypes{uploads}",
-        )
+    phenotypes: Upload | None = st.file_uploader(
+        "Phenotype table: subject ids, groups and further columns (optional)",
+        type=TABLE_SUFFIXES,
+        key=f"phenotypes{uploads}",
+    )
     if not files:
         if phenotypes is not None:
             st.info("Add the subjects' files as well: a phenotype table alone holds no data to show.")
