@@ -201,9 +201,8 @@ def _worse_recordings() -> str:
         card = load_card(name)
         if not card.get("corruption"):
             continue  # a network, or a card from before it was measured
-        rows = recordings_table(card)
-        columns = [column for column in map(str, rows.columns) if not column.startswith("Mean probability")]
-        said.append(f"**`{name}`** {corruption_words(card)}\n\n{table(columns, rows[columns].to_numpy().tolist())}")
+        rows = recordings_table(card, probabilities=False)
+        said.append(f"**`{name}`** {corruption_words(card)}\n\n{table(list(rows.columns), rows.to_numpy().tolist())}")
     return "\n\n".join(said) or NO_CORRUPTION
 
 

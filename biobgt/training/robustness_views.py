@@ -37,14 +37,22 @@ def noise_points(card: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype({"probability": float, "called": float})
 
 
-def recordings_table(card: Mapping[str, Any]) -> pd.DataFrame:
-    """What worse recordings do to predictions, as text: one row per level of noise and kind of corruption."""
+def recordings_table(card: Mapping[str, Any], *, probabilities: bool = True) -> pd.DataFrame:
+    """What worse recordings do to predictions, as text: one row per level of noise and kind of corruption.
+
+    Parameters
+    ----------
+    card : mapping
+    probabilities : bool
+        Whether mean probabilities are among them.
+    """
     first, *others = card["groups"]
     rows = []
     for name, one in _recordings(card):
         flips = one.get("flips")  # not on cards made before it was counted
         row = {"Recording": name, "Subjects": str(one["n"])}
-        row |= {f"Mean probability of {group}": _share(one["probability"][group]) for group in others}
+        if probabilities:
+            row |= {f"Mean probability of {group}": _share(one["probability"][group]) for group in others}
         row |= {f"Changed from {first}": percent(one["to_patient"]), f"Changed to {first}": percent(one["to_control"])}
         row["Changed, with a warning"] = "–" if flips is None else f"{one['flips_warned']} of {flips}"
         row |= {"With a warning": percent(one["warned"]), "Not predicted": str(one["refused"])}

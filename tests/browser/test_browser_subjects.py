@@ -83,7 +83,7 @@ def test_folder_is_read_with_its_sub_folders_and_further_files_are_added(open_ap
 
 
 def test_project_is_saved_and_opened_by_somebody_else(open_app: Open, tmp_path: Path) -> None:
-    mine = open_app("subjects?level=0.45")
+    mine = open_app("subjects?level=0.35")
     bring_subjects(mine, tmp_path)
     choose(mine, "Subject", "Lab_0050001 · NC")
     expect(title(mine)).to_contain_text("Lab_0050001")
@@ -99,7 +99,7 @@ def test_project_is_saved_and_opened_by_somebody_else(open_app: Open, tmp_path: 
     download.value.save_as(path)
     project = open_project(path)
     assert project.cohort.ids == ("Lab_0050000", "Lab_0050001", "Lab_0050002")
-    assert project.settings.level == 0.45
+    assert project.settings.level == 0.35
 
     yours = open_app("subjects", width=800, somebody_else=True)
     wait_until_drawn(yours)
@@ -107,7 +107,7 @@ def test_project_is_saved_and_opened_by_somebody_else(open_app: Open, tmp_path: 
     yours.locator(".st-key-project0 input[type=file]").set_input_files(path)
     expect(yours.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group.")).to_be_visible()
     expect(title(yours)).to_contain_text("Lab_0050001")
-    expect(yours).to_have_url(re.compile("level=0.45"))
+    expect(yours).to_have_url(re.compile("level=0.35"))
     assert "Lab" not in yours.url
     wait_until_drawn(yours)
     assert yours.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0

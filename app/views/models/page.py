@@ -152,7 +152,8 @@ def _show_noise(view: View, model: InstalledModel) -> None:
     heading("Noise, motion and other corruptions", simulated=model.simulated)
     if card["noise"]:
         show(view, NoiseResponse.of(measured_model(model), NoOptions()), key="noise")
-        show_table(recordings_table(card), alt="Predictions that change, and warnings, by kind of recording")
+        table = recordings_table(card, probabilities=False)  # which the figure shows
+        show_table(table, alt="Predictions that change, and warnings, by kind of recording")
         st.markdown(plain(corruption_words(card)))
     else:
         st.markdown(plain(noise_words(card)))
