@@ -20,8 +20,8 @@ import pandas as pd
 import torch
 import typer
 
-from biobgt.model.baselines.node_networks import NodeBioBGT, NodeGAT, NodeLinear, NodeSAT
-from biobgt.training.citation_graphs import Build, CitationNetwork, NodeTraining, fit_nodes, read_citations
+from assets.studies.citation_training import Build, CitationNetwork, NodeTraining, fit_nodes, read_citations
+from assets.studies.node_networks import NodeBioBGT, NodeGAT, NodeLinear, NodeSAT
 from biobgt.training.citation_views import METRICS, NETWORKS, SEEDS, SEEDS_TO_CHOOSE, chosen_settings
 
 FILE = Path(__file__).with_name("citation_graphs.csv")

@@ -1,5 +1,4 @@
 from .baselines import BASELINES, Baseline
-from .bound import AttentionBound, attention_bound
 from .calibration import calibrated, fit_temperature
 from .ensemble import Ensemble, SubjectExplanation
 from .group_results import GroupResults, load_groups
@@ -11,7 +10,6 @@ from .transformer import AttentionMap, BioBGT, Explanation
 __all__ = [
     "BASELINES",
     "PRESETS",
-    "AttentionBound",
     "AttentionMap",
     "Baseline",
     "BioBGT",
@@ -21,7 +19,6 @@ __all__ = [
     "InstalledModel",
     "Preset",
     "SubjectExplanation",
-    "attention_bound",
     "calibrated",
     "fit_temperature",
     "installed_model",

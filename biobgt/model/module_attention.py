@@ -1,8 +1,7 @@
 """FM-Attn (Eq. 9): attention as a kernel smoother over module-aware embeddings h.
 
 Scores are ⟨W_Q h_i, W_K h_j⟩ / √d. With one tied W they are a symmetric kernel, as in the source of Eq. 9 (Mialon et
-al. 2021); with two, the module structure of h does not reach the attention (docs/model.md). :func:`head_bounds`
-gives the constant of Theorem 2.
+al. 2021); with two, the module structure of h does not reach the attention (docs/model.md).
 """
 
 from typing import Any
@@ -106,26 +105,3 @@ class _KernelSmoother(torch.autograd.Function):
         by_score = (gradient @ value.transpose(-1, -2)).mul_(kept)
         by_score.addcmul_(weights, (gradient * mixed).sum(dim=-1, keepdim=True), value=-1)
         return by_score @ key, by_score.transpose(-1, -2) @ query, by_value, None, None
-
-
-def head_bounds(attention: FunctionalModuleAttention, h: Tensor, values: Tensor) -> Tensor:
-    """C_M of Theorem 2 for each head, before the heads are mixed by the output layer.
-
-    C_M = n C C_ψ ‖W_Q‖ ‖W_K‖ / √d, with C_ψ the largest ‖h_i‖ and C the largest ‖f(v_i)‖: what the steps of the paper's
-    proof give when its sum over regions is kept. :mod:`biobgt.model.bound` puts smaller ones beside it.
-
-    Parameters
-    ----------
-    attention : FunctionalModuleAttention
-        One layer.
-    h, values : Tensor, shape (n, width)
-
-    Returns
-    -------
-    Tensor, shape (heads,)
-    """
-    heads, n = attention.heads, len(h)
-    weights_q, weights_k = (part.weight.view(heads, -1, h.shape[-1]) for part in (attention.query, attention.key))
-    spread = attention.value(values).view(n, heads, -1).norm(dim=-1).amax(dim=0)
-    norms = torch.linalg.matrix_norm(weights_q, ord=2) * torch.linalg.matrix_norm(weights_k, ord=2)
-    return n * spread * h.norm(dim=-1).max() * norms / weights_q.shape[1] ** 0.5

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted_cohort import small
 
+from assets.studies.attention_bound import attention_bound, head_bounds
 from biobgt.connectome import functional_connectivity
 from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
-from biobgt.model.bound import attention_bound
 from biobgt.model.inputs import prepare_matrices
-from biobgt.model.module_attention import FunctionalModuleAttention, head_bounds
+from biobgt.model.module_attention import FunctionalModuleAttention
 from biobgt.model.presets import preset_named
 from biobgt.model.transformer import BioBGT
 

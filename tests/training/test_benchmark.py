@@ -15,6 +15,7 @@ from scipy import stats
 
 import biobgt.training.benchmark
 import biobgt.training.evaluation
+from assets.studies.attention_systems import mean_attention
 from biobgt.assets import asset
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
@@ -34,7 +35,6 @@ from biobgt.training.evaluation import read_results
 from biobgt.training.intervals import paired_difference
 from biobgt.training.metrics import check_possible
 from biobgt.training.splits import Split, cross_validation
-from biobgt.training.systems_on_test import mean_attention
 from biobgt.training.training_cohorts import protocol_splits
 from handbook.study_tables import with_tables
 

@@ -8,10 +8,14 @@ import pandas as pd
 import pytest
 import torch
 
-from biobgt.errors import InputError
-from biobgt.model.baselines.dense_attention import DenseAttention
-from biobgt.model.baselines.graph_encodings import random_walk_returns
-from biobgt.model.baselines.node_networks import (
+from assets.studies.citation_training import (
+    CitationNetwork,
+    NodeTraining,
+    fit_nodes,
+    read_citations,
+    sparse_walk_returns,
+)
+from assets.studies.node_networks import (
     NodeBioBGT,
     NodeGAT,
     NodeGraph,
@@ -20,15 +24,11 @@ from biobgt.model.baselines.node_networks import (
     NodeSAT,
     attend,
 )
+from biobgt.errors import InputError
+from biobgt.model.baselines.dense_attention import DenseAttention
+from biobgt.model.baselines.graph_encodings import random_walk_returns
 from biobgt.model.extractor import ModuleExtractor
 from biobgt.model.module_attention import FunctionalModuleAttention
-from biobgt.training.citation_graphs import (
-    CitationNetwork,
-    NodeTraining,
-    fit_nodes,
-    read_citations,
-    sparse_walk_returns,
-)
 from biobgt.training.citation_views import chosen_settings, citation_words, shown_citations
 
 REAL = Path("../shared/data/cora.npz")
@@ -211,7 +211,7 @@ def test_what_was_measured_is_kept(tmp_path: Path) -> None:
 def test_the_real_files_are_read_and_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cora with NE, modules and positions left out, which take ten seconds: GAT alone, which needs none of them."""
     monkeypatch.setattr(
-        "biobgt.training.citation_graphs._measured",
+        "assets.studies.citation_training._measured",
         lambda edges, n, file: [np.zeros(n, np.float32), np.zeros(n, np.int64), np.zeros((n, 1), np.float32)],
     )
     data = read_citations(REAL)

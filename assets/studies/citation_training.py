@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch.nn import functional
 
+from assets.studies.node_networks import NodeGraph, NodeNetwork, sparse_matrix
 from biobgt.errors import InputError
 from biobgt.hubs import node_entanglement
 from biobgt.model.baselines.graph_network import n_parameters
-from biobgt.model.baselines.node_networks import NodeGraph, NodeNetwork, sparse_matrix
 from biobgt.model.baselines.systems import RANDOM_WALK
 from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED
 from biobgt.modules import louvain_modules

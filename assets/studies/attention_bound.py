@@ -1,7 +1,7 @@
 """Theorem 2 (Eq. 10) on a trained model: regions that are close in h stay close after attention.
 
 ‖FM-Attn(a) − FM-Attn(b)‖ ≤ C_M ‖h_a − h_b‖ for every pair of regions, head by head. The constant comes from the weights
-(:func:`biobgt.model.module_attention.head_bounds`); the largest ratio that a subject shows says how loose it is.
+(:func:`head_bounds`); the largest ratio that a subject shows says how loose it is.
 
 Three constants stand side by side, all C C_ψ ‖W_Q‖ ‖W_K‖ / √d times a factor. Step by step the paper's proof gives n;
 the paper prints √n, because a sum over regions is lost on the way; and neither is needed. When scores move by δ,
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from biobgt.errors import InputError
 from biobgt.model.batch import GraphBatch
-from biobgt.model.module_attention import FunctionalModuleAttention, head_bounds
+from biobgt.model.module_attention import FunctionalModuleAttention
 from biobgt.model.transformer import BioBGT
 
 # Two regions this close, relative to the longest h, differ by rounding alone and have no ratio.
@@ -104,6 +104,29 @@ def attention_bound(model: BioBGT, graph: GraphBatch, *, layer: int = 0) -> Atte
         sharp_constants=constants / len(h),
         ratios=ratios.cpu().numpy(),
     )
+
+
+def head_bounds(attention: FunctionalModuleAttention, h: Tensor, values: Tensor) -> Tensor:
+    """C_M of Theorem 2 for each head, before the heads are mixed by the output layer.
+
+    C_M = n C C_ψ ‖W_Q‖ ‖W_K‖ / √d, with C_ψ the largest ‖h_i‖ and C the largest ‖f(v_i)‖: what the steps of the paper's
+    proof give when its sum over regions is kept.
+
+    Parameters
+    ----------
+    attention : FunctionalModuleAttention
+        One layer.
+    h, values : Tensor, shape (n, width)
+
+    Returns
+    -------
+    Tensor, shape (heads,)
+    """
+    heads, n = attention.heads, len(h)
+    weights_q, weights_k = (part.weight.view(heads, -1, h.shape[-1]) for part in (attention.query, attention.key))
+    spread = attention.value(values).view(n, heads, -1).norm(dim=-1).amax(dim=0)
+    norms = torch.linalg.matrix_norm(weights_q, ord=2) * torch.linalg.matrix_norm(weights_k, ord=2)
+    return n * spread * h.norm(dim=-1).max() * norms / weights_q.shape[1] ** 0.5
 
 
 def _seen(model: BioBGT, graph: GraphBatch, layer: int) -> tuple[FunctionalModuleAttention, Tensor, Tensor]:
