@@ -16,7 +16,6 @@ from biobgt.figures import HubCurves, order_regions
 from biobgt.figures.group_behind import GroupBehind
 from biobgt.groups import compare_attention, compare_groups, group_means
 from biobgt.groups.covariates import overall_connectivity
-from biobgt.hubs import plausibility
 from biobgt.hubs.group_curves import group_curves, measure_curves
 from biobgt.model.group_results import load_groups
 from biobgt.modules.difference import group_module_difference
@@ -43,11 +42,6 @@ def _copied() -> Cohort:
     """The same six people with four runs each, all the same."""
     runs = (replace(one, id=f"{one.id}_run-{run + 1}") for one in _six() for run in range(RUNS))
     return replace(_six(), subjects=tuple(runs))
-
-
-def _plausibility(cohort: Cohort) -> dict[str, object]:
-    found = plausibility(cohort, gammas=(0.5,), levels=(0.3,), perturbations=("control",), n_boot=200, n_nulls=1)
-    return {"summary": found.summary.drop(columns="n_recordings"), "n": set(found.summary["n_subjects"])}
 
 
 def _curves(cohort: Cohort) -> dict[str, object]:
@@ -106,7 +100,7 @@ def _attention(cohort: Cohort) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("measure", [_plausibility, _curves, _hubs, _modules, _means, _tests, _attention])
+@pytest.mark.parametrize("measure", [_curves, _hubs, _modules, _means, _tests, _attention])
 def test_six_people_of_four_runs_are_six(measure: Callable[[Cohort], dict[str, object]]) -> None:
     alone, copied = measure(_six()), measure(_copied())
     assert alone["n"] == copied["n"] == {6}

@@ -50,9 +50,8 @@ def test_what_the_reference_describes_works_after_one_import() -> None:
 
 def test_a_function_is_not_hidden_by_the_module_of_its_name() -> None:
     run("""
-import biobgt.modules.segregation, biobgt.modules.small_world, biobgt.hubs.plausibility
+import biobgt.modules.segregation, biobgt.modules.small_world
 assert callable(biobgt.modules.segregation) and callable(biobgt.modules.small_world)
-assert callable(biobgt.hubs.plausibility)
 """)
 
 

@@ -6,8 +6,7 @@ from .entropy import mean_field_entropy, spectral_entropy
 from .hub_options import GAMMAS, HubOptions, HubRule
 from .measures import HUB_MEASURES, HubMeasure
 from .perturbation import PERTURBATIONS, Perturbation
-from .plausibility import Plausibility, plausibility, subject_plausibility
-from .plausibility_summary import compare_with_nulls, summarise_plausibility
+from .plausibility_summary import summarise_plausibility
 from .spectra import Spectra, control_spectra, gamma_unit
 from .table import SubjectHubs, hub_table, measure_hubs
 from .vertex import default_betas, vertex_entanglement
@@ -21,12 +20,10 @@ __all__ = [
     "HubOptions",
     "HubRule",
     "Perturbation",
-    "Plausibility",
     "Spectra",
     "SubjectHubs",
     "betweenness",
     "closeness",
-    "compare_with_nulls",
     "control_spectra",
     "default_betas",
     "degree",
@@ -40,10 +37,8 @@ __all__ = [
     "measure_hubs",
     "node_efficiency",
     "node_entanglement",
-    "plausibility",
     "rank_agreement",
     "spectral_entropy",
-    "subject_plausibility",
     "summarise_plausibility",
     "vertex_entanglement",
 ]

@@ -1,7 +1,7 @@
 """Node entanglement (NE): how much the spectral entropy changes when one region is perturbed.
 
 NE(i) = |S(G_i) − S(G)| in bits (Definition 1), with G_i the graph after a perturbation of region i and S the
-entropy of Eq. 5. Whether NE agrees with other hub measures depends on γ: see :mod:`biobgt.hubs.plausibility`.
+entropy of Eq. 5. Whether NE agrees with other hub measures depends on γ: see docs/plausibility.md.
 """
 
 from typing import Literal, get_args

@@ -1,8 +1,4 @@
-"""From every subject's agreement to a cohort's: means, bootstrap intervals, and the distance to null graphs.
-
-Takes the tidy table that :func:`biobgt.hubs.subject_plausibility` makes, one subject or many, however they were
-computed; so a study can run in parallel and be put together here.
-"""
+"""From every subject's agreement to a cohort's: means over people and bootstrap intervals."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +20,7 @@ def summarise_plausibility(
     Parameters
     ----------
     subjects : DataFrame
-        Tables of :func:`biobgt.hubs.subject_plausibility`, one below the other.
+        One row for each subject, condition and reference, with the measures of agreement.
     n_boot : int
         Bootstrap samples of subjects.
     seed : int
@@ -35,71 +31,22 @@ def summarise_plausibility(
     -------
     DataFrame
         One row for each condition and measure: ``mean``, ``sd``, ``low``, ``high``, ``n_subjects`` (people for whom
-        the measure is defined) and ``n_recordings`` of theirs; and, where null graphs were drawn, ``null_mean`` and
-        the ``excess`` of the own graph over the mean of its nulls with its interval. Intervals are NaN for a single
-        person.
+        the measure is defined) and ``n_recordings`` of theirs. Intervals are NaN for a single person.
     """
     check_confidence(confidence)
-    long = _long(subjects)
-    recordings = _by_subject(long[long["null"] == 0])
-    nulls = _by_subject(long[long["null"] > 0]).reindex(index=recordings.index, columns=recordings.columns)
-    own, nulls = _by_person(recordings), _by_person(nulls)
-    table = pd.DataFrame(
-        {"mean": own.mean(), "sd": own.std(), "n_subjects": own.notna().sum(), "null_mean": nulls.mean()}
-    )
-    excess = own - nulls
-    table["excess"] = excess.mean()
+    recordings = _by_subject(subjects)
+    own = _by_person(recordings)
+    table = pd.DataFrame({"mean": own.mean(), "sd": own.std()})
     draws = _bootstrap_counts(len(own), n_boot, seed)
-    for prefix, values in (("", own), ("excess_", excess)):
-        table[f"{prefix}low"], table[f"{prefix}high"] = _interval(values.to_numpy(), draws, confidence)
-    table["n_recordings"] = recordings.notna().sum()
-    order = ["mean", "sd", "low", "high", "n_subjects", "null_mean", "excess", "excess_low", "excess_high"]
-    order.append("n_recordings")
-    return table[order].reset_index()
+    table["low"], table["high"] = _interval(own.to_numpy(), draws, confidence)
+    table["n_subjects"], table["n_recordings"] = own.notna().sum(), recordings.notna().sum()
+    return table.reset_index()
 
 
-def compare_with_nulls(subjects: pd.DataFrame) -> pd.DataFrame:
-    """Set each subject's agreement beside that of its own null graphs.
-
-    Parameters
-    ----------
-    subjects : DataFrame
-        As for :func:`summarise_plausibility`.
-
-    Returns
-    -------
-    DataFrame
-        One row for each subject, condition and measure: ``value``, ``null_mean``, ``null_sd``, ``z``, and ``p``, the
-        share of graphs (the own one counted in) that agree at least as well. Empty without null graphs.
-    """
-    long = _long(subjects).dropna(subset="value")
-    keys = ["subject", *CONDITION, "measure"]
-    own = long[long["null"] == 0].rename(columns={"value": "own"}).drop(columns="null")
-    beside = long[long["null"] > 0].merge(own, on=keys)
-    beside["as_good"] = beside["value"] >= beside["own"]
-    groups = beside.groupby(keys, dropna=False, sort=False)
-    table = groups.agg(
-        value=("own", "first"),
-        null_mean=("value", "mean"),
-        null_sd=("value", "std"),
-        n_nulls=("value", "size"),
-        as_good=("as_good", "sum"),
-    )
-    table["z"] = (table["value"] - table["null_mean"]) / table["null_sd"].where(table["null_sd"] > 0)
-    table["p"] = (1 + table["as_good"]) / (1 + table["n_nulls"])
-    return table.drop(columns="as_good").reset_index()
-
-
-def _long(subjects: pd.DataFrame) -> pd.DataFrame:
-    """One row a value: subject, null, condition, measure."""
-    return subjects.melt(
-        id_vars=["subject", "null", *CONDITION], value_vars=list(AGREEMENT_MEASURES), var_name="measure"
-    )
-
-
-def _by_subject(long: pd.DataFrame) -> pd.DataFrame:
-    """Subjects in rows, conditions and measures in columns; several null graphs are averaged."""
+def _by_subject(subjects: pd.DataFrame) -> pd.DataFrame:
+    """Subjects in rows, conditions and measures in columns."""
     keys = [*CONDITION, "measure"]
+    long = subjects.melt(id_vars=["subject", *CONDITION], value_vars=list(AGREEMENT_MEASURES), var_name="measure")
     means = long.groupby(["subject", *keys], dropna=False, sort=False)["value"].mean()
     return means.unstack(keys)  # noqa: PD010 - pivot_table drops conditions that are NaN for everyone
 

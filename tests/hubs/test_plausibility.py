@@ -1,29 +1,24 @@
-"""Agreement measures against SciPy, null graphs, and the study of one subject and of a cohort."""
+"""Agreement measures against SciPy, and the study of one subject and of a cohort."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from hub_graphs import KARATE, load_connectivity
+from hub_graphs import load_connectivity
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Cohort, Subject
+from assets.studies.plausibility import subject_plausibility
 from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
-from biobgt.graph import BrainGraph, ConnectomeSettings
+from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import (
-    compare_with_nulls,
     fc_strength,
     node_efficiency,
     node_entanglement,
-    plausibility,
     rank_agreement,
-    subject_plausibility,
     summarise_plausibility,
 )
-from biobgt.nulls import random_graph
 
 
 def correlations(n, seed):
@@ -83,35 +78,11 @@ def test_silent_regions_are_left_out_and_counted():
     assert abs(value - spearmanr(ne, neff)[0]) > 1e-3
 
 
-def test_cohort_summary_means_and_intervals():
-    subjects = tuple(Subject(id=f"s{i}", connectivity=correlations(20, i)) for i in range(5))
-    cohort = Cohort(name="c", subjects=subjects, atlas=numbered_atlas(20))
-    told = []
-    study = plausibility(
-        cohort, gammas=(0.5,), levels=(0.2,), n_nulls=3, n_boot=500, progress=lambda done, total: told.append(done)
-    )
-    assert told == [1, 2, 3, 4, 5]
-    own = study.subjects.query("null == 0")
-    where = "perturbation == 'remove' and signed and reference == 'node efficiency'"
-    row = study.summary.query(f"measure == 'spearman' and {where}").iloc[0]
-    values = own.query(where)["spearman"]
-    assert row["mean"] == pytest.approx(values.mean())
-    assert row["n_subjects"] == 5
-    assert values.min() <= row["low"] < row["mean"] < row["high"] <= values.max()
-    nulls = study.subjects.query(f"null > 0 and {where}")["spearman"]
-    assert row["null_mean"] == pytest.approx(nulls.mean())
-    assert row["excess"] == pytest.approx(values.mean() - nulls.mean())
-    assert row["excess_low"] < row["excess"] < row["excess_high"]
-    again = plausibility(cohort, gammas=(0.5,), levels=(0.2,), n_nulls=3, n_boot=500)
-    pd.testing.assert_frame_equal(study.summary, again.summary)
-
-
 def test_bootstrap_interval_is_that_of_a_mean():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
             "subject": [f"s{i}" for i in range(400)],
-            "null": 0,
             "level": 0.3,
             "perturbation": "control",
             "signed": False,
@@ -130,62 +101,9 @@ def test_bootstrap_interval_is_that_of_a_mean():
     assert np.isnan(summary.loc["kendall", "low"])
 
 
-def test_one_graph_against_its_nulls():
-    graph = graph_from_connectivity(correlations(25, 1), subject="me")
-    study = plausibility(graph, gammas=(0.5,), perturbations=("control",), n_nulls=4)
-    assert set(study.subjects["level"]) == {0.3}
-    row = study.nulls.query("measure == 'spearman' and not signed and reference == 'node efficiency'").iloc[0]
-    nulls = study.subjects.query("null > 0 and not signed and reference == 'node efficiency'")["spearman"]
-    assert row["null_mean"] == pytest.approx(nulls.mean())
-    assert row["z"] == pytest.approx((row["value"] - nulls.mean()) / nulls.std())
-    assert row["p"] == (1 + (nulls >= row["value"]).sum()) / 5
-    assert study.summary["low"].isna().all()  # one subject has no spread over subjects
-
-
-def test_a_subject_and_its_nulls_are_compared_on_the_same_kind_of_strength():
-    fc = correlations(30, 2)
-    table = subject_plausibility(fc, levels=(0.2,), gammas=(0.5,), perturbations=("control",), n_nulls=3, seed=5)
-    assert set(table.loc[table["null"] > 0, "reference"]) == {"node efficiency", "strength in the graph"}
-    graph = graph_from_connectivity(fc, ConnectomeSettings(level=0.2))
-    null = random_graph(graph, seed=5 + 2, keep_strengths=True)
-    for number, weights in ((0, graph.weights), (2, null)):
-        row = table.query(f"null == {number} and not signed and reference == 'strength in the graph'").iloc[0]
-        expected = spearmanr(node_entanglement(weights), weights.sum(axis=0))[0]
-        assert row["spearman"] == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_graph_of_unknown_threshold_keeps_its_rows():
-    graph = BrainGraph(weights=KARATE, atlas=numbered_atlas(34))
-    study = plausibility(graph, gammas=(0.5,), perturbations=("control",), n_nulls=2)
-    assert len(study.summary) == 2 * 3 * 3  # signs, references, measures
-    assert len(study.nulls) == 2 * 2 * 3  # FC strength is of the full connectivity, which no null graph has
-    assert study.summary["level"].isna().all()
-    assert study.summary["mean"].notna().all()
-
-
-def test_without_nulls_there_is_no_comparison():
-    table = subject_plausibility(correlations(15, 0), levels=(0.1,), gammas=(0.5,))
-    assert compare_with_nulls(table).empty
-    assert summarise_plausibility(table)["null_mean"].isna().all()
-
-
 def test_a_threshold_that_leaves_nothing_is_refused():
     with pytest.raises(InputError, match="largest weight"):
-        subject_plausibility(correlations(15, 0), levels=(1.0,), gammas=(0.5,), n_nulls=1)
-
-
-def test_bad_input_is_refused_with_a_sentence():
-    fc = correlations(15, 0)
-    with pytest.raises(InputError, match="diffusion time"):
-        subject_plausibility(fc, gammas=(-1,))
-    with pytest.raises(InputError, match="share"):
-        subject_plausibility(fc, top=2)
-    with pytest.raises(InputError, match="negative weight"):
-        subject_plausibility(fc, settings=ConnectomeSettings(sign="signed"))
-    with pytest.raises(InputError, match="confidence"):
-        summarise_plausibility(subject_plausibility(fc, levels=(0.1,)), confidence=95)
-    with pytest.raises(InputError, match="empty"):
-        plausibility(Cohort(name="c", subjects=(), atlas=numbered_atlas(15)))
+        subject_plausibility(correlations(15, 0), levels=(1.0,), gammas=(0.5,))
 
 
 def test_agreement_depends_on_gamma_in_real_subjects(shared_data):
@@ -205,3 +123,11 @@ def test_agreement_depends_on_gamma_in_real_subjects(shared_data):
     mean = chosen.set_index("gamma")["mean"]
     assert mean[0.5] > 0.5
     assert mean[30] < 0.4
+
+
+def test_bad_input_is_refused_with_a_sentence():
+    fc = correlations(15, 0)
+    with pytest.raises(InputError, match="diffusion time"):
+        subject_plausibility(fc, gammas=(-1,))
+    with pytest.raises(InputError, match="confidence"):
+        summarise_plausibility(subject_plausibility(fc, levels=(0.1,)), confidence=95)

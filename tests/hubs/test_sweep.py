@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from assets.studies.plausibility import subject_plausibility
 from biobgt.atlas import load_atlas, numbered_atlas
 from biobgt.cohort import Subject
 from biobgt.connectome import graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
-from biobgt.hubs import HubOptions, gamma_unit, hub_table, measure_hubs, subject_plausibility
+from biobgt.hubs import HubOptions, gamma_unit, hub_table, measure_hubs
 from biobgt.hubs.rank_correlation import _counted_spearman, rank_correlation
 from biobgt.hubs.sweep import REFERENCES, hub_correlation, subject_sweep
 from biobgt.modules.module_options import ModuleOptions
