@@ -20,18 +20,17 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score, cohen_kappa_score
 from threadpoolctl import threadpool_limits
 
-from biobgt.cli.screen import progress_bar
-from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import brain_graph, subject_connectivity
-from biobgt.hubs.reliability import (
+from assets.studies.split_half_reliability import (
     Interval,
     bootstrap_people,
     different_batches,
-    spearman_brown,
     split_half_reliability,
     within_and_between,
 )
-from biobgt.hubs.split_half import half_subjects, hub_values
+from biobgt.cli.screen import progress_bar
+from biobgt.cohort import Cohort, Subject
+from biobgt.connectome import brain_graph, subject_connectivity
+from biobgt.hubs.split_half import half_subjects, hub_values, spearman_brown
 from biobgt.hubs.table import measure_hubs
 from biobgt.model.attention_views import attention_received
 from biobgt.modules import find_modules, node_roles

@@ -2,7 +2,7 @@
 
 The halves are the first and the second half in time: every other time point would share the slow BOLD signal, and any
 measure would look reliable. A half has half the data, so that what is found is a lower bound on the whole recording's;
-:func:`biobgt.hubs.reliability.spearman_brown` says what the whole would reach.
+:func:`spearman_brown` says what the whole would reach.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ from biobgt.hubs.agreement import rank_agreement
 from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
-from biobgt.hubs.reliability import spearman_brown
 from biobgt.hubs.table import SubjectHubs, measure_hubs
 
 Values = NDArray[np.float64]
@@ -137,3 +136,10 @@ def _silenced(subject: Subject, regions: Sequence[int]) -> Subject:
     series = subject.series.copy()
     series[:, list(regions)] = 0
     return replace(subject, series=series)
+
+
+def spearman_brown(halves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Reliability of the whole from the correlation of its halves, 2r/(1 + r); NaN where r is −1 or not known."""
+    halves = np.asarray(halves, dtype=np.float64)
+    whole: NDArray[np.float64] = np.divide(2 * halves, 1 + halves, out=np.full(halves.shape, np.nan), where=halves > -1)
+    return whole

@@ -8,19 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from assets.studies.split_half_reliability import (
+    hub_likeness,
+    intraclass_correlation,
+    rank_likeness,
+    split_half_reliability,
+)
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Subject
 from biobgt.connectome import functional_connectivity, graph_from_connectivity
 from biobgt.errors import InputError
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, fc_strength, node_efficiency
-from biobgt.hubs.reliability import (
-    hub_likeness,
-    intraclass_correlation,
-    rank_likeness,
-    spearman_brown,
-    split_half_reliability,
-)
 from biobgt.hubs.split_half import (
     HALVES,
     LEAST_TIMEPOINTS,
@@ -28,6 +27,7 @@ from biobgt.hubs.split_half import (
     half_subjects,
     hub_values,
     measure_half,
+    spearman_brown,
     why_not_split,
 )
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from biobgt.errors import InputError
 from biobgt.hubs.agreement import number_of_hubs
 from biobgt.hubs.hub_options import DEFAULT_SHARE
+from biobgt.hubs.split_half import spearman_brown
 from biobgt.nulls import check_seed
 from biobgt.ranks import ranks
 
@@ -139,13 +140,6 @@ def without_batch_means(first: Values, second: Values, batches: Sequence[object]
         one[members] -= mean
         other[members] -= mean
     return one, other
-
-
-def spearman_brown(halves: Values) -> Values:
-    """Reliability of the whole from the correlation of its halves, 2r/(1 + r); NaN where r is −1 or not known."""
-    halves = np.asarray(halves, dtype=np.float64)
-    whole: Values = np.divide(2 * halves, 1 + halves, out=np.full(halves.shape, np.nan), where=halves > -1)
-    return whole
 
 
 def intraclass_correlation(first: Values, second: Values) -> Values:
