@@ -1,6 +1,7 @@
-"""Fetching public cohorts, resumably, into a folder in nilearn's layout that :func:`biobgt.read_cohort` reads.
+"""Cohorts by name: files, demos, and public cohorts that are fetched into a folder in nilearn's layout.
 
-Nothing is fetched unless asked for; files that are already in the folder, and are as they came, are not fetched again.
+:func:`find_cohort` is where every command and the app ask for a cohort. Fetching is resumable, and nothing is fetched
+unless asked for; files that are already in the folder, and are as they came, are not fetched again.
 How large a file may be and how long it may take is in :mod:`biobgt.limits`.
 """
 
@@ -19,12 +20,15 @@ from biobgt.errors import InputError
 from biobgt.fetched_files import FetchedFiles, download, series_fault, table_fault
 from biobgt.options import Options, option
 from biobgt.output import make_folder
-from biobgt.readers import read_cohort
+from biobgt.readers import ReadOptions, read_cohort
+from biobgt.simulate import demo_cohort
 
 ABIDE_TERMS = (
     "ABIDE / Preprocessed Connectomes Project: non-commercial research use; cite Craddock et al. 2013 and "
     "Di Martino et al. 2014."
 )
+DEMO_PREFIX = "demo:"
+COHORT_WORDS = "A file, folder, .zip or .biobgt project; demo:asd; or abide, once fetched."
 _ABIDE, _PHENOTYPES = "ABIDE_pcp", "Phenotypic_V1_0b_preprocessed1.csv"  # nilearn's names
 ABIDE_SERVER = "https://s3.amazonaws.com/fcp-indi/data/Projects/ABIDE_Initiative"
 # Those whom the raters of the Preprocessed Connectomes Project let pass, as nilearn takes them.
@@ -66,6 +70,33 @@ class FetchOptions(Options):
     mirror: str | None = option(
         None, type_=str, title="Mirror", help="Another address (URL) to fetch from than ABIDE's own."
     )
+
+
+def find_cohort(
+    name: str | Path,
+    *,
+    atlas: str | Path | None = None,
+    phenotypes: Path | None = None,
+    options: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Cohort:
+    """Find a cohort by whatever names it: a path, a project, a demo, or a public cohort that was fetched.
+
+    Parameters
+    ----------
+    name : str or Path
+        A file, a folder, a ``.zip`` or a project; ``demo:asd`` and other demos; ``abide``, where nothing of that name
+        lies in the working folder and ABIDE was fetched into :func:`data_folder`.
+    atlas, phenotypes, options, progress
+        As for :func:`biobgt.read_cohort`; a demo takes none of the first three.
+    """
+    if str(name).startswith(DEMO_PREFIX):
+        if atlas is not None or phenotypes is not None or options not in (None, ReadOptions()):
+            raise InputError(f"'{name}' is drawn, not read: leave out the atlas, the phenotypes and how to read files.")
+        return demo_cohort(str(name).removeprefix(DEMO_PREFIX))
+    fetched = data_folder() / _ABIDE
+    path = fetched if str(name) == "abide" and not Path(name).exists() and fetched.is_dir() else Path(name)
+    return read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
 
 
 def fetch_abide(folder: Path, options: FetchOptions | None = None, *, progress: Progress | None = None) -> Path:

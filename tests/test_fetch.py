@@ -15,7 +15,7 @@ import pytest
 from abide_mirror import Handler, abide_server
 
 from biobgt import InputError, read_cohort
-from biobgt.fetch import FetchOptions, abide_cohort, data_folder, fetch_abide
+from biobgt.fetch import FetchOptions, abide_cohort, data_folder, fetch_abide, find_cohort
 
 
 @pytest.fixture
@@ -46,6 +46,18 @@ def test_a_second_run_fetches_only_what_is_missing(tmp_path, mirror):
     asked.clear()
     fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
     assert asked == ["Pitt_0050004_rois_cc200.1D"]
+
+
+def test_what_was_fetched_is_found_by_its_name(tmp_path, mirror, monkeypatch):
+    monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no file"):
+        find_cohort("abide")
+    fetch_abide(data_folder(), FetchOptions(mirror=mirror[0]))
+    assert find_cohort("abide").ids == ("Pitt_0050003", "Pitt_0050004")
+    (tmp_path / "abide").mkdir()
+    with pytest.raises(InputError, match="No subject"):  # an own folder of that name comes first
+        find_cohort("abide")
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -8,7 +8,8 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from biobgt import Cohort
-from biobgt.simulate import DEMO_COHORTS, demo_cohort
+from biobgt.fetch import DEMO_PREFIX, find_cohort
+from biobgt.simulate import DEMO_COHORTS
 from session.keys import (
     ANSWERS,
     ATTEMPT,
@@ -35,7 +36,7 @@ DEFAULT_COHORT = next(iter(DEMO_COHORTS))
 
 @st.cache_resource(show_spinner="Drawing the demo cohort…")
 def _demo(name: str) -> LoadedCohort:
-    return LoadedCohort(name, demo_cohort(name))
+    return LoadedCohort(name, find_cohort(f"{DEMO_PREFIX}{name}"))
 
 
 def cohort_titles() -> dict[str, str]:

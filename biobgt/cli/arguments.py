@@ -16,10 +16,11 @@ from typer.models import OptionInfo
 
 from biobgt.cli.screen import print_notice, progress_bar
 from biobgt.cohort import Cohort
+from biobgt.fetch import COHORT_WORDS, find_cohort
 from biobgt.graph import ConnectomeSettings
 from biobgt.model.device import DEVICES, known_device
 from biobgt.options import Option, Options
-from biobgt.readers import ImageOptions, ReadOptions, read_cohort
+from biobgt.readers import ImageOptions, ReadOptions
 from biobgt.readers.phenotypes import TABLE_SUFFIXES
 from biobgt.readers.time_axis import Orientation
 from biobgt.registry import Registry
@@ -83,7 +84,7 @@ def _under(panel: str, parameter: Parameter) -> Parameter:
 
 
 def read_arguments(
-    path: Annotated[Path, typer.Argument(help="A file, a folder, a .zip or a .biobgt project of subjects.")],
+    path: Annotated[Path, typer.Argument(metavar="COHORT", help=COHORT_WORDS)],
     atlas: AtlasOption = None,
     phenotypes: Annotated[
         Path | None,
@@ -95,7 +96,7 @@ def read_arguments(
     image = ImageOptions(**{name: chosen.pop(name) for name in ImageOptions.declared()})
     options = ReadOptions(**chosen, image=image)
     with progress_bar("Reading") as progress:
-        return read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
+        return find_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
 
 
 def takes_options(name: str, kind: type[Options], *, panel: str) -> Callable[[Job], Job]:

@@ -20,7 +20,8 @@ from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
-from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, PANELS, CohortRef, FigureRequest
+from biobgt.export.requests import MODEL_PREFIX, PANELS, CohortRef, FigureRequest
+from biobgt.fetch import COHORT_WORDS, DEMO_PREFIX
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.graph import ConnectomeSettings
 
@@ -32,7 +33,7 @@ NameArgument = Annotated[
 ]
 CohortArgument = Annotated[
     Path,
-    typer.Argument(metavar="COHORT", help="A file, a folder or a .zip of subjects; or demo:asd, model:NAME."),
+    typer.Argument(metavar="COHORT", help=f"{COHORT_WORDS} Of a model's results: model:NAME."),
 ]
 
 
@@ -158,7 +159,7 @@ def find_cohort(reading: Reading, wanted: FigureRequest | None) -> tuple[Cohort,
             if (wanted.cohort.demo, wanted.cohort.model, wanted.cohort.name) != (ref.demo, ref.model, ref.name):
                 raise InputError(f"The request is for the cohort '{wanted.cohort.name}', not '{where}'.")
             ref = wanted.cohort
-        return ref.draw(), ref
+        return (read_arguments(**reading) if ref.demo and wanted is None else ref.draw()), ref
     if wanted is not None and not wanted.cohort.own:
         prefix = DEMO_PREFIX if wanted.cohort.demo else MODEL_PREFIX
         meant = f"{prefix}{wanted.cohort.name}"

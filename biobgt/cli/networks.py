@@ -44,7 +44,7 @@ def hubs(
     Examples
     --------
     biobgt hubs study/ --out hubs
-    biobgt hubs study/ --out hubs --gamma 1 --workers 4
+    biobgt hubs demo:asd --out hubs --gamma 1 --workers 4
     """
     from biobgt.figures.agreement_words import agreement_sentence, little_strength_of  # brings plotly
 

@@ -25,7 +25,7 @@ from biobgt.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
 FORMAT, VERSION = "biobgt-figure", 1
 NEWER = "This request was written by a newer version of BioBGT Explorer. Update, then try again."
 PANELS = "panels"  # the name of a figure that is made of others
-DEMO_PREFIX, MODEL_PREFIX = "demo:", "model:"
+MODEL_PREFIX = "model:"
 
 
 @dataclass(frozen=True)

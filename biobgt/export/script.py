@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Mapping, Sequence
 
-from biobgt.export.requests import DEMO_PREFIX, MODEL_PREFIX, PANELS, CohortRef, FigureRequest
+from biobgt.export.requests import MODEL_PREFIX, PANELS, CohortRef, FigureRequest
+from biobgt.fetch import DEMO_PREFIX
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 
 REMADE = "remade"

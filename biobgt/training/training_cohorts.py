@@ -17,10 +17,11 @@ from biobgt.atlas import load_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import cohort_connectivity
 from biobgt.errors import InputError
+from biobgt.fetch import find_cohort
 from biobgt.graph import check_choice
 from biobgt.model.training_settings import FOLDS
 from biobgt.quality import mean_connectivity, same_scans
-from biobgt.readers import ReadOptions, read_cohort
+from biobgt.readers import ReadOptions
 from biobgt.simulate import simulate_progression, vulnerability
 from biobgt.training.cohort_stories import ABIDE, ADSIM, CNI_ADHD, STORIES
 from biobgt.training.protocols import CROSS_VALIDATION, OFFICIAL, PROTOCOLS, RANDOM, SITES
@@ -73,7 +74,7 @@ def training_cohort(
     path, named = _file_of(kind, data, atlas)
     if path != data:
         phenotypes = phenotypes or data / _TABLES[kind]
-    cohort = read_cohort(path, atlas=named, phenotypes=phenotypes, options=options, progress=progress)
+    cohort = find_cohort(path, atlas=named, phenotypes=phenotypes, options=options, progress=progress)
     if atlas == _CUT and cohort.atlas.name != _CUT:
         cohort = _cut(cohort)
     if kind == ADSIM:

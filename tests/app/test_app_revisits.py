@@ -37,7 +37,7 @@ COMPUTING = (
     (quality, "mean_connectivity"),
     (session.view, "quality_table"),
     (session.view, "cohort_sha256"),
-    (loaded_cohorts, "demo_cohort"),
+    (loaded_cohorts, "find_cohort"),
     (table, "measure_hubs"),
     (group_curves, "measure_curves"),
     (sweep, "hub_correlation"),
