@@ -261,7 +261,7 @@ def open_copy(folder: Path, key: str) -> tuple[Project, tuple[str, ...]]:
     except OSError as error:
         raise InputError(f"This copy cannot be read ({error.strerror or type(error).__name__}).") from None
     view = {name: value for name, value in about["view"].items() if isinstance(value, ViewValue)}
-    figures = tuple(one for one in about.get("figures", ())[:_MOST_FIGURES] if isinstance(one, str))
+    figures = tuple(one for one in about["figures"][:_MOST_FIGURES] if isinstance(one, str))
     return replace(project, settings=settings_from(about["settings"]), view=view), figures
 
 
@@ -302,17 +302,13 @@ def _about(folder: Path, key: str) -> dict[str, Any] | None:
     """What is said of a copy, or None where it is not said as it is here."""
     if not _KEY.fullmatch(key):
         return None
-    kinds = {"name": str, "subjects": int, "settings": dict, "view": dict}
+    kinds = {"name": str, "subjects": int, "settings": dict, "view": dict, "figures": list}
     try:
         with open_regular(folder / f"{key}{_ABOUT_SUFFIX}") as stream:
             about = json.loads(stream.read(_LARGEST_ABOUT))
     except (OSError, ValueError, RecursionError):
         return None
-    whole = (
-        isinstance(about, dict)
-        and all(isinstance(about.get(name), kind) for name, kind in kinds.items())
-        and isinstance(about.get("figures", []), list)  # which earlier versions did not keep
-    )
+    whole = isinstance(about, dict) and all(isinstance(about.get(name), kind) for name, kind in kinds.items())
     return about if whole else None
 
 

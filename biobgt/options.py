@@ -64,8 +64,6 @@ class Option:
         How people read that nothing is said.
     link : str
         Its name in links, project files and the session; empty where a view does not depend on it.
-    earlier_links : mapping of str to plain values
-        What links of earlier versions wrote for a value.
     flag : str
         Of the command line, where that is not ``--name``.
     in_a_row : bool
@@ -95,7 +93,6 @@ class Option:
     shown: "Mapping[Any, str] | Callable[[Any], str]" = field(default_factory=dict)
     none: str = "none"
     link: str = ""
-    earlier_links: Mapping[str, Plain] = field(default_factory=dict)
     flag: str = ""
     in_a_row: bool = False
     of_numbers: bool = False
@@ -196,8 +193,6 @@ class Option:
 
     def read(self, text: str) -> Plain:
         """Read a value as :func:`written` writes it; ValueError where it is none."""
-        if text in self.earlier_links:
-            return self.earlier_links[text]
         if self.default is None and text == written(None):
             return None
         if isinstance(self.default, bool):

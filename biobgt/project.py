@@ -87,7 +87,7 @@ def open_project(stream: str | Path | BinaryIO) -> Project:
     Raises
     ------
     InputError
-        For a file that is no project, was cut off or changed, or was written by a newer version.
+        For a file that is no project, was cut off or changed, or was written by another version.
 
     Examples
     --------

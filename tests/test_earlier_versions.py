@@ -1,4 +1,4 @@
-"""What earlier versions wrote still works: requests of every figure give the same numbers."""
+"""Stored requests of every figure give the numbers that they gave when they were stored."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ NUMBERS = json.loads((EARLIER / "numbers.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", list(NUMBERS))
-def test_request_of_an_earlier_version_gives_the_same_numbers(name):
+def test_stored_request_gives_the_same_numbers(name):
     """Each holds every option that the figure had; numbers are compared by the means of their columns."""
     request = FigureRequest.from_json((EARLIER / "requests" / f"{name}.json").read_text(encoding="utf-8"))
     found = make_figure(request.cohort.draw(), request).numbers

@@ -43,7 +43,7 @@ class Baking(Options):
 
     heat: float = option(180.0, title="Heat", help="In °C.", above=0.0, steps=(160.0, 180.0), link="heat")
     flour: str = option("rye", title="Made of", choices=("rye", "oats"), shown={"rye": "Rye"})
-    eggs: int = option(2, title="Eggs", low=0, earlier_links={"none": 0})
+    eggs: int = option(2, title="Eggs", low=0)
     sweet: bool = option(False, title="Sweet")
     times: tuple[float, ...] = option((1.0, 2.0), title="Times", above=0.0)
     spices: tuple[str, ...] = option(
@@ -188,12 +188,6 @@ def test_text_is_read_as_the_command_line_has_it():
     for text, would_do in (("heat=hot", "heat=180"), ("sweet=yes", "sweet=false"), ("times=a,b", "times=1,2")):
         with pytest.raises(InputError, match=f"'{text}' cannot be read; write it like {would_do}"):
             Baking.read_text(text, of="The cake")
-
-
-def test_what_earlier_links_wrote_is_still_read():
-    assert Baking.declared()["eggs"].read("none") == 0
-    regions = HubCurvesOptions.declared()["n_random"]
-    assert [regions.read(text) for text in ("all", "random", "7")] == [0, 50, 7]
 
 
 def test_a_part_has_the_values_that_both_groups_have():

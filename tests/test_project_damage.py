@@ -1,4 +1,4 @@
-"""A file that is damaged, foreign, newer or hostile is a sentence, never a crash and never other numbers."""
+"""A file that is damaged, foreign, hostile or of another version is a sentence: no crash and no other numbers."""
 
 import hashlib
 import io
@@ -71,10 +71,11 @@ def test_foreign_archive_is_a_sentence(entries, sentence) -> None:
         opened(stream.getvalue())
 
 
-def test_newer_version_says_to_update(cohort) -> None:
-    newer = rewritten(saved(cohort), change=lambda document: document.update(version=2))
-    with pytest.raises(InputError, match=r"newer BioBGT Explorer .*format 2.*Update"):
-        opened(newer)
+@pytest.mark.parametrize("version", [0, 2])
+def test_project_of_another_version_is_named(cohort, version) -> None:
+    other = rewritten(saved(cohort), change=lambda document: document.update(version=version))
+    with pytest.raises(InputError, match=f"format {version}"):
+        opened(other)
 
 
 def set_in(*path: str | int, to: object):

@@ -133,7 +133,7 @@ def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
     except ValueError:
         return None
     whole = isinstance(one.default, int) and not isinstance(one.default, bool)
-    if whole and written(value) != text and text not in one.earlier_links:  # such as +5 or 05
+    if whole and written(value) != text:  # such as +5 or 05
         return None
     return value if is_offered(one, value, cohort) else None
 

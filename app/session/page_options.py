@@ -1,6 +1,5 @@
 """What pages let choose beyond the options of figures, as a link names it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +29,6 @@ def brain_kind(shown: str) -> str:
 
 _BRAINS = _NODES | _PAINTED
 _WAYS = "in an interactive 3-D brain, in a glass brain or, where the atlas has surface labels, painted on the cortex"
-_EARLIER_BRAINS = {"3-D, to turn": IN_3D, "Glass brain": GLASS}
 
 
 def _readouts(cohort: Cohort) -> tuple[str, ...]:
@@ -41,8 +39,8 @@ def _disorders(cohort: Cohort) -> tuple[str, ...]:
     return tuple(group for own in installed_model(cohort.name).readouts.values() for group in own[1:])
 
 
-def _brain(what: str, link: str, *, of_model: bool = False, earlier_links: Mapping[str, str] | None = None) -> Any:
-    """The option of how something is drawn in the brain; ``earlier_links`` as of any option."""
+def _brain(what: str, link: str, *, of_model: bool = False) -> Any:
+    """The option of how something is drawn in the brain."""
     return option(
         IN_3D,
         title="Brain",
@@ -52,7 +50,6 @@ def _brain(what: str, link: str, *, of_model: bool = False, earlier_links: Mappi
         in_a_row=True,
         shown=_BRAINS,
         link=link,
-        earlier_links=earlier_links or {},
     )
 
 
@@ -87,13 +84,13 @@ class PageOptions(Options):
         of_model=True,
         link="disorder",
     )
-    received_brain: str = _brain("Regions", "received_brain", of_model=True, earlier_links=_EARLIER_BRAINS)
+    received_brain: str = _brain("Regions", "received_brain", of_model=True)
     own_attention: bool = option(
         False,
         title="Run the model on the subject",
         help="Takes a few seconds the first time, when the model is loaded.",
         link="own_attention",
     )
-    module_brain: str = _brain("The subject's modules", "brain_kind", earlier_links=_EARLIER_BRAINS)
-    group_brain: str = _brain("Each group's modules", "group_brain_kind", earlier_links=_EARLIER_BRAINS)
+    module_brain: str = _brain("The subject's modules", "brain_kind")
+    group_brain: str = _brain("Each group's modules", "group_brain_kind")
     difference_brain: str = _brain("The differences of the regions", "difference_brain")

@@ -37,7 +37,6 @@ Values = NDArray[np.float64]
 MatrixShown = Literal["connectivity", "graph"]
 
 _MATRICES: Mapping[str, str] = {"connectivity": "Connectivity", "graph": "Brain graph"}
-_EARLIER_TITLES: Mapping[str, str] = {"Functional connectivity": "connectivity", "Brain graph": "graph"}
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,6 @@ class HeatmapOptions(RegionOrderOptions):
         choices=get_args(MatrixShown),
         shown=_MATRICES,
         link="matrix_shown",
-        earlier_links=_EARLIER_TITLES,
     )
 
 

@@ -47,7 +47,6 @@ class HubCurvesOptions(HubOptions):
         low=0,
         shown={0: "All", N_RANDOM: f"{N_RANDOM} random"},
         link="curve_regions",
-        earlier_links={"all": 0, "random": N_RANDOM},
     )
     seed: int = option(0, title="Seed", help="The same seed draws the same regions.", low=0, link="curve_seed")
     group: bool = option(

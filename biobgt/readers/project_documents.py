@@ -198,7 +198,7 @@ def _source_from(document: Mapping[str, Any] | None) -> Source | None:
 
 
 def _given_from(said: str | None) -> GivenKind | None:
-    """What the matrices are; projects of earlier versions do not say, and the values tell it."""
+    """What the matrices are; where nobody said, the values tell it."""
     for one in get_args(GivenKind):
         if said == one:
             return cast("GivenKind", one)

@@ -80,7 +80,7 @@ def open_project_file(source: str | Path | BinaryIO) -> Iterator[ProjectFile]:
     Raises
     ------
     InputError
-        For a file that is no project, was cut off or changed, or was written by a newer version.
+        For a file that is no project, was cut off or changed, or was written by another version.
     """
     with one_refused_file("The project file"):
         try:
@@ -111,7 +111,7 @@ def encode_array(values: NDArray[np.float64]) -> bytes:
 
 
 def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
-    """Read the JSON document, and tell projects from other archives and from those of a newer version."""
+    """Read the JSON document, and tell projects from other archives and from those of another version."""
     names = archive.namelist()
     if DOCUMENT not in names:
         raise InputError(
@@ -129,10 +129,10 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f"This is not a BioBGT project: its {DOCUMENT} is something else's.")
     version = field_of(document, "version", int)
-    if version > VERSION:
+    if version != VERSION:
         raise InputError(
-            f"This project was saved by a newer BioBGT Explorer (file format {version}; this one reads up to "
-            f"{VERSION}). Update BioBGT Explorer to open it."
+            f"This project was saved by another version of BioBGT Explorer (file format {version}; this one reads "
+            f"{VERSION}). Open it with that version, or update BioBGT Explorer."
         )
     return document
 

@@ -58,9 +58,6 @@ def test_one_selector_says_whose_attention_all_tabs_show(open_page) -> None:
     said = " ".join(as_shown(info.value) for info in page.info)
     assert "Model adsim-aal90 was trained on AAL-90" in said, "the tab of the subject follows, too"
     assert "Other networks" not in [tab.label for tab in page.main.tabs], "measured beside abide-cc200 alone"
-    again = open_page("attention", model="adsim-aal90", models_shown="abide-cc200")  # a link of an earlier version
-    assert_no_error(again)
-    assert figure(again, "attention_difference") == figure(page, "attention_difference")
 
 
 def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, groups, folder) -> None:

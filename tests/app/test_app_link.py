@@ -69,22 +69,6 @@ def test_link_that_does_not_speak_of_hubs_means_the_defaults(cohort) -> None:
     assert link.problems == ()
 
 
-@pytest.mark.parametrize(
-    ("name", "once", "now"),
-    [
-        ("curve_regions", "random", 50),
-        ("curve_regions", "all", 0),
-        ("curve_regions", "50", 50),
-        ("matrix_shown", "Brain graph", "graph"),
-        ("matrix_shown", "Functional connectivity", "connectivity"),
-        ("region_order", "atlas", "atlas"),
-    ],
-)
-def test_links_of_earlier_versions_name_the_same(cohort, name, once, now) -> None:
-    link = read_link({name: once}).checked(cohort)
-    assert (link.choices, link.problems) == ({name: now}, ())
-
-
 def test_regions_are_in_the_order_of_the_first_networks_where_a_link_says_nothing(cohort) -> None:
     """And a link says nothing of it: so it was written before."""
     first = next(iter(cohort.atlas.labels))

@@ -83,13 +83,6 @@ def test_bad_value_is_replaced_and_named(cohort, name, value, used):
     assert view_of(cohort, link.choices).options(ModuleComparisonOptions).groups == ("NC", "MCI")
 
 
-@pytest.mark.parametrize("name", ["brain_kind", "group_brain_kind"])
-@pytest.mark.parametrize(("once", "now"), [("Glass brain", "glass"), ("3-D, to turn", "3d")])
-def test_links_of_earlier_versions_name_the_same_brain(cohort, name, once, now):
-    link = read_link({"cohort": "ad", name: once}).checked(cohort)
-    assert (link.choices, link.problems) == ({name: now}, ())
-
-
 def test_only_what_differs_and_exists_stands_in_the_link(cohort):
     usual = link_of(view_of(cohort, {}))
     kept = {"brain_edges": 0, "brain_kind": "3d", "first_group": "NC", "second_group": "MCI"}

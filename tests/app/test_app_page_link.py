@@ -121,12 +121,6 @@ def test_nothing_of_own_subjects_is_in_the_link(cohort, session):
     assert not set(link_of(view_of(cohort, OWN))) & NAMES
 
 
-@pytest.mark.parametrize(("text", "value"), [("Glass brain", "glass"), ("3-D, to turn", "3d")])
-def test_brain_of_an_earlier_link_is_known(cohort, text, value):
-    link = read_link({"cohort": "ad", "received_brain": text}).checked(cohort)
-    assert (link.choices["received_brain"], link.problems) == (value, ())
-
-
 def test_choices_are_those_of_the_model_that_is_looked_at(cohort):
     link = read_link({"cohort": "ad", "model": "abide-cc200", "received_group": "ASD"}).checked(cohort)
     assert (link.choices["received_group"], link.problems) == ("ASD", ())

@@ -232,14 +232,6 @@ def test_figures_of_a_subject_hold_what_was_measured_of_it(measured) -> None:
     assert spread.numbers.loc[0, "connectivity"] == measured.connectivity()[regions.index(first), regions.index(second)]
 
 
-def test_requests_of_earlier_versions_name_the_same_options() -> None:
-    """What exports wrote before figures were objects."""
-    given_once = {"matrix": "graph", "order": "dosenbach"}
-    assert HeatmapOptions.from_plain(given_once, of="").as_dict() == given_once
-    assert HeatmapOptions().as_dict() == {"matrix": "connectivity", "order": "atlas"}
-    assert RegionOrderOptions.from_plain({"order": "paper"}, of="").order == "paper"
-
-
 def test_page_starts_with_functional_networks_and_a_script_with_the_atlas(measured) -> None:
     order = HeatmapOptions.declared()["order"]
     assert order.default_for(measured.cohort) == next(iter(measured.atlas.labels))
