@@ -13,13 +13,14 @@ import os
 import re
 import shutil
 import stat
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from platformdirs import user_data_path
 
 from biobgt.cohort import Cohort
 from biobgt.errors import InputError
@@ -56,21 +57,14 @@ class Copy:
         return time.strftime("%d %B %Y, %H:%M", time.localtime(time.time() - self.age_s)).removeprefix("0")
 
 
-def autosave_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def autosave_folder() -> Path:
     """Where copies lie."""
-    return data_folder(environment) / "autosave"
+    return data_folder() / "autosave"
 
 
-def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def data_folder() -> Path:
     """What is the user's alone: in the user's data folder, as each system has it."""
-    home = Path.home()
-    if sys.platform == "darwin":
-        data = home / "Library" / "Application Support"
-    elif sys.platform == "win32":
-        data = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    else:
-        data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return data / "biobgt"
+    return user_data_path("biobgt", appauthor=False)
 
 
 def is_on(folder: Path) -> bool:
