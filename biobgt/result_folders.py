@@ -2,8 +2,8 @@
 
 A job writes beside its folder, or in it where it must. At the end
 
-- a folder in which everything is the project's own is exchanged for the new one in a single step of the file system,
-  with the results of other jobs in it carried over;
+- a folder in which everything is the project's own makes room for the new one, with the results of other jobs in it
+  carried over; a job killed between the two renames leaves no folder, and the next one brings the old one back;
 - a folder that also holds a user's files, or cannot be exchanged (the working directory, a mounted disk), stays: the
   new files are declared finished in a single step and then moved in. A job killed during the moves is completed by the
   next one into that folder.
@@ -12,7 +12,6 @@ A job writes beside its folder, or in it where it must. At the end
 as they were written, are ever deleted: tables of subjects that a new run of the same job no longer has.
 """
 
-import ctypes
 import errno
 import os
 import shutil
@@ -35,8 +34,6 @@ from biobgt.workplaces import (
     workplace,
     workplaces_in,
 )
-
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 @contextmanager
@@ -173,14 +170,11 @@ def _same_rights(target: Path, results: Path) -> None:
 
 
 def _exchange(work: Path, target: Path) -> bool:
-    """Put the new folder in the old one's place; False where this disk or this user cannot."""
-    results = work / RESULTS
+    """Put the new folder in the old one's place by two renames; False where this disk or this user cannot."""
     try:
-        if _exchange_names(results, target):
-            return True
         target.rename(work / REPLACED)
         try:
-            results.rename(target)
+            (work / RESULTS).rename(target)
         except OSError:
             (work / REPLACED).rename(target)
             raise
@@ -189,19 +183,6 @@ def _exchange(work: Path, target: Path) -> bool:
             return False
         raise
     return True
-
-
-def _exchange_names(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step, as Linux can; False where the system or the disk cannot."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
-    if rename is None:
-        return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
-        return False
-    raise OSError(number, os.strerror(number), str(other))
 
 
 def _move_in(finished: Path, target: Path) -> None:

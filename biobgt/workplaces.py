@@ -16,12 +16,12 @@ from typing import IO, Any
 
 from biobgt.errors import InputError
 
-with suppress(ImportError):  # Windows has none: what killed jobs left is cleared there by its age
+with suppress(ImportError):  # Windows has none: what killed jobs left stays there
     import fcntl
 
 UNFINISHED, FINISHED = ".unfinished-", ".finished-"
 RESULTS, REPLACED, _LOCK = "results", "replaced", "lock"
-_ABANDONED_S = 86_400  # age of a folder without a lock, of an earlier version, that nobody writes to any more
+_ABANDONED_S = 86_400  # age at which one that does not say whose it is was left by a killed job
 
 
 @contextmanager
@@ -77,7 +77,8 @@ def abandoned(work: Path, target: Path) -> IO[str] | None:
     try:
         lock = (work / _LOCK).open("r+", encoding="utf-8")
     except FileNotFoundError:
-        _clear_without_lock(work, inside=work.parent == target)
+        with suppress(OSError):
+            work.rmdir()  # where nothing is in it
         return None
     except OSError:
         return None
@@ -85,8 +86,9 @@ def abandoned(work: Path, target: Path) -> IO[str] | None:
     if said == _address(work, target) and hold(lock) and work.exists():
         return lock
     lock.close()
-    if not said:  # killed before it said whose it is, or about to
-        _clear_without_lock(work, inside=True)
+    with suppress(OSError):
+        if not said and time.time() - work.stat().st_mtime > _ABANDONED_S:  # killed before it said whose it is
+            shutil.rmtree(work)
     return None
 
 
@@ -100,15 +102,6 @@ def clear(work: Path) -> None:
     for part in (work / RESULTS, work / REPLACED):
         shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(work, ignore_errors=True)
-
-
-def _clear_without_lock(work: Path, *, inside: bool) -> None:
-    """Clear a workplace that is empty; or one of the folder's own, as earlier versions left them, when it is old."""
-    with suppress(OSError):
-        if inside and time.time() - work.stat().st_mtime > _ABANDONED_S:
-            shutil.rmtree(work)
-        else:
-            work.rmdir()  # where nothing is in it
 
 
 def hold(lock: IO[Any]) -> bool:
