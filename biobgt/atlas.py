@@ -23,7 +23,7 @@ from biobgt.atlas_regions import Atlas
 from biobgt.errors import ChoiceNeeded
 from biobgt.labellings import FUNCTIONAL_LABELLINGS, LABEL_RADIUS_MM, LABELLINGS, PAPER_MODULES
 from biobgt.parcellations import others_of_size
-from biobgt.references import Citation, work
+from biobgt.references import Citation, in_brackets, work
 from biobgt.registry import Registry
 
 __all__ = [
@@ -324,3 +324,11 @@ def atlas_question(question: str, fitting: Iterable[Atlas]) -> ChoiceNeeded:
 def _frozen(array: NDArray[_Number]) -> NDArray[_Number]:
     array.setflags(write=False)
     return array
+
+
+def named_labelling(labelling: str) -> tuple[str, tuple[Citation, ...]]:
+    """What functional labels are called in a text, with their work, and that work; a user's own labels have none."""
+    if labelling not in FUNCTIONAL_LABELLINGS:
+        return labelling, ()
+    known = FUNCTIONAL_LABELLINGS[labelling]
+    return f"{known.title}{in_brackets((known.citation,))}", (known.citation,)

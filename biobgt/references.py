@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from biobgt.assets import asset
-from biobgt.labellings import FUNCTIONAL_LABELLINGS
 from biobgt.registry import Registry
 from biobgt.wording import listed
 
@@ -73,14 +72,6 @@ def _bundled() -> Iterator[Reference]:
 
 
 REFERENCES: Registry[Reference] = Registry("work to cite", *_bundled())
-
-
-def named_labelling(labelling: str) -> tuple[str, tuple[Citation, ...]]:
-    """What functional labels are called in a text, with their work, and that work; a user's own labels have none."""
-    if labelling not in FUNCTIONAL_LABELLINGS:
-        return labelling, ()
-    known = FUNCTIONAL_LABELLINGS[labelling]
-    return f"{known.title}{in_brackets((known.citation,))}", (known.citation,)
 
 
 def work(citation: Citation) -> Reference:

@@ -11,13 +11,14 @@ from biobgt.atlas import (
     Atlas,
     atlas_of_names,
     load_atlas,
+    named_labelling,
     numbered_atlas,
     recognise_atlas,
 )
 from biobgt.errors import ChoiceNeeded, InputError
 from biobgt.parcellations import others_of_size
 from biobgt.readers import find_atlas, read_atlas
-from biobgt.references import named_labelling, work
+from biobgt.references import work
 
 
 @pytest.mark.parametrize("name", BUNDLED)

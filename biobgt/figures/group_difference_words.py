@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from biobgt.atlas import named_labelling
 from biobgt.figures.attention_words import adjusted_for
 from biobgt.figures.graph_words import estimated_with
 from biobgt.figures.hub_words import hub_words
@@ -9,7 +10,7 @@ from biobgt.figures.modules import module_words
 from biobgt.groups.comparison_options import HUBS, NETWORKS, ComparisonOptions
 from biobgt.modules.module_measures import MODULE_MEASURES
 from biobgt.modules.module_options import ModuleOptions
-from biobgt.references import in_brackets, named_labelling
+from biobgt.references import in_brackets
 
 if TYPE_CHECKING:
     from biobgt.groups.comparison import GroupComparison

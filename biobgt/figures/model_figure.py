@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from biobgt.atlas import named_labelling
 from biobgt.cohort import kind_of_group
 from biobgt.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
 from biobgt.errors import InputError
@@ -16,7 +17,7 @@ from biobgt.figures.figure import Figure
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names, readout_names
 from biobgt.options import Options, option
-from biobgt.references import in_brackets, named_labelling
+from biobgt.references import in_brackets
 from biobgt.wording import TRAINED_ON, is_trained_on
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.atlas import LABELLINGS, PAPER_MODULES
+from biobgt.atlas import LABELLINGS, PAPER_MODULES, named_labelling
 from biobgt.covariate_words import ANY_USUAL_COVARIATE
 from biobgt.errors import InputError
 from biobgt.figures.figure import Figure, registered
@@ -18,7 +18,6 @@ from biobgt.figures.module_groups import ModuleComparisonOptions, changed_module
 from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, named_modules
 from biobgt.modules.module_measures import AMI, MODULE_MEASURES
 from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.references import named_labelling
 from biobgt.wording import counted, listed
 
 if TYPE_CHECKING:
