@@ -5,9 +5,9 @@ is lost: data that was scattered to workers beforehand would be lost with them. 
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from biobgt.errors import InputError
 from biobgt.wording import counted
@@ -54,105 +54,82 @@ def map_on_cluster(
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(f"The Dask scheduler at '{scheduler}' was not reached ({type(error).__name__}).") from None
+    results: dict[int, Result] = {}
+    workers = _Workers(client, scheduler, tell or (lambda _: None))
     # Subjects go with their tasks on purpose: no advice to scatter them.
     with client, client.as_current(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-        job = _Job(client, scheduler, function, items, tell or (lambda _: None))
+        waiting: dict[Future[Result], int] = {}
         try:
-            return job.run(progress)
+            while len(results) < len(items):
+                threads = workers.threads(f"{len(results)} of {counted(len(items), 'subject')}")
+                sent, room = len(results) + len(waiting), _AHEAD * threads + 1 if threads else 0
+                for number in range(sent, min(len(items), len(results) + room)):
+                    waiting[client.submit(function, items[number], pure=False)] = number
+                for future, result in _finished(waiting, len(items)):
+                    results[waiting.pop(future)] = result
+                    if progress is not None:
+                        progress(len(results), len(items))
         except (OSError, CancelledError) as error:  # of the connection: tasks' own errors come as they are
             if client.status == "running":
                 raise
             raise InputError(
-                f"The Dask scheduler at '{scheduler}' was lost ({type(error).__name__}) after {job.done_words()}. "
-                "Start it and the job again."
+                f"The Dask scheduler at '{scheduler}' was lost ({type(error).__name__}) after {len(results)} of "
+                f"{counted(len(items), 'subject')}. Start it and the job again."
             ) from None
+    return [results[number] for number in range(len(items))]
 
 
-class _Job:
-    """Items on their way to workers and back."""
+def _finished(waiting: "Mapping[Future[Result], int]", total: int) -> "Iterator[tuple[Future[Result], Result]]":
+    """The tasks that have ended with their results, or none after a while."""
+    from distributed import KilledWorker, wait
 
-    def __init__(
-        self, client: "Client", scheduler: str, function: Callable[[Any], Any], items: Sequence[Any], tell: Tell
-    ) -> None:
-        self.client, self.scheduler, self.function, self.items, self.tell = client, scheduler, function, items, tell
-        self.results: dict[int, Any] = {}
-        self.waiting: dict[Future[Any], int] = {}
-        self.sent = 0
-        self.workers: dict[str, int] = {}
+    if not waiting:
+        time.sleep(min(LOOK_S, 0.2))
+        return
+    try:
+        ended = wait(list(waiting), timeout=LOOK_S, return_when="FIRST_COMPLETED").done  # type: ignore[no-untyped-call]
+    except TimeoutError:
+        return
+    for future in ended:
+        try:
+            result = future.result(timeout=NO_WORKERS_S)
+        except KilledWorker:
+            raise InputError(
+                f"Subject {waiting[future] + 1} of {total} was given to several workers, and each of them ended while "
+                "it computed: perhaps their memory is too small. Give the workers more memory, or leave it out."
+            ) from None
+        except TimeoutError:
+            if future.status == "error":  # the task's own
+                raise
+            continue  # lost with its worker in the meantime: it is computed again and waited for
+        yield future, result
+
+
+class _Workers:
+    """The workers of a scheduler, looked at now and then."""
+
+    def __init__(self, client: "Client", scheduler: str, tell: Tell) -> None:
+        self.client, self.scheduler, self.tell = client, scheduler, tell
+        self.known: dict[str, int] = {}
         self.looked, self.last_with_workers = -1.0, time.monotonic()
 
-    def run(self, progress: Callable[[int, int], None] | None) -> list[Any]:
-        """Send, fetch and watch the workers until all results are here."""
-        while len(self.results) < len(self.items):
-            self._look_at_workers()
-            self._send()
-            for future in self._finished():
-                self._fetch(future)
-                if progress is not None:
-                    progress(len(self.results), len(self.items))
-        return [self.results[number] for number in range(len(self.items))]
-
-    def done_words(self) -> str:
-        """How many subjects are done."""
-        return f"{len(self.results)} of {counted(len(self.items), 'subject')}"
-
-    def _look_at_workers(self) -> None:
-        """Say which workers were lost since the last look, and give up where there have been none for long."""
+    def threads(self, done: str) -> int:
+        """How many threads they have; says who was lost, and gives up where there has been nobody for long."""
         now = time.monotonic()
         if self.looked >= 0 and now - self.looked < LOOK_S:
-            return
-        before, first, self.looked = self.workers, self.looked < 0, now
-        self.workers = dict(self.client.nthreads())  # type: ignore[no-untyped-call]
-        if lost := sorted(set(before) - set(self.workers)):
+            return sum(self.known.values())
+        before, first, self.looked = self.known, self.looked < 0, now
+        self.known = dict(self.client.nthreads())  # type: ignore[no-untyped-call]
+        if lost := sorted(set(before) - set(self.known)):
             what = "A worker of the cluster was" if len(lost) == 1 else f"{len(lost)} workers of the cluster were"
-            self.tell(
-                f"{what} lost ({', '.join(lost)}) after {self.done_words()}. What was computed there is computed again."
-            )
-        if self.workers:
+            self.tell(f"{what} lost ({', '.join(lost)}) after {done}. What was computed there is computed again.")
+        if self.known:
             self.last_with_workers = now
         elif before or first:
             self.tell(f"The Dask scheduler at '{self.scheduler}' has no workers: waiting {NO_WORKERS_S:g} s for one.")
         elif now - self.last_with_workers >= NO_WORKERS_S:
             raise InputError(
                 f"The Dask scheduler at '{self.scheduler}' has had no workers for {NO_WORKERS_S:g} s; "
-                f"{self.done_words()} are done. Start workers (dask worker {self.scheduler}), then the job again."
+                f"{done} are done. Start workers (dask worker {self.scheduler}), then the job again."
             )
-
-    def _send(self) -> None:
-        room = _AHEAD * sum(self.workers.values()) + 1
-        while self.sent < len(self.items) and len(self.waiting) < room and self.workers:
-            future = self.client.submit(self.function, self.items[self.sent], pure=False)
-            self.waiting[future] = self.sent
-            self.sent += 1
-
-    def _finished(self) -> list["Future[Any]"]:
-        """The tasks that have ended, or none after a while."""
-        from distributed import wait
-
-        if not self.waiting:
-            time.sleep(min(LOOK_S, 0.2))
-            return []
-        try:
-            ended = wait(list(self.waiting), timeout=LOOK_S, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
-            return list(ended.done)
-        except TimeoutError:
-            return []
-
-    def _fetch(self, future: "Future[Any]") -> None:
-        """Take a result; one that was lost with its worker in the meantime is computed again and waited for."""
-        from distributed import KilledWorker
-
-        number = self.waiting[future]
-        try:
-            result = future.result(timeout=NO_WORKERS_S)
-        except KilledWorker:
-            raise InputError(
-                f"Subject {number + 1} of {len(self.items)} was given to several workers, and each of them ended while "
-                "it computed: perhaps their memory is too small. Give the workers more memory, or leave it out."
-            ) from None
-        except TimeoutError:
-            if future.status == "error":  # the task's own
-                raise
-            return
-        del self.waiting[future]
-        self.results[number] = result
+        return sum(self.known.values())
