@@ -2,7 +2,8 @@
 
 A browser sends the name under which it reached the server (``Host``) and the site whose page asks (``Origin``). Both
 are checked for every request: a page of another site, or a foreign name that was made to point to this machine (DNS
-rebinding), could else read what is loaded. Nothing here opens a connection or knows of Streamlit.
+rebinding), could else read what is loaded. Streamlit itself looks at the origin of websockets alone, and at no host.
+Nothing here opens a connection or knows of Streamlit.
 """
 
 import hashlib

@@ -4,7 +4,8 @@ The libraries underneath can crash, loop or fill the memory on damaged files, an
 reading process has limits on memory, computing time and output, and a deadline; one that dies is one refused file.
 Processes stay warm between files, a few at most, and are used by all threads. After a file that a library could not
 read the process is replaced, so that nothing of it touches the next one. Windows has no limits on memory and computing
-time; there, the deadline and the checks of declared sizes hold.
+time; there, the deadline and the checks of declared sizes hold. Pools of processes (multiprocessing, pebble) unpickle
+what a process sends, so that a file that took it over could run code here, and they hand it the whole environment.
 """
 
 import atexit
