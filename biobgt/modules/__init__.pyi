@@ -1,16 +1,13 @@
 from .blocks import ModuleBlocks, module_blocks, module_contrast
 from .consensus import (
     ConsensusPartition,
-    agreement_matrix,
-    chance_agreement,
     combine_partitions,
     consensus_modules,
-    group_modules,
 )
 from .finding import SubjectModules, find_modules, measure_modules
 from .label_agreement import ModuleAgreement, compare_modules, module_agreement
 from .louvain import louvain_modules, modularity, resolution_sweep
-from .matching import match_across, match_modules
+from .matching import match_modules
 from .module_measures import MODULE_MEASURES, REGION_MEASURES, ModuleMeasure
 from .module_options import HUB_Z, ModuleOptions
 from .partition import UNASSIGNED, Partition, canonical_labels
@@ -34,17 +31,13 @@ __all__ = [
     "Segregation",
     "SmallWorld",
     "SubjectModules",
-    "agreement_matrix",
     "canonical_labels",
-    "chance_agreement",
     "combine_partitions",
     "compare_modules",
     "consensus_modules",
     "find_modules",
-    "group_modules",
     "guimera_amaral_role",
     "louvain_modules",
-    "match_across",
     "match_modules",
     "measure_modules",
     "modularity",

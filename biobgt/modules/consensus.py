@@ -6,7 +6,7 @@ than chance is dropped, the rest is partitioned many times, and this repeats unt
 when the partitions do not become one, and fails when no agreement is left.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from biobgt.errors import InputError
 from biobgt.graph import Graph, graph_weights
-from biobgt.modules.louvain import louvain_modules, louvain_runs, modularity
+from biobgt.modules.louvain import louvain_runs, modularity
 from biobgt.modules.module_options import ModuleOptions
 from biobgt.modules.mutual_information import mutual_information
 from biobgt.modules.partition import UNASSIGNED, Labels, Partition, canonical_labels, check_count, module_labels
@@ -87,49 +87,6 @@ def consensus_modules(
     return found.as_partition(q=q, resolution=resolution, seed=seed, signed=signed)
 
 
-def group_modules(
-    graphs: Iterable[Graph],
-    *,
-    resolution: float = ModuleOptions.resolution,
-    runs: int = ModuleOptions.runs,
-    seed: int = 0,
-    threshold: float | None = None,
-) -> ConsensusPartition:
-    """Modules that a group's subjects agree on: partition every subject, then take the consensus.
-
-    Parameters
-    ----------
-    graphs : iterable of BrainGraph or ndarray, shape (n_regions, n_regions)
-        One a subject, all of the same regions; at least 2.
-    resolution : float
-    runs : int
-        Louvain runs per subject; the best is kept. Subject i (from 0) is
-        ``louvain_modules(graph, resolution=..., runs=runs, seed=seed + i)``.
-    seed : int
-    threshold : float, optional
-        See :func:`combine_partitions`.
-
-    Returns
-    -------
-    ConsensusPartition
-        Its ``q`` is the mean over subjects of the modularity of the group's modules on the subject's graph.
-    """
-    weights = [graph_weights(graph) for graph in graphs]
-    check_count("graphs of a group", len(weights), least=2)
-    partitions = [
-        louvain_modules(subject, resolution=resolution, runs=runs, seed=seed + i) for i, subject in enumerate(weights)
-    ]
-    found = _combine(_stacked(partitions), threshold, seed)
-    qualities = [modularity(subject, found.labels, resolution=resolution) for subject in weights]
-    known = [q for q in qualities if np.isfinite(q)]
-    return found.as_partition(
-        q=float(np.mean(known)) if known else float("nan"),
-        resolution=resolution,
-        seed=seed,
-        signed=any(partition.signed for partition in partitions),
-    )
-
-
 def combine_partitions(
     partitions: Sequence[Labels], *, threshold: float | None = None, seed: int = 0
 ) -> ConsensusPartition:
@@ -140,8 +97,8 @@ def combine_partitions(
     partitions : sequence of Partition or of labels, length n_regions
         At least 2.
     threshold : float, optional
-        Agreement below this share of the partitions is dropped. None: the agreement expected by chance, see
-        :func:`chance_agreement`.
+        Agreement below this share of the partitions is dropped. None: the agreement expected if every
+        partition kept its module sizes and was otherwise shuffled.
     seed : int
 
     Returns
@@ -155,34 +112,6 @@ def combine_partitions(
     found = _combine(_stacked(partitions), threshold, seed)
     signed = any(isinstance(partition, Partition) and partition.signed for partition in partitions)
     return found.as_partition(q=float("nan"), resolution=float("nan"), seed=seed, signed=signed)
-
-
-def agreement_matrix(partitions: Sequence[Labels]) -> NDArray[np.float64]:
-    """Share of partitions that put two regions in the same module.
-
-    A region in no module agrees with nobody in that partition.
-
-    Parameters
-    ----------
-    partitions : sequence of Partition or of labels, length n_regions
-
-    Returns
-    -------
-    ndarray, shape (n_regions, n_regions)
-        Symmetric, between 0 and 1, with a zero diagonal.
-    """
-    check_count("partitions", len(partitions), least=1)
-    return _agreement(_stacked(partitions))
-
-
-def chance_agreement(partitions: Sequence[Labels]) -> float:
-    """Expected agreement of two regions if every partition kept its module sizes and was otherwise shuffled.
-
-    For module sizes n_m of N regions it is the mean over partitions of Σ_m n_m(n_m − 1) / N(N − 1), the mean of the
-    permutation null of Bassett et al. (2013) without drawing it.
-    """
-    check_count("partitions", len(partitions), least=1)
-    return _chance(_stacked(partitions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +177,11 @@ def _agreement(labels: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _chance(labels: NDArray[np.int64]) -> float:
+    """Expected agreement of two regions if every partition kept its module sizes and was otherwise shuffled.
+
+    For module sizes n_m of N regions it is the mean over partitions of Σ_m n_m(n_m − 1) / N(N − 1), the mean of the
+    permutation null of Bassett et al. (2013) without drawing it.
+    """
     n_regions = labels.shape[1]
     sizes = [np.bincount(run)[1:] for run in labels]
     together = [float((size * (size - 1.0)).sum()) for size in sizes]

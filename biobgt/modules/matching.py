@@ -5,13 +5,10 @@ numbers of those modules of another with which they share the most regions in to
 Kuhn 1955), one to one.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from biobgt.errors import InputError
 from biobgt.modules.partition import UNASSIGNED, Labels, canonical_labels, module_labels
 
 
@@ -35,48 +32,15 @@ def match_modules(labels: Labels, reference: Labels) -> NDArray[np.int64]:
     [1, 1, 2, 2]
     """
     reference = module_labels(reference)
-    labels = module_labels(labels, len(reference))
-    return _matched(labels, reference, first_new=int(reference.max(initial=0)) + 1)
-
-
-def match_across(partitions: Sequence[Labels], reference: Labels | None = None) -> NDArray[np.int64]:
-    """Number the modules of many partitions alike.
-
-    Parameters
-    ----------
-    partitions : sequence of Partition or of labels, length n_regions
-        Subjects, groups, or resolutions in order.
-    reference : Partition or sequence of int, optional
-        With a reference each partition is matched to it; a number above all of the reference then means "not in the
-        reference", and is not the same module in two partitions. Without one each is matched to the one before
-        it, and a new module takes a number that was never used: right for a sweep of resolutions.
-
-    Returns
-    -------
-    ndarray of int, shape (n_partitions, n_regions)
-    """
-    if not partitions:
-        raise InputError("There is no partition to match.")
-    if reference is not None:
-        return np.stack([match_modules(labels, reference) for labels in partitions])
-    matched = [module_labels(partitions[0])]
-    highest = int(matched[0].max(initial=0))
-    for partition in partitions[1:]:
-        labels = module_labels(partition, len(matched[0]))
-        matched.append(_matched(labels, matched[-1], first_new=highest + 1))
-        highest = max(highest, int(matched[-1].max(initial=0)))
-    return np.stack(matched)
-
-
-def _matched(labels: NDArray[np.int64], reference: NDArray[np.int64], *, first_new: int) -> NDArray[np.int64]:
     # In canonical order, so that a tie does not depend on the numbers the modules came with.
-    labels = canonical_labels(labels)
+    labels = canonical_labels(module_labels(labels, len(reference)))
     modules = range(1, int(labels.max(initial=0)) + 1)
     numbers = np.unique(reference[reference != UNASSIGNED]).tolist()
     shared = np.array([[((labels == m) & (reference == r)).sum() for r in numbers] for m in modules])
     shared = shared.reshape(len(modules), len(numbers))
     rows, columns = linear_sum_assignment(shared, maximize=True)
     new_number = {modules[i]: numbers[j] for i, j in zip(rows, columns, strict=True) if shared[i, j] > 0}
+    first_new = int(reference.max(initial=0)) + 1
     left = [module for module in modules if module not in new_number]
     new_number |= {module: first_new + i for i, module in enumerate(left)}
     matched = np.full(len(labels), UNASSIGNED, dtype=np.int64)

@@ -3,20 +3,16 @@ import warnings
 import bct
 import numpy as np
 import pytest
-from module_graphs import bridged_cliques, random_weights, ring_of_cliques
+from module_graphs import random_weights, ring_of_cliques
 from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt.errors import InputError
 from biobgt.modules import (
-    agreement_matrix,
     canonical_labels,
-    chance_agreement,
     combine_partitions,
     consensus,
     consensus_modules,
-    group_modules,
     louvain_modules,
-    modularity,
 )
 
 CLIQUES = [module for module in range(1, 7) for _ in range(5)]
@@ -27,7 +23,7 @@ def noisy(weights, seed, amount=0.3):
 
 
 def test_agreement_by_hand():
-    agreement = agreement_matrix([[1, 1, 2, 0, 0], [1, 1, 1, 0, 0]])
+    agreement = combine_partitions([[1, 1, 2, 0, 0], [1, 1, 1, 0, 0]]).agreement
     expected = np.zeros((5, 5))  # two regions in no module do not agree with one another
     expected[:3, :3] = [[0, 1, 0.5], [1, 0, 0.5], [0.5, 0.5, 0]]
     assert (agreement == expected).all()
@@ -38,17 +34,17 @@ def test_agreement_as_in_bctpy():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # bctpy sums a generator
         expected = bct.agreement(labels.T) / 6
-    assert agreement_matrix(list(labels)) == pytest.approx(expected)
+    assert combine_partitions(list(labels)).agreement == pytest.approx(expected)
 
 
 def test_chance_agreement_is_the_mean_over_shuffles():
     labels = [[1, 1, 1, 2, 2, 3, 0], [1, 1, 2, 2, 3, 3, 3]]
     rng = np.random.default_rng(0)
     pairs = ~np.eye(7, dtype=bool)
-    shuffled = [agreement_matrix([rng.permutation(part) for part in labels])[pairs].mean() for _ in range(2000)]
+    shuffled = combine_partitions([rng.permutation(part) for part in labels])
     # Shuffling moves no pair in or out of a module, so each shuffle has the expected mean exactly.
-    assert shuffled == pytest.approx([chance_agreement(labels)] * 2000)
-    assert chance_agreement(labels) == pytest.approx(((6 + 2) + (2 + 2 + 6)) / 2 / 42)
+    assert shuffled.agreement[pairs].mean() == pytest.approx(combine_partitions(labels).threshold)
+    assert shuffled.threshold == pytest.approx(((6 + 2) + (2 + 2 + 6)) / 2 / 42)
 
 
 def test_consensus_of_a_ring_of_cliques():
@@ -120,34 +116,7 @@ def test_a_consensus_that_does_not_come_ends_and_says_so(monkeypatch):
     assert partition.n_modules > 1
 
 
-def test_group_of_noisy_subjects():
-    truth = ring_of_cliques(6, 5)
-    subjects = [noisy(truth, seed, amount=1.5) for seed in range(12)]
-    alone = [adjusted_mutual_info_score(louvain_modules(subject, runs=1).labels, CLIQUES) for subject in subjects]
-    group = group_modules(subjects, runs=2)
-    assert np.mean(alone) < 0.9
-    assert group.labels.tolist() == CLIQUES
-    assert group.n_partitions == 12
-    assert group.q == pytest.approx(np.mean([modularity(subject, CLIQUES) for subject in subjects]))
-
-
-def test_group_subjects_can_be_made_again():
-    subjects = [noisy(bridged_cliques(), seed, amount=1.0) for seed in range(3)]
-    group = group_modules(iter(subjects), runs=3, seed=5, resolution=1.1)
-    partitions = [louvain_modules(subjects[i], runs=3, seed=5 + i, resolution=1.1) for i in range(3)]
-    assert (group.agreement == agreement_matrix(partitions)).all()
-    assert (group.labels == combine_partitions(partitions, seed=5).labels).all()
-
-
-def test_a_group_with_an_empty_subject():
-    group = group_modules([bridged_cliques(), bridged_cliques(), np.zeros((8, 8))])
-    assert group.labels.tolist() == [1] * 4 + [2] * 4
-    assert np.isfinite(group.q)
-
-
 def test_bad_input():
-    with pytest.raises(InputError, match="number of graphs of a group is 1"):
-        group_modules([bridged_cliques()])
     with pytest.raises(InputError, match="number of partitions is 1"):
         combine_partitions([[1, 2]])
     with pytest.raises(InputError, match="2 and 3 regions"):

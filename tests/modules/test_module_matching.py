@@ -6,7 +6,7 @@ from hypothesis import given
 from module_graphs import label_pairs
 
 from biobgt.errors import InputError
-from biobgt.modules import canonical_labels, match_across, match_modules
+from biobgt.modules import canonical_labels, match_modules
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,6 @@ def test_no_other_numbering_shares_more(pair):
     assert (match_modules(labels, reference) == reference).sum() == best
 
 
-def test_a_sweep_never_uses_a_number_again():
-    sweep = [[1, 1, 1, 1], [1, 1, 2, 2], [1, 1, 1, 1], [1, 1, 2, 3]]
-    assert match_across(sweep).tolist() == [[1, 1, 1, 1], [1, 1, 2, 2], [1, 1, 1, 1], [1, 1, 3, 4]]
-
-
-def test_all_to_one_reference():
-    matched = match_across([[1, 1, 2, 2], [2, 2, 1, 1]], reference=[7, 7, 8, 8])
-    assert matched.tolist() == [[7, 7, 8, 8], [7, 7, 8, 8]]
-
-
 def test_bad_input():
     with pytest.raises(InputError, match="3 module labels for 2 regions"):
         match_modules([1, 2, 3], [1, 2])
-    with pytest.raises(InputError, match="no partition to match"):
-        match_across([])

@@ -17,7 +17,7 @@ def graph(rng):
     return BrainGraph(upper + upper.T, load_atlas("aal90"), simulated=True)
 
 
-@pytest.mark.parametrize("name", ["louvain_modules", "consensus_modules", "group_modules", "resolution_sweep"])
+@pytest.mark.parametrize("name", ["louvain_modules", "consensus_modules", "resolution_sweep"])
 def test_runs_and_seed_have_one_default(name):
     parameters = signature(getattr(modules, name)).parameters
     assert (parameters["runs"].default, parameters["seed"].default) == (ModuleOptions().runs, ModuleOptions().seed)
