@@ -14,7 +14,7 @@ from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.connectome import cohort_graphs, subject_connectivity
 from biobgt.figures import HubCurves, order_regions
 from biobgt.figures.group_behind import GroupBehind
-from biobgt.groups import compare_attention, compare_groups, group_means
+from biobgt.groups import compare_attention, compare_groups
 from biobgt.groups.covariates import overall_connectivity
 from biobgt.hubs.group_curves import group_curves, measure_curves
 from biobgt.model.group_results import load_groups
@@ -72,13 +72,6 @@ def _modules(cohort: Cohort) -> dict[str, object]:
     return {"groups": found.groups, "p": different.p, "within": different.within, "n": {sum(different.n_subjects)}}
 
 
-def _means(cohort: Cohort) -> dict[str, object]:
-    values = np.stack([subject_connectivity(subject) for subject in cohort])
-    found = group_means(values, [subject.group for subject in cohort], subjects=cohort.persons)
-    means = {f"{name} {group}": getattr(one, name) for group, one in found.items() for name in ("mean", "sd")}
-    return {**means, "n": {sum(one.n for one in found.values())}}
-
-
 def _tests(cohort: Cohort) -> dict[str, object]:
     values = np.stack([subject_connectivity(subject)[0, 1:3] for subject in cohort])
     groups = [subject.group for subject in cohort]
@@ -100,7 +93,7 @@ def _attention(cohort: Cohort) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("measure", [_curves, _hubs, _modules, _means, _tests, _attention])
+@pytest.mark.parametrize("measure", [_curves, _hubs, _modules, _tests, _attention])
 def test_six_people_of_four_runs_are_six(measure: Callable[[Cohort], dict[str, object]]) -> None:
     alone, copied = measure(_six()), measure(_copied())
     assert alone["n"] == copied["n"] == {6}

@@ -19,11 +19,11 @@ from biobgt.cli.screen import progress_bar
 from biobgt.cohort import Cohort
 from biobgt.cohort_tables import analyse_modules
 from biobgt.graph import ConnectomeSettings
-from biobgt.groups import group_means
 from biobgt.groups.cohort_features import CohortFeatures, compare_features
 from biobgt.groups.covariates import complete_covariates
 from biobgt.modules import compare_modules, module_agreement
 from biobgt.modules.module_options import ModuleOptions
+from biobgt.people import average_by_person
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent
@@ -96,11 +96,13 @@ def group_spread(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
         Of :class:`biobgt.cohort_tables.CohortModules`: one row per subject, in the order of the cohort.
     cohort : Cohort
     """
-    values, groups = summary[list(MEASURES)].to_numpy(float), [subject.group for subject in cohort]
-    means = group_means(values, groups, subjects=cohort.persons)
+    values, persons = summary[list(MEASURES)].to_numpy(float), np.array(cohort.persons)
     columns: dict[str, object] = {"measure": list(MEASURES)}
     for group in GROUPS:
-        columns |= {f"{group} mean": means[group].mean, f"{group} sd": means[group].sd, f"n {group}": means[group].n}
+        rows = [subject.group == group for subject in cohort]
+        each = average_by_person(values[rows], persons[rows].tolist())
+        mean, sd = each.mean(axis=0), each.std(axis=0, ddof=1)
+        columns |= {f"{group} mean": mean, f"{group} sd": sd, f"n {group}": len(each)}
     return pd.DataFrame(columns)
 
 
