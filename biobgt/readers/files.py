@@ -33,24 +33,25 @@ def read_file(
     if reader is None:
         readable = ", ".join(sorted(readable_suffixes()))
         raise InputError(f"Files ending in '{suffix_of(path) or path.name}' are not read. Readable: {readable}.")
-    _check_content(path, reader)
-    return reader.read(path, Asked(options, atlas, root))
-
-
-def describe_source(path: Path, *, name: str) -> Source:
-    """Record where numbers came from; the hash is over the whole file."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Source(file=name, n_bytes=path.stat().st_size, sha256=digest, reader=suffix_of(path).lstrip("."))
-
-
-def _check_content(path: Path, reader: Reader) -> None:
-    n_bytes, suffix = path.stat().st_size, suffix_of(path)
+    n_bytes = path.stat().st_size
     if n_bytes == 0:
         raise InputError("The file is empty.")
     current_limits().check(reader.limit, n_bytes, "The file")
     with path.open("rb") as file:
-        start = file.read(8)
+        _check_beginning(file.read(8), suffix_of(path), reader)
+        file.seek(0)
+        return reader.read(path, Asked(file, options, atlas, root))
+
+
+def describe_source(path: Path, *, name: str, sha256: str = "") -> Source:
+    """Record where numbers came from; the hash is over the whole file, which is read where it is not known yet."""
+    if not sha256:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Source(file=name, n_bytes=path.stat().st_size, sha256=sha256, reader=suffix_of(path).lstrip("."))
+
+
+def _check_beginning(start: bytes, suffix: str, reader: Reader) -> None:
     if start.startswith(_PICKLE_STARTS):
         raise InputError(
             "The file is a Python pickle, which can run code when opened and is never loaded. "

@@ -15,7 +15,7 @@ from biobgt.cohort import Refusal
 from biobgt.limits import current_limits
 from biobgt.readers.file_names import FoundFile, printable, subject_ids
 from biobgt.readers.formats import is_image, reader_of, suffix_of
-from biobgt.readers.phenotype_search import holds_phenotypes
+from biobgt.readers.phenotype_search import TableSearch
 from biobgt.wording import counted
 
 _PHENOTYPES = re.compile(r"participants\.tsv|.*(?:phenotypic|phenotype|phenotypes).*\.(?:csv|tsv|xlsx)", re.IGNORECASE)
@@ -44,12 +44,16 @@ class FoundFolder:
     notes: tuple[str, ...]
 
 
-def look_through(folder: Path, *, pattern: str | None = None, name: str | None = None) -> FoundFolder:
+def look_through(
+    folder: Path, search: TableSearch, *, pattern: str | None = None, name: str | None = None
+) -> FoundFolder:
     """Sort a folder's files into data, phenotypes, archives, refused and left aside.
 
     Parameters
     ----------
     folder : Path
+    search : TableSearch
+        Tells tables of phenotypes.
     pattern : str, optional
         Read only files whose name, or whose path within the folder, fits (``*_cc200*``).
     name : str, optional
@@ -81,7 +85,7 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
             refused.append(Refusal(printable(found.name), "It is a pipe, a socket or a device and no file. Remove it."))
         elif suffix_of(path) == ".zip":
             archives.append(found)
-        elif _PHENOTYPES.fullmatch(path.name) or _may_be_phenotypes(path):
+        elif _PHENOTYPES.fullmatch(path.name) or _may_be_phenotypes(path, search):
             phenotypes.append(found)
         elif _holds_data(path, found.name, pattern):
             data.append(found)
@@ -94,8 +98,8 @@ def look_through(folder: Path, *, pattern: str | None = None, name: str | None =
     return FoundFolder(tuple(kept), tuple(phenotypes), tuple(archives), tuple(refused), tuple(notes))
 
 
-def _may_be_phenotypes(path: Path) -> bool:
-    return not _BESIDE_THE_DATA.fullmatch(path.name) and holds_phenotypes(path)
+def _may_be_phenotypes(path: Path, search: TableSearch) -> bool:
+    return not _BESIDE_THE_DATA.fullmatch(path.name) and search.holds_phenotypes(path)
 
 
 def _all_within(folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ reader says whether it does.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from biobgt.readers.arrays import read_hdf5, read_mat, read_npy, read_npz
 from biobgt.readers.cifti import read_cifti
@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """How a file shall be read: the user's word, the atlas where it is known, and the folder that the user named."""
+    """How a file shall be read: the user's word, the atlas where it is known, and the folder that the user named.
 
+    ``file`` is the file, open at its beginning, for readers that take its bytes.
+    """
+
+    file: BinaryIO
     options: "ReadOptions"
     atlas: "Atlas | None" = None
     root: Path | None = None
@@ -76,7 +80,7 @@ class Reader:
 
 
 def _text(path: Path, asked: Asked) -> list[Reading]:
-    return [read_text(path, header=asked.options.header)]
+    return [read_text(asked.file, header=asked.options.header)]
 
 
 def _image(path: Path, asked: Asked) -> list[Reading]:

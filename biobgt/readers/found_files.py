@@ -16,7 +16,7 @@ from biobgt.readers.guarding import one_refused_file
 from biobgt.readers.hemispheres import file_of_other_side, side_of
 from biobgt.readers.label_tables import is_label_table
 from biobgt.readers.phenotype_joining import JoinedPhenotypes
-from biobgt.readers.phenotype_search import column_of_subjects, holds_phenotypes
+from biobgt.readers.phenotype_search import TableSearch
 from biobgt.readers.phenotypes import Phenotypes, read_phenotypes
 from biobgt.readers.read_options import ReadOptions
 from biobgt.wording import counted
@@ -43,6 +43,7 @@ class Found:
     refused: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unpacked: UnpackedSoFar = field(default_factory=UnpackedSoFar)
+    search: TableSearch = field(default_factory=TableSearch)
 
 
 def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Found:
@@ -80,7 +81,7 @@ def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Fo
                 found.notes.append(f"Read as names of regions: {printable(path.name)}.")
             elif is_surface_labels(path):
                 found.notes.append(f"Read as labels of vertices: {printable(path.name)}.")
-            elif holds_phenotypes(path):
+            elif found.search.holds_phenotypes(path):
                 found.phenotypes.append(FoundTable(file))
             else:
                 found.data.append(file)
@@ -102,7 +103,7 @@ def _look_into(
 
     ``within`` is the archive's place among the user's files, which goes before the names of the files in it.
     """
-    inside = look_through(folder, pattern=options.pattern, name=name)
+    inside = look_through(folder, found.search, pattern=options.pattern, name=name)
     prefix = f"{within}/" if within else ""
     found.data += [replace(file, name=prefix + file.name) for file in inside.data]
     found.phenotypes += [FoundTable(replace(file, name=prefix + file.name)) for file in inside.phenotypes]
@@ -140,13 +141,14 @@ def _join_hemispheres(found: Found) -> None:
 
 def _set_tables_aside(found: Found) -> None:
     """Take the tables whose rows are the subjects at hand out of the data, and find their columns of ids."""
-    subjects = subject_ids(found.data)
+    subjects, column_of_subjects = subject_ids(found.data), found.search.column_of_subjects
     tables = [FoundTable(file, column_of_subjects(file.path, subjects)) for file in found.data]
     of_people = [table for table in tables if table.id_column is not None]
     aside = {table.file for table in of_people}
     found.data = [file for file in found.data if file not in aside]
     known = [FoundTable(table.file, column_of_subjects(table.file.path, subjects)) for table in found.phenotypes]
     found.phenotypes = [*known, *of_people]
+    found.search = TableSearch()  # forgets what it kept: the data are read next
 
 
 def read_found_phenotypes(named: str | Path | None, found: Found) -> Phenotypes | None:

@@ -163,7 +163,20 @@ def read_words(path: Path, limits: Limits, what: str) -> str:
         The subject of a refusal's sentence.
     """
     limits.check("table_bytes", path.stat().st_size, what)
-    data = path.read_bytes()
+    return text_of_table(path.read_bytes(), limits, what)
+
+
+def text_of_table(data: bytes, limits: Limits, what: str) -> str:
+    """Decode the text of a table with a header, unless it is larger than such a table may be.
+
+    Parameters
+    ----------
+    data : bytes
+    limits : Limits
+    what : str
+        The subject of a refusal's sentence.
+    """
+    limits.check("table_bytes", len(data), what)
     try:
         check_lines(data, limits, "The file")
         text = decode(data)

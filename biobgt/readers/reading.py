@@ -55,6 +55,8 @@ class Reading:
         The label table that gave the names, where the file itself has none.
     options : mapping
         How the file was read (separator, variable, ...), for the provenance.
+    sha256 : str
+        Of the file, where its reader had all of it at once.
     """
 
     values: NDArray[np.float64]
@@ -67,6 +69,7 @@ class Reading:
     file_name: FileName | None = None
     names_from: str | None = None
     options: Mapping[str, str | float | bool] = field(default_factory=dict)
+    sha256: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,7 @@ def _read_one(
             readings = read_file(file.path, options, atlas, root=file.root)
             _check_named_regions(readings)
             names = _name_each(subject, readings)
-            source = describe_source(file.path, name=file.name)
+            source = describe_source(file.path, name=file.name, sha256=readings[0].sha256 if readings else "")
     except InputError as error:
         return [Problem(printable(file.name), printable(subject), error)]
     file_name = _file_name(file, options)

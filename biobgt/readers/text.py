@@ -4,11 +4,11 @@
 cannot be parsed the line and the cell are looked for, so that the user can find them too.
 """
 
+import hashlib
 import math
 from io import StringIO
 from itertools import chain
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,10 @@ _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe
 _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # all marks at which str.splitlines cuts
 
 
-def read_text(path: Path, *, header: Header | None = None) -> Reading:
+def read_text(file: BinaryIO, *, header: Header | None = None) -> Reading:
     """Read one subject's table of numbers; ``header`` is the user's word on whether its first line is one."""
-    data = path.read_bytes()
+    data = file.read()
+    digest = hashlib.sha256(data).hexdigest()
     check_lines(data, current_limits(), "The file")
     text = decode(data)
     del data
@@ -49,6 +50,7 @@ def read_text(path: Path, *, header: Header | None = None) -> Reading:
         row_names=layout.row_names,
         simulated=layout.simulated,
         options=options,
+        sha256=digest,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from biobgt import ChoiceNeeded, InputError, read_cohort
 from biobgt.atlas import load_atlas
-from biobgt.readers.phenotype_search import column_of_subjects, holds_phenotypes
+from biobgt.readers.phenotype_search import TableSearch
 
 REGIONS = ["A", "B", "C", "D"]
 GROUPS = {"sub-01": "NC", "sub-02": "ASD", "sub-03": "ASD"}
@@ -113,15 +113,15 @@ def test_a_table_alone_gets_a_sentence(tmp_path):
 )
 def test_what_is_no_phenotype_table(tmp_path, text):
     (tmp_path / "x.csv").write_text(text)
-    assert not holds_phenotypes(tmp_path / "x.csv")
-    assert column_of_subjects(tmp_path / "x.csv", list(GROUPS)) is None
+    assert not TableSearch().holds_phenotypes(tmp_path / "x.csv")
+    assert TableSearch().column_of_subjects(tmp_path / "x.csv", list(GROUPS)) is None
 
 
 def test_row_numbers_are_not_the_subjects_named_by_numbers(tmp_path):
     (tmp_path / "1.csv").write_text("scan,A,B\n" + "\n".join(f"{i},{i % 3}.5,{i % 4}.25" for i in range(1, 9)))
-    assert column_of_subjects(tmp_path / "1.csv", ["1", "2", "3"]) is None
+    assert TableSearch().column_of_subjects(tmp_path / "1.csv", ["1", "2", "3"]) is None
     (tmp_path / "t.csv").write_text("nr,sex,a\n1,M,0.5\n2,F,0.1\n")
-    assert column_of_subjects(tmp_path / "t.csv", ["1", "2", "3"]) == "nr"
+    assert TableSearch().column_of_subjects(tmp_path / "t.csv", ["1", "2", "3"]) == "nr"
 
 
 def test_a_slip_in_a_table_of_numbers_is_still_said_by_line(tmp_path):

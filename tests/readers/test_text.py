@@ -1,5 +1,7 @@
 """Text tables, as releases and labs write them, and as they should not be written."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,9 +17,7 @@ VALUES = np.array([[1.5, -2.25, 3.0], [0.5, 1e-3, -7.0], [9.0, 8.0, 7.125]])
 
 
 def read(tmp_path, content: str | bytes, name: str = "s.csv"):
-    path = tmp_path / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_text(path)
+    return read_text(io.BytesIO(content.encode() if isinstance(content, str) else content))
 
 
 def lines(separator: str, values: np.ndarray = VALUES) -> list[str]:
@@ -72,8 +72,8 @@ def test_whole_numbers_under_numbers_that_count_are_a_question(tmp_path):
     with pytest.raises(ChoiceNeeded) as caught:
         read(tmp_path, content)
     assert caught.value.option == "header"
-    assert read_text(tmp_path / "s.csv", header="no").values.shape == (3, 5)
-    assert read_text(tmp_path / "s.csv", header="yes").values.shape == (2, 5)
+    assert read_text(io.BytesIO(content.encode()), header="no").values.shape == (3, 5)
+    assert read_text(io.BytesIO(content.encode()), header="yes").values.shape == (2, 5)
 
 
 @pytest.mark.parametrize("index_name", ["", "ROI", "Time (s)", "scan"])
@@ -232,9 +232,7 @@ def test_any_table_we_write_we_read_back(tmp_path_factory, values, separator, he
     assume(len(values) < 5 or not np.allclose(np.diff(values[:, 0]), values[1, 0] - values[0, 0]))  # so does a clock
     names = [f"region{chr(97 + i)}" for i in range(values.shape[1])]
     rows = [separator.join(names)] * header + lines(separator, values)
-    path = tmp_path_factory.mktemp("text") / "s.txt"
-    path.write_bytes(end.join(rows).encode(encoding))
-    reading = read_text(path)
+    reading = read_text(io.BytesIO(end.join(rows).encode(encoding)))
     np.testing.assert_array_equal(reading.values, values)
     assert reading.region_names == (tuple(names) if header else None)
 
