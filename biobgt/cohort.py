@@ -78,7 +78,7 @@ class Subject:
     ----------
     id : str
     series : ndarray, shape (n_timepoints, n_regions), or None
-        Finite; a region without signal is all zero.
+        Finite, and read-only, since results of them are kept; a region without signal is all zero.
     connectivity : ndarray, shape (n_regions, n_regions), or None
         Finite and symmetric; its diagonal is as brought, or zero where that was not finite.
     missing_regions : tuple of int
@@ -107,6 +107,10 @@ class Subject:
     def __post_init__(self) -> None:
         if (self.series is None) == (self.connectivity is None):
             raise ValueError("A subject has either series or connectivity.")
+        if self.series is not None and self.series.flags.writeable:
+            series = self.series.view()
+            series.flags.writeable = False
+            object.__setattr__(self, "series", series)
         object.__setattr__(self, "id", without_controls(self.id))
         object.__setattr__(self, "group", self.group and without_controls(self.group))
 

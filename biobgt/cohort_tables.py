@@ -55,6 +55,8 @@ class CohortHubs:
         One row per subject and measure: how alike the halves of its recording are, see
         :func:`biobgt.hubs.split_half.compare_halves`, or in ``why_not`` why they were not measured. Empty where
         halves were not asked for.
+    mean_connectivity : mapping of str to float
+        Each subject's mean over all pairs of regions with signal.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -62,6 +64,7 @@ class CohortHubs:
     agreement: pd.DataFrame
     summary: pd.DataFrame
     halves: pd.DataFrame
+    mean_connectivity: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +134,8 @@ def analyse_hubs(
     agreement = pd.concat([found.agreement for found in results], ignore_index=True)
     summary = _agreement_summary(agreement, options)
     halves = pd.concat([found.halves for found in results], ignore_index=True)
-    return CohortHubs(tables, _group_hubs(cohort, tables), agreement, summary, halves)
+    means = {subject.id: found.mean_connectivity for subject, found in zip(cohort, results, strict=True)}
+    return CohortHubs(tables, _group_hubs(cohort, tables), agreement, summary, halves, means)
 
 
 def analyse_modules(
@@ -252,11 +256,12 @@ class _OneSubject:
 
 @dataclass(frozen=True, eq=False)
 class _SubjectHubs:
-    """One subject's hub table, its agreement, and how alike the halves of its recording are."""
+    """One subject's hub table, its agreement, how alike the halves of its recording are, and its mean connectivity."""
 
     table: pd.DataFrame
     agreement: pd.DataFrame
     halves: pd.DataFrame
+    mean_connectivity: float
 
 
 def _ask(job: _OneSubject, *, question: Callable[[Measured], Result]) -> tuple[Result, str]:
@@ -308,7 +313,8 @@ def _subject_hubs(measured: Measured, *, options: HubAnalysisOptions) -> _Subjec
         "gamma": options.gamma,
     }
     agreement = pd.DataFrame([{**where, **row} for row in rows])
-    return _SubjectHubs(table, agreement, _subject_halves(measured, options) if options.halves else pd.DataFrame())
+    halves = _subject_halves(measured, options) if options.halves else pd.DataFrame()
+    return _SubjectHubs(table, agreement, halves, measured.mean_connectivity()[0])
 
 
 def _subject_halves(measured: Measured, options: HubAnalysisOptions) -> pd.DataFrame:

@@ -7,7 +7,9 @@ Two steps, both explicit: an *estimator* turns series into a symmetric matrix, t
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import get_args
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,7 @@ from biobgt.series_covariance import (
 
 # arctanh(1) is infinite: correlations are held this far inside ±1 (Fisher z of about 7.25).
 _LARGEST_CORRELATION = 1 - 1e-6
+_RECENT_BYTES = 2**26  # 200 matrices of 200 regions, 8 of 1000
 
 
 def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
@@ -87,6 +90,38 @@ def fisher_z(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
     return z
 
 
+class _RecentMatrices:
+    """The newest connectivity matrices, so that whoever asks for one next gets it and does not estimate it again.
+
+    A matrix is known by the series it is of, which are not kept: it goes with them, or when newer ones take its room.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, str], tuple[ref[NDArray[np.float64]], NDArray[np.float64]]] = {}
+        self._changing = Lock()
+
+    def get(self, series: NDArray[np.float64], estimator: Estimator) -> NDArray[np.float64]:
+        """The matrix of some series, read-only since others hold it, too."""
+        key = id(series), estimator
+        found = self._kept.get(key)
+        if found is not None and found[0]() is series:
+            return found[1]
+        matrix = functional_connectivity(series, estimator=estimator)
+        matrix.flags.writeable = False
+        with self._changing:
+            self._kept[key] = ref(series, lambda _: self._kept.pop(key, None)), matrix
+            n_bytes = sum(kept.nbytes for _, kept in list(self._kept.values()))
+            for oldest in list(self._kept)[:-1]:
+                if n_bytes <= _RECENT_BYTES:
+                    break
+                if dropped := self._kept.pop(oldest, None):
+                    n_bytes -= dropped[1].nbytes
+        return matrix
+
+
+_recent = _RecentMatrices()
+
+
 def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
     """Return a subject's connectivity: estimated from its series, or the matrix it was brought as.
 
@@ -94,7 +129,7 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) ->
     correlations. The other estimators need series, and say so.
     """
     if subject.series is not None:
-        return functional_connectivity(subject.series, estimator=estimator)
+        return _recent.get(subject.series, estimator)
     assert subject.connectivity is not None
     if estimator == "pearson":
         return subject.connectivity

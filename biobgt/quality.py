@@ -71,19 +71,21 @@ def quality_table(cohort: Cohort) -> pd.DataFrame:
 
     A scan that occurs twice is flagged too. Means are of FC, and called otherwise where connectivity is not functional.
     """
-    rows = []
-    means = [mean_connectivity(subject) for subject in cohort]
-    twins = same_scans(cohort, means)
-    for subject, (mean, strength) in zip(cohort, means, strict=True):
+    rows, means, looked_at = [], [], []
+    for subject in cohort:  # all about one before the next: its connectivity is not kept for long
         kind = cohort.kind_of(subject)
-        flags = (*quality_flags(subject, cohort.atlas, kind), *_twin_flags(twins.get(subject.id, ())))
+        means.append(mean_connectivity(subject))
+        looked_at.append((quality_flags(subject, cohort.atlas, kind), same_series(subject, kind)))
+    twins = same_scans(cohort, means)
+    for subject, (mean, strength), (own, same) in zip(cohort, means, looked_at, strict=True):
+        flags = (*own, *_twin_flags(twins.get(subject.id, ())))
         rows.append(
             {
                 "subject": subject.id,
                 "group": subject.group,
                 "time points": subject.n_timepoints,
                 "silent regions": len(subject.silent_regions),
-                "same series": len(same_series(subject, kind)),
+                "same series": len(same),
                 cohort.kind.named("mean FC"): mean,
                 cohort.kind.named("mean |FC|"): strength,
                 "warnings": "; ".join(flag.sentence for flag in flags if flag.level == "warning"),

@@ -1,4 +1,7 @@
+import gc
+from dataclasses import replace
 from typing import get_args
+from weakref import ref
 
 import bct
 import networkx as nx
@@ -10,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from nilearn.connectome import ConnectivityMeasure
 from sklearn.covariance import EmpiricalCovariance, LedoitWolf
 
+from biobgt import connectome
 from biobgt.atlas import numbered_atlas
 from biobgt.cohort import Cohort, Subject
 from biobgt.connectome import (
@@ -135,6 +139,26 @@ def test_a_brought_matrix_stands_for_itself():
     counts = Subject(id="m", connectivity=matrix * 100)
     with pytest.raises(InputError, match="beyond ±1"):
         subject_connectivity(counts, estimator="fisher-z")
+
+
+def test_whoever_asks_gets_the_same_matrix_for_as_long_as_the_subject_is_there(series):
+    subject = Subject("one", series=series)
+    matrix = subject_connectivity(subject)
+    assert subject_connectivity(replace(subject, group="NC")) is matrix
+    assert subject_connectivity(subject, estimator="fisher-z") is not matrix
+    for shared in (matrix, subject.series):
+        with pytest.raises(ValueError, match="read-only"):
+            shared[0, 1] = 0
+    gone = ref(matrix)
+    del subject, matrix, shared
+    gc.collect()
+    assert gone() is None
+
+
+def test_matrices_that_are_not_asked_for_again_take_little_room(cohort, monkeypatch):
+    monkeypatch.setattr(connectome, "_RECENT_BYTES", 3 * cohort.atlas.n_regions**2 * 8)
+    made = [ref(subject_connectivity(subject)) for subject in cohort]
+    assert sum(matrix() is not None for matrix in made) <= 3 < len(made)
 
 
 def test_cohort_connectivity_reports_progress(cohort):

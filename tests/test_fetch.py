@@ -56,7 +56,7 @@ def test_what_was_fetched_is_found_by_its_name(tmp_path, mirror, monkeypatch):
     fetch_abide(data_folder(), FetchOptions(mirror=mirror[0]))
     assert find_cohort("abide").ids == ("Pitt_0050003", "Pitt_0050004")
     (tmp_path / "abide").mkdir()
-    with pytest.raises(InputError, match="No subject"):  # an own folder of that name comes first
+    with pytest.raises(InputError, match="nothing"):  # an own folder of that name comes first
         find_cohort("abide")
 
 

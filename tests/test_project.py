@@ -31,7 +31,6 @@ def test_everything_comes_back(cohort) -> None:
     assert_same(project.cohort, cohort)
     assert project.settings == SETTINGS
     assert project.view == VIEW
-    assert project.cohort["a"].series.flags.writeable
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)

@@ -68,7 +68,7 @@ def hubs(
     print_settings(cohort, settings)
     print_table(result.summary, title="Agreement of node entanglement over people")
     print_line(agreement_sentence(result.agreement, n_nulls=options.nulls))
-    for sentence in little_strength_of(cohort):
+    for sentence in little_strength_of(result.mean_connectivity.values()) if cohort.kind.functional else ():
         print_line(sentence)
     _print_reliability(cohort, norms, result.halves)
     print_line(f"Hub tables of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")

@@ -1,10 +1,9 @@
 """What agreement beyond strength and reliability mean, in words: sentences for the page and the captions."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
-from biobgt.cohort import Cohort
 from biobgt.figures.frame import whose
 from biobgt.figures.graph_words import NULL_GRAPHS_KEEP
 from biobgt.figures.hub_words import little_strength
@@ -13,7 +12,6 @@ from biobgt.hubs.beyond_strength import COMPARISONS, AgainstNulls
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
 from biobgt.hubs.hub_options import NULL_GRAPHS
 from biobgt.hubs.measures import HUB_MEASURES, NEFF
-from biobgt.quality import mean_connectivity
 from biobgt.wording import counted, signed
 
 SIGNIFICANT = 0.05
@@ -134,16 +132,14 @@ def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
     )
 
 
-def little_strength_of(cohort: Cohort) -> list[str]:
-    """Say of how many subjects FC strength has little to compare with; nothing where it is none."""
-    if not cohort.kind.functional:
-        return []
-    little = sum(has_little_fc_strength(mean_connectivity(subject)[0]) for subject in cohort)
+def little_strength_of(means: Collection[float]) -> list[str]:
+    """Say of how many subjects, by their mean functional connectivity, FC strength has little to compare with."""
+    little = sum(map(has_little_fc_strength, means))
     if not little:
         return []
     return [
         little_strength(
-            f"the mean connectivity of {little} of {counted(len(cohort), 'subject')} is below "
+            f"the mean connectivity of {little} of {counted(len(means), 'subject')} is below "
             f"{LITTLE_MEAN_CONNECTIVITY:g}"
         )
     ]

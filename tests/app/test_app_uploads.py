@@ -7,7 +7,7 @@ import numpy as np
 from brought_files import BROKEN, Uploaded
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
-from biobgt import functional_connectivity
+from biobgt import connectome, functional_connectivity
 from biobgt.readers import READERS, Reader, readable_suffixes
 
 PHENOTYPES = Uploaded("groups.csv", b"subject,group\nSite_0050000,ASD\nSite_0050001,control\nSite_0059999,ASD\n")
@@ -38,6 +38,17 @@ def test_files_become_the_cohort_that_is_shown(open_page, abide, recordings) -> 
     np.testing.assert_allclose(shown, functional_connectivity(recordings[:, 1]), atol=1e-6)
     assert "cohort" not in page.query_params
     assert "subject" not in page.query_params
+
+
+def test_connectivity_is_estimated_once_per_uploaded_subject(open_page, abide, monkeypatch) -> None:
+    asked, estimate = [], connectome.correlation_of
+    page = open_page("subjects")
+    monkeypatch.setattr(connectome, "correlation_of", lambda series: asked.append(0) or estimate(series))
+    upload(page, *abide)
+    for name in ("home", "hubs", "modules", "subjects"):
+        page.switch_page(f"views/{name}/page.py").run()
+    assert_no_error(page)
+    assert len(asked) == 3
 
 
 def test_own_subjects_stay_when_pages_change_and_go_when_forgotten(open_page, abide) -> None:

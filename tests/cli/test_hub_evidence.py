@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biobgt import connectome
 from biobgt.connectome import brain_graph
 from biobgt.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
@@ -37,6 +38,15 @@ def test_partial_correlation_stands_beside_spearmans(run, small, small_cohort, t
     assert not (tmp_path / "hub_reliability_study.csv").exists()
     summary = pd.read_csv(tmp_path / "hub_agreement_summary.csv").set_index(["reference", "measure"])
     assert summary.loc[("node efficiency", "partial"), "mean"] == pytest.approx(mean)
+
+
+def test_connectivity_is_estimated_once_per_subject(run, small, tmp_path, monkeypatch):
+    asked, estimate = [], connectome.correlation_of
+    monkeypatch.setattr(connectome, "correlation_of", lambda series: asked.append(0) or estimate(series))
+    monkeypatch.setattr(connectome, "_RECENT_BYTES", 0)  # as in a cohort of thousands
+    ended = run("hubs", small[0], "--atlas", small[1], "--out", tmp_path, "--level", LEVEL, "--workers", 1)
+    assert ended.code == 0, ended.err
+    assert len(asked) == 6
 
 
 def test_null_graphs_and_halves_when_asked_for(run, small, small_cohort, tmp_path):
