@@ -2,8 +2,9 @@
 
 A browser sends the name under which it reached the server (``Host``) and the site whose page asks (``Origin``). Both
 are checked for every request: a page of another site, or a foreign name that was made to point to this machine (DNS
-rebinding), could else read what is loaded. Streamlit itself looks at the origin of websockets alone, and at no host.
-Nothing here opens a connection or knows of Streamlit.
+rebinding), could else read what is loaded. Streamlit's own checks are of
+websockets and of its route for agents, not of pages, uploads and downloads, and take any port of localhost for the same
+site. Nothing here opens a connection or knows of Streamlit.
 """
 
 import hashlib
