@@ -16,7 +16,7 @@ from biobgt.hubs.hub_options import HubOptions
 from biobgt.modules.module_options import NamedModuleOptions
 from biobgt.options import Option, Options, Plain, written
 from session.keys import LEVEL_KEYS
-from session.page_options import PageOptions
+from session.page_options import ModelPageOptions, PageOptions
 
 # Beside the settings of the graph, these stand in every link, so that it shows the same whatever a later version's
 # defaults are. The others stand there where they are not the default, so that a link stays short.
@@ -27,7 +27,8 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 def linked_options() -> dict[str, Option]:
     """Every option that has a name in links, by that name."""
-    kinds: list[type[Options]] = [*IN_EVERY_LINK, *(figure.takes for figure in FIGURES.values()), PageOptions]
+    of_pages: list[type[Options]] = [PageOptions, ModelPageOptions]
+    kinds = [*IN_EVERY_LINK, *(figure.takes for figure in FIGURES.values()), *of_pages]
     return {one.link: one for kind in kinds for one in kind.declared().values() if one.link}
 
 

@@ -66,6 +66,21 @@ class PageOptions(Options):
         shown={**_BRAINS, FIVE: "Five measures"},
         link="brain_shown",
     )
+    own_attention: bool = option(
+        False,
+        title="Run the model on the subject",
+        help="Takes a few seconds the first time, when the model is loaded.",
+        link="own_attention",
+    )
+    module_brain: str = _brain("The subject's modules", "brain_kind")
+    group_brain: str = _brain("Each group's modules", "group_brain_kind")
+    difference_brain: str = _brain("The differences of the regions", "difference_brain")
+
+
+@dataclass(frozen=True)
+class ModelPageOptions(Options):
+    """What pages show of a trained model, apart from the others: which models there are is looked up on the disk."""
+
     readout: str = option(
         "",
         title="Compare with the controls of",
@@ -85,12 +100,3 @@ class PageOptions(Options):
         link="disorder",
     )
     received_brain: str = _brain("Regions", "received_brain", of_model=True)
-    own_attention: bool = option(
-        False,
-        title="Run the model on the subject",
-        help="Takes a few seconds the first time, when the model is loaded.",
-        link="own_attention",
-    )
-    module_brain: str = _brain("The subject's modules", "brain_kind")
-    group_brain: str = _brain("Each group's modules", "group_brain_kind")
-    difference_brain: str = _brain("The differences of the regions", "difference_brain")

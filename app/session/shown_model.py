@@ -5,7 +5,7 @@ subject's cohort, like everything else that is measured.
 """
 
 from biobgt import Cohort
-from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
+from biobgt.model.installed import InstalledModel, fitting_model, installed_models
 from biobgt.options import Option
 
 FITTING = ""  # in place of a model: whichever fits the cohort
@@ -13,8 +13,8 @@ FITTING = ""  # in place of a model: whichever fits the cohort
 
 def chosen_model(name: str, cohort: Cohort) -> InstalledModel | None:
     """The model of this name, or the one that fits the cohort; None where none does."""
-    found = name if name in installed_models() else fitting_model(cohort)
-    return installed_model(found) if found else None
+    models = installed_models()
+    return models.get(name if name in models else fitting_model(cohort, models))
 
 
 def model_shown(name: str, cohort: Cohort) -> InstalledModel | None:

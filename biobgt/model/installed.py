@@ -180,35 +180,37 @@ def installed_model(name: str) -> InstalledModel:
 
 def installed_models() -> dict[str, InstalledModel]:
     """Every shipped model that can be used, by its name."""
-    return {folder.name: _model(*_known(folder)) for folder in _folders() if not _problem(*_known(folder))}
+    return {known[0]: _model(*known) for known in _shipped() if not _problem(*known)}
 
 
 def unusable_models() -> dict[str, str]:
     """Folders of models that cannot be used, and why."""
-    return {folder.name: problem for folder in _folders() if (problem := _problem(*_known(folder)))}
+    return {known[0]: problem for known in _shipped() if (problem := _problem(*known))}
 
 
-def fitting_model(cohort: Cohort) -> str:
-    """The name of the model that knows the cohort's atlas and most of its groups, or an empty one."""
+def fitting_model(cohort: Cohort, models: Mapping[str, InstalledModel]) -> str:
+    """The name of the model that knows the cohort's atlas and most of its groups, or an empty one.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    models : mapping of str to InstalledModel
+        Those of :func:`installed_models`.
+    """
     sizes = set(cohort.group_sizes)
-    known = {name: set(map(kind_of_group, model.group_names)) for name, model in installed_models().items()}
+    known = {name: set(map(kind_of_group, model.group_names)) for name, model in models.items()}
     fits = {
         name: len(sizes & known[name]) - len(known[name] - sizes) / 10
-        for name, model in installed_models().items()
+        for name, model in models.items()
         if model.card["atlas"] == cohort.atlas.name
     }
     return max(fits, key=lambda name: fits[name], default="")
 
 
-def _folders() -> list[Path]:
-    """The folders of shipped models."""
+def _shipped() -> list[tuple[str, Path, int]]:
+    """What each shipped model is kept by: its name, its folder, and when its card was written."""
     folder = pretrained.pretrained_folder()
-    return [folder / name for name in pretrained.pretrained_names()]
-
-
-def _known(folder: Path) -> tuple[str, Path, int]:
-    """What a shipped model is kept by: its name, its folder, and when its card was written."""
-    return folder.name, folder, _edition(folder)
+    return [(name, folder / name, _edition(folder / name)) for name in pretrained.pretrained_names()]
 
 
 def _edition(folder: Path) -> int:

@@ -11,6 +11,7 @@ from biobgt import ConnectomeSettings, load_atlas, measured_hubs
 from biobgt.cohort_tables import analyse_hubs
 from biobgt.hubs import table
 from biobgt.hubs.hub_options import GAMMAS, HubAnalysisOptions
+from biobgt.model import pretrained
 from biobgt.simulate import demo_cohort
 from session import loaded_cohorts
 
@@ -318,3 +319,11 @@ def test_page_of_ne_alone_compares_it_with_nothing(open_page):
     assert_no_error(page)
     assert figure(page, "hub_curves")["data"]
     assert not any("diffusion times does NE agree" in as_shown(heading.value) for heading in page.subheader)
+
+
+def test_a_rerun_looks_for_models_once(open_page, monkeypatch) -> None:
+    looked, names = [], pretrained.pretrained_names
+    page = open_page("hubs")
+    monkeypatch.setattr(pretrained, "pretrained_names", lambda: looked.append(0) or names())
+    assert_no_error(page.run())
+    assert len(looked) == 1, "the sidebar offers them"

@@ -26,7 +26,7 @@ from biobgt.model.attention_views import GIVEN_FC, WITHOUT_CONNECTIVITY, group_b
 from biobgt.model.installed import InstalledModel
 from biobgt.spreadsheets import safe_table
 from biobgt.wording import NOT_A_DIAGNOSIS
-from session.page_options import GLASS, PageOptions, brain_kind
+from session.page_options import GLASS, ModelPageOptions, PageOptions, brain_kind
 from session.view import View, measured_model
 from views.shared.no_coordinates import NO_PLACES
 from views.shared.option_widgets import ask, ask_for
@@ -142,8 +142,8 @@ def show_received(view: View, model: InstalledModel) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(AttentionReceivedOptions, "group", cohort=model.cohort)
-        ask(PageOptions, "received_brain", cohort=model.cohort)
-    shown = view.options(PageOptions).received_brain
+        ask(ModelPageOptions, "received_brain", cohort=model.cohort)
+    shown = view.options(ModelPageOptions).received_brain
     glass = shown == GLASS
     options = view.options(AttentionReceivedOptions, brain=brain_kind(shown), **part_of(view, model))
     figure = AttentionReceived.of(measured_model(model), options)

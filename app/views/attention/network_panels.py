@@ -6,7 +6,7 @@ from biobgt.figures.attention_difference import AttentionDifferenceOptions
 from biobgt.figures.attention_likeness import AttentionLikeness
 from biobgt.figures.figure import NoOptions
 from biobgt.model.installed import InstalledModel
-from session.page_options import PageOptions
+from session.page_options import ModelPageOptions
 from session.view import View, measured_model
 from views.attention.attention_panels import ask_unit, part_of, show_two_groups
 from views.shared.option_widgets import ask
@@ -32,10 +32,10 @@ def show_controls(view: View, model: InstalledModel) -> None:
 
 def show_disorder(view: View, model: InstalledModel) -> None:
     """Show a disorder beside the controls of its own cohort."""
-    disorder = view.options(PageOptions).disorder
+    disorder = view.options(ModelPageOptions).disorder
     heading("Each disorder beside its own controls", simulated=model.simulates([disorder]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(PageOptions, "disorder", cohort=model.cohort)
+        ask(ModelPageOptions, "disorder", cohort=model.cohort)
         ask_unit(model)
     groups = {"first": model.controls_of(disorder), "second": disorder}
     show_two_groups(view, model, view.options(AttentionDifferenceOptions, **groups, **part_of(view, model)))

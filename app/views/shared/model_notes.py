@@ -8,7 +8,7 @@ import streamlit as st
 from biobgt.model.installed import InstalledModel
 from biobgt.model.worth import is_doubtful
 from biobgt.wording import counted, listed
-from session.page_options import PageOptions
+from session.page_options import ModelPageOptions
 from session.view import View
 from views.shared.option_widgets import ask_for
 from views.shared.widgets import plain
@@ -38,11 +38,11 @@ def pick_readout(view: View, network: InstalledModel) -> InstalledModel | None:
         )
     )
     ask_for(
-        PageOptions.declared()["readout"],
+        ModelPageOptions.declared()["readout"],
         network.cohort,
         text=lambda name: f"{name}: {', '.join(network.readouts[name])}" if name else "Choose a cohort",
     )
-    chosen = view.options(PageOptions).readout
+    chosen = view.options(ModelPageOptions).readout
     return network.readout(chosen) if chosen in network.readouts else None
 
 

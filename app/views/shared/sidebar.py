@@ -104,10 +104,11 @@ def _pick_subject(cohort: Cohort) -> str:
 
 def _pick_model(cohort: Cohort) -> str:
     """Ask for the model; which one fits a cohort depends on its atlas and groups."""
-    names = list(installed_models())
+    models = installed_models()
+    names = list(models)
     if st.session_state.get(MODEL, FITTING) not in names:
         st.session_state[MODEL] = FITTING
-    fitting = fitting_model(cohort)
+    fitting = fitting_model(cohort, models)
     if not names:
         return FITTING
     return st.selectbox(
