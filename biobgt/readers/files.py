@@ -44,7 +44,16 @@ def read_file(
 
 
 def describe_source(path: Path, *, name: str, sha256: str = "") -> Source:
-    """Record where numbers came from; the hash is over the whole file, which is read where it is not known yet."""
+    """Record where numbers came from.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Of the file within what the user named.
+    sha256 : str
+        Of the whole file, which is read where this is not known yet.
+    """
     if not sha256:
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
