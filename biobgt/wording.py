@@ -78,3 +78,8 @@ def plain_markdown(text: str) -> str:
     sub_01 \<b>, p < 0.05, [0.1, 0.3], \*a\*
     """
     return _MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))
+
+
+def whose(subject: str, simulated: bool) -> str:
+    """Name a subject in a caption, and say when it is simulated."""
+    return f"Simulated subject {subject}" if simulated else f"Subject {subject}"

@@ -16,9 +16,8 @@ from biobgt.cohort import Cohort
 from biobgt.export.bundle import FigureFiles, make_files
 from biobgt.export.requests import CohortRef, FigureRequest
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.figure import Figure
-from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import Figure
 from biobgt.measured import MeasuredCohort
 from biobgt.options import Plain, written
 from handbook.tables import options_table
@@ -51,11 +50,10 @@ class Shown:
     options: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict, hash=False)
     measured: dict[CohortRef, MeasuredCohort] = field(default_factory=dict, compare=False, repr=False)
 
-    def cohort(self, kind: type[Figure]) -> CohortRef:
+    def cohort(self, kind: Figure) -> CohortRef:
         """The cohort that a figure is made of."""
-        of_model = issubclass(kind, ModelFigure)
         named = getattr(kind, "example_of", "") or self.model
-        return CohortRef(named, model=True) if of_model else self.demo
+        return CohortRef(named, model=True) if kind.of_model else self.demo
 
     def of(self, ref: CohortRef) -> MeasuredCohort:
         """A cohort, measured once for all figures."""
@@ -90,7 +88,7 @@ def examples(shown: Shown = REAL) -> Iterator[Example]:
         yield example(kind, shown)
 
 
-def example(kind: type[Figure], shown: Shown = REAL) -> Example:
+def example(kind: Figure, shown: Shown = REAL) -> Example:
     """One figure of the first subject, the groups or the model that are shown."""
     ref = shown.cohort(kind)
     cohort = shown.of(ref).cohort
@@ -100,7 +98,7 @@ def example(kind: type[Figure], shown: Shown = REAL) -> Example:
     return Example(FigureRequest(kind.key, ref, subject, options=options), width)
 
 
-def _needed(kind: type[Figure], cohort: Cohort, model: str) -> dict[str, Plain]:
+def _needed(kind: Figure, cohort: Cohort, model: str) -> dict[str, Plain]:
     """Options without which the figure cannot be made: groups of the cohort, and the model that is asked."""
     declared = kind.takes.declared()
     needed = {name: declared[name].default_for(cohort) for name in ("first", "second") if name in declared}
@@ -126,12 +124,12 @@ def make(one: Example, shown: Shown = REAL, *, dpi: int = DPI) -> FigureFiles:
 _SECTIONS = ("One subject", "Two groups", "A trained model", "What a model says of subjects")
 
 
-def _section(kind: type[Figure]) -> str:
+def _section(kind: Figure) -> str:
     """Where a figure stands on the page."""
     subject, groups, model, asked = _SECTIONS
     if kind.of_graph:
         return subject if kind.of_subject else groups
-    return model if issubclass(kind, ModelFigure) else asked
+    return model if kind.of_model else asked
 
 
 def page(made: dict[str, FigureFiles], shown: Shown = REAL) -> str:
@@ -152,7 +150,7 @@ def page(made: dict[str, FigureFiles], shown: Shown = REAL) -> str:
     return text
 
 
-def _entry(kind: type[Figure], made: FigureFiles, one: Example) -> str:
+def _entry(kind: Figure, made: FigureFiles, one: Example) -> str:
     options = options_table(kind.takes, flags=False)
     folded = "".join(f"    {line}\n" for line in options.splitlines())
     hidden = f'\n??? note "Options, for `--set name=value`"\n\n{folded}' if options else ""

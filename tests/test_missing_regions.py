@@ -12,8 +12,7 @@ from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOpti
 from biobgt.figures.figure import NoOptions
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.hub_brains import HubBrain, HubBrainOptions
-from biobgt.figures.hub_curve_options import HubCurvesOptions
-from biobgt.figures.hub_curves import HubCurves
+from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.measured import MeasuredCohort
 from biobgt.missing_regions import keep_shared_regions, missing_regions, missing_words
 from biobgt.readers import ReadOptions
@@ -62,8 +61,8 @@ def test_they_are_gaps_in_the_figures(five_absent):
     assert "5 regions without data are gaps." in heatmap.caption
     assert heatmap.plotly().layout.plot_bgcolor == GAP_COLOUR, "white is zero"
     assert len(ConnectivityDistribution.of(measured, NoOptions()).numbers) == 95 * 94 / 2
-    curves = HubCurves.of(measured, HubCurvesOptions(measures=("node_entanglement",)))
-    assert np.flatnonzero(np.isnan(curves.curves["node_entanglement"])).tolist() == list(ABSENT)
+    curves = hub_curves(measured, HubCurvesOptions(measures=("node_entanglement",), order="atlas"))
+    assert np.flatnonzero(np.isnan(curves.marks[0].y)).tolist() == list(ABSENT)
     brain = HubBrain.of(measured, HubBrainOptions(brain="inflated"))
     assert brain.numbers["node_entanglement_rank"].isna().sum() == 5
     named = " ".join(text for trace in brain.plotly().data if trace.name == "regions" for text in trace.text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from biobgt import ConnectomeSettings, ImageOptions, InputError, ReadOptions
 from biobgt.fetch import FetchOptions
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.hub_curve_options import HubCurvesOptions
+from biobgt.figures.hubs import HubCurvesOptions
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES

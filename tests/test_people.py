@@ -12,8 +12,7 @@ from planted_cohort import planted_cohort, small
 from biobgt.cohort import Cohort
 from biobgt.cohort_tables import analyse_hubs, analyse_modules
 from biobgt.connectome import cohort_graphs, subject_connectivity
-from biobgt.figures import HubCurves, order_regions
-from biobgt.figures.group_behind import GroupBehind
+from biobgt.figures.hubs import GroupBand
 from biobgt.groups import compare_attention, compare_groups
 from biobgt.groups.covariates import overall_connectivity
 from biobgt.hubs.group_curves import group_curves, measure_curves
@@ -118,8 +117,7 @@ def test_words_say_recordings_where_they_are_more_than_people() -> None:
     assert counted_people(1, 4) == "4 recordings of 1 person"
     assert [number_of_people(n) for n in (0, 1, 2, 1009)] == ["0 people", "1 person", "2 people", "1,009 people"]
     curves = {"node_entanglement": np.arange(3.0)}
-    group = GroupBehind("NC", 6, 24, curves, curves)
-    said = HubCurves(curves=curves, regions="ABC", hubs=np.ones(3, bool), order=order_regions(3), group=group).caption
+    said = GroupBand("NC", 6, 24, curves, curves).words
     assert "mean ± 1 SD of the 24 recordings of 6 people of NC, averaged for each person first" in said
     assert _copied().group_people == {"NC": 3, "ASD": 3}
     assert _copied().group_sizes == {"NC": 12, "ASD": 12}

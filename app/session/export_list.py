@@ -7,26 +7,43 @@ import streamlit as st
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.figure import Figure
 from biobgt.figures.model_figure import ModelFigure
+from biobgt.figures.register import Figure as RegisteredFigure
 from biobgt.graph import ConnectomeSettings
+from biobgt.measured import Measured
+from biobgt.model.installed import installed_model
+from biobgt.options import Options
 from biobgt.simulate import DEMO_COHORTS
 from biobgt.wording import counted
 from session.keys import EXPORT_LIST
 from session.view import View, current_view
 
 
-def figure_request(view: View, figure: Figure) -> FigureRequest:
+def figure_request(
+    view: View, figure: Figure | RegisteredFigure, options: Options | None = None, measured: Measured | None = None
+) -> FigureRequest:
     """Ask for a figure that a page shows, with all its options.
 
-    One of a model's groups is of the model's cohort, one of groups of no subject.
+    Parameters
+    ----------
+    view : View
+    figure : Figure
+        Of the register.
+    options : Options
+    measured : Measured, optional
+        Of a model's cohort, of which a figure of its groups is made.
     """
-    if isinstance(figure, ModelFigure):
-        cohort = CohortRef(figure.model, model=True, sha256=figure.model_sha256)
-        return FigureRequest(figure.key, cohort, options=figure.options.as_dict())
+    if isinstance(figure, Figure):
+        options = figure.options
+    assert options is not None
+    if figure.of_model:
+        name = figure.model if isinstance(figure, ModelFigure) else measured.cohort.name if measured else ""
+        cohort = CohortRef(name, model=True, sha256=installed_model(name).sha256)
+        return FigureRequest(figure.key, cohort, options=options.as_dict())
     key = view.loaded.key
     cohort = CohortRef(key, demo=True) if key in DEMO_COHORTS else CohortRef(view.cohort.name)
     subject = view.subject.id if figure.of_subject else None
     settings = view.settings if figure.of_graph else ConnectomeSettings()
-    return FigureRequest(figure.key, cohort, subject, settings, figure.options.as_dict())
+    return FigureRequest(figure.key, cohort, subject, settings, options.as_dict())
 
 
 def listed() -> list[FigureRequest]:

@@ -50,6 +50,11 @@ class LoadedCohort:
         """The same whatever the groups are, on which no result depends but through the ids of a group's members."""
         return cohort_sha256(set_groups(self.cohort, dict.fromkeys(self.cohort.ids)))
 
+    @cached_property
+    def people(self) -> Hashable:
+        """Who is in which group and what is known of them, on which drawings of a cohort depend."""
+        return tuple((one.id, one.group, repr(one.phenotypes)) for one in self.cohort)
+
     @property
     def measured(self) -> MeasuredCohort:
         """The cohort, to be asked for results; who waits for one sees what goes on."""

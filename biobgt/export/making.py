@@ -13,8 +13,9 @@ from biobgt.cohort import Cohort
 from biobgt.errors import InputError
 from biobgt.export.requests import FigureRequest
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.figure import Figure
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import Figure
 from biobgt.measured import MeasuredCohort
 from biobgt.options import Options
 from biobgt.references import Citation
@@ -65,11 +66,16 @@ def make_figure(cohort: Cohort | MeasuredCohort, request: FigureRequest, style: 
     _check_width(figure, style)
     measured = cohort if isinstance(cohort, MeasuredCohort) else MeasuredCohort(cohort)
     with threadpool_limits(1, user_api="blas"):  # sums in one order, whatever the number of cores
-        made = figure.of(measured.of(request.subject if figure.of_subject else None, request.settings), options)
+        whom = measured.of(request.subject if figure.of_subject else None, request.settings)
+        if isinstance(figure, Figure):
+            drawn = figure(whom, options).for_paper(style)
+            picture, words = draw_on_paper(drawn, style), (tuple(drawn.methods), tuple(drawn.citations))
+            return MadeFigure(picture, drawn.numbers(), drawn.caption, *words)
+        made = figure.of(whom, options)
         return MadeFigure(made.matplotlib(style), made.numbers, made.paper_caption(style), made.methods, made.citations)
 
 
-def _check_width(figure: type[Figure], style: PaperStyle) -> None:
+def _check_width(figure: Figure, style: PaperStyle) -> None:
     """Refuse a width at which the figure's words would be cut or lie on each other."""
     needed = style.needed_mm(figure.least_mm)
     if style.width_mm < needed:

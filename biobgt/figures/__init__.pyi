@@ -6,11 +6,8 @@ from .attention_received import AttentionReceived
 from .brain import BrainDrawing, brain_caption
 from .connection_strengths import ConnectivityDistribution
 from .connectivity_heatmap import ColourScale, ConnectivityHeatmap, colour_scale
-from .gamma_sweep import GammaSweep
 from .hub_brains import FiveBrains, HubBrain
-from .hub_curve_options import CurveScale
-from .hub_curves import HubCurves
-from .hub_scatter import HubScatter
+from .hubs import CurveScale, gamma_sweep, hub_curves, hub_scatter
 from .model_results import ResultsBeside
 from .module_brains import GroupModuleBrain, ModuleBrain
 from .module_chance import ModularityAgainstChance
@@ -39,12 +36,9 @@ __all__ = [
     "ConnectivityHeatmap",
     "CurveScale",
     "FiveBrains",
-    "GammaSweep",
     "GroupModuleBrain",
     "GroupModuleFlow",
     "HubBrain",
-    "HubCurves",
-    "HubScatter",
     "ModularityAgainstChance",
     "ModuleBrain",
     "ModuleFlow",
@@ -62,6 +56,9 @@ __all__ = [
     "SubjectProbability",
     "brain_caption",
     "colour_scale",
+    "gamma_sweep",
+    "hub_curves",
+    "hub_scatter",
     "module_colours",
     "only_regions",
     "order_by_value",

@@ -122,7 +122,7 @@ class AttentionBlocks(ModelFigure):
         """What the effect sizes show."""
         first, second = self.tests.between
         return (
-            f"{self.of_model}: difference of {second} and {first} in mean attention from one functional module (row) "
+            f"{self.by_model}: difference of {second} and {first} in mean attention from one functional module (row) "
             f"to another (column), in standard deviations (d; positive is more in {second}). An asterisk marks a "
             f"false discovery rate of at most {percent(FDR)}. {comparison_sentence(self.tests)} A block that is "
             "marked only with fewer adjustments may differ because of the others: attention follows connectivity and "

@@ -93,7 +93,7 @@ class AttentionContrast(ModelFigure):
         """How closely attention keeps to modules, and that the tests are of other modules than the figure."""
         means = ", ".join(f"{group} {np.nanmean(values):.2f}" for group, values in self.contrast.items())
         said = (
-            f"{self.of_model}: ratio of mean attention within to between each subject's own Louvain modules; one dot "
+            f"{self.by_model}: ratio of mean attention within to between each subject's own Louvain modules; one dot "
             f"per head, a diamond for their mean: {means}. 1 would mean that modules make no difference."
         )
         if self.connectivity:

@@ -166,7 +166,7 @@ class AttentionDifference(ModelFigure):
             unit = ""
         correlation = "r = " + signed(self.connectivity) if np.isfinite(self.connectivity) else "no defined r"
         said = (
-            f"{self.of_model}: attention of {second} minus {first}, {self.options.words}. Red is more in {second}, "
+            f"{self.by_model}: attention of {second} minus {first}, {self.options.words}. Red is more in {second}, "
             f"blue less; the scale runs to {scale}, beyond which lie 1 % of the pairs of regions.{unit} Over all pairs "
             "of regions, this difference correlates with that of the groups' mean functional connectivity at "
             f"{correlation}."

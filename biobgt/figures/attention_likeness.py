@@ -109,7 +109,7 @@ class AttentionLikeness(ModelFigure):
     def caption(self) -> str:
         """What is correlated, and what chance gives."""
         return (
-            f"{self.of_model}: {self.words[0].lower()}{self.words[1:]} Two disorders that share their controls are "
+            f"{self.by_model}: {self.words[0].lower()}{self.words[1:]} Two disorders that share their controls are "
             "alike by that alone, which is why chance gives more than 0 there. A difference that is mostly noise "
             "correlates with nothing, so that a low r does not show that two disorders differ."
         )

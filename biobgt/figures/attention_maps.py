@@ -107,7 +107,7 @@ class AttentionMaps(ModelFigure, MapsBeside):
         groups = ", ".join(f"{self.sizes[group]:,} {group}" for group in self.maps)
         ends = "as chosen" if self.options.limits else BEYOND
         return (
-            f"{self.of_model}: group {self.options.average_words} attention of {groups}, {self.options.words}. Every "
+            f"{self.by_model}: group {self.options.average_words} attention of {groups}, {self.options.words}. Every "
             f"subject was seen by {ONE_MEMBER}. {_ROWS if self.rows else ''}"
             f"{map_words(self.options.order_words)} One colour scale for all groups, from "
             f"{self.limits[0]:.2f} to {self.limits[1]:.2f}: {ends}. {connectivity_words(self.beside)}"

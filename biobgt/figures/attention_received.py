@@ -123,7 +123,7 @@ class AttentionReceived(ModelFigure):
         place = place_words(self.options.brain, where) if painted else f"on {where}"
         colour = "colour is" if painted else "colour and size are"
         return (
-            f"{self.of_model}: attention that each region receives from all others in {self.n_subjects:,} "
+            f"{self.by_model}: attention that each region receives from all others in {self.n_subjects:,} "
             f"{self.group}, {self.options.words}, {place}; {colour} multiples of uniform attention. "
             f"{capitalised(colour)} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
             f"{percent((high - low) / float(self.received.mean()))} of the mean. No region was tested; the highest "

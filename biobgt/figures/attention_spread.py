@@ -86,7 +86,7 @@ class AttentionSpread(ModelFigure):
         top = listed([f"{percent(one.top_share)} ({group})" for group, one in found.items()])
         strength = listed([f"{signed(one.with_strength)} ({group})" for group, one in found.items()])
         return (
-            f"{self.of_model}: mean attention within over between each person's own Louvain modules, mean over layers "
+            f"{self.by_model}: mean attention within over between each person's own Louvain modules, mean over layers "
             "and heads; one dot per person, the box from the first to the third quartile with the median, a diamond "
             f"the mean. Mean and median: {averages}. Where the mean is far above the median, a few people make the "
             f"mean map: the {percent(HIGHEST)} of people with the highest contrast have this share of what lies above "

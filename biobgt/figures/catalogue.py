@@ -12,11 +12,9 @@ import biobgt.figures.benchmark_results
 import biobgt.figures.cohort_performance
 import biobgt.figures.connection_strengths
 import biobgt.figures.connectivity_heatmap
-import biobgt.figures.gamma_sweep
 import biobgt.figures.group_differences
 import biobgt.figures.hub_brains
-import biobgt.figures.hub_curves
-import biobgt.figures.hub_scatter
+import biobgt.figures.hubs
 import biobgt.figures.model_results
 import biobgt.figures.module_brains
 import biobgt.figures.module_chance
@@ -25,7 +23,6 @@ import biobgt.figures.module_heatmap
 import biobgt.figures.module_sweep
 import biobgt.figures.noise
 import biobgt.figures.performance
-import biobgt.figures.region_surroundings
 import biobgt.figures.role_map
 import biobgt.figures.series_carpet
 import biobgt.figures.small_worldness

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from biobgt.errors import InputError
+from biobgt.figures.register import FIGURES, NoOptions
 from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind
 from biobgt.options import Options
 from biobgt.references import Citation
-from biobgt.registry import Registry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
     from biobgt.figures.paper_style import PaperStyle
     from biobgt.measured import Measured
-
-
-@dataclass(frozen=True)
-class NoOptions(Options):
-    """The options of a figure that has none."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +91,7 @@ class Figure(ABC):
     takes: ClassVar[type[Options]] = NoOptions
     of_subject: ClassVar[bool] = True
     of_graph: ClassVar[bool] = True
+    of_model: ClassVar[bool] = False
     page: ClassVar[str] = ""
     on_paper_only: ClassVar[bool] = False
     least_mm: ClassVar[float] = 50.0
@@ -140,7 +136,6 @@ class Figure(ABC):
         """Draw it for paper."""
 
 
-FIGURES: Registry[type[Figure]] = Registry("figure")
 AnyFigure = TypeVar("AnyFigure", bound=type[Figure])
 
 

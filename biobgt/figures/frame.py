@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.colours import ink_on
 from biobgt.figures.region_order import RegionOrder
+from biobgt.wording import whose as whose  # for figures that are classes
 
 Trace = dict[str, Any]
 Axes = dict[str, dict[str, Any]]
@@ -30,11 +31,6 @@ GAMMA_TITLE = "γ (in units of 1/mean(λ))"
 _BAR_TOP = 50
 _SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
-
-
-def whose(subject: str, simulated: bool) -> str:
-    """Name a subject in a caption, and say when it is simulated."""
-    return f"Simulated subject {subject}" if simulated else f"Subject {subject}"
 
 
 def layout(title: str, simulated: bool, *, height: int, top: int = 48) -> dict[str, Any]:

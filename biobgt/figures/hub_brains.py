@@ -102,6 +102,7 @@ class HubBrain(Figure):
             hubs=table[f"{key}_hub"].to_numpy(bool),
             gaps=gap_words(subject),
             surface_labels=surface_labels_of(measured.atlas, options.brain),
+            kind=measured.kind,
             **hub_words(measured, options, (key,)),
         )
 
@@ -224,6 +225,7 @@ class FiveBrains(Figure):
             coordinates=coordinates,
             regions=measured.atlas.regions,
             values={key: table[f"{key}_z"].to_numpy() for key in PAPERS_FIVE},
+            kind=measured.kind,
             **hub_words(measured, options, tuple(PAPERS_FIVE)),
         )
 

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from biobgt.colours import LINE_GREY, PURPLE, VERMILION
-from biobgt.figures.frame import whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
 from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE, notes_on
 from biobgt.hubs.perturbation import PERTURBATIONS
-from biobgt.wording import signed
+from biobgt.wording import signed, whose
 
 if TYPE_CHECKING:
     from biobgt.measured import Measured
@@ -23,7 +22,7 @@ RANK_1 = "1 is the strongest hub"
 
 
 def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
-    """Methods, citations and words of a figure that shows some hub measures, node entanglement among them or not.
+    """Methods and citations of a figure that shows some hub measures, node entanglement among them or not.
 
     Parameters
     ----------
@@ -43,7 +42,6 @@ def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequ
     return {
         "methods": (*graph_methods(measured), *definitions, *notes_on(measures)),
         "citations": (*cited, *graph_citations(measured)),
-        "kind": measured.kind,
     }
 
 

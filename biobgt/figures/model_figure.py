@@ -65,13 +65,14 @@ class ModelFigure(Figure):
 
     of_subject = False
     of_graph = False
+    of_model = True
     example_of: ClassVar[str] = ""  # the model that examples show, where not every model has what the figure needs
 
     model: str = ""
     model_sha256: str = ""
 
     @property
-    def of_model(self) -> str:
+    def by_model(self) -> str:
         """Whose figure it is, as its caption opens."""
         return f"Model {self.model}, with simulated patients" if self.simulated else f"Model {self.model}"
 

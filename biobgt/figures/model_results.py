@@ -97,7 +97,7 @@ class ResultsBeside(ModelFigure):
         auc = self.points[self.points["metric"] == "auc"]
         listed = "; ".join(f"{row.model} {row.value:.2f}" for row in auc.itertuples())
         return (
-            f"{self.of_model}: out-of-fold results beside {kinds_of_baselines(auc['model'])} on the same folds. AUC: "
+            f"{self.by_model}: out-of-fold results beside {kinds_of_baselines(auc['model'])} on the same folds. AUC: "
             f"{listed}. Bars are 95 % bootstrap intervals over subjects; dotted lines are chance level."
             f"{f' {self.note}' if self.note else ''}"
         )

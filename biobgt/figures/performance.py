@@ -92,7 +92,7 @@ class RocCurves(ModelFigure):
         area = "not defined" if value is None else f"{value:.2f}"
         reach = f" (95 % interval {low:.2f} to {high:.2f})" if low is not None and high is not None else ""
         return (
-            f"{self.of_model}: {self.what}, in {self.n_subjects:,} subjects, with probabilities from {ONE_MEMBER}. "
+            f"{self.by_model}: {self.what}, in {self.n_subjects:,} subjects, with probabilities from {ONE_MEMBER}. "
             f"Area under the curve {area}{reach}; the dotted line is chance."
         )
 
@@ -243,7 +243,7 @@ class Reliability(ModelFigure):
         error = self.error
         off = "" if error is None else f" Mean distance from the dotted line {100 * error:.1f} percentage points."
         return (
-            f"{self.of_model}: {self.what}, in {len(self.curve)} bins of {int(self.curve['n'].sum()):,} subjects, with "
+            f"{self.by_model}: {self.what}, in {len(self.curve)} bins of {int(self.curve['n'].sum()):,} subjects, with "
             f"95 % Wilson intervals.{off} Probabilities are out of fold, each from {ONE_MEMBER}. New subjects get the "
             "mean log-odds of all members instead, so for them this curve holds only approximately."
         )

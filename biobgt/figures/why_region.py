@@ -1,48 +1,33 @@
-"""Why this region? What node entanglement compares for one region: the spectra, and the entropies over γ.
+"""Why this region? What node entanglement compares for one region: its surroundings, the spectra, and the entropies.
 
-Each figure draws a part of the same :class:`biobgt.hubs.region_story.RegionStory`; :mod:`biobgt.figures.why_words`
-tells it in sentences.
+Each figure draws a part of one :class:`biobgt.hubs.region_story.RegionStory`, and :func:`story_sentences` tells it.
 """
 
-from abc import abstractmethod
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biobgt.figures.curve import Curve
-from biobgt.figures.figure import Figure, registered
-from biobgt.figures.frame import (
-    GAMMA_TICKS,
-    GAMMA_TITLE,
-    LEGEND,
-    LEGEND_BELOW,
-    Trace,
-    in_panel,
-    layout,
-    stacked_axes,
-    vertical_line,
-    whose,
-)
+from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Bars, Curve, Drawing, Panel, Rule, Surroundings
 from biobgt.figures.graph_words import region_number
 from biobgt.figures.hub_words import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, hub_words
+from biobgt.figures.register import figure
 from biobgt.figures.shared_options import gammas_option, region_option
+from biobgt.graph import ESTIMATED, KINDS
 from biobgt.hubs.hub_options import GAMMAS, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.options import option
+from biobgt.wording import counted, whose
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
-    from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper_style import PaperStyle
+    from biobgt.graph import ConnectivityKind
     from biobgt.hubs.region_story import RegionStory
     from biobgt.measured import Measured
 
-Values = NDArray[np.float64]
-
+MOST_DRAWN = 16  # neighbours: more names than these would lie on one another
 BEFORE_COLOUR = HUB_MEASURES[NE].colour
 AFTER_COLOUR = HUB_COLOUR
 
@@ -61,6 +46,13 @@ class EntropyOptions(RegionOptions):
     gammas: tuple[float, ...] = gammas_option()
 
 
+@dataclass(frozen=True)
+class SurroundingsOptions(RegionOptions):
+    """Whether its surroundings are shown as measured or perturbed."""
+
+    perturbed: bool = option(False, title="Perturbed", help="The surroundings after the perturbation of the region.")
+
+
 def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
     """The story of the region that is named, or of the one with the highest NE where none is."""
     region = region_number(measured.atlas, options.region)
@@ -70,170 +62,149 @@ def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
     return measured.region_story(options, region, gammas)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RegionFigure(Figure):
-    """A figure of one region's story."""
-
-    subject: str = ""
-    story: "RegionStory"
-    regions: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, measured: "Measured", options: RegionOptions) -> Self:
-        """Tell the story of the region that the options name."""
-        subject, story = measured.subject, story_of(measured, options)
-        words = hub_words(measured, options, (NE,))
-        return cls(
-            options=options,
-            title=cls._titled(story, options),
-            simulated=subject.simulated,
-            subject=subject.id,
-            story=story,
-            regions=measured.atlas.regions,
-            methods=(*words["methods"], cls._sentence),
-            citations=words["citations"],
-        )
-
-    _sentence = ""
-
-    @classmethod
-    @abstractmethod
-    def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
-        """What stands above the drawing."""
+def _words(measured: "Measured", options: RegionOptions, sentence: str) -> dict[str, Any]:
+    """Methods and citations of a figure of one region's story, with a sentence of its own."""
+    words = hub_words(measured, options, (NE,))
+    return {**words, "methods": (*words["methods"], sentence)}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RegionCurves(RegionFigure):
-    """A figure of one region's story with curves in two panels.
-
-    Attributes
-    ----------
-    x_title : str
-    y_titles : tuple of str
-        Of the upper and the lower panel.
-    """
-
-    x_title: ClassVar[str]
-    y_titles: ClassVar[tuple[str, str]]
-
-    @property
-    @abstractmethod
-    def curves(self) -> list[Curve]:
-        """What both drawings draw."""
+def _opening(measured: "Measured") -> str:
+    return whose(measured.subject.id, measured.subject.simulated)
 
 
-@registered
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RegionSpectra(RegionCurves):
-    """The Laplacian eigenvalues before and after a region's perturbation, and by how much each moves."""
+@figure("region_surroundings", "Surroundings of a region", takes=SurroundingsOptions, least_mm=75)
+def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> Drawing:
+    """A region in the middle of its neighbours, with the connections among them, as measured or perturbed."""
+    story = story_of(measured, options)
+    around, shown = story.neighbourhood, slice(0, MOST_DRAWN + 1)
+    members = around.members[shown]
+    names = [measured.atlas.regions[member] for member in members]
+    before, after = around.before[shown, shown], around.after[shown, shown]
 
-    key = "region_spectra"
-    name = "Laplacian spectra of a region"
-    takes = RegionOptions
-    x_title = "eigenvalues from smallest to largest"
-    y_titles = ("eigenvalue λ", "change of λ")
-    change_name: ClassVar[str] = "change"  # of the bars in the lower panel
-    _sentence = "Eigenvalues of the Laplacian before and after the perturbation are paired from smallest to largest."
-
-    @classmethod
-    def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
-        return f"{story.name}: Laplacian spectra"
-
-    @property
-    def curves(self) -> list[Curve]:
-        """Both spectra."""
-        numbers = self.numbers
-        x, before, after = (numbers[name].to_numpy() for name in ("eigenvalue", "as measured", "perturbed"))
-        return [
-            Curve("as measured", x, before, BEFORE_COLOUR),
-            Curve("perturbed", x, after, AFTER_COLOUR, dash="dash", thin=True),
-        ]
-
-    @property
-    def numbers(self) -> "pd.DataFrame":
-        """One row per eigenvalue."""
+    def numbers() -> "pd.DataFrame":
         import pandas as pd
 
-        before, after = self.story.spectrum_before, self.story.spectrum_after
-        counted_up = np.arange(1, len(before) + 1)
-        return pd.DataFrame(
-            {"eigenvalue": counted_up, "as measured": before, "perturbed": after, "change": after - before}
-        )
-
-    @property
-    def caption(self) -> str:
-        """What eigenvalues are, and which are which."""
-        return (
-            f"{whose(self.subject, self.simulated)}: {self.story.n_regions} eigenvalues λ of the graph's Laplacian as "
-            f"measured (solid) and after the perturbation of {self.story.name} (dashed), and below by how much each "
-            "changes. Small λ are slow, brain-wide ways in which activity evens out, large λ fast and local ones."
-        )
-
-    def plotly(self) -> "go.Figure":
-        """Draw it for the screen."""
-        import plotly.graph_objects as go
-
-        numbers = self.numbers
-        change = {
-            "type": "bar",
-            "x": numbers["eigenvalue"].to_numpy(),
-            "y": numbers["change"].to_numpy(),
-            "name": self.change_name,
-            "marker": {"color": CHOSEN_COLOUR, "line": {"width": 0}},
-            "hovertemplate": f"{self.change_name}: %{{y:.3g}}<extra></extra>",
-            **in_panel(1),
-        }
-        traces = [*map(_line, self.curves), change]
-        axes = stacked_axes(2, gap=0.08, heights=[0.6, 0.4])
-        axes["yaxis"] |= {"title": {"text": self.y_titles[0]}, "rangemode": "tozero"}
-        axes["yaxis2"] |= {"title": {"text": self.y_titles[1]}}
-        axes["xaxis2"] |= {"title": {"text": self.x_title}}
-        frame = layout(self.title, self.simulated, height=440, top=84)
-        return go.Figure(traces, {**frame, **axes, "hovermode": "x unified", "bargap": 0, "legend": LEGEND})
-
-    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
-        """Draw it for paper."""
-        from biobgt.figures.paper.why_region_drawings import draw_spectra
-
-        return draw_spectra(self, style)
-
-
-@registered
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RegionEntropy(RegionCurves):
-    """The entropies before and after a region's perturbation over γ, and their difference."""
-
-    key = "region_entropy"
-    name = "Entropy over γ of a region"
-    takes = EntropyOptions
-    x_title = GAMMA_TITLE
-    y_titles = ("entropy (bits)", "|ΔS| (bits)")
-    _sentence = "The change of a typical region is the median of |ΔS| over all regions, at each γ on its own."
-
-    @classmethod
-    def _titled(cls, story: "RegionStory", options: RegionOptions) -> str:
-        return f"{story.name}: entropy over γ"
-
-    @property
-    def curves(self) -> list[Curve]:
-        """Both entropies, and below their difference beside that of the median region."""
-        story, x = self.story, self.story.gammas
-        return [
-            Curve("S(G), as measured", x, story.entropy_before, BEFORE_COLOUR),
-            Curve("S(Gᵢ), perturbed", x, story.entropy_after, AFTER_COLOUR, dash="dash", thin=True),
-            Curve("|ΔS| of this region", x, story.change, CHOSEN_COLOUR, panel=1),
-            Curve("|ΔS|, median region", x, story.typical_change, GROUP_COLOUR, panel=1, dash="dashdot", thin=True),
-        ]
-
-    @property
-    def numbers(self) -> "pd.DataFrame":
-        """One row per γ."""
-        import pandas as pd
-
-        story = self.story
+        first, second = np.nonzero(np.triu((before != 0) | (after != 0)))
         return pd.DataFrame(
             {
-                "gamma": story.gammas,
+                "region": [names[i] for i in first],
+                "other region": [names[i] for i in second],
+                "weight as measured": before[first, second],
+                "weight perturbed": after[first, second],
+            }
+        )
+
+    circle = Surroundings(
+        names=names,
+        ids=members,
+        weights=after if options.perturbed else before,
+        largest=float(max(around.before.max(), around.after.max())),  # the same before and after
+        colours=(CHOSEN_COLOUR, BEFORE_COLOUR, GROUP_COLOUR),
+    )
+    across, up = Axis(hidden=True, limits=(-2.5, 2.5)), Axis(hidden=True, limits=(-1.25, 1.25))
+    return Drawing(
+        title=f"{story.name}: {'perturbed' if options.perturbed else 'as measured'}",
+        simulated=measured.subject.simulated,
+        panels=[Panel(marks=[circle], x=across, y=up)],
+        caption=f"{_opening(measured)}: {_surroundings_caption(story, perturbed=options.perturbed)}",
+        numbers=numbers,
+        legend="none",
+        height=380,
+        **_words(
+            measured,
+            options,
+            "A region's surroundings are the regions it is connected with, and the connections among all of these.",
+        ),
+    )
+
+
+def _surroundings_caption(story: "RegionStory", *, perturbed: bool) -> str:
+    """Who is drawn, and what the perturbation did."""
+    around = story.neighbourhood
+    drawn = min(around.n_neighbours, MOST_DRAWN)
+    some = f"the {drawn} strongest of its {around.n_neighbours} neighbours"
+    who = some if drawn < around.n_neighbours else f"its {counted(drawn, 'neighbour')}"
+    if not perturbed:
+        done = "as measured"
+    elif around.unchanged:
+        done = "after the perturbation, which changes nothing here"
+    elif story.perturbation == "control":
+        done = "after the perturbation: every pair is connected with the same weight"
+    else:
+        done = "after the perturbation: it has lost all its connections"
+    return (
+        f"{story.name} in the middle and {who} around it, strongest first from the top, {done}. Blue lines are its own "
+        "connections, grey ones those among its neighbours; thicker is stronger."
+    )
+
+
+@figure("region_spectra", "Laplacian spectra of a region", takes=RegionOptions)
+def region_spectra(measured: "Measured", options: RegionOptions) -> Drawing:
+    """The Laplacian eigenvalues before and after a region's perturbation, and by how much each moves."""
+    story = story_of(measured, options)
+    before, after = story.spectrum_before, story.spectrum_after
+    x, change = np.arange(1, len(before) + 1), after - before
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        return pd.DataFrame({"eigenvalue": x, "as measured": before, "perturbed": after, "change": change})
+
+    number = Axis(title="eigenvalues from smallest to largest", limits=(0, len(x) + 1))
+    return Drawing(
+        title=f"{story.name}: Laplacian spectra",
+        simulated=measured.subject.simulated,
+        panels=[
+            Panel(
+                marks=[
+                    _line("as measured", x, before, BEFORE_COLOUR),
+                    _line("perturbed", x, after, AFTER_COLOUR, dash="dash", thin=True),
+                ],
+                x=number,
+                y=Axis(title="eigenvalue λ", limits=(0, None)),
+                height=0.6,
+            ),
+            Panel(
+                marks=[Bars(name="change", colour=CHOSEN_COLOUR, x=x, y=change, hover="change: %{y:.3g}")],
+                x=number,
+                y=Axis(title="change of λ", zero=True),
+                height=0.4,
+            ),
+        ],
+        caption=(
+            f"{_opening(measured)}: {story.n_regions} eigenvalues λ of the graph's Laplacian as measured (solid) and "
+            f"after the perturbation of {story.name} (dashed), and below by how much each changes. Small λ are slow, "
+            "brain-wide ways in which activity evens out, large λ fast and local ones."
+        ),
+        numbers=numbers,
+        legend="above",
+        together=True,
+        height=440,
+        aspect=0.32,
+        **_words(
+            measured,
+            options,
+            "Eigenvalues of the Laplacian before and after the perturbation are paired from smallest to largest.",
+        ),
+    )
+
+
+def _line(name: str, x: Any, y: Any, colour: str, *, unit: str = "", **look: Any) -> Curve:
+    return Curve(name=name, x=x, y=y, colour=colour, hover=f"{name}: %{{y:.4g}}{unit}", **look)
+
+
+@figure("region_entropy", "Entropy over γ of a region", takes=EntropyOptions)
+def region_entropy(measured: "Measured", options: EntropyOptions) -> Drawing:
+    """The entropies before and after a region's perturbation over γ, and their difference."""
+    story = story_of(measured, options)
+    x, bits = story.gammas, " bits"
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "gamma": x,
                 "entropy as measured (bits)": story.entropy_before,
                 "entropy perturbed (bits)": story.entropy_after,
                 "change (bits)": story.change,
@@ -241,51 +212,138 @@ class RegionEntropy(RegionCurves):
             }
         )
 
-    @property
-    def caption(self) -> str:
-        """What the curves are."""
+    entropies = [
+        _line("S(G), as measured", x, story.entropy_before, BEFORE_COLOUR, unit=bits),
+        _line("S(Gᵢ), perturbed", x, story.entropy_after, AFTER_COLOUR, unit=bits, dash="dash", thin=True),
+    ]
+    changes = [
+        _line("|ΔS| of this region", x, story.change, CHOSEN_COLOUR, unit=bits),
+        _line("|ΔS|, median region", x, story.typical_change, GROUP_COLOUR, unit=bits, dash="dashdot", thin=True),
+    ]
+    chosen = Rule(x=story.gamma, colour=GROUP_COLOUR, dash="dot")
+    gammas = Axis(title=GAMMA_TITLE, log=True, ticks=GAMMA_TICKS)
+    return Drawing(
+        title=f"{story.name}: entropy over γ",
+        simulated=measured.subject.simulated,
+        panels=[
+            Panel(marks=[chosen, *entropies], x=gammas, y=Axis(title="entropy (bits)")),
+            Panel(marks=[chosen, *changes], x=gammas, y=Axis(title="|ΔS| (bits)", limits=(0, None))),
+        ],
+        caption=(
+            f"{_opening(measured)}: spectral entropy over the diffusion time γ, as measured and after the perturbation "
+            f"of {story.name}; below, their difference |ΔS|, which is node entanglement, beside the median of all "
+            f"regions. The dotted line marks the chosen γ = {story.gamma:g}/mean(λ)."
+        ),
+        numbers=numbers,
+        together=True,
+        height=500,
+        aspect=0.32,
+        **_words(
+            measured,
+            options,
+            "The change of a typical region is the median of |ΔS| over all regions, at each γ on its own.",
+        ),
+    )
+
+
+def story_sentences(story: "RegionStory", kind: "ConnectivityKind" = KINDS[ESTIMATED]) -> tuple[str, ...]:
+    """Tell why node entanglement gives a region the value it has, one thought per sentence.
+
+    Parameters
+    ----------
+    story : RegionStory
+    kind : ConnectivityKind
+        Of the connectivity, by whose words measures are called.
+    """
+    return (
+        _surroundings(story),
+        _perturbation(story),
+        _spectra(story),
+        _entropies(story),
+        _over_gamma(story),
+        _standings(story, kind),
+    )
+
+
+def _surroundings(story: "RegionStory") -> str:
+    around = story.neighbourhood
+    if around.n_neighbours == 0:
+        return f"{story.name} has no neighbours: no connection of it passed the threshold."
+    strongest = "" if around.n_neighbours == 1 else f", the strongest connection being {around.before[0, 1]:.2g}"
+    return (
+        f"{story.name} has {counted(around.n_neighbours, 'neighbour')}{strongest}. Among these "
+        f"{len(around.members)} regions {around.n_connected:,} of {counted(around.n_pairs, 'pair')} "
+        f"{'is' if around.n_connected == 1 else 'are'} connected, with a total weight of {around.total_weight:.3g}."
+    )
+
+
+def _perturbation(story: "RegionStory") -> str:
+    around = story.neighbourhood
+    if around.n_neighbours == 0:
+        return "There is nothing to perturb, so its node entanglement is 0."
+    if around.unchanged:
+        return "These surroundings are already a clique with equal weights, so replacing them by one changes nothing."
+    if story.perturbation == "control":
         return (
-            f"{whose(self.subject, self.simulated)}: spectral entropy over the diffusion time γ, as measured and after "
-            f"the perturbation of {self.story.name}; below, their difference |ΔS|, which is node entanglement, beside "
-            f"the median of all regions. The dotted line marks the chosen γ = {self.story.gamma:g}/mean(λ)."
+            "Replacing its surroundings by a clique of equal weights with the same total connects all "
+            f"{around.n_pairs:,} pairs with weight {around.after[0, 1]:.3g} each: the more uneven they were, the more "
+            "changes."
         )
-
-    def plotly(self) -> "go.Figure":
-        """Draw it for the screen."""
-        import plotly.graph_objects as go
-
-        traces = [_line(curve, unit=" bits") for curve in self.curves]
-        mark = {"color": GROUP_COLOUR, "dash": "dot", "width": 2}
-        axes = stacked_axes(2, gap=0.08)
-        axes["xaxis"] |= {"type": "log", "tickvals": GAMMA_TICKS}
-        axes["xaxis2"] |= {"type": "log", "tickvals": GAMMA_TICKS, "title": {"text": self.x_title}}
-        axes["yaxis"] |= {"title": {"text": self.y_titles[0]}}
-        axes["yaxis2"] |= {"title": {"text": self.y_titles[1]}, "rangemode": "tozero"}
-        frame = {
-            **layout(self.title, self.simulated, height=500),
-            **axes,
-            "shapes": [vertical_line(self.story.gamma, mark, panel=panel) for panel in (0, 1)],
-            "hovermode": "x unified",
-            # Four names need two lines at 800 px; below the plot they push nothing away.
-            "legend": LEGEND_BELOW,
-        }
-        return go.Figure(traces, frame)
-
-    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
-        """Draw it for paper."""
-        from biobgt.figures.paper.why_region_drawings import draw_entropies
-
-        return draw_entropies(self, style)
+    lost = float(around.before[0].sum())
+    return (
+        f"Removing it takes away {counted(around.n_neighbours, 'connection')} with a total weight of {lost:.3g}; its "
+        "neighbours keep theirs among each other."
+    )
 
 
-def _line(curve: Curve, unit: str = "") -> Trace:
-    return {
-        "type": "scatter",
-        "x": curve.x,
-        "y": curve.y,
-        "mode": "lines",
-        "name": curve.name,
-        "line": curve.line,
-        "hovertemplate": f"{curve.name}: %{{y:.4g}}{unit}<extra></extra>",
-        **in_panel(curve.panel),
-    }
+def _spectra(story: "RegionStory") -> str:
+    if not story.n_changed:
+        return f"None of the graph's {story.n_regions} Laplacian eigenvalues changes."
+    change = story.spectrum_after - story.spectrum_before
+    most = int(abs(change).argmax())
+    return (
+        f"This changes {story.n_changed} of the graph's {story.n_regions} Laplacian eigenvalues, the rates at which "
+        f"activity that spreads along connections evens out, most of all one from {story.spectrum_before[most]:.3g} to "
+        f"{story.spectrum_after[most]:.3g}."
+    )
+
+
+def _entropies(story: "RegionStory") -> str:
+    before, after = story.chosen_entropies
+    standing = story.standings[NE]
+    where = f"rank {standing.rank} of {story.n_regions}, {'a hub' if standing.hub else 'not a hub'} by the chosen rule"
+    if after == before:
+        return f"At γ = {story.gamma:g}/mean(λ) the entropy stays at {before:.4f} bits: node entanglement 0, {where}."
+    way = "up" if after > before else "down"
+    digits = max(4, _digits(abs(after - before)))
+    return (
+        f"At γ = {story.gamma:g}/mean(λ) the entropy goes {way} from {before:.{digits}f} to {after:.{digits}f} bits. "
+        f"The difference, {_bits(abs(after - before))}, is its node entanglement: {where}."
+    )
+
+
+def _over_gamma(story: "RegionStory") -> str:
+    change = story.change
+    if not change.any():
+        return "That holds at every γ."
+    top = int(change.argmax())
+    typical = float(story.typical_change[top])
+    beside = f", {change[top] / typical:.1f} times that of the median region" if typical > 0 else ""
+    return f"Over all γ shown the difference is largest at γ = {story.gammas[top]:g}: {_bits(change[top])}{beside}."
+
+
+def _standings(story: "RegionStory", kind: "ConnectivityKind") -> str:
+    others = {measure: standing for measure, standing in story.standings.items() if measure != NE}
+    named = {measure: HUB_MEASURES[measure].in_words_of(kind).title for measure in others}
+    ranks = ", ".join(f"{standing.rank} by {named[measure]}" for measure, standing in others.items())
+    agreeing = sum(standing.hub for standing in others.values())
+    return f"By the other measures it has rank {ranks}; {agreeing} of these {len(others)} call it a hub."
+
+
+def _digits(value: float) -> int:
+    """Decimals that show the first two figures that are not zero."""
+    return max(0, 1 - math.floor(math.log10(value))) if value > 0 else 0
+
+
+def _bits(value: float) -> str:
+    return f"{value:.{_digits(value)}f} bit"

@@ -15,8 +15,7 @@ from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.bundle import make_files
 from biobgt.export.making import make_figure, options_in_full
-from biobgt.figures.hub_curve_options import HubCurvesOptions
-from biobgt.figures.hub_curves import HubCurves
+from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_model
@@ -154,7 +153,7 @@ def test_page_without_figures_shows_where_to_add_some(open_page):
 
 def test_what_other_pages_measured_is_not_measured_again_and_gives_the_same_numbers():
     view, options = bare_view(OWN), HubCurvesOptions(group=True)
-    request = figure_request(view, HubCurves.of(view.measured, options))
+    request = figure_request(view, hub_curves, options)
     measured = export_results.StoppableCohort(view.cohort, view.loaded)
     found, anew = make_figure(measured, request), make_figure(view.cohort, request)
     pd.testing.assert_frame_equal(found.numbers, anew.numbers, check_exact=True)

@@ -1,15 +1,17 @@
-"""Figures of hubs and of one region, made of a few numbers that one can check by hand."""
+"""Figures of hubs and of one region, drawn of a few numbers that one can check by hand."""
+
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
-from biobgt.figures import GammaSweep, HubCurves, HubScatter, order_regions
-from biobgt.figures.gamma_sweep import GammaSweepOptions
+from biobgt.figures import hubs as family
+from biobgt.figures import order_regions, why_region
 from biobgt.figures.graph_words import ATLAS_ORDER
-from biobgt.figures.hub_curve_options import HubCurvesOptions
-from biobgt.figures.hub_scatter import HubScatterOptions
-from biobgt.figures.region_surroundings import RegionSurroundings, SurroundingsOptions
-from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra
+from biobgt.figures.screen import draw_on_screen
+from biobgt.graph import ESTIMATED, KINDS, ConnectomeSettings
 from biobgt.hubs.rank_correlation import RankCorrelation
 from biobgt.hubs.region_story import Neighbourhood, RegionStory
 
@@ -37,60 +39,90 @@ STUDY = pd.DataFrame(
 )
 
 
-def curves_of(regions, *, curves=CURVES, hubs=HUBS, order=None, in_order=ATLAS_ORDER, **given):
-    """Hub curves; what is no field of the figure is one of its options."""
-    fields = {name: given.pop(name) for name in ("group", "title", "simulated", "subject") if name in given}
-    return HubCurves(
-        curves=curves,
-        regions=regions,
-        hubs=hubs,
-        order=order or order_regions(len(regions)),
-        options=HubCurvesOptions(order=in_order, measures=tuple(curves), **given),
-        **fields,
-    )
+def on_screen(drawing):
+    """The drawing as plotly checks it."""
+    return go.Figure(draw_on_screen(drawing))
+
+
+def traces(figure):
+    """Traces by name."""
+    return {trace.name: trace for trace in figure.data if trace.name}
+
+
+def measured_of(regions=("A",), *, subject="s", simulated=False, **results):
+    """A stand-in for what was measured of a subject: its regions, and the results that a figure asks for."""
+    atlas = SimpleNamespace(name="toy", title="a toy", regions=tuple(regions), n_regions=len(regions), cites=())
+    one = SimpleNamespace(id=subject, simulated=simulated, silent_regions=(), series=None, group=None)
+    about = {"atlas": atlas, "subject": one, "one": one, "settings": ConnectomeSettings(), "kind": KINDS[ESTIMATED]}
+    return SimpleNamespace(**about, mean_connectivity=lambda: (0.5, 0.5), **results)
+
+
+def curves_of(regions, *, curves=CURVES, hubs=HUBS, order=None, in_order=ATLAS_ORDER, group=None, **given):
+    """Hub curves; what says nothing of the subject is one of the options."""
+    about = {name: given.pop(name) for name in ("simulated", "subject") if name in given}
+    table = pd.DataFrame({f"{key}{suffix}": values for key, values in curves.items() for suffix in ("", "_z", "_rank")})
+    table[f"{next(iter(curves))}_hub"] = hubs
+    measured = measured_of(regions, hub_table=lambda options, measures: table, **about)
+    options = family.HubCurvesOptions(order=in_order, measures=tuple(curves), group=group is not None, **given)
+    shown = order or order_regions(len(regions))
+    with (
+        patch.object(family, "regions_shown", return_value=shown),
+        patch.object(family, "group_band", return_value=group),
+    ):
+        return family.hub_curves(measured, options)
 
 
 def scatter_of(
     regions, rho=0.4, low=0.1, high=0.6, *, curves=CURVES, hubs=HUBS, n_regions=4, simulated=False, **options
 ):
     """Node entanglement against FC strength, or against the measure of the options."""
-    options = HubScatterOptions(**{"measure": "fc_strength", **options})
-    return HubScatter(
-        subject="s",
-        title="NE against FC strength",
+    table = pd.DataFrame({"node_entanglement": curves["node_entanglement"], "node_entanglement_hub": hubs})
+    measured = measured_of(
+        regions,
         simulated=simulated,
-        values=curves[options.measure],
-        entanglement=curves["node_entanglement"],
-        regions=regions,
-        hubs=hubs,
-        correlation=RankCorrelation(rho, low, high, n_regions),
-        options=options,
+        hub_table=lambda options, measures: table,
+        hubs=lambda perturbation: SimpleNamespace(values=lambda gamma, measures: curves),
+        hub_correlation=lambda options, measure: RankCorrelation(rho, low, high, n_regions),
     )
+    return family.hub_scatter(measured, family.HubScatterOptions(**{"measure": "fc_strength", **options}))
 
 
-def sweep_of(gamma, *, sweep=SWEEP, perturbation="control", **fields):
+def sweep_of(gamma, *, sweep=SWEEP, study=None, note="", rhos=None, perturbation="control", **about):
     """Agreement over γ."""
-    return GammaSweep(subject="s", sweep=sweep, options=GammaSweepOptions(gamma, perturbation), **fields)
+    measured = measured_of(
+        hub_sweep=lambda perturbation, measures, gammas: sweep,
+        hub_correlation=lambda options, measure: SimpleNamespace(rho=(rhos or {}).get(measure, 0.5)),
+        **about,
+    )
+    with patch("biobgt.studies.study_sweep", return_value=SimpleNamespace(agreement=study, note=note)):
+        return family.gamma_sweep(measured, family.GammaSweepOptions(gamma, perturbation))
 
 
-def surroundings_of(names, before, after=None, *, perturbed=False, **fields):
+def of_story(figure, options, story, regions=(), **about):
+    """A figure of a region's story."""
+    measured = measured_of(
+        regions or [story.name], region_story=lambda *how: story, strongest_hub=lambda how: 0, **about
+    )
+    return figure(measured, options)
+
+
+def surroundings_of(names, before, after=None, *, perturbed=False, **about):
     """The first region among the others, with weights among them."""
     after = before if after is None else after
     story = _story(names[0], neighbourhood=Neighbourhood(tuple(range(len(names))), before, after))
-    return RegionSurroundings(
-        story=story, regions=names, options=SurroundingsOptions(perturbed=perturbed), **{"title": "T", **fields}
-    )
+    options = why_region.SurroundingsOptions(perturbed=perturbed)
+    return of_story(why_region.region_surroundings, options, story, names, **about)
 
 
-def spectra_of(before, after, **fields):
+def spectra_of(before, after, **about):
     """Two spectra."""
-    return RegionSpectra(story=_story(spectra=(before, after)), options=RegionOptions(), **fields)
+    return of_story(why_region.region_spectra, why_region.RegionOptions(), _story(spectra=(before, after)), **about)
 
 
-def entropies_of(gammas, before, after, *, typical, gamma, **fields):
+def entropies_of(gammas, before, after, *, typical, gamma, **about):
     """Two curves of entropy."""
     story = _story(gammas=gammas, entropies=(before, after), typical=typical, gamma=gamma)
-    return RegionEntropy(story=story, options=EntropyOptions(gamma), **fields)
+    return of_story(why_region.region_entropy, why_region.EntropyOptions(gamma), story, **about)
 
 
 def _story(name="R0", *, neighbourhood=None, spectra=None, gammas=None, entropies=None, typical=None, gamma=0.5):

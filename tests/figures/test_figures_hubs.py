@@ -2,21 +2,17 @@
 
 import numpy as np
 import pytest
-from hub_figures import CURVES, STUDY, curves_of, scatter_of, sweep_of
+from hub_figures import CURVES, STUDY, curves_of, on_screen, scatter_of, sweep_of, traces
 
 from biobgt import InputError
 from biobgt.figures import FiveBrains, RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from biobgt.figures.group_behind import GroupBehind
-from biobgt.figures.hub_curve_options import BY_NE, HubCurvesOptions
 from biobgt.figures.hub_words import table_caption
+from biobgt.figures.hubs import BY_NE, GroupBand, HubCurvesOptions
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
-
-
-def traces(figure):
-    return {trace.name: trace for trace in figure.data if trace.name}
 
 
 def test_highest_region_comes_first_and_ties_keep_the_atlas_order():
@@ -24,7 +20,7 @@ def test_highest_region_comes_first_and_ties_keep_the_atlas_order():
 
 
 def test_curves_share_an_axis_and_are_in_order():
-    figure = curves_of(REGIONS, order=order_by_value(CURVES["node_entanglement"]), in_order=BY_NE).plotly()
+    figure = on_screen(curves_of(REGIONS, order=order_by_value(CURVES["node_entanglement"]), in_order=BY_NE))
     drawn = traces(figure)
     assert list(drawn) == ["NE", "hubs by NE", "NEff", "FC strength"]
     assert list(drawn["NE"].x) == ["&lt;b&gt;B&lt;/b&gt;", "D", "C", "A"]
@@ -39,20 +35,20 @@ def test_curves_share_an_axis_and_are_in_order():
 
 
 def test_raw_values_have_a_panel_each_with_its_unit():
-    figure = curves_of(REGIONS, scale="raw", title="T", simulated=True).plotly()
+    figure = on_screen(curves_of(REGIONS, scale="raw", subject="T", simulated=True))
     assert [trace.yaxis for trace in figure.data] == ["y", "y", "y2", "y3"]
     axes = [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")]
     assert axes == ["NE (bits)", "NEff", "FC strength"]
     assert figure.layout.xaxis3.title.text == "4 regions in atlas order"
-    assert figure.layout.title.text == "T · simulated"
+    assert figure.layout.title.text == "NE, NEff and FC strength of T · simulated"
 
 
 def test_first_rank_is_on_top():
-    assert curves_of(REGIONS, scale="rank").plotly().layout.yaxis.autorange == "reversed"
+    assert on_screen(curves_of(REGIONS, scale="rank")).layout.yaxis.autorange == "reversed"
 
 
 def test_modules_are_named_and_parted():
-    figure = curves_of(REGIONS, order=order_regions(4, ["Vis", "MC", "Vis", None])).plotly()
+    figure = on_screen(curves_of(REGIONS, order=order_regions(4, ["Vis", "MC", "Vis", None])))
     assert list(figure.data[0].x) == ["A", "C", "&lt;b&gt;B&lt;/b&gt;", "D"]
     assert list(figure.layout.xaxis.ticktext) == ["Vis", "MC", "unlabelled"]
     assert [line.x0 for line in figure.layout.shapes] == [1.5, 2.5]
@@ -63,7 +59,7 @@ def test_some_regions_keep_their_order_and_blocks():
     order = order_regions(5, ["Vis", "MC", "Vis", None, "MC"])
     assert only_regions(order, frozenset({2, 3, 0})) == RegionOrder((0, 2, 3), (("Vis", 0, 2), ("unlabelled", 2, 3)))
     assert only_regions(order_by_value(np.array([1.0, 3.0, 2.0])), frozenset({0, 2})) == RegionOrder((2, 0))
-    figure = curves_of(REGIONS, order=RegionOrder((3, 0))).plotly()
+    figure = on_screen(curves_of(REGIONS, order=RegionOrder((3, 0))))
     assert list(traces(figure)["NE"].x) == ["D", "A"]
     assert list(traces(figure)["NE"].customdata) == [3, 0]
     assert list(traces(figure)["hubs by NE"].x) == []
@@ -83,26 +79,26 @@ def test_random_regions_are_those_of_their_seed():
 def test_captions_speak_of_panels_only_where_there_are_several():
     several = curves_of(REGIONS, scale="raw")
     assert "one panel each" in several.caption
-    assert several.paper_caption(PaperStyle()).endswith("Vertical lines mark the same hubs in all panels.")
+    assert several.for_paper(PaperStyle()).caption.endswith("Vertical lines mark the same hubs in all panels.")
     for one in (
         curves_of(REGIONS, scale="z"),
         curves_of(REGIONS, scale="raw", curves={"fc_strength": CURVES["fc_strength"]}),
     ):
-        assert len(one.matplotlib(PaperStyle()).axes) == 1
-        assert one.paper_caption(PaperStyle()) == one.caption
+        assert len(draw_on_paper(one, PaperStyle()).axes) == 1
+        assert one.for_paper(PaperStyle()).caption == one.caption
         assert "panel" not in one.caption
     many = {measure: np.arange(89.0) for measure in CURVES}
     narrow = curves_of(tuple(map(str, range(89))), scale="z", curves=many, hubs=np.arange(89) > 80)
     for width, n_panels in ((88, 3), (89, 1)):  # a millimetre for each region, or less
         style = PaperStyle(width_mm=width)
-        assert len(narrow.matplotlib(style).axes) == n_panels
-        assert ("panels" in narrow.paper_caption(style)) == (n_panels > 1)
+        assert len(draw_on_paper(narrow, style).axes) == n_panels
+        assert ("panels" in narrow.for_paper(style).caption) == (n_panels > 1)
 
 
 def test_group_lies_behind_each_measure_in_a_panel_of_its_own():
     mean, sd = ({name: values + 1 for name, values in CURVES.items()}, dict.fromkeys(CURVES, np.full(4, 0.5)))
-    shown = curves_of(REGIONS, group=GroupBehind("<NC>", 2, 2, mean, sd), order=RegionOrder((3, 0)))
-    figure = shown.plotly()
+    shown = curves_of(REGIONS, group=GroupBand("<NC>", 2, 2, mean, sd), order=RegionOrder((3, 0)))
+    figure = on_screen(shown)
     band, mean, curve = figure.data[:3]
     np.testing.assert_allclose(mean.y, [1.3, 1.1])
     np.testing.assert_allclose(band.y, [1.8, 1.6, 0.6, 0.8])
@@ -112,21 +108,21 @@ def test_group_lies_behind_each_measure_in_a_panel_of_its_own():
     axes = [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")]
     assert axes == ["NE, z", "NEff, z", "FC strength, z"]
     assert sum(trace.name == mean.name and trace.showlegend is not False for trace in figure.data) == 1
-    np.testing.assert_allclose(shown.numbers["fc_strength group mean"], [3, 0])
-    np.testing.assert_allclose(shown.numbers["fc_strength group SD"], 0.5)
+    np.testing.assert_allclose(shown.numbers()["fc_strength group mean"], [3, 0])
+    np.testing.assert_allclose(shown.numbers()["fc_strength group SD"], 0.5)
 
 
 def test_picked_region_is_ringed_where_it_is_drawn():
-    ring = traces(curves_of(REGIONS, region="C").plotly())["C"]
+    ring = traces(on_screen(curves_of(REGIONS, region="C")))["C"]
     assert (list(ring.x), list(ring.y), list(ring.customdata)) == (["C"], [0.2], [2])
-    assert "C" not in traces(curves_of(REGIONS, region="C", order=RegionOrder((0, 1))).plotly())
-    scatter = scatter_of(REGIONS, region="C").plotly()
+    assert "C" not in traces(on_screen(curves_of(REGIONS, region="C", order=RegionOrder((0, 1)))))
+    scatter = on_screen(scatter_of(REGIONS, region="C"))
     assert (list(scatter.data[2].x), list(scatter.data[2].y)) == ([1], [0.2])
     assert [list(trace.customdata) for trace in scatter.data] == [[0, 2, 3], [1], [2]]
 
 
 def test_scatter_has_a_point_a_region_and_tells_hubs():
-    figure = scatter_of(REGIONS).plotly()
+    figure = on_screen(scatter_of(REGIONS))
     others, hubs = figure.data
     np.testing.assert_allclose(others.x, [-1, 1, 2])
     np.testing.assert_allclose(others.y, [0.1, 0.2, 0.3])
@@ -141,7 +137,7 @@ def test_scatter_has_a_point_a_region_and_tells_hubs():
 
 
 def test_sweep_holds_the_subject_the_study_and_the_chosen_gamma():
-    figure = sweep_of(1.0, study=STUDY).plotly()
+    figure = on_screen(sweep_of(1.0, study=STUDY))
     drawn = traces(figure)
     np.testing.assert_allclose(drawn["NEff, this subject"].y, [0.7, 0.6, 0.1])
     np.testing.assert_allclose(drawn["FC strength, this subject"].y, [0.3, np.nan, -0.2])
@@ -158,7 +154,7 @@ def test_sweep_holds_the_subject_the_study_and_the_chosen_gamma():
 
 
 def test_sweep_without_a_study_has_nothing_behind():
-    figure = sweep_of(0.1).plotly()
+    figure = on_screen(sweep_of(0.1))
     assert list(traces(figure)) == ["γ = 0.1", "NEff, this subject", "FC strength, this subject"]
 
 
@@ -180,7 +176,7 @@ def test_captions_name_the_numbers():
     assert "of 4 regions, as ranks" in curves
     assert "γ = 0.5/mean(λ) when a region and its neighbours become a clique of the same total weight" in curves
     assert "hubs by NE, 1 in all: the top 20 % of regions" in curves
-    group = GroupBehind("NC", 12, 12, CURVES, CURVES)
+    group = GroupBand("NC", 12, 12, CURVES, CURVES)
     some = curves_of(
         REGIONS, order=RegionOrder((3, 0)), perturbation="remove", seed=7, group=group, subject="s"
     ).caption
@@ -200,7 +196,7 @@ def test_captions_name_the_numbers():
     assert "not defined" in undefined
     assert "nan" not in undefined
     rhos = {"node_efficiency": 0.7, "fc_strength": float("nan")}
-    sweep = sweep_of(3.0, rhos=rhos, study_note="Behind it, nothing.", perturbation="remove").caption
+    sweep = sweep_of(3.0, rhos=rhos, note="Behind it, nothing.", perturbation="remove").caption
     assert "Spearman's ρ of NE (remove, |ΔS|) with NEff and with FC strength" in sweep
     assert "At the chosen γ = 3, marked by the dotted line, ρ is 0.70 with NEff and not defined with FC" in sweep
     assert sweep.endswith("Behind it, nothing.")
@@ -212,8 +208,8 @@ def test_captions_name_the_numbers():
 def test_figures_are_made_of_any_measures():
     curves = {"degree": np.array([3, 1, 2, 2]), "vertex_entanglement": -CURVES["node_entanglement"]}
     shown = curves_of(REGIONS, curves=curves, scale="raw", subject="s")
-    assert list(traces(shown.plotly())) == ["degree", "hubs by degree", "VE"]
-    assert [shown.axis_title(measure, in_panels=True) for measure in shown.curves] == ["degree", "VE"]
+    assert list(traces(on_screen(shown))) == ["degree", "hubs by degree", "VE"]
+    assert [panel.y.title for panel in shown.panels] == ["degree", "VE"]
     assert "Subject s: degree and vertex entanglement (VE) of 4 regions, in their own units" in shown.caption
     assert "NE" not in shown.caption.replace("NEff", "")
-    assert "hub by degree" in shown.numbers
+    assert "hub by degree" in shown.numbers()

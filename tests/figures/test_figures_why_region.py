@@ -3,12 +3,19 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hub_figures import entropies_of, spectra_of, surroundings_of
+from hub_figures import entropies_of, of_story, on_screen, spectra_of, surroundings_of
 
 from biobgt.atlas import Atlas
-from biobgt.figures.region_surroundings import MOST_DRAWN, RegionSurroundings, SurroundingsOptions
-from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra
-from biobgt.figures.why_words import story_sentences
+from biobgt.figures.why_region import (
+    MOST_DRAWN,
+    EntropyOptions,
+    RegionOptions,
+    SurroundingsOptions,
+    region_entropy,
+    region_spectra,
+    region_surroundings,
+    story_sentences,
+)
 from biobgt.graph import BrainGraph
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.region_story import region_story
@@ -32,7 +39,7 @@ def lines(figure):
 
 def test_drawing_has_a_line_a_connection_and_thicker_ones_are_stronger():
     weights = np.array([[0, 0.9, 0.2], [0.9, 0, 0.5], [0.2, 0.5, 0]])
-    figure = surroundings_of(["A", "<b>B</b>", "C"], weights, simulated=True).plotly()
+    figure = on_screen(surroundings_of(["A", "<b>B</b>", "C"], weights, simulated=True))
     widths = sorted(lines(figure))
     assert len(widths) == 3
     blue = sorted(width for width, colour in widths if colour == "#0072B2")
@@ -47,28 +54,28 @@ def test_drawing_has_a_line_a_connection_and_thicker_ones_are_stronger():
     ]
     assert [note.text for note in figure.layout.annotations] == ["<b>A</b>"]
     assert list(circles.text) == ["", "&lt;b&gt;B&lt;/b&gt;", "C"]
-    assert figure.layout.title.text == "T · simulated"
+    assert figure.layout.title.text == "A: as measured · simulated"
 
 
 def test_clique_is_drawn_evenly_and_a_region_alone_without_lines():
     clique = 0.3 * (1 - np.eye(4))
-    assert len({width for width, _ in lines(surroundings_of("ABCD", clique).plotly())}) == 1
-    assert lines(surroundings_of("A", np.zeros((1, 1))).plotly()) == []
+    assert len({width for width, _ in lines(on_screen(surroundings_of("ABCD", clique)))}) == 1
+    assert lines(on_screen(surroundings_of("A", np.zeros((1, 1))))) == []
 
 
 def test_lines_are_as_thick_before_as_after():
     before, after = 0.3 * (1 - np.eye(3)), 0.9 * (1 - np.eye(3))
-    thin, thick = (lines(surroundings_of("ABC", before, after, perturbed=p).plotly())[0][0] for p in (False, True))
-    assert thin < thick == lines(surroundings_of("ABC", after).plotly())[0][0]
+    thin, thick = (lines(on_screen(surroundings_of("ABC", before, after, perturbed=p)))[0][0] for p in (False, True))
+    assert thin < thick == lines(on_screen(surroundings_of("ABC", after)))[0][0]
 
 
 def test_long_names_keep_both_ends():
-    figure = surroundings_of(["A", "Frontal_Inf_Oper_L (123)"], 1 - np.eye(2)).plotly()
+    figure = on_screen(surroundings_of(["A", "Frontal_Inf_Oper_L (123)"], 1 - np.eye(2)))
     assert figure.data[-1].text[1] == "Frontal_In…er_L (123)"
 
 
 def test_spectra_and_their_change():
-    figure = spectra_of(np.array([0.0, 1.0, 3.0]), np.array([0.0, 1.5, 2.5])).plotly()
+    figure = on_screen(spectra_of(np.array([0.0, 1.0, 3.0]), np.array([0.0, 1.5, 2.5])))
     before, after, change = figure.data
     np.testing.assert_allclose(before.y, [0, 1, 3])
     np.testing.assert_allclose(after.y, [0, 1.5, 2.5])
@@ -78,9 +85,11 @@ def test_spectra_and_their_change():
 
 def test_entropies_their_difference_and_the_chosen_gamma():
     gammas = np.array([0.1, 1.0, 10.0])
-    figure = entropies_of(
-        gammas, np.array([3.0, 2.0, 1.0]), np.array([3.0, 2.5, 0.8]), typical=np.array([0, 0.1, 0.1]), gamma=1.0
-    ).plotly()
+    figure = on_screen(
+        entropies_of(
+            gammas, np.array([3.0, 2.0, 1.0]), np.array([3.0, 2.5, 0.8]), typical=np.array([0, 0.1, 0.1]), gamma=1.0
+        )
+    )
     drawn = {trace.name: trace for trace in figure.data}
     np.testing.assert_allclose(drawn["S(G), as measured"].y, [3, 2, 1])
     np.testing.assert_allclose(drawn["S(Gᵢ), perturbed"].y, [3, 2.5, 0.8])
@@ -128,20 +137,20 @@ def test_where_nothing_changes_the_words_say_so(weights, sentence):
     assert "nan" not in words
 
 
-def shown(kind, options, story, **fields):
-    return kind(story=story, options=options, subject="s", **fields)
+def shown(figure, options, story, **about):
+    return of_story(figure, options, story, [f"R{i}" for i in range(story.n_regions)], **about)
 
 
 def test_captions_say_whose_and_how_many():
     story = story_of(nx.to_numpy_array(nx.star_graph(20)), 0)
     after = SurroundingsOptions(perturbed=True)
-    before = shown(RegionSurroundings, SurroundingsOptions(), story, simulated=True).caption
+    before = shown(region_surroundings, SurroundingsOptions(), story, simulated=True).caption
     assert before.startswith(
         f"Simulated subject s: R0 in the middle and the {MOST_DRAWN} strongest of its 20 neighbours"
     )
-    assert "every pair is connected with the same weight" in shown(RegionSurroundings, after, story).caption
+    assert "every pair is connected with the same weight" in shown(region_surroundings, after, story).caption
     removed = story_of(STAR, 0, perturbation="remove")
-    assert "lost all its connections" in shown(RegionSurroundings, after, removed).caption
-    assert "changes nothing here" in shown(RegionSurroundings, after, story_of(STAR, 1)).caption
-    assert "21 eigenvalues" in shown(RegionSpectra, RegionOptions(), story).caption
-    assert "γ = 0.5/mean(λ)" in shown(RegionEntropy, EntropyOptions(), story).caption
+    assert "lost all its connections" in shown(region_surroundings, after, removed).caption
+    assert "changes nothing here" in shown(region_surroundings, after, story_of(STAR, 1)).caption
+    assert "21 eigenvalues" in shown(region_spectra, RegionOptions(), story).caption
+    assert "γ = 0.5/mean(λ)" in shown(region_entropy, EntropyOptions(), story).caption

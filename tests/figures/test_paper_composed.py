@@ -11,6 +11,7 @@ from PIL import Image
 from biobgt import InputError
 from biobgt.figures.paper import PaperStyle, save_figure
 from biobgt.figures.paper.composed import compose, fitting_columns, panel_rows, panel_widths_mm
+from biobgt.figures.paper.pen import draw_on_paper
 
 REGIONS = ("A", "B", "C", "D")
 STYLE = PaperStyle(width_mm=180, dpi=100)
@@ -19,7 +20,8 @@ STYLE = PaperStyle(width_mm=180, dpi=100)
 def panels(columns, n=3, style=STYLE):
     widths = panel_widths_mm(n, columns, style.width_mm)
     kinds = [curves_of(REGIONS), scatter_of(REGIONS), curves_of(REGIONS, scale="raw")]
-    return [kinds[i % 3].matplotlib(PaperStyle(width_mm=width, dpi=style.dpi)) for i, width in enumerate(widths)]
+    styles = [PaperStyle(width_mm=width, dpi=style.dpi) for width in widths]
+    return [draw_on_paper(kinds[i % 3], one) for i, one in enumerate(styles)]
 
 
 def written(figure, format, style=STYLE):

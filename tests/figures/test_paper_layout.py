@@ -10,9 +10,9 @@ from paper_texts import drawn_texts, texts_inside_and_apart
 from biobgt.atlas import load_atlas
 from biobgt.figures import ConnectivityDistribution, ConnectivityHeatmap, SeriesCarpet, order_by_value, order_regions
 from biobgt.figures import paper as p
-from biobgt.figures.group_behind import GroupBehind
-from biobgt.figures.hub_curve_options import BY_NE
+from biobgt.figures.hubs import BY_NE, GroupBand
 from biobgt.figures.paper.block_names import spread
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.role_map import RoleMap
 
 N = 120
@@ -73,30 +73,37 @@ CASES = {
     "distribution": lambda s: ConnectivityDistribution(
         matrix=D["matrix"], kept=D["matrix"] > 0, quantity="Fisher z", title=LONG, simulated=True
     ).matplotlib(s),
-    "curves by network": lambda s: curves_of(
-        REGIONS, **HUB_DATA, order=D["networks"], title="Hubs", simulated=True
-    ).matplotlib(s),
-    "curves of many modules": lambda s: curves_of(REGIONS, **HUB_DATA, scale="rank", order=D["modules"]).matplotlib(s),
-    "curves in panels": lambda s: curves_of(
-        REGIONS,
-        **HUB_DATA,
-        scale="raw",
-        order=order_by_value(D["curves"]["fc_strength"]),
-        in_order=BY_NE,
-        group=GroupBehind(
-            "112 controls of the same site and scanner",
-            112,
-            112,
-            D["curves"],
-            {measure: np.abs(values) for measure, values in D["curves"].items()},
+    "curves by network": lambda s: draw_on_paper(
+        curves_of(REGIONS, **HUB_DATA, order=D["networks"], subject="Hubs", simulated=True), s
+    ),
+    "curves of many modules": lambda s: draw_on_paper(
+        curves_of(REGIONS, **HUB_DATA, scale="rank", order=D["modules"]), s
+    ),
+    "curves in panels": lambda s: draw_on_paper(
+        curves_of(
+            REGIONS,
+            **HUB_DATA,
+            scale="raw",
+            order=order_by_value(D["curves"]["fc_strength"]),
+            in_order=BY_NE,
+            group=GroupBand(
+                "112 controls of the same site and scanner",
+                112,
+                112,
+                D["curves"],
+                {measure: np.abs(values) for measure, values in D["curves"].items()},
+            ),
+            region=REGIONS[3],
+            subject=LONG,
         ),
-        region=REGIONS[3],
-        title=LONG,
-    ).matplotlib(s),
-    "scatter": lambda s: scatter_of(
-        REGIONS, -0.12, -0.3, 0.06, **HUB_DATA, region=REGIONS[5], simulated=True
-    ).matplotlib(s),
-    "sweep": lambda s: sweep_of(0.5, sweep=D["sweep"], study=D["study"], title=LONG, simulated=True).matplotlib(s),
+        s,
+    ),
+    "scatter": lambda s: draw_on_paper(
+        scatter_of(REGIONS, -0.12, -0.3, 0.06, **HUB_DATA, region=REGIONS[5], simulated=True), s
+    ),
+    "sweep": lambda s: draw_on_paper(
+        sweep_of(0.5, sweep=D["sweep"], study=D["study"], subject=LONG, simulated=True), s
+    ),
     "roles": lambda s: RoleMap(roles=ROLES, hub_z=1.5, title=LONG).matplotlib(s),
     "brain with values": lambda s: glass_brain(
         D["places"],

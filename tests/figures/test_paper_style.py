@@ -19,6 +19,7 @@ from PIL import Image
 from biobgt import InputError
 from biobgt.colours import MODULE_COLOURS
 from biobgt.figures.paper import PALETTES, PaperStyle, save_figure
+from biobgt.figures.paper.pen import draw_on_paper
 
 REGIONS = ("A", "B", "C", "a $5 region of $6")
 
@@ -26,7 +27,8 @@ REGIONS = ("A", "B", "C", "a $5 region of $6")
 def scatter(style, *, simulated=False):
     values = np.array([0.1, 0.2, 0.4, 0.3])
     curves = {"fc_strength": values, "node_entanglement": values**2}
-    return scatter_of(REGIONS, curves=curves, region=REGIONS[3], simulated=simulated).matplotlib(style)
+    shown = scatter_of(REGIONS, curves=curves, region=REGIONS[3], simulated=simulated)
+    return draw_on_paper(shown, style)
 
 
 def saved(figure, format, style):
@@ -80,17 +82,18 @@ def test_pdf_embeds_truetype_fonts_and_has_its_size():
 _MAKE = """
 import hashlib, io, sys
 import numpy as np
-from biobgt.figures.hub_scatter import HubScatter
 from biobgt.figures.brain import BrainDrawing
+from biobgt.figures.drawing import Axis, Drawing, Panel, Points
 from biobgt.figures.paper import PaperStyle, save_figure
-from biobgt.hubs.rank_correlation import RankCorrelation
+from biobgt.figures.paper.pen import draw_on_paper
 style = PaperStyle(dpi=100)
 places = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
 values = np.array([0.1, 0.2, 0.4, 0.3])
 for figure in (
-    HubScatter(
-        values=values, entanglement=values, regions="ABCD", hubs=values > 0.3, correlation=RankCorrelation(1, 1, 1, 4)
-    ).matplotlib(style),
+    draw_on_paper(
+        Drawing(title="T", panels=[Panel(marks=[Points(x=values, y=values, colour="#0072B2")], x=Axis(title="x"))]),
+        style,
+    ),
     BrainDrawing(places, "ABCD", values=values, edges=[(0, 1, 1.0)], quantity="q").matplotlib(style),
 ):
     for format in ("svg", "pdf", "png", "tiff"):

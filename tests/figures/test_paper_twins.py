@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from brain_drawings import brain_3d, glass_brain
-from hub_figures import CURVES, STUDY, curves_of, scatter_of, sweep_of
+from hub_figures import CURVES, STUDY, curves_of, on_screen, scatter_of, sweep_of, traces
 from matplotlib.colors import to_hex
 
 from biobgt import InputError
 from biobgt.figures import order_regions, paper
-from biobgt.figures.group_behind import GroupBehind
+from biobgt.figures.hubs import GroupBand
+from biobgt.figures.paper.pen import draw_on_paper
 
 STYLE = paper.PaperStyle(dpi=100)
 REGIONS = ("A", "B", "C", "D")
@@ -20,16 +21,8 @@ PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [-20, 50, 20], [10, -60, 0]])
 VALUES = np.array([2.0, 1.0, np.nan, 4.0])
 
 
-def traces(figure):
-    return {trace.name: trace for trace in figure.data if trace.name}
-
-
 def lines(axes):
     return {line.get_label(): line for line in axes.lines}
-
-
-def points(axes):
-    return {dots.get_label(): np.asarray(dots.get_offsets()) for dots in axes.collections}
 
 
 def view(figure, k):
@@ -49,9 +42,9 @@ def nodes(axes):
 @pytest.mark.parametrize("with_group", [False, True])
 def test_curves(scale, with_group):
     means, sds = ({name: values + 1 for name, values in CURVES.items()}, {n: v**2 for n, v in CURVES.items()})
-    group = GroupBehind("NC", 2, 2, means, sds) if with_group else None
+    group = GroupBand("NC", 2, 2, means, sds) if with_group else None
     shown = curves_of(REGIONS, scale=scale, order=ORDER, group=group, region="D")
-    screen, figure = traces(shown.plotly()), shown.matplotlib(STYLE)
+    screen, figure = traces(on_screen(shown)), draw_on_paper(shown, STYLE)
     assert len(figure.axes) == (3 if with_group or scale == "raw" else 1)
     drawn = {label: line for axes in reversed(figure.axes) for label, line in lines(axes).items()}
     for name in ("NE", "NEff", "FC strength", *(["NC, mean ± SD"] if with_group else [])):
@@ -71,19 +64,20 @@ def test_curves(scale, with_group):
 
 def test_scatter():
     shown = scatter_of(REGIONS, region="A")
-    screen, figure = traces(shown.plotly()), shown.matplotlib(STYLE)
-    for name, offsets in points(figure.axes[0]).items():
-        np.testing.assert_array_equal(offsets, np.column_stack([screen[name].x, screen[name].y]))
-    assert set(points(figure.axes[0])) == {"hubs by NE", "other regions"}
-    assert lines(figure.axes[0])["A"].get_xydata().tolist() == [[-1.0, 0.1]]
+    screen, figure = traces(on_screen(shown)), draw_on_paper(shown, STYLE)
+    drawn = lines(figure.axes[0])
+    assert set(drawn) == {"hubs by NE", "other regions", "A"}
+    for name, points in drawn.items():
+        np.testing.assert_array_equal(points.get_xydata(), np.column_stack([screen[name].x, screen[name].y]))
+    assert drawn["A"].get_xydata().tolist() == [[-1.0, 0.1]]
     assert figure.get_suptitle() == shown.subtitle
-    titled = shown.matplotlib(replace(STYLE, titles=True))
+    titled = draw_on_paper(shown, replace(STYLE, titles=True))
     assert titled.get_suptitle() == f"NE against FC strength\n{shown.subtitle}"
 
 
 def test_sweep():
     shown = sweep_of(0.5, study=STUDY)
-    screen, axes = traces(shown.plotly()), shown.matplotlib(STYLE).axes[0]
+    screen, axes = traces(on_screen(shown)), draw_on_paper(shown, STYLE).axes[0]
     drawn = lines(axes)
     for name, trace in screen.items():
         np.testing.assert_array_equal(drawn[name].get_xdata(), trace.x)
@@ -185,13 +179,13 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(InputError, match="no view 'q' of a brain; choose lyrz or ortho"):
         glass_brain(PLACES, REGIONS, display_mode="q")
     with pytest.raises(InputError, match="A height of 30 mm leaves no room"):
-        curves_of(REGIONS, scale="raw").matplotlib(paper.PaperStyle(height_mm=30))
+        draw_on_paper(curves_of(REGIONS, scale="raw"), paper.PaperStyle(height_mm=30))
 
 
 def test_a_given_height_is_kept():
     style = paper.PaperStyle(height_mm=93, dpi=100)
     for figure in (
-        curves_of(REGIONS, scale="raw").matplotlib(style),
+        draw_on_paper(curves_of(REGIONS, scale="raw"), style),
         glass_brain(PLACES, REGIONS, values=VALUES, style=style),
     ):
         assert figure.get_figheight() * 25.4 == pytest.approx(93)
@@ -199,5 +193,5 @@ def test_a_given_height_is_kept():
 
 def test_palette_changes_the_colours():
     style = paper.PaperStyle(palette="tol-muted", dpi=100)
-    axes = curves_of(REGIONS).matplotlib(style).axes[0]
+    axes = draw_on_paper(curves_of(REGIONS), style).axes[0]
     assert lines(axes)["NE"].get_color() == "#332288"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hub_figures import entropies_of, spectra_of, surroundings_of
+from hub_figures import entropies_of, on_screen, spectra_of, surroundings_of
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from paper_texts import texts_inside_and_apart
@@ -12,7 +12,8 @@ from test_paper_layout import LONG
 
 from biobgt import InputError
 from biobgt.figures import ModularityAgainstChance, SmallWorldness, paper
-from biobgt.figures.region_surroundings import MOST_DRAWN
+from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.why_region import MOST_DRAWN
 from biobgt.modules import ModularityTest, SmallWorld
 
 STYLE = paper.PaperStyle(dpi=100)
@@ -43,20 +44,20 @@ def connections(axes):
 
 
 def test_surroundings_connect_the_regions_of_the_matrix_thicker_where_stronger():
-    axes = surroundings_of(NAMES, WEIGHTS).matplotlib(STYLE).axes[0]
+    axes = draw_on_paper(surroundings_of(NAMES, WEIGHTS), STYLE).axes[0]
     drawn = connections(axes)
     assert set(drawn["of the region"]) == {frozenset({"Middle", "A"}), frozenset({"Middle", "B"})}
     assert set(drawn["among its neighbours"]) == {frozenset({"A", "B"}), frozenset({"B", "C"})}
     widths = {pair: width for lines in drawn.values() for pair, width in lines.items()}
     steps = [widths[frozenset(pair)] for pair in (("A", "B"), ("Middle", "B"), ("B", "C"), ("Middle", "A"))]
     np.testing.assert_allclose(np.diff(steps), steps[1] - steps[0], err_msg="0.2, 0.4, 0.6, 0.8")
-    half = surroundings_of(NAMES, WEIGHTS, 2 * WEIGHTS).matplotlib(STYLE).axes[0]
+    half = draw_on_paper(surroundings_of(NAMES, WEIGHTS, 2 * WEIGHTS), STYLE).axes[0]
     assert connections(half)["of the region"][frozenset({"Middle", "A"})] == pytest.approx(steps[1])
 
 
 def test_regions_stand_as_on_the_screen_beside_their_names():
-    screen = surroundings_of(NAMES, WEIGHTS).plotly()
-    axes = surroundings_of(NAMES, WEIGHTS).matplotlib(STYLE).axes[0]
+    screen = on_screen(surroundings_of(NAMES, WEIGHTS))
+    axes = draw_on_paper(surroundings_of(NAMES, WEIGHTS), STYLE).axes[0]
     (dots,) = (drawn for drawn in axes.collections if not isinstance(drawn, LineCollection))
     places = np.asarray(dots.get_offsets())
     theirs = np.column_stack([screen.data[-1].x, screen.data[-1].y])
@@ -75,15 +76,15 @@ def test_regions_stand_as_on_the_screen_beside_their_names():
 
 
 def test_a_region_without_neighbours_stands_alone():
-    axes = surroundings_of(["Only"], np.zeros((1, 1))).matplotlib(STYLE).axes[0]
+    axes = draw_on_paper(surroundings_of(["Only"], np.zeros((1, 1))), STYLE).axes[0]
     assert [text.get_text() for text in axes.texts] == ["Only"]
     assert not any(lines for lines in connections(axes).values())
 
 
 def test_spectra_are_the_screens():
     shown = spectra_of(BEFORE, AFTER)
-    screen = shown.plotly()
-    top, below = shown.matplotlib(STYLE).axes
+    screen = on_screen(shown)
+    top, below = draw_on_paper(shown, STYLE).axes
     drawn = {line.get_label(): line for line in top.lines}
     for trace in screen.data[:2]:
         np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
@@ -99,8 +100,8 @@ def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
     options = {"typical": np.array([0.1, 0.2, 0.1]), "gamma": 3.0}
     before, after = np.array([5.0, 3.0, 1.0]), np.array([5.0, 3.5, 0.8])
     shown = entropies_of(GAMMAS, before, after, **options)
-    screen = shown.plotly()
-    panels = shown.matplotlib(STYLE).axes
+    screen = on_screen(shown)
+    panels = draw_on_paper(shown, STYLE).axes
     drawn = {line.get_label(): line for axes in panels for line in axes.lines}
     for trace in screen.data:
         np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
@@ -142,7 +143,7 @@ def test_what_cannot_be_drawn_is_refused():
     names = [f"Region {i}" for i in range(MOST_DRAWN + 1)]
     low = paper.PaperStyle(height_mm=40)
     with pytest.raises(InputError, match="no room for the regions' names; choose at least 4"):
-        surroundings_of(names, np.ones((17, 17))).matplotlib(low)
+        draw_on_paper(surroundings_of(names, np.ones((17, 17))), low)
 
 
 WORLD = SmallWorld(0.4, 2.5, 1.6, -0.1, 0.2, 2.0, 0.5, 88, 2, True, 5, 7)
@@ -169,16 +170,12 @@ def test_small_world_has_a_bar_for_each_kind_of_graph_and_says_what_is_not_defin
 
 MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
 CASES = {
-    "surroundings": lambda s: surroundings_of(
-        MANY, np.ones((17, 17)) - np.eye(17), title=LONG, simulated=True
-    ).matplotlib(s),
-    "one neighbour": lambda s: surroundings_of(MANY[:2], np.ones((2, 2)) - np.eye(2), simulated=True).matplotlib(s),
-    "spectra": lambda s: spectra_of(
-        np.linspace(0, 30, 200), np.linspace(0, 29, 200), title=LONG, simulated=True
-    ).matplotlib(s),
-    "entropies": lambda s: entropies_of(
-        GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, title=LONG, simulated=True
-    ).matplotlib(s),
+    "surroundings": lambda s: draw_on_paper(surroundings_of(MANY, np.ones((17, 17)) - np.eye(17), simulated=True), s),
+    "one neighbour": lambda s: draw_on_paper(surroundings_of(MANY[:2], np.ones((2, 2)) - np.eye(2), simulated=True), s),
+    "spectra": lambda s: draw_on_paper(spectra_of(np.linspace(0, 30, 200), np.linspace(0, 29, 200), simulated=True), s),
+    "entropies": lambda s: draw_on_paper(
+        entropies_of(GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, simulated=True), s
+    ),
     "chance": lambda s: ModularityAgainstChance(test=chance(), title=LONG, simulated=True).matplotlib(s),
     "small world": lambda s: SmallWorldness(found=WORLD, title=LONG, simulated=True).matplotlib(s),
 }

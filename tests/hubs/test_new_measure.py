@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from typer.testing import CliRunner
 
@@ -12,13 +13,13 @@ from biobgt.cohort_tables import analyse_hubs
 from biobgt.connectome import brain_graph, subject_connectivity
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.figures import GammaSweep, HubBrain, HubCurves, HubScatter
-from biobgt.figures.gamma_sweep import GammaSweepOptions
+from biobgt.figures import HubBrain, gamma_sweep, hub_curves, hub_scatter
 from biobgt.figures.hub_brains import HubBrainOptions
-from biobgt.figures.hub_curve_options import HubCurvesOptions
-from biobgt.figures.hub_scatter import HubScatterOptions
+from biobgt.figures.hubs import GammaSweepOptions, HubCurvesOptions, HubScatterOptions
 from biobgt.figures.paper import PaperStyle
-from biobgt.figures.why_words import story_sentences
+from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.why_region import story_sentences
 from biobgt.groups.cohort_features import regional_hubs
 from biobgt.hubs.hub_options import HubAnalysisOptions
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
@@ -148,18 +149,21 @@ def check_words(figure):
     assert BRIN in figure.citations
     assert "@article{brin1998," in bibliography(figure.citations)
     assert "PageRank" in figure.caption
-    drawn = figure.matplotlib(STYLE)
-    assert drawn.axes
-    return figure.plotly(), drawn
+
+
+def both_pens(figure):
+    check_words(figure)
+    return go.Figure(draw_on_screen(figure)), draw_on_paper(figure, STYLE)
 
 
 def test_curves_draw_it(measured, expected):
     options = HubCurvesOptions(measures=("pagerank", "node_entanglement"), scale="raw", group=True)
-    figure = HubCurves.of(measured, options)
-    screen, drawn = check_words(figure)
-    np.testing.assert_allclose(figure.numbers["pagerank"], expected)
-    assert figure.numbers["hub by PageRank"].sum() == 9
-    assert {"pagerank group mean", "pagerank group SD"} <= set(figure.numbers)
+    figure = hub_curves(measured, options)
+    screen, drawn = both_pens(figure)
+    numbers = figure.numbers()
+    np.testing.assert_allclose(numbers["pagerank"], expected)
+    assert numbers["hub by PageRank"].sum() == 9
+    assert {"pagerank group mean", "pagerank group SD"} <= set(numbers)
     (curve,) = (trace for trace in screen.data if trace.name == "PageRank")
     np.testing.assert_allclose(curve.y, expected)
     assert curve.line.color == PAGERANK.colour
@@ -169,23 +173,23 @@ def test_curves_draw_it(measured, expected):
 
 
 def test_scatter_sets_ne_against_it(measured, expected):
-    figure = HubScatter.of(measured, HubScatterOptions(measure="pagerank"))
-    screen, drawn = check_words(figure)
-    np.testing.assert_allclose(figure.numbers["pagerank"], expected)
+    figure = hub_scatter(measured, HubScatterOptions(measure="pagerank"))
+    screen, drawn = both_pens(figure)
+    numbers = figure.numbers()
+    np.testing.assert_allclose(numbers["pagerank"], expected)
     assert screen.layout.xaxis.title.text == drawn.axes[0].get_xlabel() == "PageRank"
-    entanglement = figure.numbers["node_entanglement"]
-    assert figure.correlation.rho == pytest.approx(pd.Series(expected).corr(entanglement, method="spearman"))
+    rho = pd.Series(expected).corr(numbers["node_entanglement"], method="spearman")
+    assert figure.subtitle.replace("−", "-").startswith(f"ρ = {rho:.2f}")
 
 
 def test_agreement_over_gamma_has_it(measured):
-    figure = GammaSweep.of(measured, GammaSweepOptions(measures=("node_efficiency", "pagerank"), gammas=(0.1, 0.5)))
-    screen, _ = check_words(figure)
-    own = figure.numbers.query("reference == 'PageRank'")
+    figure = gamma_sweep(measured, GammaSweepOptions(measures=("node_efficiency", "pagerank"), gammas=(0.1, 0.5)))
+    screen, _ = both_pens(figure)
+    own = figure.numbers().query("reference == 'PageRank'")
     assert list(own["gamma"]) == [0.1, 0.5]
-    assert own["spearman"].iloc[1] == pytest.approx(figure.rhos["pagerank"])
     (curve,) = (trace for trace in screen.data if trace.name == "PageRank, this subject")
     assert curve.marker.symbol == "star"
-    assert f"{figure.rhos['pagerank']:.2f} with PageRank" in figure.caption.replace("−", "-")
+    assert f"{own['spearman'].iloc[1]:.2f} with PageRank" in figure.caption.replace("−", "-")
 
 
 def test_the_brain_shows_it(measured, expected):

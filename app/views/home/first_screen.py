@@ -5,12 +5,11 @@ from functools import partial
 import streamlit as st
 
 from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
-from biobgt.figures.compact import compact
 from biobgt.figures.figure import Figure
 from biobgt.figures.graph_words import ATLAS_ORDER
-from biobgt.figures.hub_curve_options import BY_NE, N_RANDOM, HubCurvesOptions
-from biobgt.figures.hub_curves import HubCurves
+from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
 from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
+from biobgt.figures.screen import compact
 from biobgt.hubs import cost
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.installed import InstalledModel
@@ -19,7 +18,7 @@ from session.view import View, measured_model
 from views.page_map import PAGES
 from views.shared.no_coordinates import HOW_TO_GET_PLACES, NO_PLACES
 from views.shared.tour import start_tour
-from views.shared.widgets import drawn_once, input_errors_shown, plain, simulated_badge
+from views.shared.widgets import Drawing, drawn_for_screen, drawn_once, input_errors_shown, plain, simulated_badge
 
 # In px: with the title, the sentence, the buttons and a caption they fit a window of 800.
 HEIGHT, MAPS_HEIGHT = 320, 236
@@ -59,7 +58,9 @@ def _show_modules(view: View) -> None:
         _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
     figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions))
-    _show_card(view, figure, "modules", "The brain in the colours of its Louvain modules; drag to turn it.")
+    contents = drawn_once(view.measured.whole, figure, partial(_small, height=HEIGHT))
+    said = "The brain in the colours of its Louvain modules; drag to turn it."
+    _show_card(contents, figure.caption, figure.key, "modules", said)
 
 
 def _show_hubs(view: View) -> None:
@@ -67,10 +68,10 @@ def _show_hubs(view: View) -> None:
         _lead_to("hubs", cost.cost_sentence(view.atlas.n_regions))
         return
     options = view.options(HubCurvesOptions, order=BY_NE, n_random=N_RANDOM, group=False)
-    figure = HubCurves.of(view.measured, options)
     measures = [HUB_MEASURES[measure] for measure in options.measures]
     drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
-    _show_card(view, figure, "hubs", f"{capitalised(drawn)} of its regions.")
+    contents, caption = drawn_for_screen(view, hub_curves, options, small=HEIGHT)
+    _show_card(contents, caption, hub_curves.key, "hubs", f"{capitalised(drawn)} of its regions.")
 
 
 def _show_attention(view: View, model: InstalledModel) -> None:
@@ -78,15 +79,19 @@ def _show_attention(view: View, model: InstalledModel) -> None:
     order = next(iter(model.atlas.labels), ATLAS_ORDER)
     figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(order=order, groups=groups))
     said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
-    _show_card(view, figure, "attention", said, height=MAPS_HEIGHT)
+    contents = drawn_once(view.measured.whole, figure, partial(_small, height=MAPS_HEIGHT))
+    _show_card(contents, figure.caption, figure.key, "attention", said)
 
 
-def _show_card(view: View, figure: Figure, page: str, said: str, *, height: int = HEIGHT) -> None:
+def _small(figure: Figure, *, height: int) -> Drawing:
+    return Drawing(compact(figure.plotly().to_dict(), height=height))
+
+
+def _show_card(contents: Drawing, caption: str, key: str, page: str, said: str) -> None:
     """A small figure below the link to its page; its whole caption shows on hover, and a screen reader says it."""
     entry = PAGES[page]
-    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(figure.caption))
-    drawn = drawn_once(view.measured.whole, figure, partial(compact, height=height))
-    st.plotly_chart(drawn, key=f"first_{figure.key}", config={"displayModeBar": False}, alt=figure.caption)
+    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(caption))
+    st.plotly_chart(contents, key=f"first_{key}", config={"displayModeBar": False}, alt=caption)
     st.caption(plain(said))
 
 

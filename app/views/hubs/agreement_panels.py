@@ -6,9 +6,8 @@ from typing import Any
 import streamlit as st
 
 from biobgt.atlas import LABELLINGS, PAPER_MODULES
-from biobgt.figures.gamma_sweep import GammaSweep, GammaSweepOptions
-from biobgt.figures.hub_scatter import HubScatter, HubScatterOptions
 from biobgt.figures.hub_words import table_caption
+from biobgt.figures.hubs import GammaSweepOptions, HubScatterOptions, gamma_sweep, hub_scatter
 from biobgt.figures.reliability_words import measure_reliability
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE, HubMeasure
@@ -38,13 +37,13 @@ def show_scatters(view: View, measures: tuple[str, ...], *, region: str, on_pick
         for measure in measures:
             options = view.options(HubScatterOptions, measure=measure, region=region)
             with st.container(width=SIDE_BY_SIDE):
-                show(view, HubScatter.of(view.measured, options), key=f"ne_{measure}", on_pick=on_pick)
+                show(view, hub_scatter, options, key=f"ne_{measure}", on_pick=on_pick)
 
 
 def show_sweep(view: View, measures: tuple[str, ...]) -> None:
     """Show where over γ node entanglement agrees with the other measures."""
     heading("At which diffusion times does NE agree?", simulated=view.subject.simulated)
-    show(view, GammaSweep.of(view.measured, view.options(GammaSweepOptions, measures=measures)))
+    show(view, gamma_sweep, view.options(GammaSweepOptions, measures=measures))
 
 
 def show_table(view: View, measures: tuple[str, ...]) -> None:

@@ -5,9 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from biobgt.cohort import person_of
-from biobgt.figures.group_behind import group_members
-from biobgt.figures.hub_curve_options import N_RANDOM, HubCurvesOptions
-from biobgt.figures.hub_curves import HubCurves
+from biobgt.figures.hubs import N_RANDOM, HubCurvesOptions, group_members, hub_curves
 from biobgt.kept_results import HUB_CURVES
 from biobgt.people import counted_people
 from session.long_work import work_through
@@ -39,7 +37,7 @@ def show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> N
     options = view.options(HubCurvesOptions, region=region)
     if options.group and not _measure_group(view, options):
         options = view.options(HubCurvesOptions, region=region, group=False)
-    show(view, HubCurves.of(view.measured, options), on_pick=on_pick)
+    show(view, hub_curves, options, on_pick=on_pick)
 
 
 def _ask_for_group(view: View) -> None:

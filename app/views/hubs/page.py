@@ -4,8 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from biobgt.figures.gamma_sweep import steady_over_gamma
-from biobgt.figures.hub_curve_options import HubCurvesOptions
+from biobgt.figures.hubs import HubCurvesOptions, steady_over_gamma
 from biobgt.hubs import cost
 from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubOptions
 from biobgt.hubs.measures import NE

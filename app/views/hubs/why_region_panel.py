@@ -4,9 +4,16 @@ import pandas as pd
 import streamlit as st
 
 from biobgt.figures.hub_words import RANK_1
-from biobgt.figures.region_surroundings import RegionSurroundings, SurroundingsOptions
-from biobgt.figures.why_region import EntropyOptions, RegionEntropy, RegionOptions, RegionSpectra, story_of
-from biobgt.figures.why_words import story_sentences
+from biobgt.figures.why_region import (
+    EntropyOptions,
+    RegionOptions,
+    SurroundingsOptions,
+    region_entropy,
+    region_spectra,
+    region_surroundings,
+    story_of,
+    story_sentences,
+)
 from biobgt.graph import ConnectivityKind
 from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, notes_on
@@ -59,14 +66,12 @@ def show_why(view: View, region: str) -> None:
         for key, perturbed in (("why_before", False), ("why_after", True)):
             options = view.options(SurroundingsOptions, region=region, perturbed=perturbed)
             with st.container(width=SIDE_BY_SIDE):
-                show(view, RegionSurroundings.of(view.measured, options), key=key)
+                show(view, region_surroundings, options, key=key)
     with st.container(horizontal=True):
         with st.container(width=SIDE_BY_SIDE):
-            spectra = RegionSpectra.of(view.measured, view.options(RegionOptions, region=region))
-            show(view, spectra, key="why_spectra")
+            show(view, region_spectra, view.options(RegionOptions, region=region), key="why_spectra")
         with st.container(width=SIDE_BY_SIDE):
-            entropy = RegionEntropy.of(view.measured, view.options(EntropyOptions, region=region))
-            show(view, entropy, key="why_entropy")
+            show(view, region_entropy, view.options(EntropyOptions, region=region), key="why_entropy")
     _show_standings(story, view.measured.kind)
 
 

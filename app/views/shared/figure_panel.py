@@ -3,6 +3,7 @@
 import streamlit as st
 
 from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.register import Figure
 from session.view import View
 from views.shared.option_widgets import ask
 from views.shared.widgets import heading, input_errors_shown, show
@@ -18,4 +19,8 @@ def show_further_figures(view: View, page: str) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             ask(figure.takes, *asked, cohort=view.cohort)
         with input_errors_shown():
-            show(view, figure.of(view.measured, view.options(figure.takes)))
+            options = view.options(figure.takes)
+            if isinstance(figure, Figure):
+                show(view, figure, options)
+            else:
+                show(view, figure.of(view.measured, options))

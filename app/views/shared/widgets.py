@@ -9,7 +9,7 @@ import pickle
 import platform
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
@@ -17,16 +17,19 @@ from typing import Any
 
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
+from plotly.io import templates
 
 import biobgt
 from biobgt import InputError
 from biobgt.export import FigureRequest
 from biobgt.figures.figure import Figure, ScreenHeight
-from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import Figure as RegisteredFigure
+from biobgt.figures.screen import compact, draw_on_screen, packed
 from biobgt.glossary import GLOSSARY
 from biobgt.kept_results import Key, Kind
-from biobgt.measured import MeasuredCohort
+from biobgt.measured import Measured, MeasuredCohort
+from biobgt.options import Options
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
 
@@ -160,10 +163,55 @@ def show_figure(
         _enlarge(partial(_large_figure, figure, config, caption, key))
 
 
+def drawn_for_screen(
+    view: View,
+    figure: RegisteredFigure,
+    options: Options,
+    *,
+    measured: Measured | None = None,
+    small: int = 0,
+) -> tuple[Drawing, str]:
+    """Draw a figure for the screen, or take what the same request gave before; with its caption.
+
+    Parameters
+    ----------
+    view : View
+    figure : Figure
+        Of the register.
+    options : Options
+    measured : Measured, optional
+        What it is drawn of, where that is not the view's subject or cohort.
+    small : int
+        Height in px of a drawing for a third of a page; 0 for a whole one.
+    """
+    source = measured or view.measured
+
+    def draw() -> tuple[dict[str, Any], str]:
+        drawn = figure(source, options)
+        contents = draw_on_screen(drawn)
+        contents = packed(compact(contents, height=small) if small else contents)
+        contents["layout"]["template"] = templates[templates.default].to_plotly_json()  # the page's theme fills it
+        return contents, drawn.caption
+
+    request = (figure, options, *_whom(view, figure), small)
+    contents, caption = source.whole.keep(Key(DRAWING, how=request), draw)
+    return Drawing(contents), caption
+
+
+def _whom(view: View, figure: RegisteredFigure) -> tuple[Hashable, ...]:
+    """What a figure of the view depends on beside its options."""
+    if figure.of_model:
+        return ()
+    settings = view.settings if figure.of_graph else None
+    return view.subject.id if figure.of_subject else "", settings, view.loaded.people
+
+
 def show(
     view: View,
-    figure: Figure,
+    figure: Figure | RegisteredFigure,
+    options: Options | None = None,
     *,
+    measured: Measured | None = None,
     key: str | None = None,
     on_pick: Callable[[int], None] | None = None,
     as_picture: bool = False,
@@ -175,7 +223,10 @@ def show(
     ----------
     view : View
     figure : Figure
-        Of the view's subject or cohort.
+        Of the register.
+    options : Options
+    measured : Measured, optional
+        What it is drawn of, where that is not the view's subject or cohort.
     key : str, optional
         Unique on the page; by default that of the figure's kind.
     on_pick : callable, optional
@@ -185,25 +236,24 @@ def show(
     picture_mm : float
         Width of that drawing, for letters of the right size where it does not take the width of the page.
     """
-    key, request = key or figure.key, figure_request(view, figure)
+    key, request = key or figure.key, figure_request(view, figure, options, measured)
     if as_picture or figure.on_paper_only:
-        everybody = tuple((one.id, one.group, repr(one.phenotypes)) for one in view.cohort)
-        whom = view.subject.id if figure.of_subject else everybody
-        kept = Key(PICTURE, how=(whom, request, picture_mm))
-        drawn, caption = view.measured.whole.keep(kept, lambda: _picture(figure, picture_mm))
+        kept = Key(PICTURE, how=(view.subject.id if figure.of_subject else "", view.loaded.people, request, picture_mm))
+        drawn, caption = (measured or view.measured).whole.keep(
+            kept, lambda: _picture(figure, options, measured or view.measured, picture_mm)
+        )
         show_picture(drawn, caption, key, export=request)
         return
-    whose = figure.model if isinstance(figure, ModelFigure) else view.subject.id if figure.of_subject else ""
+    whose = request.cohort.name if figure.of_model else view.subject.id if figure.of_subject else ""
     name = f"{whose}_{key}" if whose and whose not in key else key
-    show_figure(
-        drawn_once(view.measured.whole, figure, type(figure).plotly),
-        figure.caption,
-        key=key,
-        file_name=name,
-        on_pick=on_pick,
-        export=request,
-        height=figure.screen_height,
-    )
+    if isinstance(figure, Figure):
+        contents = drawn_once(view.measured.whole, figure, type(figure).plotly)
+        caption, height = figure.caption, figure.screen_height
+    else:
+        assert options is not None
+        contents, caption = drawn_for_screen(view, figure, options, measured=measured)
+        height = None
+    show_figure(contents, caption, key=key, file_name=name, on_pick=on_pick, export=request, height=height)
 
 
 def _height_rule(key: str, height: ScreenHeight) -> str:
@@ -217,10 +267,18 @@ def _height_rule(key: str, height: ScreenHeight) -> str:
     )
 
 
-def _picture(figure: Figure, width_mm: float) -> tuple[bytes, str]:
+def _picture(
+    figure: Figure | RegisteredFigure, options: Options | None, measured: Measured, width_mm: float
+) -> tuple[bytes, str]:
     """A drawing for paper, sharp enough for a screen of twice the usual density, and its caption."""
+    from biobgt.figures.paper.pen import draw_on_paper  # brings matplotlib, which few pages need
+
     style = PaperStyle(width_mm=width_mm, dpi=SCREEN_DPI, titles=True)
-    return as_png(figure.matplotlib(style), style=style), figure.paper_caption(style)
+    if isinstance(figure, Figure):
+        return as_png(figure.matplotlib(style), style=style), figure.paper_caption(style)
+    assert options is not None
+    drawn = figure(measured, options).for_paper(style)
+    return as_png(draw_on_paper(drawn, style), style=style), drawn.caption
 
 
 def show_picture(picture: Any, caption: str, key: str, *, export: FigureRequest | None = None) -> None:

@@ -1,0 +1,312 @@
+"""What a figure draws, said once: marks on panels, with the words and the numbers that go with them.
+
+A figure is a function ``(measured, options) -> Drawing``. Two pens draw any :class:`Drawing`:
+:func:`biobgt.figures.screen.draw_on_screen` makes plotly's dictionary of it, and
+:func:`biobgt.figures.paper.pen.draw_on_paper` a matplotlib figure in millimetres. A drawing knows neither library. Its
+texts are plain, with a line break where a new line begins; hover texts name values as ``%{x:.2f}``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biobgt.figures.region_order import RegionOrder
+from biobgt.references import Citation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biobgt.figures.paper_style import PaperStyle
+
+Dash = Literal["solid", "dash", "dot", "dashdot"]
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")  # of curves that stand for groups, in turn
+GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+GAMMA_TITLE = "γ (in units of 1/mean(λ))"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mark:
+    """Something drawn on a panel.
+
+    Attributes
+    ----------
+    name : str
+        In the legend, where it is said once for all marks of that name; empty for none.
+    colour : str
+        As ``#rrggbb``.
+    hover : str
+        What shows under the pointer, where ``%{x}``, ``%{y}`` and ``%{text}`` stand for a point's own.
+    texts : sequence of str, length n_points
+        Of each point, for ``%{text}``.
+    ids : array_like of int, shape (n_points,), optional
+        The regions that the points stand for, counted from 0; a click on the screen picks one.
+    """
+
+    name: str = ""
+    colour: str = ""
+    hover: str = ""
+    texts: Sequence[str] = ()
+    ids: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Curve(Mark):
+    """A line through points.
+
+    Attributes
+    ----------
+    x, y : array_like, shape (n_points,)
+        A NaN leaves a gap. Where the axis has names, x counts them from 0.
+    dash : {"solid", "dash", "dot", "dashdot"}
+    thin : bool
+        Whether it stands back behind the others.
+    symbol : str
+        Drawn at every point; empty for a line alone.
+    steps : bool
+        Whether it goes to the next point in steps, first across and then up.
+    filled : bool
+        Whether the area below is tinted.
+    """
+
+    x: ArrayLike
+    y: ArrayLike
+    dash: Dash = "solid"
+    thin: bool = False
+    symbol: str = ""
+    steps: bool = False
+    filled: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Band(Mark):
+    """A tinted area from low to high over x, of the curve that has the same name."""
+
+    x: ArrayLike
+    low: ArrayLike
+    high: ArrayLike
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Points(Mark):
+    """Points, one by one.
+
+    Attributes
+    ----------
+    x, y : array_like, shape (n_points,)
+    symbol : str
+        As the screen calls it: circle, diamond, square, cross, x, star, pentagon, triangle-up or triangle-down.
+    size : float
+        Diameter on the screen, in px.
+    hollow : bool
+        Whether only the outline is drawn.
+    edged : bool
+        Whether a dark line surrounds them.
+    opacity : float
+    low, high : array_like, shape (n_points,), optional
+        Ends of an interval around each, along ``across``.
+    across : {"x", "y"}
+    joined : bool
+        Whether a thin line joins them.
+    labels : sequence of str, length n_points
+        Written to the right of each.
+    """
+
+    x: ArrayLike
+    y: ArrayLike
+    symbol: str = "circle"
+    size: float = 7.0
+    hollow: bool = False
+    edged: bool = False
+    opacity: float = 1.0
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    across: Literal["x", "y"] = "y"
+    joined: bool = False
+    labels: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bars(Mark):
+    """Bars from zero; several in one panel stand on each other.
+
+    Attributes
+    ----------
+    x, y : array_like, shape (n_bars,)
+        Middles and heights; a NaN has no bar.
+    width : array_like, shape () or (n_bars,)
+    labels : sequence of str, length n_bars
+        Written above each.
+    hatched : bool
+        On paper, where two colours may print as one grey.
+    """
+
+    x: ArrayLike
+    y: ArrayLike
+    width: ArrayLike = 1.0
+    labels: Sequence[str] = ()
+    hatched: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rule(Mark):
+    """A straight line across the panel at one x or one y; its name stands beside it or, on paper, in the legend."""
+
+    x: float | None = None
+    y: float | None = None
+    dash: Dash = "solid"
+    thin: bool = False
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Surroundings(Mark):
+    """A region in the middle of its neighbours, and the connections among them.
+
+    Attributes
+    ----------
+    names : sequence of str, length n
+        Of the region itself, then of its neighbours.
+    weights : ndarray, shape (n, n)
+    largest : float
+        The weight of the thickest line.
+    colours : (str, str, str)
+        Of the region, of its neighbours and its own connections, and of the connections among neighbours.
+    """
+
+    names: Sequence[str]
+    weights: NDArray[np.float64]
+    largest: float
+    colours: tuple[str, str, str]
+
+    @property
+    def places(self) -> NDArray[np.float64]:
+        """The middle, then evenly round a circle; none stands straight above or below, where names would meet."""
+        n = len(self.names) - 1
+        angles = (np.arange(n) + (0.25 if n % 2 else 0.5)) * 2 * np.pi / max(n, 1)
+        return np.vstack([np.zeros((1, 2)), np.column_stack([np.sin(angles), np.cos(angles)])])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """What lies along one side of a panel.
+
+    Attributes
+    ----------
+    title : str
+    log : bool
+    limits : (float or None, float or None)
+        Ends; None is found from the marks.
+    ticks : sequence of float, optional
+        Where numbers stand.
+    whole : bool
+        Whether only whole numbers stand there.
+    percent : bool
+        Whether shares are written as percentages.
+    names : sequence of str
+        Of the places 0, 1, 2 … of an axis without numbers.
+    order : RegionOrder, optional
+        Where the names are those of regions: blocks are parted and named in their place. Without blocks the title says
+        what the order is.
+    reversed : bool
+    zero : bool
+        Whether a line marks zero.
+    hidden : bool
+        Whether nothing of it is drawn.
+    """
+
+    title: str = ""
+    log: bool = False
+    limits: tuple[float | None, float | None] = (None, None)
+    ticks: Sequence[float] | None = None
+    whole: bool = False
+    percent: bool = False
+    names: Sequence[str] = ()
+    order: RegionOrder | None = None
+    reversed: bool = False
+    zero: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel:
+    """Marks with two axes; what lies behind comes first. ``height`` is relative to the panels above and below."""
+
+    marks: Sequence[Mark]
+    x: Axis = Axis()
+    y: Axis = Axis()
+    title: str = ""
+    height: float = 1.0
+
+
+def no_numbers() -> "pd.DataFrame":
+    """The numbers of a drawing that has none."""
+    import pandas as pd
+
+    return pd.DataFrame()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Drawing:
+    """A figure, drawn by no library yet.
+
+    Attributes
+    ----------
+    title : str
+        Above the drawing.
+    subtitle : str
+        Below the title, also where a journal wants no title.
+    simulated : bool
+        Whether anybody in it is; the drawing says so.
+    panels : sequence of Panel
+        Row by row.
+    caption : str
+        What the figure shows, in words; also for screen readers.
+    numbers : callable
+        Makes the table of what is drawn, one row per region, pair or step, when somebody wants it.
+    methods : sequence of str
+        Sentences on how it was computed; figures that share a sentence say it once.
+    citations : sequence of Citation
+    columns : int
+        Panels in a row. Panels one above the other share the x-axis of the lowest, panels side by side the y-axis of
+        the first.
+    legend : {"above", "below", "none"}
+        Where it stands on the screen; below where it may need several lines. On paper it is always below.
+    together : bool
+        Whether the pointer tells of all curves at one x.
+    height : int
+        On the screen, in px.
+    aspect : float
+        Height of a panel on paper, as a share of the figure's width up to 140 mm.
+    square_mm : float
+        Panels are squares, of at most so many mm on paper; 0 where they are not.
+    on_paper : callable, optional
+        What paper shows in place of this, by its style, where that is something else.
+    """
+
+    title: str
+    panels: Sequence[Panel]
+    subtitle: str = ""
+    simulated: bool = False
+    caption: str = ""
+    numbers: "Callable[[], pd.DataFrame]" = no_numbers
+    methods: Sequence[str] = ()
+    citations: Sequence[Citation] = ()
+    columns: int = 1
+    legend: Literal["above", "below", "none"] = "below"
+    together: bool = False
+    height: int = 420
+    aspect: float = 0.55
+    square_mm: float = 0.0
+    on_paper: "Callable[[PaperStyle], Drawing] | None" = None
+
+    def for_paper(self, style: "PaperStyle") -> "Drawing":
+        """What paper shows."""
+        return self if self.on_paper is None else self.on_paper(style)
+
+    @property
+    def marks(self) -> list[Mark]:
+        """All marks, panel by panel."""
+        return [mark for panel in self.panels for mark in panel.marks]

@@ -1,0 +1,502 @@
+"""Figures of hubs: measures over the regions of one subject, and whether node entanglement agrees with the others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.cohort import person_of
+from biobgt.errors import InputError
+from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Band, Curve, Drawing, Mark, Panel, Points, Rule
+from biobgt.figures.gaps import gap_words, with_gaps
+from biobgt.figures.graph_words import region_number, regions_in_order
+from biobgt.figures.hub_words import (
+    CHOSEN_COLOUR,
+    GROUP_COLOUR,
+    HUB_COLOUR,
+    RANK_1,
+    entanglement_words,
+    hub_words,
+    strength_remark,
+)
+from biobgt.figures.region_order import RegionOrder, only_regions, order_by_value, random_regions
+from biobgt.figures.register import figure
+from biobgt.figures.shared_options import AS_IN_ATLAS, gammas_option, order_option, region_option
+from biobgt.graph import ESTIMATED, ConnectivityKind
+from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
+from biobgt.hubs.measures import COMPARED, FC_STRENGTH, HUB_MEASURES, NE, NEFF, HubMeasure
+from biobgt.options import option
+from biobgt.people import counted_people
+from biobgt.wording import listed, signed, whose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biobgt.cohort import Subject
+    from biobgt.figures.paper_style import PaperStyle
+    from biobgt.hubs.rank_correlation import RankCorrelation
+    from biobgt.measured import Measured
+
+Values = NDArray[np.float64]
+CurveScale = Literal["z", "rank", "raw"]
+BY_NE = "by NE"
+N_RANDOM = 50
+NARROWEST_MM = 1.0  # of a region on paper, in which curves on top of each other can be told apart
+_AXES: Mapping[str, str] = {"z": "z-score over regions", "rank": f"rank ({RANK_1})"}
+_HOVER: Mapping[str, str] = {"z": "%{y:.2f}", "rank": "%{y}", "raw": "%{y:.3g}"}
+_SCALES: Mapping[str, str] = {
+    "z": "as z-scores over regions",
+    "rank": "as ranks, 1 the strongest hub",
+    "raw": "in their own units, one panel each",
+}
+
+
+@dataclass(frozen=True)
+class HubCurvesOptions(HubOptions):
+    """Which measures of which regions are drawn, in which order and on which scale."""
+
+    measures: tuple[str, ...] = option(
+        COMPARED,
+        title="Measures",
+        help="Hub measures to show; hubs are marked by the first.",
+        choices=HUB_MEASURES,
+        shown=lambda key: HUB_MEASURES[key].heading,
+        link="measures",
+    )
+    scale: CurveScale = option(
+        "z",
+        title="Values",
+        help="Z-scores and ranks share an axis; raw values have a panel each, because their units differ.",
+        choices=get_args(CurveScale),
+        shown={"z": "z-score", "rank": "Rank", "raw": "Raw"},
+        link="curve_scale",
+    )
+    order: str = order_option(
+        others={**AS_IN_ATLAS, BY_NE: "By NE, highest first"},
+        help="By functional network, in the atlas's order, or the highest NE first.",
+        starts_with_first=True,  # so that the axis names networks
+        link="curve_order",
+    )
+    n_random: int = option(
+        0,
+        title="Regions",
+        help="All regions, or some drawn at random.",
+        steps=(0, N_RANDOM),
+        low=0,
+        shown={0: "All", N_RANDOM: f"{N_RANDOM} random"},
+        link="curve_regions",
+    )
+    seed: int = option(0, title="Seed", help="The same seed draws the same regions.", low=0, link="curve_seed")
+    group: bool = option(
+        False,
+        title="Group in the background",
+        help="Mean ± SD of the subject's group in the background. Measures every subject of the group once; changing γ "
+        "is then quick.",
+        link="group_behind",
+    )
+    region: str = region_option()
+
+
+@dataclass(frozen=True)
+class GroupBand:
+    """A group whose curves lie behind the subject's: its name, sizes, and mean and SD by measure, (n_regions,) each."""
+
+    name: str
+    n_people: int
+    n_recordings: int
+    mean: Mapping[str, Values]
+    sd: Mapping[str, Values]
+
+    @property
+    def words(self) -> str:
+        """What lies behind, as captions say it."""
+        averaged = ", averaged for each person first" if self.n_recordings > self.n_people else ""
+        return (
+            " Behind each curve, dashed line and band are the mean ± 1 SD of the "
+            f"{counted_people(self.n_people, self.n_recordings)} of {self.name}{averaged}, this one among them, each "
+            "on its own scale and γ."
+        )
+
+
+def group_members(measured: "Measured") -> "tuple[Subject, ...]":
+    """The subjects of the subject's group, itself among them; the whole cohort where it has no group."""
+    group = measured.subject.group
+    return tuple(subject for subject in measured.cohort if group is None or subject.group == group)
+
+
+def group_band(measured: "Measured", options: HubCurvesOptions) -> GroupBand:
+    """Measure every subject of the subject's group."""
+    from biobgt.hubs.group_curves import group_curves
+
+    members = group_members(measured)
+    curves = [measured.of(member.id).hub_curves(options, options.measures) for member in members]
+    persons = [person_of(member.id) for member in members]
+    found = group_curves(curves, options.gamma, persons=persons, scale=options.scale)
+    name = measured.subject.group or "whole cohort"
+    return GroupBand(name, found.n_subjects, found.n_recordings, found.mean, found.sd)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves:
+    """Hub measures on the options' scale, by key, (n_regions,) each; hubs by the first; the regions that are drawn."""
+
+    options: HubCurvesOptions
+    kind: ConnectivityKind
+    regions: Sequence[str]
+    values: Mapping[str, Values]
+    hubs: NDArray[np.bool_]
+    order: RegionOrder
+    group: GroupBand | None
+
+    def measure(self, key: str = "") -> HubMeasure:
+        """A measure in the words of the kind of connectivity, by default the first."""
+        return HUB_MEASURES[key or next(iter(self.values))].in_words_of(self.kind)
+
+    def panels(self, *, apart: bool, lines: bool = False) -> list[Panel]:
+        """All curves in one panel or each in its own, with lines at the hubs through all of them."""
+        drawn, options = list(self.order.order), self.options
+        at_hubs: list[Mark] = [
+            Rule(x=place, colour=HUB_COLOUR, thin=True, opacity=0.35)
+            for place in np.flatnonzero(self.hubs[drawn]).tolist()
+        ]
+        named = "by NE, highest first" if options.order == BY_NE else "in atlas order"
+        regions = Axis(
+            title=f"{len(drawn)} regions {named}",
+            names=[self.regions[region] for region in drawn],
+            order=self.order,
+            limits=(-1, len(drawn)),
+        )
+        together = [[key] for key in self.values] if apart else [list(self.values)]
+        return [
+            Panel(
+                marks=[*(at_hubs if lines else []), *(mark for key in keys for mark in self._marks(key))],
+                x=regions,
+                y=Axis(title=self._axis_title(keys[0], apart=apart), reversed=options.scale == "rank"),
+            )
+            for keys in together
+        ]
+
+    def _axis_title(self, key: str, *, apart: bool) -> str:
+        if self.options.scale == "raw":
+            return self.measure(key).axis
+        return f"{self.measure(key).short}, {self.options.scale}" if apart else _AXES[self.options.scale]
+
+    def _marks(self, key: str) -> list[Mark]:
+        """The group behind, the curve and, on the first one, the hubs and the region that was picked."""
+        drawn, about = np.array(self.order.order, dtype=int), self.measure(key)
+        places, values = np.arange(len(drawn)), self.values[key]
+        marks: list[Mark] = []
+        if self.group is not None:
+            mean, sd, name = self.group.mean[key][drawn], self.group.sd[key][drawn], f"{self.group.name}, mean ± SD"
+            marks += [
+                Band(name=name, colour=about.colour, x=places, low=mean - sd, high=mean + sd),
+                Curve(
+                    name=name,
+                    colour=GROUP_COLOUR,
+                    x=places,
+                    y=mean,
+                    dash="dash",
+                    thin=True,
+                    hover=f"{self.group.name} %{{y:.3g}} ± %{{text}}",
+                    texts=[f"{one:.2g}" for one in sd],
+                ),
+            ]
+        hover = f"{about.short} {_HOVER[self.options.scale]}"
+        curve = {"name": about.short, "colour": about.colour, "hover": hover, "ids": drawn}
+        marks.append(Curve(x=places, y=values[drawn], thin=key != NE, **curve))
+        if key == next(iter(self.values)):
+            hubs = np.flatnonzero(self.hubs[drawn])
+            diamonds = {"name": f"hubs by {about.short}", "colour": HUB_COLOUR, "hover": "a hub", "ids": drawn[hubs]}
+            marks.append(Points(x=hubs, y=values[drawn][hubs], symbol="diamond", size=8, **diamonds))
+            marks += [
+                ring(self.regions[region], place, values[region], region, hover="picked")
+                for place, region in enumerate(drawn.tolist())
+                if self.regions[region] == self.options.region
+            ]
+        return marks
+
+    def numbers(self) -> "pd.DataFrame":
+        """One row per region that is drawn, in the order of the figure."""
+        import pandas as pd
+
+        numbers = pd.DataFrame({"region": self.regions, **self.values, f"hub by {self.measure().short}": self.hubs})
+        if self.group is not None:
+            for key in self.values:
+                numbers[f"{key} group mean"], numbers[f"{key} group SD"] = self.group.mean[key], self.group.sd[key]
+        return numbers.iloc[list(self.order.order)]
+
+    @property
+    def words(self) -> str:
+        """Which measures, on which scale, and what is marked."""
+        options, n_regions, n_drawn = self.options, len(self.regions), len(self.order.order)
+        some = n_drawn < n_regions
+        which = f"{n_drawn} of {n_regions} regions, drawn with seed {options.seed}" if some else f"{n_regions} regions"
+        over_all = f" (of all {n_regions})" if some and options.scale != "raw" else ""
+        measures = [self.measure(key) for key in self.values]
+        in_full = [one.title if one.short == one.title else f"{one.title} ({one.short})" for one in measures]
+        scale = "in its own unit" if options.scale == "raw" and len(measures) == 1 else _SCALES[options.scale]
+        entanglement = f" {entanglement_words(options)}." if NE in self.values else ""
+        averaged = "Pearson correlation" if self.kind.key == ESTIMATED else f"{self.kind.title.lower()} (as given)"
+        strength = f" {self.kind.named('FC strength is')} the mean {averaged} with all other regions."
+        return (
+            f"{listed(in_full)} of {which}, {scale}{over_all}.{entanglement}"
+            f"{strength if FC_STRENGTH in self.values else ''} Diamonds mark hubs by {measures[0].short}, "
+            f"{int(self.hubs.sum())} in all: {options.hubs_are}.{self.group.words if self.group else ''}"
+        )
+
+    def on_paper(self, style: "PaperStyle", *, screen: Drawing) -> Drawing:
+        """One panel per measure also where regions are so narrow that curves would hide each other."""
+        narrow = len(self.order.order) > style.width_mm / NARROWEST_MM
+        if len(self.values) == 1 or not (narrow or len(screen.panels) > 1):
+            return screen
+        return replace(
+            screen,
+            panels=self.panels(apart=True, lines=True),
+            aspect=0.29,
+            caption=f"{screen.caption} Vertical lines mark the same hubs in all panels.",
+        )
+
+
+@figure("hub_curves", "Hub curves", takes=HubCurvesOptions)
+def hub_curves(measured: "Measured", options: HubCurvesOptions) -> Drawing:
+    """Several hub measures over regions, with the subject's group behind where that is asked for."""
+    if not options.measures:
+        raise InputError("Choose at least one hub measure.")
+    subject, kind = measured.subject, measured.kind
+    table = measured.hub_table(options, options.measures)
+    suffix = "" if options.scale == "raw" else f"_{options.scale}"
+    curves = _Curves(
+        options,
+        kind,
+        measured.atlas.regions,
+        {key: with_gaps(table[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
+        table[f"{options.measures[0]}_hub"].to_numpy(),
+        regions_shown(measured, options),
+        group_band(measured, options) if options.group else None,
+    )
+    apart = options.scale == "raw" or options.group
+    remark = (strength_remark(measured) if FC_STRENGTH in options.measures else "") + gap_words(subject)
+    screen = Drawing(
+        title=f"{kind.named(listed([HUB_MEASURES[key].short for key in options.measures]))} of {subject.id}",
+        simulated=subject.simulated,
+        panels=curves.panels(apart=apart),
+        caption=f"{whose(subject.id, subject.simulated)}: {curves.words}{remark}",
+        numbers=curves.numbers,
+        legend="above",
+        together=True,
+        height=640 if apart else 460,
+        aspect=0.5,
+        **hub_words(measured, options, options.measures),
+    )
+    return replace(screen, on_paper=partial(curves.on_paper, screen=screen))
+
+
+def regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrder:
+    """The regions that are drawn, all or some at random, in the order that was asked for."""
+    atlas = measured.atlas
+    region_number(atlas, options.region)  # says so where there is no such region
+    if options.order == BY_NE:
+        order = order_by_value(measured.hub_table(options, (NE,))[NE].to_numpy())
+    else:
+        order = regions_in_order(atlas, options.order)
+    if not 0 < options.n_random < atlas.n_regions:
+        return order
+    return only_regions(order, random_regions(atlas.n_regions, options.n_random, seed=options.seed))
+
+
+def ring(name: str, x: float, y: float, region: int, *, hover: str) -> Points:
+    """A ring around the region that was picked.
+
+    Parameters
+    ----------
+    name : str
+        Of the region, for the legend.
+    x, y : float
+    region : int
+        Counted from 0.
+    hover : str
+    """
+    look = {"colour": CHOSEN_COLOUR, "size": 15, "hollow": True}
+    return Points(name=name, x=[x], y=[y], hover=hover, texts=[name], ids=[region], **look)
+
+
+@dataclass(frozen=True)
+class HubScatterOptions(HubOptions):
+    """Which measure node entanglement is set against."""
+
+    measure: str = option(NEFF, title="Hub measure", help="The measure that NE is compared with.", choices=HUB_MEASURES)
+    region: str = region_option()
+
+
+@figure("hub_scatter", "NE against another measure", takes=HubScatterOptions)
+def hub_scatter(measured: "Measured", options: HubScatterOptions) -> Drawing:
+    """Node entanglement against another measure of one subject, one point per region."""
+    subject, regions = measured.subject, measured.atlas.regions
+    picked = region_number(measured.atlas, options.region)
+    table = measured.hub_table(options, (NE,))
+    other = measured.hubs(options.perturbation).values(options.gamma, (options.measure,))[options.measure]
+    x, y, hubs = np.asarray(other, dtype=np.float64), table[NE].to_numpy(), table[f"{NE}_hub"].to_numpy()
+    about = HUB_MEASURES[options.measure].in_words_of(measured.kind)
+    hover = f"%{{text}}\n{about.short} %{{x:.3g}}\nNE %{{y:.3g}} bits"
+    marks: list[Mark] = [
+        Points(
+            name=name,
+            colour=colour,
+            symbol=symbol,
+            opacity=0.75,
+            x=x[own],
+            y=y[own],
+            hover=hover,
+            texts=[regions[region] for region in own],
+            ids=own,
+        )
+        for name, own, colour, symbol in (
+            ("other regions", np.flatnonzero(~hubs), HUB_MEASURES[NE].colour, "circle"),
+            ("hubs by NE", np.flatnonzero(hubs), HUB_COLOUR, "diamond"),
+        )
+    ]
+    if picked is not None:
+        marks.append(ring(regions[picked], x[picked], y[picked], picked, hover=hover))
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        return pd.DataFrame({"region": regions, options.measure: x, NE: y, f"{NE}_hub": hubs})
+
+    found = measured.hub_correlation(options, options.measure)
+    opening = f"NE at γ = {options.gamma:g}/mean(λ) against {about.short}, one point per region."
+    remark = strength_remark(measured) if options.measure == FC_STRENGTH else ""
+    return Drawing(
+        title=f"NE against {about.short}",
+        subtitle=_correlation(found),
+        simulated=subject.simulated,
+        panels=[Panel(marks=marks, x=Axis(title=about.axis), y=Axis(title=HUB_MEASURES[NE].axis))],
+        caption=f"{whose(subject.id, subject.simulated)}: {opening} {_agreement(found, about.short, remark)}",
+        numbers=numbers,
+        height=440,
+        **hub_words(measured, options, (NE, options.measure)),
+    )
+
+
+def _correlation(found: "RankCorrelation") -> str:
+    """The correlation with its interval."""
+    if found.rho != found.rho:  # NaN
+        return "ρ is not defined"
+    return f"ρ = {signed(found.rho)}, 95 % interval {signed(found.low)} to {signed(found.high)}"
+
+
+def _agreement(found: "RankCorrelation", short: str, remark: str) -> str:
+    """The correlation, and what it does not say."""
+    if found.rho != found.rho:
+        return f"Spearman's ρ is not defined: NE or {short} is the same in all regions with signal."
+    return (
+        f"Spearman's ρ = {signed(found.rho)}, 95 % bootstrap interval {signed(found.low)} to "
+        f"{signed(found.high)}, over the {found.n_regions} regions with signal of this subject: it says nothing "
+        f"about other subjects, and neighbouring regions are not independent.{remark}"
+    )
+
+
+@dataclass(frozen=True)
+class GammaSweepOptions(EntanglementOptions):
+    """Over which diffusion times, and with which measures, node entanglement is compared."""
+
+    measures: tuple[str, ...] = option(
+        COMPARED[1:],
+        title="Measures",
+        help="Measures that NE is compared with; those that depend on γ themselves are left out.",
+        choices=HUB_MEASURES,
+        fewest=1,
+    )
+    gammas: tuple[float, ...] = gammas_option()
+
+
+def steady_over_gamma(measures: Sequence[str]) -> tuple[str, ...]:
+    """Those measures that do not depend on γ themselves, with which NE is compared over γ."""
+    return tuple(key for key in measures if not HUB_MEASURES[key].depends_on_gamma)
+
+
+@figure("gamma_sweep", "Agreement over γ", takes=GammaSweepOptions)
+def gamma_sweep(measured: "Measured", options: GammaSweepOptions) -> Drawing:
+    """How well node entanglement agrees with other measures over diffusion times, in one subject and in a study."""
+    from biobgt.studies import study_sweep
+
+    subject, kind = measured.subject, measured.kind
+    measures = steady_over_gamma(options.measures)
+    if not measures:
+        raise InputError(
+            "Agreement over γ compares NE with measures that do not depend on γ, and none of those named is one. "
+            f"Name another, such as {COMPARED[1]}."
+        )
+    how = {"perturbation": options.perturbation, "subject": subject, "kind": kind}
+    study = study_sweep(measured.settings, measured.atlas, **how)
+    sweep = measured.hub_sweep(options.perturbation, measures, options.gammas)
+    about = {key: HUB_MEASURES[key].in_words_of(kind) for key in measures}
+    chosen = Curve(name=f"γ = {options.gamma:g}", colour=CHOSEN_COLOUR, x=[options.gamma] * 2, y=[-1, 1], dash="dot")
+    behind = [mark for one in about.values() for mark in _study_marks(study.agreement, one)]
+    own = [_subject_curve(sweep, one) for one in about.values()]
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        numbers = sweep.assign(of=subject.id)
+        if study.agreement is None:
+            return numbers
+        behind = study.agreement.rename(columns={"mean": "spearman", "sd": "spearman SD"}).assign(of="ABIDE mean")
+        return pd.concat([numbers, behind], ignore_index=True)
+
+    words = hub_words(measured, options, (NE, *measures))
+    if study.agreement is not None:
+        said = "Mean and SD behind agreement over γ are of the subjects of ABIDE (Di Martino et al. 2014)."
+        words = {"methods": (*words["methods"], said), "citations": (*words["citations"], "dimartino2014")}
+    rhos = [f"{signed(measured.hub_correlation(options, key).rho)} with {one.short}" for key, one in about.items()]
+    remark = strength_remark(measured) if FC_STRENGTH in measures else ""
+    return Drawing(
+        title=f"Agreement over γ, {subject.id}",
+        simulated=subject.simulated,
+        panels=[
+            Panel(
+                marks=[*behind, chosen, *own],
+                x=Axis(title=GAMMA_TITLE, log=True, ticks=GAMMA_TICKS),
+                y=Axis(title="Spearman's ρ with NE", limits=(-1.02, 1.02), zero=True),
+            )
+        ],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: Spearman's ρ of NE ({options.perturbation}, |ΔS|) "
+            f"{listed([f'with {one.short}' for one in about.values()])} over regions, at diffusion times γ in units of "
+            f"1/mean(λ). At the chosen γ = {options.gamma:g}, marked by the dotted line, ρ is {' and '.join(rhos)}. "
+            f"{study.note}{remark}"
+        ),
+        numbers=numbers,
+        height=500,
+        **words,
+    )
+
+
+def _study_marks(study: "pd.DataFrame | None", about: HubMeasure) -> list[Mark]:
+    """The study's mean ± SD of the agreement with a measure; nothing where the study has none."""
+    rows = None if study is None else study[study["reference"] == HUB_MEASURES[about.key].title]
+    if rows is None or rows.empty:
+        return []
+    gammas, mean, sd = (rows[name].to_numpy() for name in ("gamma", "mean", "sd"))
+    look = {"name": f"{about.short}, ABIDE mean ± SD", "colour": about.colour, "x": gammas}
+    hover = f"ABIDE, {about.short}\nγ %{{x}}: %{{y:.2f}} ± %{{text}}"
+    texts = [f"{one:.2f}" for one in sd]
+    return [
+        Band(low=mean - sd, high=mean + sd, **look),
+        Curve(y=mean, dash="dash", thin=True, hover=hover, texts=texts, **look),
+    ]
+
+
+def _subject_curve(sweep: "pd.DataFrame", about: HubMeasure) -> Curve:
+    rows = sweep[sweep["reference"] == HUB_MEASURES[about.key].title]
+    return Curve(
+        name=f"{about.short}, this subject",
+        colour=about.colour,
+        x=rows["gamma"].to_numpy(),
+        y=rows["spearman"].to_numpy(),
+        symbol=about.symbol,
+        hover=f"This subject, {about.short}\nγ %{{x}}: ρ = %{{y:.2f}}",
+    )

@@ -1,0 +1,350 @@
+"""The pen for paper: a drawing becomes a matplotlib figure of exact size in millimetres.
+
+Every mark has one function, in :data:`_PENS`. What is around the marks, titles, legends, names of blocks and the height
+that all of it needs, is :mod:`biobgt.figures.paper.paper_frame`'s.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
+from numpy.typing import NDArray
+
+from biobgt.colours import LINE_GREY
+from biobgt.errors import InputError
+from biobgt.figures.drawing import Axis, Band, Bars, Curve, Drawing, Mark, Panel, Points, Rule, Surroundings
+from biobgt.figures.paper.block_names import name_blocks, reserve_names
+from biobgt.figures.paper.paper_frame import (
+    BLOCK_LINE,
+    MARKERS,
+    POINTS_PER_MM,
+    add_legend,
+    finish,
+    fit_height,
+    line_height,
+    new_figure,
+    set_title,
+    text_width,
+    wrapped,
+)
+from biobgt.figures.paper.saving import MM_PER_INCH, drawing
+from biobgt.figures.paper_style import PaperStyle
+
+_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_WIDTH, _THIN = 1.2, 0.7  # points, of lines
+_POINTS_PER_PX = 0.45  # of the diameter of a point
+_SMALLER = {"diamond": 0.75}  # matplotlib measures its side, the screen its diagonal
+_WIDEST_MM = 140.0  # a wider figure is no higher
+_NAME_SHARE = 0.4  # of the figure's width, for names of rows
+_ROW_MM, _LOWEST_ROWS_MM = 3.4, 20.0
+
+
+@dataclass
+class _Sheet:
+    """A figure under way; a mark that needs a height of its own writes it here."""
+
+    figure: Figure
+    style: PaperStyle
+    drawing: Drawing
+    panel_mm: float
+    named: set[str] = field(default_factory=set)
+
+    def label(self, mark: Mark) -> str:
+        """What the legend says of a mark: its name, unless another mark has said it."""
+        if not mark.name or mark.name in self.named:
+            return "_nolegend_"
+        self.named.add(mark.name)
+        return mark.name
+
+
+def draw_on_paper(drawn: Drawing, style: PaperStyle) -> Figure:
+    """Draw for paper, at the style's width and at the height that suits the drawing.
+
+    Parameters
+    ----------
+    drawn : Drawing
+    style : PaperStyle
+    """
+    shown = drawn.for_paper(style)
+    with drawing(style):
+        figure = new_figure(style)
+        set_title(figure, shown.title, shown.simulated, style, subtitle=shown.subtitle)
+        panels = _subplots(figure, shown)
+        sheet = _Sheet(figure, style, shown, shown.square_mm or shown.aspect * min(style.width_mm, _WIDEST_MM))
+        for axes, panel in zip(panels, shown.panels, strict=True):
+            for mark in panel.marks:
+                _PENS[type(mark)](mark, axes, panel, sheet)
+        _set_axes(panels, sheet)
+        _say_names(panels, sheet)
+        _settle(panels, sheet)
+        return finish(figure, style)
+
+
+def _subplots(figure: Figure, shown: Drawing) -> list[Axes]:
+    """The panels, row by row; those of a column share their x-axis, those of a row their y-axis."""
+    n, columns = len(shown.panels), shown.columns
+    heights = [shown.panels[first].height for first in range(0, n, columns)]
+    share: dict[str, Any] = {"sharex": "col", "sharey": "row" if columns > 1 else False}
+    grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, **share)
+    for empty in grid.ravel()[n:]:
+        empty.set_axis_off()
+    return list(grid.ravel()[:n])
+
+
+def _set_axes(panels: Sequence[Axes], sheet: _Sheet) -> None:
+    shown = sheet.drawing
+    for number, (axes, panel) in enumerate(zip(panels, shown.panels, strict=True)):
+        lowest, first = number + shown.columns >= len(panels), number % shown.columns == 0
+        for which, axis, said in (("x", panel.x, lowest), ("y", panel.y, first)):
+            if axis.hidden:
+                axes.set_axis_off()
+            else:
+                _set_axis(axes, which, axis, sheet, said=said)
+        if panel.title:
+            axes.set_title(panel.title)
+        if shown.square_mm:
+            axes.set_aspect("equal")
+    sheet.figure.align_ylabels(panels)
+
+
+def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) -> None:
+    """Scale, ends and ticks of one axis; what is said beside it is said by one panel of those that share it."""
+    along, set_limits = (axes.xaxis, axes.set_xlim) if which == "x" else (axes.yaxis, axes.set_ylim)
+    if said and not (axis.order is not None and axis.order.blocks):
+        along.set_label_text(axis.title)
+    if axis.log:
+        axes.set(**{f"{which}scale": "log"})
+    if axis.limits != (None, None):
+        set_limits(*axis.limits)
+    if axis.ticks is not None:
+        low, high = sorted(along.get_view_interval())
+        ticks = [tick for tick in axis.ticks if low <= tick <= high]
+        along.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+        along.set_minor_locator(NullLocator())
+    elif not axis.log:
+        low_panels = which == "y" and len(sheet.drawing.panels) > sheet.drawing.columns
+        along.set_major_locator(MaxNLocator(4 if low_panels else "auto", steps=[1, 2, 2.5, 5, 10], integer=axis.whole))
+    if axis.percent:
+        along.set_major_formatter(PercentFormatter(1, decimals=0))
+    if axis.reversed and not along.get_inverted():
+        along.set_inverted(True)
+    if axis.zero:
+        (axes.axhline if which == "y" else axes.axvline)(0, color=LINE_GREY, linewidth=0.4, zorder=0)
+    if axis.order is not None:
+        _part_blocks(axes, which, axis, said=said)
+    elif axis.names and said:
+        _write_places(axes, which, axis.names, sheet)
+
+
+def _part_blocks(axes: Axes, which: str, axis: Axis, *, said: bool) -> None:
+    """Lines between blocks of regions, and the room for their names."""
+    assert axis.order is not None
+    for _, _, end in axis.order.blocks[:-1]:
+        (axes.axvline if which == "x" else axes.axhline)(end - 0.5, **BLOCK_LINE)
+    axes.tick_params(axis=which, length=0)  # type: ignore[arg-type]
+    if said:
+        reserve_names(axes, axis.order, along=which, otherwise=axis.title)
+
+
+def _write_places(axes: Axes, which: str, names: Sequence[str], sheet: _Sheet) -> None:
+    """Names of places: beside rows in several lines, below columns too, or slanted where they are too long for that."""
+    style, width = sheet.style, sheet.style.width_mm * POINTS_PER_MM
+    if which == "y":
+        lines = [wrapped(name, _NAME_SHARE * width, style.tick_size, style) for name in names]
+        most = max(name.count("\n") + 1 for name in lines)
+        row_mm = max(_ROW_MM, (most + 0.4) * line_height(style.tick_size) / POINTS_PER_MM)
+        sheet.panel_mm = max(_LOWEST_ROWS_MM, row_mm * len(names))
+        axes.set_yticks(range(len(names)), lines)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        return
+    room = 0.8 * width / sheet.drawing.columns / len(names)
+    longest = max(text_width(word, style.tick_size, style) for name in names for word in name.split())
+    if longest <= room:
+        axes.set_xticks(range(len(names)), [wrapped(name, room, style.tick_size, style) for name in names])
+    else:
+        axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+
+
+def _say_names(panels: Sequence[Axes], sheet: _Sheet) -> None:
+    """One legend for all panels."""
+    entries = [entry for axes in panels for entry in zip(*axes.get_legend_handles_labels(), strict=True)]
+    if entries and sheet.drawing.legend != "none":
+        add_legend(sheet.figure, [handle for handle, _ in entries], [name for _, name in entries], sheet.style)
+
+
+def _settle(panels: Sequence[Axes], sheet: _Sheet) -> None:
+    """Find the height; names of blocks that fit side by side need less of it."""
+    shown = sheet.drawing
+    column = list(panels[:: shown.columns])
+    fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm, square=bool(shown.square_mm))
+    order = shown.panels[-1].x.order
+    if order is not None and order.blocks:
+        name_blocks(panels[-1], order, sheet.style, along="x")
+        fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm)
+
+
+def _curve(mark: Curve, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    colour, x, y = sheet.style.colour(mark.colour), np.asarray(mark.x), np.asarray(mark.y)
+    look: dict[str, Any] = {"linestyle": _DASHES[mark.dash], "linewidth": _THIN if mark.thin else _WIDTH}
+    if mark.symbol:
+        look |= {"marker": MARKERS[mark.symbol], "markersize": 2.5}
+    if mark.filled:
+        axes.fill_between(x, y, color=colour, alpha=0.25, linewidth=0)
+    axes.plot(x, y, color=colour, label=sheet.label(mark), drawstyle="steps-post" if mark.steps else None, **look)
+
+
+def _band(mark: Band, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    colour = sheet.style.colour(mark.colour)
+    axes.fill_between(np.asarray(mark.x), mark.low, mark.high, color=colour, alpha=0.2, linewidth=0)
+
+
+def _points(mark: Points, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    colour, x, y = sheet.style.colour(mark.colour), np.asarray(mark.x), np.asarray(mark.y)
+    if mark.low is not None and mark.high is not None:
+        lines, at = (axes.vlines, x) if mark.across == "y" else (axes.hlines, y)
+        lines(at, mark.low, mark.high, color=colour, linewidth=0.8)
+    diameter = _POINTS_PER_PX * mark.size * _SMALLER.get(mark.symbol, 1.0)
+    look: dict[str, Any] = {"marker": MARKERS[mark.symbol], "markersize": diameter, "markeredgewidth": 0.0}
+    if mark.edged:
+        look |= {"markeredgecolor": "black", "markeredgewidth": 0.5}
+    if mark.hollow:
+        look |= {"markerfacecolor": "none", "markeredgewidth": 0.08 * mark.size, "markeredgecolor": colour}
+    look |= {"linestyle": "-" if mark.joined else "none", "linewidth": 0.7, "zorder": 4 if mark.hollow else 3}
+    axes.plot(x, y, color=colour, alpha=mark.opacity, label=sheet.label(mark), **look)
+    for label, place in zip(mark.labels, zip(x, y, strict=True), strict=False):
+        axes.annotate(label, place, xytext=(diameter / 2 + 3, 0), textcoords="offset points", va="center")
+
+
+def _bars(mark: Bars, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    """Bars on those that came before in the same places."""
+    before = panel.marks[: panel.marks.index(mark)]
+    under = [np.asarray(one.y) for one in before if isinstance(one, Bars) and np.array_equal(one.x, mark.x)]
+    y = np.nan_to_num(np.asarray(mark.y, dtype=float))
+    look = {"hatch": "///", "edgecolor": "white"} if mark.hatched else {}
+    bars = axes.bar(
+        np.asarray(mark.x),
+        y,
+        np.asarray(mark.width),
+        np.sum(under, axis=0) if under else 0.0,
+        color=sheet.style.colour(mark.colour),
+        label=sheet.label(mark),
+        **look,
+    )
+    if mark.labels:
+        axes.bar_label(bars, labels=list(mark.labels))
+        axes.margins(y=0.15)
+
+
+def _rule(mark: Rule, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    look: dict[str, Any] = {"color": sheet.style.colour(mark.colour), "linestyle": _DASHES[mark.dash]}
+    look |= {"linewidth": 0.4 if mark.thin else 0.9, "zorder": 0}
+    if mark.opacity < 1:
+        look["alpha"] = mark.opacity
+    if mark.x is not None:
+        axes.axvline(mark.x, label=sheet.label(mark), **look)
+        return
+    assert mark.y is not None
+    axes.axhline(mark.y, **look)
+    above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+    axes.annotate(mark.name, (1, mark.y), xycoords=axes.get_yaxis_transform(), fontsize=sheet.style.tick_size, **above)
+
+
+_THINNEST, _THICKEST = 0.3, 2.4  # lines of connections, in points
+_CIRCLE_MM, _NEIGHBOUR_MM = 4.0, 2.0  # across
+_BESIDE_MM = 0.8  # between a circle and its name
+_NARROWEST_MM, _WIDEST_CIRCLE_MM, _LOWEST_MM = 12.0, 28.0, 18.0  # from the middle to a neighbour, aside and up
+
+
+def _surroundings(mark: Surroundings, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    """A region in the middle of its neighbours; names that are too long lose their middle."""
+    style, places = sheet.style, mark.places
+    axes.set_axis_off()
+    line = line_height(style.font_size) / POINTS_PER_MM
+    up = max(_LOWEST_MM, line / _nearest_on_a_side(places))
+    sheet.panel_mm = 2 * up + line
+    fit_height(sheet.figure, [axes], style, panel_mm=sheet.panel_mm)
+    up = _room_upwards(sheet.figure, axes, line, least=up if style.height_mm else 0.0)
+    width = axes.get_position().width * style.width_mm
+    longest = max((text_width(name, style.font_size, style) for name in mark.names[1:]), default=0) / POINTS_PER_MM
+    beside = _NEIGHBOUR_MM / 2 + _BESIDE_MM
+    aside = float(np.clip(width / 2 - beside - longest, _NARROWEST_MM, _WIDEST_CIRCLE_MM))
+    # From here on the axes count in millimetres from the middle.
+    axes.set(xlim=(-width / 2, width / 2), ylim=(-up - line / 2, up + line / 2))
+    places = places * (aside, up)
+    own, near, among = map(style.colour, mark.colours)
+    _connections(mark, axes, places, among=among, near=near)
+    across = np.array([_CIRCLE_MM] + [_NEIGHBOUR_MM] * (len(places) - 1)) * POINTS_PER_MM
+    look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "clip_on": False}
+    axes.scatter(*places.T, s=across**2, c=[own] + [near] * (len(places) - 1), label="regions", **look)
+    _write_names(axes, mark.names, places, width / 2, style, colour=own)
+
+
+def _nearest_on_a_side(places: NDArray[np.float64]) -> float:
+    """How near two names on the same side come in height, in radii of the circle."""
+    right = np.sort(places[1:][places[1:, 0] > 0, 1])
+    return float(np.diff(right).min()) if len(right) > 1 else 2.0
+
+
+def _room_upwards(figure: Figure, axes: Axes, line: float, *, least: float) -> float:
+    """Millimetres from the middle to the highest neighbour; a height that was asked for may leave too few."""
+    height = figure.get_figheight() * MM_PER_INCH
+    up = (axes.get_position().height * height - line) / 2
+    if up < least - 0.1:
+        raise InputError(
+            f"A height of {height:g} mm leaves no room for the regions' names; choose at least "
+            f"{np.ceil(height + 2 * (least - up)):g} mm, or none to let the figure choose."
+        )
+    return float(up)
+
+
+def _connections(mark: Surroundings, axes: Axes, places: NDArray[np.float64], *, among: str, near: str) -> None:
+    rows, columns = np.nonzero(np.triu(mark.weights))
+    shares = mark.weights[rows, columns] / mark.largest if mark.largest > 0 else np.zeros(len(rows))
+    widths = _THINNEST + shares * (_THICKEST - _THINNEST)
+    segments = np.stack([places[rows], places[columns]], axis=1)
+    for name, chosen, colour, opacity in (
+        ("among its neighbours", rows != 0, among, 0.4),
+        ("of the region", rows == 0, near, 0.85),
+    ):
+        look: dict[str, Any] = {"linewidths": widths[chosen].tolist(), "colors": colour, "alpha": opacity}
+        axes.add_collection(LineCollection(list(segments[chosen]), label=name, **look), autolim=False)
+
+
+def _write_names(
+    axes: Axes, names: Sequence[str], places: NDArray[np.float64], edge: float, style: PaperStyle, *, colour: str
+) -> None:
+    """Names beside their circles, up to ``edge``; that of the region itself above its own, on its colour."""
+    beside = _NEIGHBOUR_MM / 2 + _BESIDE_MM
+    for name, (x, y) in zip(names[1:], places[1:], strict=True):
+        right = x > 0
+        shown = _shortened(name, (edge - abs(x) - beside) * POINTS_PER_MM, style)
+        axes.text(x + (beside if right else -beside), y, shown, ha="left" if right else "right", va="center")
+    aside = places[1:, 0].max() if len(places) > 1 else edge
+    own = _shortened(names[0], 2 * (aside - beside) * POINTS_PER_MM, style)
+    box = {"facecolor": colour, "edgecolor": "none", "pad": 1.0}
+    axes.text(0, _CIRCLE_MM / 2 + _BESIDE_MM, own, ha="center", va="bottom", bbox=box, zorder=4)
+
+
+def _shortened(name: str, room: float, style: PaperStyle) -> str:
+    """A name that fits in ``room`` points; its middle goes, because the end tells the side or has a number."""
+    shown, kept = name, len(name) - 1
+    while text_width(shown, style.font_size, style) > room and kept > 1:
+        kept -= 1
+        shown = f"{name[: kept // 2]}…{name[-(kept - kept // 2) :]}"
+    return shown
+
+
+_PENS: Mapping[type[Mark], Callable[[Any, Axes, Panel, _Sheet], None]] = {
+    Curve: _curve,
+    Band: _band,
+    Points: _points,
+    Bars: _bars,
+    Rule: _rule,
+    Surroundings: _surroundings,
+}

@@ -1,0 +1,405 @@
+"""The pen for the screen: a drawing becomes plotly's dictionary of traces and layout.
+
+Nothing here needs plotly itself: it checks every value that it is given, which takes longer than drawing. Texts of a
+drawing are plain, so here is the one place where they are escaped. Every mark has one function, in :data:`_PENS`.
+"""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from math import log10
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biobgt.figures.drawing import Axis, Band, Bars, Curve, Drawing, Mark, Panel, Points, Rule, Surroundings
+
+Dictionary = dict[str, Any]
+
+TOOLBAR = 34  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
+_TITLE, _SUBTITLE, _LEGEND, _LEGEND_LINE = 48, 16, 36, 20  # px above the panels
+_MOST_IN_A_LINE = 4  # entries of a legend
+_GAP = 0.06  # between panels, as a share of the figure
+_WIDTH, _THIN = 2.2, 1.4  # px, of lines
+_DIVIDER = {"color": "rgba(128, 128, 128, 0.6)", "width": 1}  # seen on a light and on a dark page
+_MOST_NAMED = 5  # entries of a legend that fit below a third of a page
+_SMALL, _SMALLER = 12, 10  # px, of letters there
+_SMALL_BAR, _PANEL_TITLE, _EDGE = 52, 18, 4  # px, of a colour bar with its words and numbers, and around
+# A click picks a point; the others do not fade, because all of them still count.
+_UNSELECTED = {"marker": {"opacity": 0.75}}
+_TYPED = {"float64": "f8", "float32": "f4", "int32": "i4", "int16": "i2", "uint16": "u2", "int8": "i1", "uint8": "u1"}
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """What is put together for plotly."""
+
+    drawing: Drawing
+    traces: list[Dictionary] = field(default_factory=list)
+    shapes: list[Dictionary] = field(default_factory=list)
+    notes: list[Dictionary] = field(default_factory=list)
+
+    def trace(self, mark: Mark, at: "_Place", **about: Any) -> None:
+        """Add a trace, named once for all marks of its name."""
+        named = any(trace.get("name") == _plain(mark.name) for trace in self.traces)
+        alike = sum(other.name == mark.name for other in self.drawing.marks) > 1
+        self.traces.append(
+            {
+                "type": "scatter",
+                **({"name": _plain(mark.name)} if mark.name else {}),
+                "showlegend": bool(mark.name) and not named,
+                **({"legendgroup": mark.name} if mark.name and alike else {}),
+                **({"hovertemplate": f"{_plain(mark.hover)}<extra></extra>"} if mark.hover else {"hoverinfo": "skip"}),
+                **({"text": [_plain(text) for text in mark.texts]} if mark.texts else {}),
+                **({} if mark.ids is None else {"customdata": np.asarray(mark.ids), "unselected": _UNSELECTED}),
+                **at.axes,
+                **about,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A panel and its number among all."""
+
+    panel: Panel
+    number: int
+
+    @property
+    def suffix(self) -> str:
+        """What plotly appends to the names of its axes: nothing for the first, then 2, 3 and so on."""
+        return str(self.number + 1) if self.number else ""
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """The axes on which its traces lie."""
+        return {"xaxis": f"x{self.suffix}", "yaxis": f"y{self.suffix}"}
+
+    def xy(self, x: ArrayLike, y: ArrayLike) -> Dictionary:
+        """Where points lie."""
+        return {"x": _along(self.panel.x, x), "y": _along(self.panel.y, y)}
+
+
+def draw_on_screen(drawing: Drawing) -> Dictionary:
+    """Draw for the screen.
+
+    Parameters
+    ----------
+    drawing : Drawing
+
+    Returns
+    -------
+    dict
+        ``data`` and ``layout``, as plotly takes them. Arrays are arrays: :func:`packed` makes bytes of them.
+    """
+    sheet = _Sheet(drawing)
+    layout = _frame(drawing)
+    for number, panel in enumerate(drawing.panels):
+        place = _Place(panel, number)
+        layout |= _axes(drawing, place, layout)
+        for mark in panel.marks:
+            _PENS[type(mark)](mark, place, sheet)
+    order = drawing.panels[-1].x.order
+    if order is not None:
+        across = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": _DIVIDER}
+        sheet.shapes.extend({**across, "x0": end - 0.5, "x1": end - 0.5} for _, _, end in order.blocks[:-1])
+    return {"data": sheet.traces, "layout": layout | {"shapes": sheet.shapes, "annotations": sheet.notes}}
+
+
+def compact(contents: Dictionary, *, height: int) -> Dictionary:
+    """The same as small as a third of a page, with less around it.
+
+    The title, the names of networks, long legends and the toolbar's room are left out; whoever shows it says beside it
+    whose it is, and whether that is simulated. What the figure shows stays as it was drawn.
+
+    Parameters
+    ----------
+    contents : dict
+        Of :func:`draw_on_screen`.
+    height : int
+        In px.
+    """
+    layout, letters = contents["layout"], {"size": _SMALLER}
+    frame = {**layout, "title": {"text": ""}, "height": height}
+    top = _EDGE
+    n_named = sum(bool(trace.get("name")) and trace.get("showlegend") is not False for trace in contents["data"])
+    if "coloraxis" in layout:
+        bar = layout["coloraxis"]["colorbar"]
+        small = {"thickness": 6, "len": 0.9, "y": 1, "tickfont": letters, "title": {**bar["title"], "font": letters}}
+        frame["coloraxis"] = {**layout["coloraxis"], "colorbar": bar | small}
+        top += _SMALL_BAR + _PANEL_TITLE
+    elif not 0 < n_named <= _MOST_NAMED:
+        frame["showlegend"] = False
+    else:
+        place = {"font": letters, "y": 0 if "scene" in layout else -0.12, "yanchor": "top"}
+        frame["legend"] = {name: one for name, one in layout["legend"].items() if name != "entrywidth"} | place
+    frame["margin"] = {"l": _EDGE, "r": _EDGE, "t": top, "b": _EDGE}
+    frame["annotations"] = [note | {"font": {"size": _SMALL}} for note in layout.get("annotations", ())]
+    squares = any(trace["type"] == "heatmap" for trace in contents["data"])
+    for name in (name for name in layout if name.startswith(("xaxis", "yaxis"))):
+        frame[name] = layout[name] | {"tickfont": letters, "title": {**layout[name].get("title", {}), "font": letters}}
+        if squares and name.startswith("yaxis"):
+            frame[name]["showticklabels"] = False
+    return {**contents, "layout": frame}
+
+
+def packed(value: Any) -> Any:
+    """The same with numbers as bytes, which a browser reads at once and which take half of their letters."""
+    if isinstance(value, Mapping):
+        return {name: packed(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [packed(one) for one in value]
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype.name == "int64" and (not value.size or np.abs(value).max() < 2**31):
+        value = value.astype(np.int32)
+    if value.dtype.name not in _TYPED:
+        return value.tolist()
+    shape = {"shape": ", ".join(map(str, value.shape))} if value.ndim > 1 else {}
+    return {"dtype": _TYPED[value.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(value)).decode(), **shape}
+
+
+def _plain(text: str) -> str:
+    return escape(text, quote=False).replace("\n", "<br>")
+
+
+def _along(axis: Axis, values: ArrayLike) -> NDArray[Any]:
+    """Places along an axis; one of names is told the names."""
+    if not axis.names:
+        return np.asarray(values)
+    names = np.array([_plain(name) for name in axis.names], dtype=object)
+    return names[np.asarray(values, dtype=int)]
+
+
+def _frame(drawing: Drawing) -> Dictionary:
+    """Title, height, margins and legend; a simulated subject's title says so."""
+    n_named = len({mark.name for mark in drawing.marks if mark.name})
+    above = drawing.legend == "above"
+    top = TOOLBAR + _TITLE + _SUBTITLE * bool(drawing.subtitle) + _LEGEND * above
+    top += _LEGEND_LINE * (above and n_named > _MOST_IN_A_LINE)
+    title: Dictionary = {
+        "text": _plain(drawing.title) + (" · simulated" if drawing.simulated else ""),
+        "font": {"size": 15},
+        "x": 0,
+        "xanchor": "left",
+        "y": 1,
+        "yanchor": "top",
+        "yref": "container",
+        "pad": {"t": TOOLBAR},
+    }
+    if drawing.subtitle:
+        title["subtitle"] = {"text": _plain(drawing.subtitle), "font": {"size": 13}}
+    legend = {"orientation": "h", "x": 0, "title": {"text": ""}}
+    return {
+        "title": title,
+        "height": drawing.height + TOOLBAR,
+        "margin": {"l": 8, "r": 12, "t": top, "b": 8},
+        # Below the plot further lines of a legend push nothing away.
+        "legend": legend | ({"y": 1.0, "yanchor": "bottom"} if above else {"y": -0.2, "yanchor": "top"}),
+        "showlegend": drawing.legend != "none",
+        "barmode": "stack",
+        "bargap": 0,
+        **({"hovermode": "x unified", "hoversubplots": "axis"} if drawing.together else {}),
+    }
+
+
+def _axes(drawing: Drawing, at: _Place, layout: Dictionary) -> Dictionary:
+    """The two axes of a panel, in its row and column."""
+    n, columns = len(drawing.panels), drawing.columns
+    row, column = divmod(at.number, columns)
+    widths = _spans([1.0] * columns)
+    heights = [drawing.panels[first].height for first in range(0, n, columns)]
+    up = _spans(heights[::-1])[::-1]
+    below, left = at.number + columns, at.number - column
+    x = {"domain": widths[column], "anchor": f"y{at.suffix}"} | _axis(at.panel.x, shown=below >= n)
+    y = {"domain": up[row], "anchor": f"x{at.suffix}", "automargin": True} | _axis(at.panel.y, shown=column == 0)
+    if below < n:
+        last = _Place(at.panel, column + columns * ((n - 1 - column) // columns))
+        x["matches"] = f"x{last.suffix}"
+    if column:
+        y["matches"] = f"y{_Place(at.panel, left).suffix}"
+    if drawing.square_mm:
+        x["constrain"] = y["constrain"] = "domain"
+        y["scaleanchor"] = f"x{at.suffix}"
+    return {f"xaxis{at.suffix}": x, f"yaxis{at.suffix}": y}
+
+
+def _spans(sizes: Sequence[float]) -> list[list[float]]:
+    """Start and end of panels in a row, as shares of the figure."""
+    filled, whole, start, spans = 1 - _GAP * (len(sizes) - 1), sum(sizes), 0.0, []
+    for size in sizes:
+        end = start + filled * size / whole
+        spans.append([start, min(end, 1.0)])
+        start = end + _GAP
+    return spans
+
+
+def _axis(axis: Axis, *, shown: bool) -> Dictionary:
+    """Scale, ends and ticks; what is said beside it is said by one panel of those that share it."""
+    found: Dictionary = {"visible": False, "fixedrange": True} if axis.hidden else {"zeroline": axis.zero}
+    low, high = (None if end is None else log10(end) if axis.log else end for end in axis.limits)
+    if (low, high) == (0, None):
+        found["rangemode"] = "tozero"
+    elif low is not None or high is not None:
+        found["range"] = [high, low] if axis.reversed else [low, high]
+    elif axis.reversed:
+        found["autorange"] = "reversed"
+    if axis.log:
+        found["type"] = "log"
+    if axis.ticks is not None:
+        found["tickvals"] = list(axis.ticks)
+    if axis.percent:
+        found["tickformat"] = ".0%"
+    if axis.names:
+        names = _along(axis, range(len(axis.names)))
+        found |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
+        found |= {} if axis.order is None else _block_ticks(axis, names)
+    if not shown:
+        return found | {"showticklabels": False}
+    named = axis.order is not None and axis.order.blocks  # and needs no title
+    return found | ({"title": {"text": _plain(axis.title)}} if axis.title and not named else {})
+
+
+def _block_ticks(axis: Axis, names: NDArray[Any]) -> Dictionary:
+    """One tick per block, named; hundreds of region names would not be readable and show on hover instead."""
+    assert axis.order is not None
+    # Names of networks that do not fit stand upright: slanted ones lie below the network beside theirs.
+    found: Dictionary = {"automargin": True, "autotickangles": [0, -90]}
+    if not axis.order.blocks:
+        return found | {"showticklabels": False, "ticks": ""}
+    middles = [names[(start + end - 1) // 2] for _, start, end in axis.order.blocks]
+    return found | {"tickvals": middles, "ticktext": [_plain(name) for name, _, _ in axis.order.blocks]}
+
+
+def _curve(mark: Curve, at: _Place, sheet: _Sheet) -> None:
+    line: Dictionary = {"color": mark.colour, "width": _THIN if mark.thin else _WIDTH, "dash": mark.dash}
+    about: Dictionary = {"mode": "lines", "line": line | ({"shape": "hv"} if mark.steps else {})}
+    if mark.symbol or mark.ids is not None:
+        # A line alone cannot be clicked: small points on it are what picks a region.
+        size = 6 if mark.symbol else 3 if mark.thin else 4.5
+        marker = {"color": mark.colour, "size": size, "symbol": mark.symbol or "circle"}
+        about |= {"mode": "lines+markers", "marker": marker}
+    if mark.filled:
+        about |= {"fill": "tozeroy", "opacity": 0.8}
+    sheet.trace(mark, at, **at.xy(mark.x, mark.y), **about)
+
+
+def _band(mark: Band, at: _Place, sheet: _Sheet) -> None:
+    """One closed outline, shown and hidden with its curve."""
+    x, low, high = np.asarray(mark.x), np.asarray(mark.low), np.asarray(mark.high)
+    outline = at.xy(np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]]))
+    look = {"fill": "toself", "fillcolor": mark.colour, "opacity": 0.2, "mode": "lines", "line": {"width": 0}}
+    sheet.trace(Mark(), at, **outline, **look, legendgroup=mark.name)
+
+
+def _points(mark: Points, at: _Place, sheet: _Sheet) -> None:
+    marker: Dictionary = {"color": mark.colour, "size": mark.size, "symbol": mark.symbol, "opacity": mark.opacity}
+    if mark.hollow:
+        marker |= {"symbol": f"{mark.symbol}-open", "line": {"width": mark.size / 5}}
+    elif mark.edged:
+        marker |= {"line": {"width": 1}}
+    about: Dictionary = {"mode": "markers+lines" if mark.joined else "markers", "marker": marker}
+    if mark.joined:
+        about["line"] = {"color": mark.colour, "width": 1}
+    if mark.low is not None and mark.high is not None:
+        value, low, high = np.asarray(mark.x if mark.across == "x" else mark.y), np.asarray(mark.low), mark.high
+        reach = {"type": "data", "array": np.asarray(high) - value, "arrayminus": value - low}
+        about[f"error_{mark.across}"] = reach | {"color": mark.colour, "thickness": 1.5}
+    if mark.labels:
+        about |= {"mode": "markers+text", "text": [f"  {_plain(label)}" for label in mark.labels]}
+        about |= {"textposition": "middle right", "cliponaxis": False}
+    sheet.trace(mark, at, **at.xy(mark.x, mark.y), **about)
+
+
+def _bars(mark: Bars, at: _Place, sheet: _Sheet) -> None:
+    look = {"type": "bar", "width": mark.width, "marker": {"color": mark.colour, "line": {"width": 0}}}
+    written = {"text": [_plain(label) for label in mark.labels], "textposition": "outside"} if mark.labels else {}
+    sheet.trace(mark, at, **at.xy(mark.x, mark.y), **look, **written)
+
+
+def _rule(mark: Rule, at: _Place, sheet: _Sheet) -> None:
+    """A line across the panel, with its name at the upper or the right end."""
+    line = {"color": mark.colour, "dash": mark.dash, "width": 1 if mark.thin else 2}
+    note = {"text": _plain(mark.name), "showarrow": False}
+    if mark.x is not None:
+        ends = {"xref": f"x{at.suffix}", "x0": mark.x, "x1": mark.x, "yref": f"y{at.suffix} domain", "y0": 0, "y1": 1}
+        place = {"xref": f"x{at.suffix}", "x": mark.x, "yref": f"y{at.suffix} domain", "y": 1, "yanchor": "top"}
+        note |= place | {"xanchor": "right" if _beyond_middle(mark.x, at) else "left"}
+    else:
+        ends = {"yref": f"y{at.suffix}", "y0": mark.y, "y1": mark.y, "xref": f"x{at.suffix} domain", "x0": 0, "x1": 1}
+        place = {"xref": f"x{at.suffix} domain", "x": 1, "xanchor": "right", "yref": f"y{at.suffix}", "y": mark.y}
+        note |= place | {"yanchor": "bottom"}
+    sheet.shapes.append({"type": "line", **ends, "line": line, "opacity": mark.opacity})
+    if mark.name:
+        sheet.notes.append(note)
+
+
+def _beyond_middle(x: float, at: _Place) -> bool:
+    low, high = at.panel.x.limits
+    return low is None or high is None or x > (low + high) / 2
+
+
+_LONGEST_NAME = 21
+_WIDTHS = (0.6, 1.4, 2.4, 3.6, 5.0)  # px, of connections, by steps of their weight
+
+
+def _surroundings(mark: Surroundings, at: _Place, sheet: _Sheet) -> None:
+    """The region and its neighbours in a circle, without axes."""
+    own, near, among = mark.colours
+    rows, columns = np.nonzero(np.triu(mark.weights))
+    for colour, opacity, chosen in ((among, 0.4, rows != 0), (near, 0.85, rows == 0)):
+        _connections(mark, rows[chosen], columns[chosen], at, sheet, colour=colour, opacity=opacity)
+    places, n_near = mark.places, len(mark.names) - 1
+    notes = ["the region itself", *(f"weight {weight:.3g}" for weight in mark.weights[0, 1:])]
+    sheet.trace(
+        Mark(name="regions", hover="%{hovertext}", ids=mark.ids),
+        at,
+        x=places[:, 0],
+        y=places[:, 1],
+        mode="markers+text",
+        marker={"color": [own] + [near] * n_near, "size": [20] + [10] * n_near, "opacity": 1, "line": {"width": 1}},
+        text=["", *map(_shortened, mark.names[1:])],
+        textposition=np.where(places[:, 0] > 0, "middle right", "middle left").tolist(),
+        textfont={"size": 11},
+        cliponaxis=False,  # a long name may reach beyond the plot
+        hovertext=[f"{_plain(name)}<br>{note}" for name, note in zip(mark.names, notes, strict=True)],
+    )
+    # In black on its colour: readable on lines, in a light and in a dark page.
+    look = {"font": {"size": 11, "color": "#000000"}, "bgcolor": own, "showarrow": False}
+    sheet.notes.append({"x": 0, "y": 0, "yshift": 20, "text": f"<b>{_shortened(mark.names[0])}</b>", **look})
+
+
+def _connections(
+    mark: Surroundings,
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    at: _Place,
+    sheet: _Sheet,
+    *,
+    colour: str,
+    opacity: float,
+) -> None:
+    """Lines in a few widths, because a trace has one; NaN parts one line from the next."""
+    shares = mark.weights[rows, columns] / mark.largest if mark.largest > 0 else np.zeros(len(rows))
+    steps = np.clip((shares * len(_WIDTHS)).astype(int), 0, len(_WIDTHS) - 1)
+    for step in np.unique(steps):
+        ends = mark.places[rows[steps == step]], mark.places[columns[steps == step]]
+        x, y = np.stack([*ends, np.full_like(ends[0], np.nan)], axis=1).reshape(-1, 2).T
+        sheet.trace(Mark(), at, x=x, y=y, mode="lines", line={"color": colour, "width": _WIDTHS[step]}, opacity=opacity)
+
+
+def _shortened(name: str) -> str:
+    """A name short enough to stand in the drawing, with both ends: names of atlases end in the side, or a number."""
+    return _plain(name if len(name) <= _LONGEST_NAME else f"{name[:10]}…{name[-10:]}")
+
+
+_PENS: Mapping[type[Mark], Callable[[Any, _Place, _Sheet], None]] = {
+    Curve: _curve,
+    Band: _band,
+    Points: _points,
+    Bars: _bars,
+    Rule: _rule,
+    Surroundings: _surroundings,
+}
