@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.figures.attention_words import adjusted_for, caution, contrast_beside_words
-from biobgt.figures.figure import NoOptions, registered
+from biobgt.figures.figure import registered
 from biobgt.figures.frame import Trace, horizontal_line, layout, note_at_right
 from biobgt.figures.model_figure import (
     OTHER_COLOUR,
@@ -20,6 +20,7 @@ from biobgt.figures.model_figure import (
     model_words,
     whose_model,
 )
+from biobgt.figures.register import NoOptions
 from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, BlockTests, all_block_tests
 from biobgt.wording import signed
 

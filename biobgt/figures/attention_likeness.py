@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from biobgt.colours import DIVERGING
 from biobgt.errors import InputError
-from biobgt.figures.figure import NoOptions, registered
+from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, bar_above, cell_texts, layout
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
+from biobgt.figures.register import NoOptions
 from biobgt.wording import signed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.figures.attention_contrast import RATIO
-from biobgt.figures.figure import NoOptions, registered
+from biobgt.figures.figure import registered
 from biobgt.figures.frame import horizontal_line, layout, note_at_right
 from biobgt.figures.model_figure import (
     OTHER_COLOUR,
@@ -20,6 +20,7 @@ from biobgt.figures.model_figure import (
     spread_of_model,
     whose_model,
 )
+from biobgt.figures.register import NoOptions
 from biobgt.model.group_spread import HIGHEST, people_summary
 from biobgt.wording import listed, percent, signed
 

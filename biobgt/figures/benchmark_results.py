@@ -5,7 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Self
 
 from biobgt.errors import InputError
-from biobgt.figures.figure import NoOptions, registered
+from biobgt.figures.figure import registered
 from biobgt.figures.frame import LEGEND, Trace, error_bars, layout, vertical_line
 from biobgt.figures.model_figure import (
     CHANCE_LINE,
@@ -15,6 +15,7 @@ from biobgt.figures.model_figure import (
     model_of,
     whose_model,
 )
+from biobgt.figures.register import NoOptions
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.wording import counted
 

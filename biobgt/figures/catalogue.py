@@ -29,6 +29,6 @@ import biobgt.figures.small_worldness
 import biobgt.figures.subject_attention
 import biobgt.figures.subject_probability
 import biobgt.figures.why_region  # noqa: F401  # each registers its figures
-from biobgt.figures.figure import FIGURES
+from biobgt.figures.register import FIGURES
 
 __all__ = ["FIGURES"]

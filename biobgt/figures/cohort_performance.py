@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from biobgt.colours import MODULE_COLOURS
 from biobgt.errors import InputError
-from biobgt.figures.figure import Figure, NoOptions, registered
+from biobgt.figures.figure import Figure, registered
 from biobgt.figures.model_figure import AskedModelOptions, asked_model, subject_words
 from biobgt.figures.performance import OBSERVED, ObservedShares, Reliability, RocCurves
+from biobgt.figures.register import NoOptions
 from biobgt.measured import MeasuredCohort
 from biobgt.wording import NOT_A_DIAGNOSIS, counted, listed
 

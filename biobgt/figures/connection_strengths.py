@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from biobgt.colours import BLUE
 from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale
-from biobgt.figures.figure import Figure, NoOptions, registered
+from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, whose
 from biobgt.figures.gaps import with_gaps
 from biobgt.figures.graph_words import graph_citations, graph_methods
+from biobgt.figures.register import NoOptions
 from biobgt.graph import PEARSON
 from biobgt.wording import percent
 

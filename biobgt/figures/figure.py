@@ -1,6 +1,6 @@
 """What every figure is: data that are drawn, with their words, and the two drawings of them.
 
-A figure is made of what was measured and of options, ``HubCurves.of(measured, options)``. It then knows its caption,
+A figure is made of what was measured and of options, ``RoleMap.of(measured, options)``. It then knows its caption,
 the numbers behind it, the sentences of the methods and what to cite, and draws itself for the screen with
 :meth:`Figure.plotly` and for paper with :meth:`Figure.matplotlib`. The app, ``biobgt figure`` and the export all show
 figures of the register :data:`FIGURES`, and know nothing else of them.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,11 +205,16 @@ class _Curves:
                 ),
             ]
         hover = f"{about.short} {_HOVER[self.options.scale]}"
-        curve = {"name": about.short, "colour": about.colour, "hover": hover, "ids": drawn}
+        curve: dict[str, Any] = {"name": about.short, "colour": about.colour, "hover": hover, "ids": drawn}
         marks.append(Curve(x=places, y=values[drawn], thin=key != NE, **curve))
         if key == next(iter(self.values)):
             hubs = np.flatnonzero(self.hubs[drawn])
-            diamonds = {"name": f"hubs by {about.short}", "colour": HUB_COLOUR, "hover": "a hub", "ids": drawn[hubs]}
+            diamonds: dict[str, Any] = {
+                "name": f"hubs by {about.short}",
+                "colour": HUB_COLOUR,
+                "hover": "a hub",
+                "ids": drawn[hubs],
+            }
             marks.append(Points(x=hubs, y=values[drawn][hubs], symbol="diamond", size=8, **diamonds))
             marks += [
                 ring(self.regions[region], place, values[region], region, hover="picked")
@@ -319,7 +324,7 @@ def ring(name: str, x: float, y: float, region: int, *, hover: str) -> Points:
         Counted from 0.
     hover : str
     """
-    look = {"colour": CHOSEN_COLOUR, "size": 15, "hollow": True}
+    look: dict[str, Any] = {"colour": CHOSEN_COLOUR, "size": 15, "hollow": True}
     return Points(name=name, x=[x], y=[y], hover=hover, texts=[name], ids=[region], **look)
 
 
@@ -430,7 +435,7 @@ def gamma_sweep(measured: "Measured", options: GammaSweepOptions) -> Drawing:
             "Agreement over γ compares NE with measures that do not depend on γ, and none of those named is one. "
             f"Name another, such as {COMPARED[1]}."
         )
-    how = {"perturbation": options.perturbation, "subject": subject, "kind": kind}
+    how: dict[str, Any] = {"perturbation": options.perturbation, "subject": subject, "kind": kind}
     study = study_sweep(measured.settings, measured.atlas, **how)
     sweep = measured.hub_sweep(options.perturbation, measures, options.gammas)
     about = {key: HUB_MEASURES[key].in_words_of(kind) for key in measures}
@@ -481,7 +486,7 @@ def _study_marks(study: "pd.DataFrame | None", about: HubMeasure) -> list[Mark]:
     if rows is None or rows.empty:
         return []
     gammas, mean, sd = (rows[name].to_numpy() for name in ("gamma", "mean", "sd"))
-    look = {"name": f"{about.short}, ABIDE mean ± SD", "colour": about.colour, "x": gammas}
+    look: dict[str, Any] = {"name": f"{about.short}, ABIDE mean ± SD", "colour": about.colour, "x": gammas}
     hover = f"ABIDE, {about.short}\nγ %{{x}}: %{{y:.2f}} ± %{{text}}"
     texts = [f"{one:.2f}" for one in sd]
     return [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Self
 
-from biobgt.figures.figure import NoOptions, registered
+from biobgt.figures.figure import registered
 from biobgt.figures.frame import (
     Trace,
     axis_suffix,
@@ -29,6 +29,7 @@ from biobgt.figures.model_figure import (
     model_words,
     whose_model,
 )
+from biobgt.figures.register import NoOptions
 from biobgt.model.baselines import BASELINES, kinds_of_baselines
 
 if TYPE_CHECKING:

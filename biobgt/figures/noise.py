@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Self
 
 from biobgt.errors import InputError
 from biobgt.figures.curve import DASHES, Curve
-from biobgt.figures.figure import NoOptions, registered
+from biobgt.figures.figure import registered
 from biobgt.figures.frame import Trace, layout
 from biobgt.figures.model_figure import OTHER_COLOUR, ModelFigure, group_colour, model_of, model_words, whose_model
+from biobgt.figures.register import NoOptions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Self
 
-from biobgt.figures.figure import NoOptions, registered
+from biobgt.figures.figure import registered
 from biobgt.figures.frame import LEGEND, Trace, error_bars, layout
 from biobgt.figures.model_figure import (
     CHANCE_LINE,
@@ -20,6 +20,7 @@ from biobgt.figures.model_figure import (
     model_words,
     whose_model,
 )
+from biobgt.figures.register import NoOptions
 
 if TYPE_CHECKING:
     import pandas as pd

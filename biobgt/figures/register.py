@@ -84,7 +84,7 @@ def figure(key: str, name: str, **about: Any) -> "Callable[[Callable[[Measured, 
     """
 
     def register(draw: "Callable[[Measured, Any], Drawing]") -> Figure:
-        return FIGURES.register(Figure(key=key, name=name, draw=draw, **about))  # type: ignore[no-any-return]
+        return FIGURES.register(Figure(key=key, name=name, draw=draw, **about))
 
     return register
 

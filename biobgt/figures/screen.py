@@ -158,7 +158,7 @@ def packed(value: Any) -> Any:
     if value.dtype.name not in _TYPED:
         return value.tolist()
     shape = {"shape": ", ".join(map(str, value.shape))} if value.ndim > 1 else {}
-    return {"dtype": _TYPED[value.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(value)).decode(), **shape}
+    return {"dtype": _TYPED[value.dtype.name], "bdata": base64.b64encode(value.tobytes()).decode(), **shape}
 
 
 def _plain(text: str) -> str:

@@ -153,6 +153,7 @@ def test_page_without_figures_shows_where_to_add_some(open_page):
 
 def test_what_other_pages_measured_is_not_measured_again_and_gives_the_same_numbers():
     view, options = bare_view(OWN), HubCurvesOptions(group=True)
+    hub_curves(view.measured, options)
     request = figure_request(view, hub_curves, options)
     measured = export_results.StoppableCohort(view.cohort, view.loaded)
     found, anew = make_figure(measured, request), make_figure(view.cohort, request)

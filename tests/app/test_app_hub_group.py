@@ -51,7 +51,7 @@ def count_pictures(monkeypatch):
         "21bc330000000049454e44ae426082"
     )
 
-    def draw(figure, width_mm):
+    def draw(figure, options, measured, width_mm):
         drawn.append((figure.key, figure.subject, figure.options.gamma))
         return pixel, figure.paper_caption(PaperStyle())
 
@@ -62,8 +62,10 @@ def count_pictures(monkeypatch):
 
 def bands(page: AppTest):
     """Mean and SD that lie behind each measure, in the order of the panels."""
-    means = [trace for trace in figure(page, "hub_curves")["data"] if "mean ± SD" in trace.get("name", "")]
-    return [(array(trace["y"]), array(trace["customdata"])) for trace in means]
+    drawn = figure(page, "hub_curves")["data"]
+    means = [array(trace["y"]) for trace in drawn if "mean ± SD" in trace.get("name", "")]
+    outlines = [array(trace["y"]) for trace in drawn if trace.get("fill") == "toself"]
+    return [(mean, outline[: len(mean)] - mean) for mean, outline in zip(means, outlines, strict=True)]
 
 
 def address_of(page: AppTest) -> dict[str, str]:

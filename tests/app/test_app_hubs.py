@@ -114,7 +114,7 @@ def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count_m
         expected = hubs_of(cohort, "sim-NC-001", gamma=gamma)[0]
         del count_measurings[measured:]  # those of the table that is expected are not the page's
         np.testing.assert_allclose(curves[-1], expected["node_entanglement_z"], atol=1e-9)
-        assert list(traces(page, "gamma_sweep")[f"γ = {gamma:g}"]["x"]) == [gamma, gamma]
+        assert array(traces(page, "gamma_sweep")[f"γ = {gamma:g}"]["x"]).tolist() == [gamma, gamma]
     assert not np.allclose(curves[0], curves[2], atol=0.1)
     page.segmented_control(key="hub_rule").select("sd").run()
     page.switch_page("views/home/page.py").run()

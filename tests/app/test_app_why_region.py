@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from biobgt.figures.why_words import story_sentences
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 from streamlit.testing.v1 import AppTest
 
 from biobgt.connectome import cohort_graphs, subject_connectivity
 from biobgt.export.making import make_figure
+from biobgt.figures.why_region import story_sentences
 from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs.hub_options import GAMMAS, HubOptions
 from biobgt.hubs.region_story import region_story

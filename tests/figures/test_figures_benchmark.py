@@ -8,8 +8,8 @@ import pytest
 
 from biobgt.errors import InputError
 from biobgt.figures.benchmark_results import BenchmarkResults
-from biobgt.figures.figure import NoOptions
 from biobgt.figures.paper import PaperStyle
+from biobgt.figures.register import NoOptions
 from biobgt.measured import MeasuredCohort
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.installed import installed_model

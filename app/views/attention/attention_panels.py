@@ -18,9 +18,9 @@ from biobgt.figures.attention_options import (
 from biobgt.figures.attention_received import AttentionReceived, AttentionReceivedOptions
 from biobgt.figures.attention_spread import AttentionSpread
 from biobgt.figures.attention_systems import AttentionSystems
-from biobgt.figures.figure import NoOptions
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
+from biobgt.figures.register import NoOptions
 from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionOptions
 from biobgt.model.attention_views import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.installed import InstalledModel

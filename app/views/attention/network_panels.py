@@ -4,7 +4,7 @@ import streamlit as st
 
 from biobgt.figures.attention_difference import AttentionDifferenceOptions
 from biobgt.figures.attention_likeness import AttentionLikeness
-from biobgt.figures.figure import NoOptions
+from biobgt.figures.register import NoOptions
 from biobgt.model.installed import InstalledModel
 from session.page_options import ModelPageOptions
 from session.view import View, measured_model

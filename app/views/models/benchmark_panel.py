@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from biobgt.figures.benchmark_results import BenchmarkResults
-from biobgt.figures.figure import NoOptions
+from biobgt.figures.register import NoOptions
 from biobgt.kept_results import Key, Kind
 from biobgt.model.baselines.systems import benchmark_systems
 from biobgt.model.installed import installed_models

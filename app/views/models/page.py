@@ -9,10 +9,10 @@ import streamlit as st
 from biobgt.atlas import LABELLINGS
 from biobgt.figures.attention_contrast import AttentionContrast
 from biobgt.figures.attention_likeness import AttentionLikeness
-from biobgt.figures.figure import NoOptions
 from biobgt.figures.model_results import ResultsBeside
 from biobgt.figures.noise import NoiseResponse
 from biobgt.figures.performance import Reliability, RocCurves
+from biobgt.figures.register import NoOptions
 from biobgt.model.attention_views import functional_labels
 from biobgt.model.baselines import kinds_of_baselines
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models

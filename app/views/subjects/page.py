@@ -4,7 +4,7 @@ import streamlit as st
 
 from biobgt.figures.connection_strengths import ConnectivityDistribution
 from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
-from biobgt.figures.figure import NoOptions
+from biobgt.figures.register import NoOptions
 from biobgt.figures.series_carpet import SeriesCarpet
 from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.spreadsheets import safe_table

@@ -226,7 +226,7 @@ def _bars(mark: Bars, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
     before = panel.marks[: panel.marks.index(mark)]
     under = [np.asarray(one.y) for one in before if isinstance(one, Bars) and np.array_equal(one.x, mark.x)]
     y = np.nan_to_num(np.asarray(mark.y, dtype=float))
-    look = {"hatch": "///", "edgecolor": "white"} if mark.hatched else {}
+    look: dict[str, Any] = {"hatch": "///", "edgecolor": "white"} if mark.hatched else {}
     bars = axes.bar(
         np.asarray(mark.x),
         y,
@@ -251,7 +251,7 @@ def _rule(mark: Rule, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
         return
     assert mark.y is not None
     axes.axhline(mark.y, **look)
-    above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+    above: dict[str, Any] = {"xytext": (0, 2), "textcoords": "offset points", "ha": "right", "va": "bottom"}
     axes.annotate(mark.name, (1, mark.y), xycoords=axes.get_yaxis_transform(), fontsize=sheet.style.tick_size, **above)
 
 
@@ -281,7 +281,7 @@ def _surroundings(mark: Surroundings, axes: Axes, panel: Panel, sheet: _Sheet) -
     _connections(mark, axes, places, among=among, near=near)
     across = np.array([_CIRCLE_MM] + [_NEIGHBOUR_MM] * (len(places) - 1)) * POINTS_PER_MM
     look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "clip_on": False}
-    axes.scatter(*places.T, s=across**2, c=[own] + [near] * (len(places) - 1), label="regions", **look)
+    axes.scatter(places[:, 0], places[:, 1], s=across**2, c=[own] + [near] * (len(places) - 1), label="regions", **look)
     _write_names(axes, mark.names, places, width / 2, style, colour=own)
 
 
