@@ -27,13 +27,11 @@ from websockets.typing import Origin
 
 from benchmarks.timing import Ratio, print_ratios
 from biobgt import ConnectomeSettings, brain_graph
-from biobgt.connectome import subject_connectivity
-from biobgt.hubs.region_story import region_story
-from biobgt.hubs.sweep import REFERENCES, hub_correlation, subject_sweep
-from biobgt.hubs.table import measure_hubs
+from biobgt.data.connectivity import subject_connectivity
+from biobgt.data.simulate import demo_cohort
+from biobgt.hubs.table import REFERENCES, hub_correlation, measure_hubs, region_story, subject_sweep
 from biobgt.modules import measure_modules, module_agreement
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.simulate import demo_cohort
+from biobgt.modules.measures import ModuleOptions
 
 APP = Path(__file__).resolve().parents[1] / "app"
 TIMEOUT_S = 300
@@ -43,7 +41,7 @@ NEW_GAMMAS = (0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)
 NEW_RESOLUTIONS = (0.7, 0.8, 0.9, 1.1, 1.2, 1.3, 1.4, 1.5)
 IMPORTS = "import streamlit, plotly, nilearn, pandas"
 DEMO = """from time import perf_counter
-from biobgt.simulate import demo_cohort
+from biobgt.data.simulate import demo_cohort
 start = perf_counter()
 demo_cohort("asd")
 print(perf_counter() - start)"""
@@ -116,7 +114,7 @@ def _bare_page(figures: "Figures") -> None:
 
 def _hub_numbers() -> Callable[[float], object]:
     """What the page of hubs must work out at a new γ; spectra are those of any γ and known."""
-    from biobgt.hubs.hub_options import HubOptions
+    from biobgt.hubs.options import HubOptions
 
     cohort = demo_cohort("asd")
     subject = cohort.subjects[0]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from biobgt.connectome import functional_connectivity, graph_from_connectivity
-from biobgt.graph import BrainGraph, ConnectomeSettings
+from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity
+from biobgt.data.graph import BrainGraph, ConnectomeSettings
 
 
 def brain_like_graph(n_regions: int, density: float = 0.1) -> BrainGraph:

@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.graphs import brain_like_graph
 from benchmarks.timing import Ratio, compare, print_costs, print_ratios, timed
-from biobgt.atlas import numbered_atlas
-from biobgt.connectome import graph_from_connectivity
-from biobgt.graph import ConnectomeSettings
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import (
     control_spectra,
     default_betas,
@@ -27,7 +27,7 @@ from biobgt.hubs import (
     node_entanglement,
     vertex_entanglement,
 )
-from biobgt.hubs.perturbation import laplacian_changes
+from biobgt.hubs.options import laplacian_changes
 from biobgt.hubs.table import measure_hubs
 
 SIZES = (90, 200, 400, 1000)
@@ -131,7 +131,7 @@ def _costs() -> dict[str, list[float]]:
 
 
 def _seconds_of_the_page(n_regions: int) -> float:
-    """See :data:`biobgt.hubs.cost.MEASURED_SECONDS`, which says this to users."""
+    """See :data:`biobgt.hubs.resolvents.MEASURED_SECONDS`, which says this to users."""
     weights = _weights(n_regions, 0.1)
     graph = graph_from_connectivity(weights, ConnectomeSettings(threshold="none"), atlas=numbered_atlas(n_regions))
     return timed(lambda: measure_hubs(graph, weights), repeats=1)[0]

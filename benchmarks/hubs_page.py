@@ -19,9 +19,9 @@ from benchmarks.app import APP
 from benchmarks.graphs import brain_like_graph
 from benchmarks.timing import Ratio, print_costs, print_ratios
 from biobgt import Cohort, Subject, load_atlas
-from biobgt.atlas import numbered_atlas
-from biobgt.connectome import graph_from_connectivity
-from biobgt.graph import ConnectomeSettings
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs.measures import COMPARED
 from biobgt.hubs.table import measure_hubs
 
@@ -80,7 +80,7 @@ def _page(n_regions: int) -> tuple[float, float]:
 
 
 def _first_numbers(n_regions: int) -> float:
-    """See :data:`biobgt.hubs.cost.MEASURED_SECONDS`, which says this to users."""
+    """See :data:`biobgt.hubs.resolvents.MEASURED_SECONDS`, which says this to users."""
     weights = brain_like_graph(n_regions, USUAL_SHARE).weights
     graph = graph_from_connectivity(weights, ConnectomeSettings(threshold="none"), atlas=numbered_atlas(n_regions))
     start = process_time()

@@ -20,27 +20,21 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import softmax
 
 from benchmarks.timing import Ratio, compare, print_ratios, timed
-from biobgt.cohort import Subject
-from biobgt.connectome import functional_connectivity
+from biobgt.data.cohort import Subject
+from biobgt.data.connectivity import functional_connectivity
+from biobgt.data.result_keys import MemoryStore
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.hubs.entanglement import EntanglementMethod
-from biobgt.kept_results import MemoryStore
-from biobgt.model.baselines.biobgt_variants import with_importance
-from biobgt.model.baselines.graph_encodings import encode
-from biobgt.model.baselines.graph_network import n_parameters
-from biobgt.model.baselines.system import BioBGTSystem, NetworkSystem, System
-from biobgt.model.baselines.systems import SYSTEMS
-from biobgt.model.batch import GraphBatch
+from biobgt.model.benchmark.networks import encode, n_parameters, with_importance
+from biobgt.model.benchmark.systems import SYSTEMS, BioBGTSystem, NetworkSystem, System
 from biobgt.model.ensemble import Ensemble
-from biobgt.model.extractor import ModuleExtractor
 from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED, correlations, prepare_matrices
-from biobgt.model.module_attention import FunctionalModuleAttention
+from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch, ModuleExtractor
 from biobgt.model.presets import Preset, preset_named
-from biobgt.model.transformer import BioBGT
 from biobgt.modules import louvain_modules
 from biobgt.readers import read_cohort
-from biobgt.training.benchmark import inputs_of
-from biobgt.training.cost_views import EPOCH_REGIONS, EPOCH_SUBJECTS
+from biobgt.training.card_tables import EPOCH_REGIONS, EPOCH_SUBJECTS
+from biobgt.training.evaluation import inputs_of
 
 N_REGIONS, BATCH, N_MEMBERS = EPOCH_REGIONS, 16, 10
 RUNS, LEAST_RATIO = 5, 20  # messages over a dense batch, in every run

@@ -9,10 +9,10 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.graphs import brain_like_graph
 from benchmarks.timing import Ratio, compare, print_costs, print_ratios, timed
-from biobgt.graph import BrainGraph
+from biobgt.data.graph import BrainGraph
+from biobgt.data.nulls import random_graph
 from biobgt.modules import consensus_modules, louvain_modules, resolution_sweep
-from biobgt.modules.small_world import characteristic_path_length
-from biobgt.nulls import random_graph
+from biobgt.modules.structure import characteristic_path_length
 
 SIZES = (90, 200, 400, 1000)
 

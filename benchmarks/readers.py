@@ -15,12 +15,12 @@ import scipy.io
 from numpy.typing import NDArray
 
 from benchmarks.timing import Ratio, compare, compare_computing, print_ratios
-from biobgt.atlas import load_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import cohort_connectivity, iterate_connectivity
-from biobgt.limits import current_limits
+from biobgt.base.limits import current_limits
+from biobgt.data.atlas import load_atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.connectivity import cohort_connectivity, iterate_connectivity
 from biobgt.readers import read_cohort, stream_subjects
-from biobgt.readers.isolated import Reply
+from biobgt.readers.isolate import Reply
 
 N_TIMEPOINTS = 196  # the mean of the 899 ABIDE subjects
 N_REGIONS = 200
@@ -62,7 +62,7 @@ def _isolated_reading(folder: Path) -> list[Ratio]:
 
         def in_process(inside: Path = inside) -> None:
             here = patch("biobgt.readers.arrays.read_isolated", _read_here)
-            with here, patch("biobgt.readers.subject_files.is_read_ahead", return_value=False):
+            with here, patch("biobgt.readers.cohort.is_read_ahead", return_value=False):
                 read_cohort(inside, atlas=atlas)
 
         isolated()  # so that the process that reads is there
@@ -73,8 +73,9 @@ def _isolated_reading(folder: Path) -> list[Ratio]:
     return ratios
 
 
-def _read_here(module: str, path: Path, options: Mapping[str, Any]) -> Reply:
-    return Reply(*import_module(module).read(path, options, current_limits()))
+def _read_here(reader: str, path: Path, options: Mapping[str, Any]) -> Reply:
+    module, name = reader.split(":")
+    return Reply(*getattr(import_module(module), name)(path, options, current_limits()))
 
 
 def _write_matlab(path: Path, values: NDArray[np.float64]) -> None:

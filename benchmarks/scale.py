@@ -1,8 +1,8 @@
 """Two processes against one, on the tables of a whole cohort."""
 
 from benchmarks.timing import Ratio, print_ratios, timed
-from biobgt.cohort_tables import analyse_hubs, analyse_modules
-from biobgt.simulate import demo_cohort
+from biobgt.data.simulate import demo_cohort
+from biobgt.results.tables import analyse_hubs, analyse_modules
 
 
 def run() -> None:

@@ -18,7 +18,7 @@ import psutil
 
 from benchmarks.timing import Ratio, print_ratios
 from benchmarks.visitors import Server, Visitor, running_server, visit
-from biobgt.simulate import demo_cohort
+from biobgt.data.simulate import demo_cohort
 
 N_SESSIONS = 20
 FILES = "Region time series"

@@ -1,39 +1,9 @@
-from . import (
-    atlas,
-    autosave,
-    cohort,
-    cohort_tables,
-    connectome,
-    errors,
-    export,
-    fetch,
-    figures,
-    glossary,
-    graph,
-    groups,
-    hubs,
-    measured,
-    model,
-    modules,
-    nulls,
-    options,
-    people,
-    project,
-    quality,
-    readers,
-    references,
-    registry,
-    result_store,
-    scale,
-    simulate,
-    studies,
-    training,
-)
-from .atlas import Atlas, load_atlas
-from .cohort import Cohort, Subject
-from .connectome import brain_graph, functional_connectivity
-from .errors import ChoiceNeeded, InputError
-from .graph import BrainGraph, ConnectomeSettings
+from . import base, data, export, figures, groups, hubs, model, modules, readers, results, training
+from .base.errors import ChoiceNeeded, InputError
+from .data.atlas import Atlas, load_atlas
+from .data.cohort import Cohort, Subject
+from .data.connectivity import brain_graph, functional_connectivity
+from .data.graph import BrainGraph, ConnectomeSettings
 from .readers import ImageOptions, ReadOptions, read_cohort
 
 __version__: str
@@ -48,37 +18,19 @@ __all__ = [
     "InputError",
     "ReadOptions",
     "Subject",
-    "atlas",
-    "autosave",
+    "base",
     "brain_graph",
-    "cohort",
-    "cohort_tables",
-    "connectome",
-    "errors",
+    "data",
     "export",
-    "fetch",
     "figures",
     "functional_connectivity",
-    "glossary",
-    "graph",
     "groups",
     "hubs",
     "load_atlas",
-    "measured",
     "model",
     "modules",
-    "nulls",
-    "options",
-    "people",
-    "project",
-    "quality",
     "read_cohort",
     "readers",
-    "references",
-    "registry",
-    "result_store",
-    "scale",
-    "simulate",
-    "studies",
+    "results",
     "training",
 ]

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from biobgt.cohort import Cohort
+from biobgt.base.options import Plain, written
+from biobgt.data.cohort import Cohort
 from biobgt.export.bundle import FigureFiles, make_files
-from biobgt.export.requests import CohortRef, FigureRequest
+from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
-from biobgt.measured import MeasuredCohort
-from biobgt.options import Plain, written
+from biobgt.results.measured import MeasuredCohort
 from handbook.tables import options_table
 
 PAGE, PICTURES = "gallery.md", "img/gallery"

@@ -9,27 +9,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from biobgt.assets import asset
-from biobgt.atlas import BUNDLED, LABELLINGS
+from biobgt.base.files import asset, read_csv
+from biobgt.base.options import Option, Options, written
+from biobgt.base.references import Citation, sorted_terms, work
+from biobgt.base.wording import percent, signed
+from biobgt.data.atlas import BUNDLED, LABELLINGS
+from biobgt.data.edits import RECORDING_RULES
+from biobgt.data.graph import ESTIMATORS, ConnectomeSettings
+from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
 from biobgt.figures.attention_words import adjusted_for
-from biobgt.glossary import sorted_terms
-from biobgt.graph import ESTIMATORS, ConnectomeSettings
-from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.model.attention_views import all_block_tests
+from biobgt.hubs.options import EntanglementOptions, HubAnalysisOptions
+from biobgt.model.attention import all_block_tests
 from biobgt.model.pretrained import TESTS, load_card, model_folder, pretrained_names, readout_names
-from biobgt.modules.module_measures import MODULE_MEASURES, REGION_MEASURES, measure_columns
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.options import Option, Options, written
+from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
-from biobgt.recordings import RECORDING_RULES
-from biobgt.references import Citation, work
-from biobgt.simulate import DEMO_COHORTS
-from biobgt.spreadsheets import read_csv
-from biobgt.training.robustness_views import NO_CORRUPTION, corruption_words, recordings_table
-from biobgt.training.shared_words import likeness_rows
-from biobgt.wording import percent, signed
+from biobgt.training.card_tables import NO_CORRUPTION, corruption_words, recordings_table
+from biobgt.training.card_text import likeness_rows
 from handbook.command_line import command_sections
 from handbook.preset_sources import sources_table
 

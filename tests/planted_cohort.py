@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from biobgt.atlas import Atlas
-from biobgt.cohort import Cohort, Subject
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.model.presets import Preset, preset_named
 
 MODULE_SIZE, N_MODULES = 4, 4

@@ -7,8 +7,8 @@ from dataclasses import fields
 import numpy as np
 
 from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
-from biobgt.cohort import Refusal, Source
-from biobgt.project import Project, open_project, save_project
+from biobgt.data.cohort import Refusal, Source
+from biobgt.readers.project import Project, open_project, save_project
 
 SETTINGS = ConnectomeSettings("partial", "signed", "proportional", 0.15, True)
 VIEW = {"subject": "b", "gamma": 2.5, "runs": 10, "consensus": True}

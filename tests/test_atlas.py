@@ -3,7 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biobgt.atlas import (
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.references import work
+from biobgt.data.atlas import (
     BUNDLED,
     LABEL_RADIUS_MM,
     LABELLINGS,
@@ -13,12 +15,10 @@ from biobgt.atlas import (
     load_atlas,
     named_labelling,
     numbered_atlas,
+    others_of_size,
     recognise_atlas,
 )
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.parcellations import others_of_size
 from biobgt.readers import find_atlas, read_atlas
-from biobgt.references import work
 
 
 @pytest.mark.parametrize("name", BUNDLED)

@@ -6,13 +6,13 @@ import pytest
 from typer.testing import CliRunner
 
 from biobgt import ConnectomeSettings, InputError, load_atlas, read_cohort
-from biobgt.atlas import BUNDLED, BundledAtlas
+from biobgt.base.references import Reference, bibliography
 from biobgt.cli.main import app
+from biobgt.data.atlas import BUNDLED, BundledAtlas
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.measured import MeasuredCohort
 from biobgt.readers import find_atlas
-from biobgt.references import Reference, bibliography
+from biobgt.results.measured import MeasuredCohort
 
 REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")
 ISLAND = Reference(

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from biobgt import ReadOptions, load_atlas, read_cohort
-from biobgt.assets import asset
-from biobgt.atlas_witness import LEAST_MIRROR, atlas_witness
-from biobgt.cohort import Cohort, Subject
+from biobgt.base.files import asset
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.quality import LEAST_MIRROR, atlas_witness
 
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw" / "abide"
 

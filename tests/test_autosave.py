@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biobgt import Cohort, ConnectomeSettings, InputError, Subject, autosave
-from biobgt.atlas import numbered_atlas
+from biobgt import Cohort, ConnectomeSettings, InputError, Subject
+from biobgt.data.atlas import numbered_atlas
+from biobgt.results import autosave
 
 KEY = "0123456789abcdef"
 SETTINGS = ConnectomeSettings(level=0.25)

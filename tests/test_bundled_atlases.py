@@ -8,9 +8,8 @@ from nilearn.datasets import load_fsaverage
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from biobgt.assets import asset
-from biobgt.atlas import BUNDLED, atlas_of_names, load_atlas
-from biobgt.labellings import YEO_RADIUS_MM
+from biobgt.base.files import asset
+from biobgt.data.atlas import BUNDLED, YEO_RADIUS_MM, atlas_of_names, load_atlas
 
 SCHAEFER = range(100, 1001, 100)
 WITH_SURFACE = [key for key, about in BUNDLED.items() if about.surface]

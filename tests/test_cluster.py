@@ -14,8 +14,9 @@ import pytest
 from distributed import Client, LocalCluster
 from slow_subjects import end_abruptly, note_and_double
 
-from biobgt import InputError, cluster
-from biobgt.cluster import map_on_cluster
+from biobgt import InputError
+from biobgt.base import parallel as cluster
+from biobgt.base.parallel import map_on_cluster
 
 WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
 SCHEDULER = (sys.executable, "-m", "distributed.cli.dask_scheduler")

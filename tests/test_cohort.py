@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biobgt.atlas import Atlas, load_atlas, numbered_atlas
-from biobgt.cohort import Cohort, Subject, join_cohorts
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import Atlas, load_atlas, numbered_atlas
+from biobgt.data.cohort import Cohort, Subject, join_cohorts
 
 
 def subject(name: str, group: str | None = None, n_regions: int = 4) -> Subject:

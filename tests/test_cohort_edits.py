@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from biobgt import Atlas, Cohort, InputError, Subject, load_atlas
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Refusal, Source
-from biobgt.cohort_edits import (
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Refusal, Source
+from biobgt.data.edits import (
     add_subjects,
     change_atlas,
     confirm_atlas,

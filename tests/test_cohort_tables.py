@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 
-from biobgt.cohort_tables import analyse_hubs, analyse_modules
-from biobgt.connectome import brain_graph, subject_connectivity
-from biobgt.errors import InputError
-from biobgt.export.requests import cohort_sha256
-from biobgt.graph import ConnectomeSettings
+from biobgt.base.errors import InputError
+from biobgt.data.connectivity import brain_graph, subject_connectivity
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import demo_cohort
+from biobgt.export.request import cohort_sha256
 from biobgt.hubs import fc_strength, gamma_unit, node_efficiency, node_entanglement
-from biobgt.hubs.hub_options import HubAnalysisOptions
-from biobgt.measured import MeasuredCohort
+from biobgt.hubs.options import HubAnalysisOptions
 from biobgt.modules import louvain_modules, match_modules, module_agreement
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.result_store import FolderStore
-from biobgt.simulate import demo_cohort
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.measured import MeasuredCohort
+from biobgt.results.store import FolderStore
+from biobgt.results.tables import analyse_hubs, analyse_modules
 
 
 @pytest.fixture(scope="module")

@@ -7,26 +7,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biobgt.atlas import numbered_atlas
-from biobgt.autosave import open_copy, save_copy
-from biobgt.cohort import Cohort, Subject, join_cohorts
-from biobgt.cohort_edits import add_subjects, set_given_kind
-from biobgt.cohort_tables import analyse_hubs, analyse_modules
-from biobgt.connectome import brain_graph, graph_from_connectivity
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.export.methods_people import acquisition_sentences, people_sentences
-from biobgt.export.requests import CohortRef, cohort_sha256
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Cohort, Subject, join_cohorts
+from biobgt.data.connectivity import brain_graph, graph_from_connectivity
+from biobgt.data.edits import add_subjects, set_given_kind
+from biobgt.data.graph import KINDS, ConnectomeSettings, told_kind
+from biobgt.data.quality import quality_table
+from biobgt.export.methods import acquisition_sentences, people_sentences
+from biobgt.export.request import CohortRef, cohort_sha256
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale
 from biobgt.figures.hub_words import little_strength_sentence
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.graph import KINDS, ConnectomeSettings, told_kind
-from biobgt.measured import MeasuredCohort
-from biobgt.model.familiarity import other_connectivity
 from biobgt.model.inputs import correlations
-from biobgt.project import open_project, save_project
-from biobgt.quality import quality_table
+from biobgt.model.out_of_distribution import other_connectivity
 from biobgt.readers import ReadOptions, read_cohort
+from biobgt.readers.project import open_project, save_project
+from biobgt.results.autosave import open_copy, save_copy
+from biobgt.results.measured import MeasuredCohort
+from biobgt.results.tables import analyse_hubs, analyse_modules
 
 N = 12
 FUNCTIONAL_WORDS = re.compile(r"functional|fMRI|Pearson|correlation matri|\bFC\b|global.signal|\br\b|estimated", re.I)

@@ -13,10 +13,11 @@ from hypothesis.extra.numpy import arrays
 from nilearn.connectome import ConnectivityMeasure
 from sklearn.covariance import EmpiricalCovariance, LedoitWolf
 
-from biobgt import connectome
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import (
+from biobgt.base.errors import InputError
+from biobgt.data import connectivity as connectome
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.connectivity import (
     TangentSpace,
     brain_graph,
     cohort_connectivity,
@@ -25,8 +26,7 @@ from biobgt.connectome import (
     graph_from_connectivity,
     subject_connectivity,
 )
-from biobgt.errors import InputError
-from biobgt.graph import (
+from biobgt.data.graph import (
     ESTIMATORS,
     SIGN_RULES,
     BrainGraph,

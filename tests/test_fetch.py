@@ -15,7 +15,7 @@ import pytest
 from abide_mirror import Handler, abide_server
 
 from biobgt import InputError, read_cohort
-from biobgt.fetch import FetchOptions, abide_cohort, data_folder, fetch_abide, find_cohort
+from biobgt.readers.fetch import FetchOptions, abide_cohort, data_folder, fetch_abide, find_cohort
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """The glossary: every term can be shown behind a word, and cites works that there are."""
 
-from biobgt.glossary import GLOSSARY, sorted_terms
-from biobgt.hubs.hub_options import EntanglementOptions
+from biobgt.base.references import GLOSSARY, sorted_terms, work
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
-from biobgt.references import work
+from biobgt.hubs.options import EntanglementOptions
 
 
 def test_terms_are_whole_sentences_with_known_works() -> None:

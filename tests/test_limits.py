@@ -5,8 +5,8 @@ from dataclasses import fields
 
 import pytest
 
-from biobgt.errors import InputError, ReaderFault
-from biobgt.limits import Limits, current_limits, variable_of
+from biobgt.base.errors import InputError, ReaderFault
+from biobgt.base.limits import Limits, current_limits, variable_of
 
 
 def test_a_sentence_names_the_limit_what_was_found_and_how_to_raise_it() -> None:

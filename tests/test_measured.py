@@ -7,19 +7,17 @@ import pandas as pd
 import pytest
 
 from biobgt import ConnectomeSettings, InputError
-from biobgt import kept_results as kept
-from biobgt.connectome import TangentSpace, brain_graph, subject_connectivity
+from biobgt.data import result_keys as kept
+from biobgt.data.connectivity import TangentSpace, brain_graph, subject_connectivity
+from biobgt.data.quality import mean_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import hub_table, measure_hubs
-from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls
-from biobgt.hubs.group_curves import measure_curves
-from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.hubs.evidence import graph_agreement, null_agreement, set_against_nulls
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.hubs.region_story import region_story
-from biobgt.hubs.split_half import HALVES, compare_halves, measure_half
-from biobgt.hubs.sweep import hub_correlation, subject_sweep
-from biobgt.measured import MeasuredCohort
-from biobgt.quality import mean_connectivity
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
+from biobgt.hubs.table import hub_correlation, measure_curves, region_story, subject_sweep
+from biobgt.results.measured import MeasuredCohort
 
 OPTIONS = HubOptions(2.0, "remove", "sd", 0.2)
 MEASURES = ("node_entanglement", "degree")

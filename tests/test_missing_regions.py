@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
-from biobgt.cohort_edits import add_subjects, edit_again, hand_edits
+from biobgt.data.edits import add_subjects, edit_again, hand_edits, keep_shared_regions, missing_regions, missing_words
 from biobgt.figures.connection_strengths import ConnectivityDistribution
 from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.hub_brains import HubBrain, HubBrainOptions
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.register import NoOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.missing_regions import keep_shared_regions, missing_regions, missing_words
 from biobgt.readers import ReadOptions
+from biobgt.results.measured import MeasuredCohort
 
 ATLAS = load_atlas("schaefer100")
 ABSENT = (3, 10, 55, 70, 99)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from module_graphs import bridged_cliques, karate_club, random_weights, star, weight_matrices
 
-from biobgt.errors import InputError
-from biobgt.nulls import lattice_graph, random_graph
+from biobgt.base.errors import InputError
+from biobgt.data.nulls import lattice_graph, random_graph
 
 
 def upper(weights):

@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biobgt import ConnectomeSettings, ImageOptions, InputError, ReadOptions
-from biobgt.fetch import FetchOptions
+from biobgt.base.options import LARGEST_SEED, Option, Options, Registry, option, written
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hubs import HubCurvesOptions
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.hub_options import EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.options import LARGEST_SEED, Option, Options, option, written
-from biobgt.registry import Registry
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.modules.measures import ModuleOptions
+from biobgt.readers.fetch import FetchOptions
 
 GROUPS = [
     ConnectomeSettings,

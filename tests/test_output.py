@@ -6,7 +6,7 @@ import signal
 import pytest
 from full_disk import files_end_at
 
-from biobgt.output import atomic_file, write_atomically
+from biobgt.base.files import atomic_file, write_atomically
 
 
 def test_what_is_written_replaces_what_was_there(tmp_path):

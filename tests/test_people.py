@@ -9,21 +9,19 @@ import pandas as pd
 import pytest
 from planted_cohort import planted_cohort, small
 
-from biobgt.cohort import Cohort
-from biobgt.cohort_tables import analyse_hubs, analyse_modules
-from biobgt.connectome import cohort_graphs, subject_connectivity
+from biobgt.data.cohort import Cohort, average_by_person, counted_people, number_of_people
+from biobgt.data.connectivity import cohort_graphs, subject_connectivity
 from biobgt.figures.hubs import GroupBand
 from biobgt.groups import compare_attention, compare_groups
-from biobgt.groups.covariates import overall_connectivity
-from biobgt.hubs.group_curves import group_curves, measure_curves
-from biobgt.model.group_results import load_groups
-from biobgt.modules.difference import group_module_difference
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.people import average_by_person, counted_people, number_of_people
-from biobgt.training.baseline_folds import baselines_out_of_fold
+from biobgt.groups.design import overall_connectivity
+from biobgt.hubs.table import group_curves, measure_curves
+from biobgt.model.pretrained import load_groups
+from biobgt.modules.compare import group_module_difference
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.tables import analyse_hubs, analyse_modules
 from biobgt.training.cards import write_model
-from biobgt.training.data import label_graphs
-from biobgt.training.folds import train_ensemble
+from biobgt.training.evaluation import baselines_out_of_fold
+from biobgt.training.folds import label_graphs, train_ensemble
 from biobgt.training.splits import Split
 
 RUNS = 4

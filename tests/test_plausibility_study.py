@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.assets import asset
-from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
+from biobgt.base.files import asset
+from biobgt.hubs.measures import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
 
 STUDIES = asset("studies")
 PAGE = STUDIES.parents[1] / "docs" / "plausibility.md"

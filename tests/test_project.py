@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from project_contents import SETTINGS, VIEW, assert_same, make_cohort, opened, own_atlas, saved
 
 from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
-from biobgt.project import save_project
 from biobgt.readers import stream_subjects
+from biobgt.readers.project import save_project
 
 
 @pytest.fixture

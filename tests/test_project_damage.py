@@ -10,7 +10,7 @@ import pytest
 from project_contents import SETTINGS, VIEW, assert_same, make_cohort, opened, saved
 
 from biobgt import Cohort, InputError
-from biobgt.project import open_project
+from biobgt.readers.project import open_project
 
 
 @pytest.fixture

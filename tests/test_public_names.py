@@ -36,7 +36,7 @@ def test_packages_work_after_one_import() -> None:
     run("""
 import biobgt
 assert callable(biobgt.hubs.hub_table) and callable(biobgt.modules.louvain_modules)
-assert callable(biobgt.project.open_project) and callable(biobgt.model.load_pretrained)
+assert callable(biobgt.readers.project.open_project) and callable(biobgt.model.load_pretrained)
 assert callable(biobgt.training.BioBGTClassifier)
 """)
 
@@ -44,15 +44,8 @@ assert callable(biobgt.training.BioBGTClassifier)
 def test_what_the_reference_describes_works_after_one_import() -> None:
     pages = (Path(biobgt.__file__).parents[1] / "docs" / "reference").glob("*.md")
     described = sorted({name for page in pages for name in re.findall(r"^::: (\S+)", page.read_text("utf-8"), re.M)})
-    assert "biobgt.measured" in described
+    assert "biobgt.results.measured" in described
     run("\n".join(["import biobgt", *described]))
-
-
-def test_a_function_is_not_hidden_by_the_module_of_its_name() -> None:
-    run("""
-import biobgt.modules.segregation, biobgt.modules.small_world
-assert callable(biobgt.modules.segregation) and callable(biobgt.modules.small_world)
-""")
 
 
 def test_importing_a_package_loads_no_library() -> None:
@@ -97,7 +90,7 @@ assert not heavy, f"{{heavy}} were imported"
 def test_names_of_measures_cost_no_statistics() -> None:
     run("""
 import sys
-from biobgt.hubs.perturbation import PERTURBATIONS
+from biobgt.hubs.options import PERTURBATIONS
 assert PERTURBATIONS and "scipy.stats" not in sys.modules and "pandas" not in sys.modules
 """)
 

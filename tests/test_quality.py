@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.signal import butter, sosfiltfilt
 
-from biobgt.atlas import load_atlas, numbered_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.quality import mean_connectivity, quality_flags, quality_table, same_series
+from biobgt.data.atlas import load_atlas, numbered_atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.quality import mean_connectivity, quality_flags, quality_table, same_series
 from biobgt.readers import read_cohort
 
 ATLAS = numbered_atlas(10)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Source
-from biobgt.connectome import subject_connectivity
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Source
+from biobgt.data.connectivity import subject_connectivity
+from biobgt.data.edits import apply_recording_rule, check_run, join_series
 from biobgt.readers import ReadOptions, stream_subjects
-from biobgt.recordings import apply_recording_rule, check_run, join_series
 
 
 def recording(name, rng, *, n=40, **about):

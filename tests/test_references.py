@@ -1,7 +1,7 @@
 """Works to cite: every entry of the bundled file is read, and named as lists of references name it."""
 
-from biobgt.assets import asset
-from biobgt.references import REFERENCES, bibliography, work
+from biobgt.base.files import asset
+from biobgt.base.references import REFERENCES, bibliography, work
 
 
 def test_every_entry_is_read_and_written_as_it_stands():

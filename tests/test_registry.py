@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from biobgt import InputError
-from biobgt.registry import Registry
+from biobgt.base.options import Registry
 
 
 @dataclass(frozen=True)

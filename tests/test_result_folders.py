@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import biobgt.result_folders
-from biobgt.errors import InputError
-from biobgt.manifests import MANIFEST, read_manifest
-from biobgt.result_folders import complete_earlier, result_folder
+import biobgt.base.folders
+from biobgt.base.errors import InputError
+from biobgt.base.folders import MANIFEST, complete_earlier, read_manifest, result_folder
 
 CALLS = ("os.", "shutil.", "tempfile.")
 ABOUT = {"command": "biobgt tables", "version": "1"}
@@ -64,7 +63,7 @@ def killed(out, point, words, names):
 
 
 def _kill_at(point):
-    finish, counted = biobgt.result_folders._finish, -1
+    finish, counted = biobgt.base.folders._finish, -1
 
     def hook(event, _):
         nonlocal counted
@@ -79,7 +78,7 @@ def _kill_at(point):
         finish(*given, **named)
 
     sys.addaudithook(hook)
-    biobgt.result_folders._finish = watched
+    biobgt.base.folders._finish = watched
 
 
 def of(words, names):
@@ -293,14 +292,14 @@ def test_results_for_another_folder_stay_with_it(tmp_path):
 
 def test_results_are_on_the_disk_before_they_have_their_names(tmp_path, monkeypatch):
     synced, named = set(), []
-    fsync, put = os.fsync, biobgt.result_folders._put_in_place
+    fsync, put = os.fsync, biobgt.base.folders._put_in_place
 
     def watch(work, target):
         named.append({path.stat().st_ino for path in (work / "results").rglob("*")})
         put(work, target)
 
     monkeypatch.setattr(os, "fsync", lambda handle: (synced.add(os.fstat(handle).st_ino), fsync(handle)))
-    monkeypatch.setattr(biobgt.result_folders, "_put_in_place", watch)
+    monkeypatch.setattr(biobgt.base.folders, "_put_in_place", watch)
     for words in ("old", "new"):
         synced.clear()
         write(tmp_path / "out", words, OLD)

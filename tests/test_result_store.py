@@ -17,24 +17,23 @@ import pandas as pd
 import pytest
 from tiny_models import write_tiny_model
 
-from biobgt import kept_results
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data import result_keys as kept_results
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.result_keys import Key, Kind, MemoryStore
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_options import AttentionOptions
-from biobgt.graph import ConnectomeSettings
-from biobgt.groups.comparison_options import ComparisonOptions
-from biobgt.groups.measured_comparison import compare_measured, subject_features
-from biobgt.hubs.hub_options import HubOptions
+from biobgt.groups.compare import ComparisonOptions
+from biobgt.groups.features import compare_measured, subject_features
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, MeasuresWithoutGamma
-from biobgt.kept_results import Key, Kind, MemoryStore
-from biobgt.measured import MeasuredCohort
+from biobgt.hubs.options import HubOptions
 from biobgt.model import pretrained
 from biobgt.model.inputs import prepare
 from biobgt.model.installed import installed_model
 from biobgt.model.presets import preset_named
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.result_encoding import decoded, encoded, from_bytes, to_bytes
-from biobgt.result_store import FolderStore
-from biobgt.simulate import demo_cohort
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.measured import MeasuredCohort
+from biobgt.results.store import FolderStore, decoded, encoded, from_bytes, to_bytes
 
 SETTINGS, HUBS, MODULES = ConnectomeSettings(level=0.35), HubOptions(2.0), ModuleOptions(runs=5)
 KINDS = {kind.name: kind for kind in vars(kept_results).values() if isinstance(kind, Kind)}
@@ -284,9 +283,9 @@ def test_a_file_of_another_result_is_not_trusted_under_this_name(cohort, tmp_pat
     "words",
     [
         {"result": ["os", "stat_result"], "parts": {}},
-        {"result": ["biobgt.result_store", "FolderStore"], "parts": {"folder": "x", "cohort": "y"}},
+        {"result": ["biobgt.results.store", "FolderStore"], "parts": {"folder": "x", "cohort": "y"}},
         {"result": ["biobgt.hubs.table", "measure_hubs"], "parts": {}},
-        {"result": ["biobgt.modules.small_world", "SmallWorld"], "parts": {"clustering": 1.0}},
+        {"result": ["biobgt.modules.structure", "SmallWorld"], "parts": {"clustering": 1.0}},
         {"array": 9},
         {"thing": 1},
         {},
@@ -368,7 +367,7 @@ def test_a_full_disk_ends_nothing_and_is_said_once(cohort, tmp_path, monkeypatch
     def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("biobgt.result_store.write_private", full)
+    monkeypatch.setattr("biobgt.results.store.write_private", full)
     one = measured(cohort, FolderStore(tmp_path, "one"))
     one.hub_table(HUBS)
     one.module_labels(MODULES)

@@ -16,8 +16,8 @@ from distributed import LocalCluster
 from slow_subjects import end_abruptly
 
 from biobgt import InputError
-from biobgt.scale import map_subjects
-from biobgt.signals import interrupts_deferred
+from biobgt.base.parallel import map_subjects
+from biobgt.base.signals import interrupts_deferred
 
 double = partial(operator.mul, 2)
 
@@ -53,8 +53,8 @@ JOB = """
 import signal
 import sys
 from slow_subjects import note_and_double
-from biobgt.scale import map_subjects
-from biobgt.signals import end_cleanly_on_signals
+from biobgt.base.parallel import map_subjects
+from biobgt.base.signals import end_cleanly_on_signals
 
 if __name__ == "__main__":
     # Where tests are run under nohup or in the background of a script, all ignore these.

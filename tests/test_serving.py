@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from biobgt.errors import InputError
-from biobgt.serving import (
+from biobgt.base.errors import InputError
+from biobgt.base.serving import (
     LOOPBACK,
     WRONG_PER_MINUTE,
     Doorkeeper,

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from biobgt import Cohort, Subject, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.cli.results import write_reading, write_table
+from biobgt.base.files import as_meant, meant, safe_table, safe_text, write_csv
+from biobgt.base.wording import plain_markdown
+from biobgt.cli.arguments import write_reading, write_table
+from biobgt.data.atlas import numbered_atlas
 from biobgt.readers.phenotypes import read_phenotypes
-from biobgt.spreadsheets import as_meant, meant, safe_table, safe_text, write_csv
-from biobgt.wording import plain_markdown
 
 DANGEROUS = ("=1+1", "+SUM(A1)", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "\r=1", '=HYPERLINK("x")', "＝1")
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -113,10 +113,9 @@ def test_usual_captions_stay_as_they_are() -> None:
 def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     """Names of subjects and groups in the bundle's words and numbers."""
     from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-    from biobgt.export.bundle import make_files
-    from biobgt.export.markdown_methods import methods_markdown
+    from biobgt.export.bundle import captions_text, make_files
     from biobgt.export.methods import methods_of
-    from biobgt.export.texts import captions_text
+    from biobgt.export.writers import methods_markdown
     from biobgt.figures.paper_style import PaperStyle
 
     name = "=<img src=x onerror=alert(1)>"
@@ -167,8 +166,8 @@ def test_no_table_is_written_but_by_the_one_writer() -> None:
         found = [
             (attribute, call.lineno) for attribute, call in _calls(ast.parse(path.read_text())) if attribute in WRITERS
         ]
-        if name != "biobgt/spreadsheets.py" and name not in NUMBERS_ALONE:
-            assert not found, f"{name} writes a table without biobgt.spreadsheets: {found}"
+        if name != "biobgt/base/files.py" and name not in NUMBERS_ALONE:
+            assert not found, f"{name} writes a table without biobgt.base.files: {found}"
 
 
 def test_no_table_on_a_page_is_saved_but_safe() -> None:

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from planted_cohort import planted_cohort
 
-from biobgt.assets import asset
-from biobgt.atlas import load_atlas
+from biobgt.base.files import asset
+from biobgt.data.atlas import load_atlas
+from biobgt.data.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR
 from biobgt.groups import compare_groups, covariates_of
-from biobgt.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR
-from biobgt.studies import abide_modules, abide_plausibility
+from biobgt.results.studies import abide_modules, abide_plausibility
 
 
 @pytest.mark.parametrize(("group", "n_subjects"), [("all", 899), ("NC", 462), ("ASD", 437)])

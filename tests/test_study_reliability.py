@@ -2,10 +2,10 @@
 
 import pytest
 
-from biobgt.atlas import load_atlas
-from biobgt.graph import ConnectomeSettings
+from biobgt.data.atlas import load_atlas
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES
-from biobgt.study_reliability import reliability_table, study_reliability
+from biobgt.hubs.reliability import reliability_table, study_reliability
 
 
 def test_every_measure_role_module_and_attention_is_there():

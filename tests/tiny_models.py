@@ -11,15 +11,12 @@ import pytest
 import torch
 
 import biobgt.training.cards
+from biobgt.data.simulate import demo_cohort
+from biobgt.model.network import BioBGT
 from biobgt.model.presets import preset_named
-from biobgt.model.transformer import BioBGT
-from biobgt.simulate import demo_cohort
-from biobgt.training.cards import write_model
-from biobgt.training.data import label_graphs
-from biobgt.training.folds import TrainedEnsemble
-from biobgt.training.joined_cohorts import join_training_cohorts
-from biobgt.training.shared_cards import write_shared_model
-from biobgt.training.training_cohorts import protocol_splits
+from biobgt.training.cards import write_model, write_shared_model
+from biobgt.training.cohorts import join_training_cohorts, protocol_splits
+from biobgt.training.folds import TrainedEnsemble, label_graphs
 
 LAYERS, HEADS = 2, 2
 PRESET = preset_named("best", layers=LAYERS, heads=HEADS, width=8, ffn=8)

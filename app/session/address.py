@@ -12,12 +12,12 @@ from typing import Any
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.atlas import LABELLINGS
-from biobgt.graph import ESTIMATED, KINDS, LEVELS, ConnectivityKind, levels_of
+from biobgt.base.options import Option, Plain, written
+from biobgt.data.atlas import LABELLINGS
+from biobgt.data.graph import ESTIMATED, KINDS, LEVELS, ConnectivityKind, levels_of
+from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.model.pretrained import pretrained_names
-from biobgt.options import Option, Plain, written
-from biobgt.project import Project
-from biobgt.simulate import DEMO_COHORTS
+from biobgt.readers.project import Project
 from session.choices import IN_EVERY_LINK, linked_options, read_value, value_instead
 from session.keys import COHORT, LABELLING, MODEL, REGION, SUBJECT
 from session.loaded_cohorts import DEFAULT_COHORT, OWN

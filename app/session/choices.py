@@ -10,11 +10,11 @@ from typing import TypeVar
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
+from biobgt.base.options import Option, Options, Plain, written
+from biobgt.data.graph import LEVELS, levels_of
 from biobgt.figures.catalogue import FIGURES
-from biobgt.graph import LEVELS, levels_of
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.options import Option, Options, Plain, written
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
 from session.keys import LEVEL_KEYS
 from session.page_options import ModelPageOptions, PageOptions
 

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import streamlit as st
 
+from biobgt.base.options import Options
+from biobgt.base.wording import counted
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.figure import Figure
 from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.register import Figure as RegisteredFigure
-from biobgt.graph import ConnectomeSettings
-from biobgt.measured import Measured
 from biobgt.model.installed import installed_model
-from biobgt.options import Options
-from biobgt.simulate import DEMO_COHORTS
-from biobgt.wording import counted
+from biobgt.results.measured import Measured
 from session.keys import EXPORT_LIST
 from session.view import View, current_view
 

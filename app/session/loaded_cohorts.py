@@ -8,8 +8,8 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from biobgt import Cohort
-from biobgt.fetch import DEMO_PREFIX, find_cohort
-from biobgt.simulate import DEMO_COHORTS
+from biobgt.data.simulate import DEMO_COHORTS
+from biobgt.readers.fetch import DEMO_PREFIX, find_cohort
 from session.keys import (
     ANSWERS,
     ATTEMPT,

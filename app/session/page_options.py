@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from biobgt import Cohort
+from biobgt.base.options import Options, option
 from biobgt.figures.surface import BRAIN_KINDS, NODES, has_surface
 from biobgt.model.installed import installed_model
-from biobgt.options import Options, option
 
 IN_3D, GLASS, FIVE = "3d", "glass", "five"
 _NODES = {IN_3D: "Interactive 3-D", GLASS: "Glass brain"}

@@ -5,8 +5,8 @@ subject's cohort, like everything else that is measured.
 """
 
 from biobgt import Cohort
+from biobgt.base.options import Option
 from biobgt.model.installed import InstalledModel, fitting_model, installed_models
-from biobgt.options import Option
 
 FITTING = ""  # in place of a model: whichever fits the cohort
 

@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
-from biobgt.cohort import Refusal
-from biobgt.cohort_edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
-from biobgt.project import Project, open_project
+from biobgt.data.cohort import Refusal
+from biobgt.data.edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
 from biobgt.readers import read_atlas, readable_suffixes
-from biobgt.readers.file_names import printable
-from biobgt.readers.gifti import LABEL_SUFFIX
+from biobgt.readers.discover import printable
+from biobgt.readers.images import LABEL_SUFFIX
+from biobgt.readers.project import Project, open_project
 
 _ANSWERS_OF_THEIR_OWN = ("atlas", "phenotypes")  # arguments of the reader, not among its options
 # Sidecars of images, tables that the reader may take for phenotypes, and labels of vertices.

@@ -13,13 +13,13 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
-from biobgt.cohort_edits import set_groups
+from biobgt.base.options import Option, Options, Plain
+from biobgt.data.edits import set_groups
+from biobgt.data.quality import quality_table
+from biobgt.data.result_keys import Key, MemoryStore
 from biobgt.export import cohort_sha256
-from biobgt.kept_results import Key, MemoryStore
-from biobgt.measured import Measured, MeasuredCohort
 from biobgt.model.installed import InstalledModel
-from biobgt.options import Option, Options, Plain
-from biobgt.quality import quality_table
+from biobgt.results.measured import Measured, MeasuredCohort
 from session.choices import options_of
 from session.keys import VIEW
 from session.shown_model import FITTING, chosen_model, cohort_behind, model_shown

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from biobgt.covariate_words import COVARIATES, USUAL_COVARIATES
+from biobgt.base.wording import COVARIATES, USUAL_COVARIATES
 from biobgt.figures.attention_words import adjusted_for
-from biobgt.model.baselines import kinds_of_baselines
-from biobgt.study_reliability import ABIDE, study_people
+from biobgt.hubs.reliability import ABIDE, study_people
+from biobgt.model.benchmark.linear import kinds_of_baselines
 from session.export_list import listed
 
 

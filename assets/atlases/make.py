@@ -6,7 +6,7 @@ DIR holds one table per atlas (MNI centre of every region), ``images`` (Schaefer
 of the vertices of fsaverage5). Dosenbach-160 and Power-264 come with nilearn. Every region gets two kinds of functional
 labels by its position: those of the nearest Dosenbach seed in its part of the brain (cerebellum or not), and, in the
 cortex, Yeo's networks of the Schaefer parcel at its centre, or of the nearest one; each only within a distance
-(``biobgt/labellings.py``). Where a table has labels of its own, they come first.
+(``biobgt/data/atlas.py``). Where a table has labels of its own, they come first.
 """
 
 import re
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from biobgt.labellings import LABEL_RADIUS_MM, YEO_RADIUS_MM
+from biobgt.data.atlas import LABEL_RADIUS_MM, YEO_RADIUS_MM
 
 HERE = Path(__file__).parent
 SIZES = range(100, 1001, 100)

@@ -17,8 +17,8 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
-from biobgt.connectome import fisher_z, functional_connectivity
-from biobgt.simulate import GroupParameters, draw_series
+from biobgt.data.connectivity import fisher_z, functional_connectivity
+from biobgt.data.simulate import GroupParameters, draw_series
 
 N_COMPONENTS = 16
 N_FREQUENCIES = 65

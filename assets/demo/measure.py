@@ -18,11 +18,11 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from biobgt.cohort import Subject, is_silent
-from biobgt.connectome import fisher_z, functional_connectivity, graph_from_connectivity
+from biobgt.data.cohort import Subject, is_silent
+from biobgt.data.connectivity import fisher_z, functional_connectivity, graph_from_connectivity
+from biobgt.data.simulate import demo_cohort, draw_series, load_parameters
 from biobgt.modules import louvain_modules
 from biobgt.readers import read_cohort
-from biobgt.simulate import demo_cohort, draw_series, load_parameters
 
 SEED = 0
 N_DRAWN, N_FEW = 150, 20

@@ -4,7 +4,7 @@
 
 DIR holds the four ``.npz`` archives of both cohorts. Every subject's connectivity is held against its own atlas, and
 against wrong ones: the same regions shuffled, in the opposite order, moved by one place, with left and right exchanged,
-and other bundled atlases of as many regions. The threshold of ``biobgt/atlas_witness.py`` was set after
+and other bundled atlases of as many regions. The threshold of ``biobgt/data/quality.py`` was set after
 a look at every fifth subject of both cohorts; all others test it. Only summaries over subjects are written, to
 ``atlas_witness.csv`` beside this script.
 """
@@ -19,8 +19,8 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
-from biobgt.atlas import BUNDLED, Atlas, load_atlas
-from biobgt.atlas_witness import AtlasWitness, atlas_witness
+from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
+from biobgt.data.quality import AtlasWitness, atlas_witness
 
 HERE = Path(__file__).parent
 ARCHIVES = {"abide": ("cc200", "aal116"), "cni2019": ("cc200", "aal116")}

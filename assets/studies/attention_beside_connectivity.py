@@ -27,18 +27,17 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from biobgt.cohort import Cohort
-from biobgt.connectome import cohort_connectivity, fisher_z
-from biobgt.model.attention_views import BlockTests, all_block_tests, map_correlation
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import cohort_connectivity, fisher_z
+from biobgt.data.simulate import vulnerability
+from biobgt.model.attention import BlockTests, all_block_tests, map_correlation
 from biobgt.model.pretrained import load_card, load_pretrained, model_folder
 from biobgt.modules import module_blocks
-from biobgt.simulate import vulnerability
 from biobgt.training.cards import write_card
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.folds import train_members
-from biobgt.training.group_tests import group_tests, out_of_fold_attention
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.folds import LabelledGraphs, label_graphs, train_members
+from biobgt.training.group_results import group_tests, out_of_fold_attention
 from biobgt.training.splits import Split
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
 
 TABLE = Path(__file__).with_name("attention_beside_connectivity.csv")
 TRUTH = Path(__file__).with_name("attention_beside_truth.csv")

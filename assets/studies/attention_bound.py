@@ -18,10 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from biobgt.errors import InputError
-from biobgt.model.batch import GraphBatch
-from biobgt.model.module_attention import FunctionalModuleAttention
-from biobgt.model.transformer import BioBGT
+from biobgt.base.errors import InputError
+from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 
 # Two regions this close, relative to the longest h, differ by rounding alone and have no ratio.
 _SAME = 1e-6

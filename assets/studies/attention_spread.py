@@ -22,17 +22,20 @@ import typer
 from numpy.typing import NDArray
 from scipy.stats import spearmanr, trim_mean
 
-from biobgt.cohort import Cohort
+from biobgt.data.cohort import Cohort
 from biobgt.groups import compare_groups
-from biobgt.groups.covariates import overall_connectivity
-from biobgt.model.group_results import load_groups
-from biobgt.model.group_spread import TRIMMED, people_summary
-from biobgt.model.pretrained import load_card, load_pretrained, model_folder
+from biobgt.groups.design import overall_connectivity
+from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder, people_summary
 from biobgt.training.cards import seal_card
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.group_arrays import group_spread, write_spread
-from biobgt.training.group_tests import check_same_attention, out_of_fold_attention, out_of_fold_contrasts
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.folds import LabelledGraphs, label_graphs
+from biobgt.training.group_results import (
+    check_same_attention,
+    group_spread,
+    out_of_fold_attention,
+    out_of_fold_contrasts,
+    write_spread,
+)
 
 SPREAD = Path(__file__).with_name("attention_spread.csv")
 CAUSES = Path(__file__).with_name("attention_spread_causes.csv")

@@ -16,16 +16,15 @@ import torch
 import typer
 from numpy.typing import NDArray
 
-from biobgt.errors import InputError
-from biobgt.model.baselines.graph_encodings import EncodedBatch
-from biobgt.model.baselines.systems import SYSTEMS
-from biobgt.model.batch import GraphBatch
+from biobgt.base.errors import InputError
+from biobgt.model.benchmark.networks import EncodedBatch
+from biobgt.model.benchmark.systems import SYSTEMS
 from biobgt.model.calibration import calibrated
-from biobgt.model.transformer import BioBGT
+from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.training import classification_metrics
-from biobgt.training.benchmark import fit_system, graphs_for, inputs_of
-from biobgt.training.data import label_graphs
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.evaluation import fit_system, graphs_for, inputs_of
+from biobgt.training.folds import label_graphs
 
 MEASURED = Path(__file__).with_name("attention_systems.npz")
 MODEL = "abide-cc200"

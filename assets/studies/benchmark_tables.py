@@ -9,10 +9,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from biobgt.studies import abide_benchmark, citation_runs, epoch_times
-from biobgt.training.benchmark_views import shown_table
-from biobgt.training.citation_views import shown_citations
-from biobgt.training.cost_views import shown_costs
+from biobgt.results.studies import abide_benchmark, citation_runs, epoch_times
+from biobgt.training.card_tables import shown_citations, shown_costs, shown_table
 from handbook.study_tables import table_of, write_tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmark.md"

@@ -22,13 +22,13 @@ import typer
 
 from assets.studies.citation_training import Build, CitationNetwork, NodeTraining, fit_nodes, read_citations
 from assets.studies.node_networks import NodeBioBGT, NodeGAT, NodeLinear, NodeSAT
-from biobgt.training.citation_views import METRICS, NETWORKS, SEEDS, SEEDS_TO_CHOOSE, chosen_settings
+from biobgt.training.card_tables import CITATION_METRICS, NETWORKS, SEEDS, SEEDS_TO_CHOOSE, chosen_settings
 
 FILE = Path(__file__).with_name("citation_graphs.csv")
 GAINS = {"as published": 0.0, "kernel": 1.5}
 DROPOUTS, RATES, DECAYS = (0.5, 0.8, 0.9), (0.0005, 0.001, 0.002, 0.005, 0.01), (5e-4, 5e-5, 5e-6)
 WHICH = ["data", "system", "settings", "most_epochs", "seed"]  # what tells runs apart
-COLUMNS = [*WHICH, "validation_accuracy", "epoch", *METRICS, "parameters", "seconds"]
+COLUMNS = [*WHICH, "validation_accuracy", "epoch", *CITATION_METRICS, "parameters", "seconds"]
 HOPS = {"words": 0, "sgc": 2}
 
 

@@ -1,7 +1,7 @@
 """Classify the papers of a citation network, as in the paper's last table: reading, training, one line per run.
 
 A network is trained on the nodes of the public split's training part; its epoch is the one with the least loss on the
-validation nodes; among settings :func:`biobgt.training.citation_views.chosen_settings` takes the one with the best
+validation nodes; among settings :func:`biobgt.training.card_tables.chosen_settings` takes the one with the best
 validation accuracy. Test nodes are asked once.
 """
 
@@ -18,13 +18,13 @@ from scipy.sparse import csr_array
 from torch.nn import functional
 
 from assets.studies.node_networks import NodeGraph, NodeNetwork, sparse_matrix
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.hubs import node_entanglement
-from biobgt.model.baselines.graph_network import n_parameters
-from biobgt.model.baselines.systems import RANDOM_WALK
+from biobgt.model.benchmark.networks import n_parameters
+from biobgt.model.benchmark.systems import RANDOM_WALK
 from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED
 from biobgt.modules import louvain_modules
-from biobgt.training.citation_views import METRICS
+from biobgt.training.card_tables import CITATION_METRICS
 from biobgt.training.metrics import classification_metrics
 
 Build = Callable[[NodeGraph, int], NodeNetwork]
@@ -177,7 +177,7 @@ def fit_nodes(data: CitationNetwork, build: Build, training: NodeTraining, *, se
     logits, truth = _asked(network, data, "test")
     names = [str(number) for number in range(data.n_classes)]
     metrics = classification_metrics(truth.numpy(), logits.double().softmax(dim=1).numpy(), names)
-    tested = {name: metrics[name] for name in METRICS}
+    tested = {name: metrics[name] for name in CITATION_METRICS}
     return {"validation_accuracy": accuracy, "epoch": best_epoch, **tested, "parameters": n_parameters(network)}
 
 

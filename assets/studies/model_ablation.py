@@ -16,14 +16,14 @@ import torch
 import typer
 from numpy.typing import NDArray
 
+from biobgt.model.network import BioBGT
 from biobgt.model.presets import PRESETS, Preset
-from biobgt.model.transformer import BioBGT
 from biobgt.modules import module_contrast
 from biobgt.training import classification_metrics
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.parts import shuffle_entanglement
+from biobgt.training.checks import shuffle_entanglement
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.trainer import predict_logits, train_model
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
 
 RESULTS = Path(__file__).with_name("model_ablation.csv")
 BEST = PRESETS["best"]

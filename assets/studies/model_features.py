@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from biobgt.cohort import Cohort
-from biobgt.connectome import cohort_connectivity, fisher_z
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import cohort_connectivity, fisher_z
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent

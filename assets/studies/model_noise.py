@@ -27,15 +27,14 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from biobgt.cohort import Cohort
-from biobgt.model.calibration import calibrated
+from biobgt.data.cohort import Cohort
+from biobgt.data.simulate import NOISE_LEVELS, add_noise
+from biobgt.model.calibration import calibrated, margins_to_logits
 from biobgt.model.inputs import correlations
-from biobgt.model.margins import margins_to_logits
-from biobgt.simulate.worse_recordings import NOISE_LEVELS, add_noise
+from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.metrics import classification_metrics
-from biobgt.training.ridge import best_penalty, left_out
 from biobgt.training.splits import Split
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.trainer import best_penalty, left_out
 
 HERE = Path(__file__).parent
 SHRINKAGES = {"abide": 0.7, "adsim": 0.1, "cni-adhd": 0.7}

@@ -17,9 +17,9 @@ import typer
 
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import load_card, model_folder, pretrained_names
-from biobgt.training.data import label_graphs
-from biobgt.training.parts import complete_parts
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.checks import complete_parts
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.folds import label_graphs
 
 EFFECTS = Path(__file__).with_name("model_parts.csv")
 CONNECTIVITY = Path(__file__).with_name("model_parts_connectivity.csv")

@@ -18,9 +18,8 @@ from sklearn.metrics import roc_auc_score
 
 from biobgt.model.inputs import correlations, log_connectivity
 from biobgt.model.presets import preset_named
-from biobgt.training.region_weights import network_axes, region_weights
-from biobgt.training.ridge import best_penalty, left_out
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.trainer import best_penalty, left_out, network_axes, region_weights
 
 HERE = Path(__file__).parent
 AXES = (4, 7, 12)

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from biobgt.connectome import cohort_connectivity
+from biobgt.data.connectivity import cohort_connectivity
 from biobgt.model.inputs import log_connectivity
-from biobgt.training.ridge import best_penalty, left_out
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.trainer import best_penalty, left_out
 
 HERE = Path(__file__).parent
 COHORTS = ("abide", "cni-adhd", "adsim")

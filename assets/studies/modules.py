@@ -16,15 +16,14 @@ import pandas as pd
 import typer
 
 from biobgt.cli.screen import progress_bar
-from biobgt.cohort import Cohort
-from biobgt.cohort_tables import analyse_modules
-from biobgt.graph import ConnectomeSettings
-from biobgt.groups.cohort_features import CohortFeatures, compare_features
-from biobgt.groups.covariates import complete_covariates
+from biobgt.data.cohort import Cohort, average_by_person
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.groups.design import complete_covariates
+from biobgt.groups.features import CohortFeatures, compare_features
 from biobgt.modules import compare_modules, module_agreement
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.people import average_by_person
+from biobgt.modules.measures import ModuleOptions
 from biobgt.readers import read_cohort
+from biobgt.results.tables import analyse_modules
 
 HERE = Path(__file__).parent
 SETTINGS = {
@@ -93,7 +92,7 @@ def group_spread(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
     Parameters
     ----------
     summary : DataFrame
-        Of :class:`biobgt.cohort_tables.CohortModules`: one row per subject, in the order of the cohort.
+        Of :class:`biobgt.results.tables.CohortModules`: one row per subject, in the order of the cohort.
     cohort : Cohort
     """
     values, persons = summary[list(MEASURES)].to_numpy(float), np.array(cohort.persons)

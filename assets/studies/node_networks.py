@@ -15,11 +15,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GATConv
 
-from biobgt.model.baselines.dense_attention import DenseAttention
-from biobgt.model.dropout import Dropout
-from biobgt.model.encoding import NodeImportanceEncoding, quantile_edges
-from biobgt.model.extractor import ModuleExtractor, info_nce, kept_edges
-from biobgt.model.module_attention import FunctionalModuleAttention
+from biobgt.model.benchmark.networks import DenseAttention
+from biobgt.model.network import (
+    Dropout,
+    FunctionalModuleAttention,
+    ModuleExtractor,
+    NodeImportanceEncoding,
+    info_nce,
+    kept_edges,
+    quantile_edges,
+)
 from biobgt.model.presets import preset_named
 
 PAPER = preset_named("paper-abide")  # for what the paper says of brain graphs and not of citations

@@ -4,9 +4,9 @@
 
 DIR holds the four ``.npz`` archives of both cohorts. Independent signals of n time points have a mean |r| of
 sqrt(2 / (π n)). A subject's mean |FC| is divided by it twice: with n its time points, and with n its independent time
-points (:func:`biobgt.autocorrelation.effective_timepoints`), which tells filtered noise too. The same for white and
-band-passed noise. It is what the limits ``NOISE_FACTOR`` and ``FILTERED_NOISE_FACTOR`` of ``biobgt/quality.py`` come
-from. Only summaries are written, to ``noise_strength.csv`` beside this script. One core, about five minutes.
+points (:func:`biobgt.data.quality.effective_timepoints`), which tells filtered noise too. The same for white and
+band-passed noise. It is what the limits ``NOISE_FACTOR`` and ``FILTERED_NOISE_FACTOR`` of ``biobgt/data/quality.py``
+come from. Only summaries are written, to ``noise_strength.csv`` beside this script. One core, about five minutes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,9 +19,8 @@ import typer
 from numpy.typing import NDArray
 from scipy.signal import butter, sosfiltfilt
 
-from biobgt.autocorrelation import effective_timepoints
-from biobgt.cohort import Subject
-from biobgt.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR, mean_connectivity
+from biobgt.data.cohort import Subject
+from biobgt.data.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR, effective_timepoints, mean_connectivity
 
 Series = NDArray[np.float64]
 HERE = Path(__file__).parent

@@ -20,15 +20,14 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.model.calibration import calibrated, fit_temperature
+from biobgt.model.network import BioBGT
 from biobgt.model.presets import PRESETS
-from biobgt.model.transformer import BioBGT
 from biobgt.training import classification_metrics
-from biobgt.training.checkpoint import load_state
-from biobgt.training.data import LabelledGraphs, label_graphs
+from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.metrics import METRICS
 from biobgt.training.splits import Split
-from biobgt.training.trainer import Epoch, predict_logits, train_model
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.trainer import Epoch, load_state, predict_logits, train_model
 
 RESULTS = Path(__file__).with_name("paper_presets.csv")
 PAPER = PRESETS["paper-abide"]

@@ -20,15 +20,14 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from biobgt.cli.screen import progress_bar
-from biobgt.cohort import Cohort
-from biobgt.connectome import graph_from_connectivity, subject_connectivity
-from biobgt.graph import ConnectomeSettings
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import graph_from_connectivity, subject_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import fc_strength, node_efficiency, rank_agreement, summarise_plausibility
-from biobgt.hubs.entropy import check_gammas
+from biobgt.hubs.classical import hub_weights
+from biobgt.hubs.entanglement import check_gammas, perturbed_graphs
 from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NEFF
-from biobgt.hubs.perturbation import PERTURBATIONS, Perturbation
-from biobgt.hubs.perturbed_graphs import perturbed_graphs
-from biobgt.hubs.weights import hub_weights
+from biobgt.hubs.options import PERTURBATIONS, Perturbation
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent

@@ -28,15 +28,15 @@ from assets.studies.split_half_reliability import (
     within_and_between,
 )
 from biobgt.cli.screen import progress_bar
-from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import brain_graph, subject_connectivity
-from biobgt.hubs.split_half import half_subjects, hub_values, spearman_brown
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.connectivity import brain_graph, subject_connectivity
+from biobgt.hubs.reliability import half_subjects, hub_values, spearman_brown
 from biobgt.hubs.table import measure_hubs
-from biobgt.model.attention_views import attention_received
+from biobgt.model.attention import attention_received
 from biobgt.modules import find_modules, node_roles
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.measures import ModuleOptions
 from biobgt.readers import read_cohort
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import protocol_splits, training_cohort
 
 HERE = Path(__file__).parent
 COHORTS = {"ABIDE": "abide", "CNI-2019": "cni2019"}

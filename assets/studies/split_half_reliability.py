@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.statistics import ranks
+from biobgt.data.nulls import check_seed
 from biobgt.hubs.agreement import number_of_hubs
-from biobgt.hubs.hub_options import DEFAULT_SHARE
-from biobgt.hubs.split_half import spearman_brown
-from biobgt.nulls import check_seed
-from biobgt.ranks import ranks
+from biobgt.hubs.options import DEFAULT_SHARE
+from biobgt.hubs.reliability import spearman_brown
 
 Values = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import typer
 
+from biobgt.base.wording import signed
 from biobgt.hubs import HUB_MEASURES
-from biobgt.wording import signed
 from handbook.study_tables import write_tables
 
 HERE = Path(__file__).parent

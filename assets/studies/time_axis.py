@@ -16,7 +16,7 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
-from biobgt.readers.time_axis import AS_RELEASED, CENTRED_TWICE, centred_twice, lag_one_autocorrelation
+from biobgt.readers.measurement import AS_RELEASED, CENTRED_TWICE, centred_twice, lag_one_autocorrelation
 
 Series = NDArray[np.float64]
 HERE = Path(__file__).parent

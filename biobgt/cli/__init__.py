@@ -5,7 +5,7 @@ Bad input ends with one sentence on stderr and exit code 2; a traceback means a 
 
 import sys
 
-from biobgt.signals import INTERRUPTED, NOTHING_WRITTEN
+from biobgt.base.signals import INTERRUPTED, NOTHING_WRITTEN
 
 try:
     from biobgt.cli.main import main

@@ -1,9 +1,10 @@
-"""Arguments that several jobs share: what to read, how to make graphs, where to run.
+"""What jobs share: what to read, how to make graphs, where to run, and what becomes of results."""
 
-A job names what it wants, a cohort, settings or workers, and a decorator puts the arguments that make it in its place.
-"""
-
-from collections.abc import Callable
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
@@ -11,23 +12,34 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
+import pandas as pd
 import typer
 from typer.models import OptionInfo
 
-from biobgt.cli.screen import print_notice, progress_bar
-from biobgt.cohort import Cohort
-from biobgt.fetch import COHORT_WORDS, find_cohort
-from biobgt.graph import ConnectomeSettings
-from biobgt.model.device import DEVICES, known_device
-from biobgt.options import Option, Options
+from biobgt import __version__
+from biobgt.base.errors import InputError
+from biobgt.base.files import write_csv
+from biobgt.base.folders import result_folder
+from biobgt.base.options import Option, Options, Registry
+from biobgt.base.wording import counted, listed
+from biobgt.cli.screen import print_line, print_notice, progress_bar
+from biobgt.data.cohort import Cohort
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.model.presets import DEVICES, known_device
 from biobgt.readers import ImageOptions, ReadOptions
+from biobgt.readers.fetch import COHORT_WORDS, find_cohort
+from biobgt.readers.measurement import Orientation
 from biobgt.readers.phenotypes import TABLE_SUFFIXES
-from biobgt.readers.time_axis import Orientation
-from biobgt.registry import Registry
-from biobgt.wording import listed
+from biobgt.training.datasets import CohortKind
 
 if TYPE_CHECKING:
-    from biobgt.result_store import FolderStore
+    from biobgt.results.store import FolderStore
+
+# Arguments that several jobs share: what to read, how to make graphs, where to run.
+#
+# A job names what it wants, a cohort, settings or workers, and a decorator puts the arguments that make it in its
+# place.
+
 
 Job = Callable[..., None]
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; created if missing.")]
@@ -161,7 +173,7 @@ class Where:
     results: Path | None
 
     def of(self, cohort: Cohort) -> dict[str, Any]:
-        """The same as arguments of :mod:`biobgt.cohort_tables`."""
+        """The same as arguments of :mod:`biobgt.results.tables`."""
         store = folder_store(self.results, cohort)
         return {"workers": self.workers, "scheduler": self.scheduler, "tell": print_notice, "store": store}
 
@@ -189,8 +201,8 @@ def folder_store(folder: Path | None, cohort: Cohort) -> "FolderStore | None":
     """The store of a cohort's results in a folder; None where none is named."""
     if folder is None:
         return None
-    from biobgt.export.requests import cohort_sha256
-    from biobgt.result_store import FolderStore
+    from biobgt.export.request import cohort_sha256
+    from biobgt.results.store import FolderStore
 
     return FolderStore(folder, cohort_sha256(cohort))
 
@@ -209,3 +221,167 @@ chosen_settings.__signature__ = Signature(_of_graphs)  # type: ignore[attr-defin
 _settings_of.__signature__ = Signature([Parameter("cohort", Parameter.KEYWORD_ONLY), *_of_graphs])  # type: ignore[attr-defined]
 takes_settings = takes("settings", _settings_of, panel="Brain graph")
 takes_workers = takes("where", _where, panel="Where to run")
+
+# The options that jobs on models share: which cohort, of which files, which model, how many threads.
+
+
+_KIND = "Kind of cohort; 'folder' is any folder with a table of groups."
+KindsOption = Annotated[
+    list[str],  # typer takes no list of literals; the reader refuses a kind that it does not know
+    typer.Option(
+        "--cohort",
+        metavar="|".join(get_args(CohortKind)),
+        help=f"{_KIND} Several, each named by its own --cohort, train one network with a readout for each.",
+    ),
+]
+KindOption = Annotated[CohortKind, typer.Option("--cohort", help=_KIND)]
+DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
+PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, help="CPU threads. Default: all cores.")]
+ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]
+
+# What jobs write: results that appear whole or not at all, and beside them how the subjects were read.
+
+
+def results_folder(out: Path, *, job: str, manifest: bool = True) -> AbstractContextManager[Path]:
+    """Give a folder to write in that becomes ``out``, with a manifest, when the job is done, and vanishes when not.
+
+    Results of other jobs in it stay, and so do a user's files: see :mod:`biobgt.base.folders`.
+
+    Parameters
+    ----------
+    out : Path
+    job : str
+        Whose earlier results are replaced.
+    manifest : bool
+        Write ``manifest.json``, which names the files.
+    """
+    return result_folder(out, job=job, about=_about(), manifest=manifest)
+
+
+@contextmanager
+def results_file(out: Path) -> Iterator[Path]:
+    """Yield a file to write that becomes ``out`` when the job is done, together with any that are written beside it."""
+    if out.is_dir():
+        raise InputError(f"'{out}' is a folder: name a file in it.")
+    # A manifest is for folders of results, not for any folder in which somebody wants a table.
+    with result_folder(out.parent, job=out.name, about=_about(), manifest=False) as folder:
+        yield folder / out.name
+
+
+def _about() -> dict[str, str]:
+    return {"command": typed_command(sys.argv[1:]), "version": __version__}
+
+
+def typed_command(arguments: list[str]) -> str:
+    """What was typed, without what belongs to a machine or changes no number: folders of data and runs, threads."""
+    kept = ["biobgt"]
+    words = iter([part for word in arguments for part in (word.split("=", 1) if word.startswith("--") else [word])])
+    for word in words:
+        if word in ("--runs", "--threads", "--device"):
+            next(words, None)
+        elif word == "--data":
+            next(words, None)
+            kept += [word, "DATA"]
+        elif word != "--resume":
+            kept.append(Path(word).name if Path(word).is_absolute() else word)
+    return shlex.join(kept).encode("utf-8", "backslashreplace").decode()  # names of files need not be UTF-8
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, with numbers to eight digits, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_csv(frame, path, index=False, float_format="%.8g")
+
+
+def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
+    """Write how a result was made, one row per setting.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings
+    options : mapping of str to plain values
+        Those of the job.
+    path : Path
+        A CSV file.
+    """
+    rows = {
+        "cohort": cohort.name,
+        "simulated": cohort.simulated,
+        "atlas": cohort.atlas.name,
+        "connectivity": cohort.kind.key,
+        **settings.as_dict(),
+        **options,
+    }
+    if not cohort.kind.functional:
+        rows["estimator"] = "none"
+    if settings.threshold == "none":
+        rows["level"] = ""
+    write_table(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)
+
+
+def write_model(card: Mapping[str, Any], path: Path) -> None:
+    """Write which model made a result, from its card, so that the result can be told from another model's."""
+    said = {
+        "model": card["name"],
+        "weights_sha256": card["sha256"],
+        "simulated": card["simulated"],
+        "atlas": card["atlas"],
+        "headline": card["headline"],
+        "version": __version__,
+    }
+    path.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_reading(cohort: Cohort, folder: Path) -> None:
+    """Write where every subject came from and what was refused, and say so if anything was."""
+    write_csv(sources(cohort), folder / "sources.csv", index=False)
+    write_csv(refusals(cohort), folder / "refused.csv", index=False)
+    if cohort.refused:
+        first = cohort.refused[0]
+        print_line(
+            f"Refused: {counted(len(cohort.refused), 'file')}; refused.csv says why. "
+            f"The first, {first.file}: {first.reason}"
+        )
+    if cohort.unmatched_subjects:
+        print_line(f"Without a row in the phenotype table: {counted(len(cohort.unmatched_subjects), 'subject')}.")
+
+
+def print_settings(cohort: Cohort, settings: ConnectomeSettings) -> None:
+    """Say whether subjects are simulated, how graphs were made, and whose connectivity was not estimated."""
+    print_simulated(cohort)
+    print_line(settings.describe(cohort.kind))
+    n_matrices = sum(subject.kind == "connectivity" for subject in cohort)
+    if n_matrices:
+        print_line(f"{cohort.kind.title} taken from the files, not estimated: {counted(n_matrices, 'subject')}.")
+
+
+def print_simulated(cohort: Cohort) -> None:
+    """Say that subjects are simulated, where they are."""
+    if cohort.simulated:
+        n_simulated = sum(subject.simulated for subject in cohort)
+        print_line(f"SIMULATED: {n_simulated} of the subjects are not real people.")
+
+
+def refusals(cohort: Cohort) -> pd.DataFrame:
+    """One row per file that was refused."""
+    return pd.DataFrame([{"file": item.file, "why": item.reason} for item in cohort.refused], columns=["file", "why"])
+
+
+def sources(cohort: Cohort) -> pd.DataFrame:
+    """One row per subject: its file, size, hash, and how it was read."""
+    return pd.DataFrame(
+        [
+            {
+                "subject": subject.id,
+                "file": subject.source.file,
+                "bytes": subject.source.n_bytes,
+                "sha256": subject.source.sha256,
+                "reader": subject.source.reader,
+                "options": "; ".join(f"{key}={value}" for key, value in subject.source.options.items()),
+            }
+            for subject in cohort
+            if subject.source is not None
+        ]
+    )

@@ -7,23 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
+from biobgt.base.errors import InputError
 from biobgt.cli.arguments import (
     OutOption,
     ResultsOption,
     chosen_settings,
     folder_store,
     read_arguments,
+    results_folder,
     takes,
     takes_options,
 )
-from biobgt.cli.results import results_folder
 from biobgt.cli.screen import print_line
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
-from biobgt.export.requests import MODEL_PREFIX, PANELS, CohortRef, FigureRequest
-from biobgt.fetch import COHORT_WORDS, DEMO_PREFIX
+from biobgt.data.cohort import Cohort
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.export.request import MODEL_PREFIX, PANELS, CohortRef, FigureRequest
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
-from biobgt.graph import ConnectomeSettings
+from biobgt.readers.fetch import COHORT_WORDS, DEMO_PREFIX
 
 Reading = dict[str, Any]
 
@@ -77,12 +77,12 @@ def figure(
     """
     from biobgt.export.bundle import make_files, versions, write_files, write_methods
     from biobgt.export.methods import methods_of
-    from biobgt.measured import MeasuredCohort
+    from biobgt.results.measured import MeasuredCohort
 
     figure_name = reading.pop("figure_name")
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
     if figure_name == PANELS:
-        from biobgt.cli.panel_figures import panels_asked_for, write_panels
+        from biobgt.cli.panels import panels_asked_for, write_panels
 
         asked, cohorts = panels_asked_for(reading, graph, subject=subject, options=options, request=request)
         write_panels(asked, cohorts, style=style, formats=formats, out=out, name=name or PANELS, results=results)

@@ -1,34 +1,285 @@
-"""Jobs that make models: train one on a cohort, or on several together, and measure again what its card says."""
+"""Jobs that make models: train one on a cohort or on several, and measure again what its card says."""
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biobgt.cli.arguments import AtlasOption, DeviceOption, OrientationOption, OutOption, takes_options
-from biobgt.cli.model_arguments import (
+from biobgt.base.errors import InputError
+from biobgt.base.files import UNFINISHED, make_folder
+from biobgt.base.signals import keeping
+from biobgt.cli.arguments import (
+    AtlasOption,
     DataOption,
+    DeviceOption,
     KindsOption,
     ModelOption,
+    OrientationOption,
+    OutOption,
     PhenotypesOption,
     ThreadsOption,
+    results_folder,
+    takes_options,
+    typed_command,
+    write_reading,
 )
-from biobgt.cli.results import results_folder, typed_command
-from biobgt.cli.screen import print_line
-from biobgt.cli.shared_models import shared_card, train_shared
-from biobgt.cli.training_steps import (
-    complete_card,
-    prepare_graphs,
-    read_training_cohort,
-    tell,
-    use_threads,
-    write_reading_beside,
-)
-from biobgt.errors import InputError
-from biobgt.signals import keeping
-from biobgt.training.training_options import TrainingOptions
+from biobgt.cli.screen import err, harmless, print_line, progress_bar
+from biobgt.data.cohort import Cohort, counted_people
+from biobgt.data.quality import mean_connectivity, same_scans
+from biobgt.readers import ReadOptions
+from biobgt.readers.measurement import Orientation
+from biobgt.training.options import TrainingOptions
+
+if TYPE_CHECKING:
+    import torch
+
+    from biobgt.model.presets import Preset
+    from biobgt.training.folds import LabelledGraphs
+    from biobgt.training.splits import Split
+
+# Steps that jobs on models share: read a training cohort, prepare its graphs, complete a card, say how far it is.
+
+
+def complete_card(
+    folder: Path,
+    subjects: Cohort,
+    prepared: "LabelledGraphs",
+    splits: "Sequence[Split]",
+    *,
+    seed: int,
+    features: Path | None,
+) -> None:
+    """Put on the card in a folder what its parts do, familiar ranges, answers to worse recordings, and motion alone.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    subjects : Cohort
+        Those that it was trained on.
+    prepared : LabelledGraphs
+        Of the same subjects.
+    splits : sequence of Split
+        The folds that it was trained on.
+    seed : int
+        Of the training.
+    features : Path, optional
+        Where NE and modules are kept.
+    """
+    from biobgt.training.card_tables import corruption_words, motion_words, noise_words
+    from biobgt.training.checks import check_model, complete_parts
+    from biobgt.training.folds import feature_store
+
+    complete_parts(folder, prepared, splits)
+    with progress_bar("Worse recordings") as progress:
+        found = check_model(
+            folder,
+            subjects,
+            prepared,
+            seed=seed,
+            splits=tuple(splits),
+            store=None if features is None else feature_store(features),
+            progress=progress,
+        )
+    for sentence in (noise_words(found), corruption_words(found), motion_words(found)):
+        print_line(sentence)
+
+
+def read_training_cohort(
+    kind: str, data: Path, phenotypes: Path | None, atlas: str | None, orientation: Orientation | None, seed: int
+) -> Cohort:
+    """Read the cohort, and say who is in it and who was left out.
+
+    Parameters
+    ----------
+    kind : str
+    data : Path
+    phenotypes : Path, optional
+    atlas : str, optional
+    orientation : Orientation, optional
+    seed : int
+        See :func:`biobgt.training.cohorts.training_cohort`.
+    """
+    from biobgt.training.cohorts import training_cohort
+
+    with progress_bar("Reading") as progress:
+        options = ReadOptions(orientation=orientation)
+        cohort = training_cohort(
+            kind, data, phenotypes=phenotypes, atlas=atlas, options=options, seed=seed, progress=progress
+        )
+    groups = ", ".join(f"{n} {group}" for group, n in cohort.group_people.items())
+    tell(f"{counted_people(len(set(cohort.persons)), len(cohort))} on {cohort.atlas.title}: {groups}.")
+    for note in cohort.notes:
+        tell(note)
+    twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
+    for name, others in twins.items():
+        if name < min(others):
+            tell(
+                f"Subjects {name} and {', '.join(others)} contain the same scan. Splits keep them together, but "
+                "the scan counts more than once: leave all but one out."
+            )
+    return cohort
+
+
+def write_reading_beside(cohort: Cohort, folder: Path) -> None:
+    """Write where every subject came from and what was refused; beside the runs, for a model folder names nobody."""
+    make_folder(folder)
+    write_reading(cohort, folder)
+
+
+def prepare_graphs(
+    subjects: Cohort, settings: "Preset", kept: Path | None, *, readouts: "Sequence[Sequence[str]]" = ()
+) -> "LabelledGraphs":
+    """Prepare a cohort's graphs, showing how far it is.
+
+    Parameters
+    ----------
+    subjects : Cohort
+    settings : Preset
+    kept : Path, optional
+        Where NE and modules are kept.
+    readouts : sequence of sequence of str
+        The groups of each cohort, where several are trained together.
+    """
+    from biobgt.training.folds import label_graphs
+
+    with progress_bar("NE and modules") as progress:
+        return label_graphs(subjects, settings, readouts=readouts, kept=kept, workers=None, progress=progress)
+
+
+def use_threads(threads: int | None) -> None:
+    """Let torch use so many threads; None leaves it all cores."""
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def tell(sentence: str) -> None:
+    """Say how far the work is, on the screen and not among the results."""
+    err.print(harmless(sentence), markup=False, highlight=False)
+
+
+# Jobs about a network that several cohorts share: train it, and measure its card again.
+
+
+def train_shared(
+    cohorts: Sequence[Cohort],
+    settings: "Preset",
+    out: Path,
+    *,
+    name: str,
+    folds: int,
+    runs: Path,
+    seed: int,
+    device: "torch.device",
+    resume: bool,
+    kept: str,
+) -> None:
+    """Train one network on several cohorts, with a readout for each, and write its folder.
+
+    Parameters
+    ----------
+    cohorts : sequence of Cohort
+        Each of another kind, on one atlas.
+    settings : Preset
+    out : Path
+        Where the network's folder goes.
+    name : str
+        Of the network.
+    folds : int
+        Folds of all cohorts together, and members.
+    runs : Path
+        Folder of logs and checkpoints.
+    seed : int
+    device : torch.device
+    resume : bool
+        Continue a run that was stopped.
+    kept : str
+        What is said where the work is stopped.
+    """
+    from biobgt.training.cards import write_shared_model
+    from biobgt.training.cohorts import join_training_cohorts, protocol_splits
+    from biobgt.training.folds import train_members
+    from biobgt.training.options import CROSS_VALIDATION
+    from biobgt.training.trainer import is_first
+
+    joined = join_training_cohorts(cohorts)
+    splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=folds, seed=seed)  # refuses before the long work
+    write_reading_beside(joined.whole, runs)
+    with keeping(kept):
+        data = prepare_graphs(joined.whole, settings, runs / "features", readouts=joined.readouts)
+        members = train_members(
+            data, splits, settings, folder=runs, seed=seed, device=device, resume=resume, progress=tell
+        )
+        if not is_first():
+            return
+        with results_folder(out, job="train", manifest=False) as place:  # a card names its files itself
+            written = write_shared_model(
+                place,
+                name=name,
+                joined=joined,
+                data=data,
+                preset=settings,
+                members=members,
+                splits=splits,
+                runs=runs,
+                command=typed_command(sys.argv[1:]),
+                seed=seed,
+                device=device,
+                progress=tell,
+            )
+            for part, cohort in zip(data.parts, joined.parts, strict=True):
+                tell(f"Checks of {cohort.name}")
+                own = tuple(split.within(part.rows) for split in splits)
+                complete_card(
+                    place / cohort.name, cohort, data.of_readout(part), own, seed=seed, features=runs / "features"
+                )
+    print_line(written["headline"])
+    print_line(f"Model written to {out}")
+
+
+def shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort], *, features: Path | None) -> None:
+    """Measure again, from a network's weights, what its cards say beside results; nothing is trained.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the network.
+    known : dict
+        Its card.
+    cohorts : sequence of Cohort
+        Those that it was trained on, in the order of its readouts.
+    features : Path, optional
+        Where NE and modules are kept.
+    """
+    from biobgt.model.pretrained import load_groups, load_pretrained
+    from biobgt.training.cards import measure_shared_again
+    from biobgt.training.cohorts import join_training_cohorts, protocol_splits
+    from biobgt.training.group_results import check_same_attention, out_of_fold_attention
+    from biobgt.training.options import CROSS_VALIDATION
+
+    ensemble, seed = load_pretrained(folder, "cpu"), known["training"]["seed"]
+    joined = join_training_cohorts(cohorts)
+    splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
+    data = prepare_graphs(joined.whole, ensemble.preset, features, readouts=joined.readouts)
+    attention = out_of_fold_attention(ensemble.members, data, splits)
+    check_same_attention(attention, data, load_groups(folder))
+    with results_folder(folder, job="card", manifest=False) as place:
+        # The place is a folder within: it does not go into itself.
+        shutil.copytree(folder, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns(f"{UNFINISHED}*"))
+        measure_shared_again(place, joined, data, ensemble.members, splits, attention=attention)
+        for part, cohort in zip(data.parts, joined.parts, strict=True):
+            tell(f"Checks of {cohort.name}")
+            own = tuple(split.within(part.rows) for split in splits)
+            complete_card(place / cohort.name, cohort, data.of_readout(part), own, seed=seed, features=features)
+    print_line(f"Cards and tests written to {folder}")
+
+
+# Jobs that make models: train one on a cohort, or on several together, and measure again what its card says.
 
 
 @takes_options("options", TrainingOptions, panel="Options")
@@ -55,13 +306,13 @@ def train(
     biobgt train --cohort folder --data study/ --phenotypes participants.tsv --out my-model
     biobgt train --cohort adni --data adni/ --phenotypes adni.csv --out pretrained/my-adni --resume
     """
-    from biobgt.model.device import choose_device
-    from biobgt.training.baseline_folds import baselines_out_of_fold
+    from biobgt.model.presets import choose_device
     from biobgt.training.cards import write_model
-    from biobgt.training.distributed import is_first, process_group
+    from biobgt.training.cohorts import protocol_splits
+    from biobgt.training.evaluation import baselines_out_of_fold
     from biobgt.training.folds import train_ensemble
-    from biobgt.training.protocols import CROSS_VALIDATION
-    from biobgt.training.training_cohorts import protocol_splits
+    from biobgt.training.options import CROSS_VALIDATION
+    from biobgt.training.trainer import is_first, process_group
 
     settings, seed = options.changed_preset(), options.seed
     chosen, folder = choose_device(device), runs or out / "runs"
@@ -143,13 +394,17 @@ def card(
     biobgt card --model my-model --data study/ --phenotypes participants.tsv
     biobgt card --model my-model --words-only
     """
-    from biobgt.model.group_results import load_groups
-    from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_pretrained, model_folder
+    from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_groups, load_pretrained, model_folder
     from biobgt.training.cards import seal_card, write_words
-    from biobgt.training.group_arrays import measure_spread
-    from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention, write_tests
-    from biobgt.training.protocols import CROSS_VALIDATION
-    from biobgt.training.training_cohorts import protocol_splits
+    from biobgt.training.cohorts import protocol_splits
+    from biobgt.training.group_results import (
+        check_same_attention,
+        group_tests,
+        measure_spread,
+        out_of_fold_attention,
+        write_tests,
+    )
+    from biobgt.training.options import CROSS_VALIDATION
 
     known, folder = load_card(model), model_folder(model)
     if words_only:

@@ -8,33 +8,34 @@ import numpy as np
 import pandas as pd
 import typer
 
-from biobgt.atlas import BUNDLED, LABELLINGS
-from biobgt.cli.arguments import OutOption, reads_cohort, takes_options, takes_settings
-from biobgt.cli.results import (
+from biobgt.base.files import file_names, write_csv
+from biobgt.base.references import work
+from biobgt.base.signals import keeping
+from biobgt.base.wording import counted
+from biobgt.cli.arguments import (
+    OutOption,
     print_settings,
     print_simulated,
+    reads_cohort,
     refusals,
     results_folder,
+    takes_options,
+    takes_settings,
     write_reading,
 )
 from biobgt.cli.screen import print_line, print_table, progress_bar
-from biobgt.cohort import Cohort
-from biobgt.connectome import cohort_graphs
+from biobgt.data.atlas import BUNDLED, LABELLINGS
+from biobgt.data.cohort import Cohort, counted_people
+from biobgt.data.connectivity import cohort_graphs
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.quality import quality_table
+from biobgt.data.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
-from biobgt.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
-from biobgt.graph import ConnectomeSettings
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.output import file_names
-from biobgt.people import counted_people
-from biobgt.quality import quality_table
-from biobgt.readers.layout import SIMULATED_MARK
-from biobgt.references import work
-from biobgt.signals import keeping
-from biobgt.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
-from biobgt.spreadsheets import write_csv
-from biobgt.wording import counted
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
+from biobgt.readers.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
+from biobgt.readers.tables import SIMULATED_MARK
+from biobgt.results.measured import MeasuredCohort
 
 
 @reads_cohort

@@ -3,7 +3,7 @@
 Importing this package is quick; :mod:`biobgt.export.making` and :mod:`biobgt.export.bundle` bring matplotlib.
 """
 
-from biobgt.export.requests import CohortRef, FigureRequest, cohort_sha256
-from biobgt.options import Plain
+from biobgt.base.options import Plain
+from biobgt.export.request import CohortRef, FigureRequest, cohort_sha256
 
 __all__ = ["CohortRef", "FigureRequest", "Plain", "cohort_sha256"]

@@ -1,7 +1,4 @@
-"""One zip with all a paper needs of its figures: files, numbers, captions, methods, references, provenance, a script.
-
-The same requests of the same subjects give the same bytes: nothing in a bundle carries the time of its making.
-"""
+"""The words of a bundle: captions, and how to read the rest."""
 
 import hashlib
 import io
@@ -9,35 +6,89 @@ import json
 import platform
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from string import ascii_lowercase
+from typing import Any, BinaryIO
 
 import biobgt
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
-from biobgt.export.latex_methods import methods_latex
+from biobgt.base.errors import InputError
+from biobgt.base.files import TIMELESS, make_folder, write_csv
+from biobgt.base.options import Options, option
+from biobgt.base.references import Citation
+from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, listed, plain_markdown
+from biobgt.data.cohort import Cohort
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.export.making import MadeFigure, make_figure, options_in_full
-from biobgt.export.markdown_methods import methods_markdown
 from biobgt.export.methods import LIBRARY, METHODS, Methods, methods_of
-from biobgt.export.requests import PANELS, CohortRef, FigureRequest
-from biobgt.export.script import make_script
-from biobgt.export.texts import captions_text, has_simulated, is_simulated, readme_text
-from biobgt.export.word_methods import methods_word
+from biobgt.export.request import NEWER, PANELS, CohortRef, FigureRequest, make_script
+from biobgt.export.writers import methods_latex, methods_markdown, methods_word
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.paper.saving import save_figure
+from biobgt.figures.paper.composed import compose, fitting_columns, panel_widths_mm, width_needed_mm
+from biobgt.figures.paper.saving import MM_PER_INCH, save_figure
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
-from biobgt.graph import ConnectomeSettings
-from biobgt.measured import MeasuredCohort
-from biobgt.output import TIMELESS, make_folder
-from biobgt.project import PROJECT_SUFFIX, save_project
-from biobgt.references import Citation
-from biobgt.spreadsheets import write_csv
-from biobgt.wording import listed
+from biobgt.model.installed import installed_model
+from biobgt.readers.project import PROJECT_SUFFIX, save_project
+from biobgt.results.measured import MeasuredCohort
 
-if TYPE_CHECKING:
-    from biobgt.export.panels import PanelFiles
+
+def captions_text(figures: "Sequence[FigureFiles]", names: Sequence[str], panels: "PanelFiles | None" = None) -> str:
+    """All captions, numbered; behind them that of the figure which has some of them as its panels.
+
+    Parameters
+    ----------
+    figures : sequence of FigureFiles
+    names : sequence of str
+        Of their files.
+    panels : PanelFiles, optional
+    """
+    parts = [
+        f"**Figure {number}. {one.title}.** {plain_markdown(one.caption)}\n\n"
+        f"Files: figures/{name}, numbers/{name}.csv\n"
+        for number, (one, name) in enumerate(zip(figures, names, strict=True), start=1)
+    ]
+    if panels is not None:
+        parts.append(f"**Several panels in one figure.** {plain_markdown(panels.caption)}\n\nFiles: figures/{PANELS}\n")
+    return "# Captions\n\n" + "\n".join(parts)
+
+
+def readme_text(missing: Mapping[CohortRef, str]) -> str:
+    """What is in the bundle, and how to make its figures again."""
+    needed = "".join(
+        f"\nThe subjects are not in this bundle. Put `{file}` beside the script before you run it: the project file of "
+        f"'{plain_markdown(ref.name)}', as the page Subjects of the app saves it. Other subjects are refused.\n"
+        for ref, file in missing.items()
+    )
+    return f"""# An export of BioBGT Explorer
+
+- `figures/` the figures, `numbers/` the numbers behind each, `captions.md` what they show
+- `methods.md`, `methods.docx` and `methods.tex` the methods section, with places to complete marked
+- `references.bib` what it cites
+- `provenance.json` inputs, seeds, settings, versions and the SHA-256 of every file
+- `requests/` and `make_figures.sh` make the same figures and numbers again: run `sh make_figures.sh` where `biobgt` is
+  installed; they go to the folder `remade/`
+{needed}
+{NOT_A_DIAGNOSIS}
+"""
+
+
+def has_simulated(ref: CohortRef, cohort: Cohort) -> bool:
+    """Whether any subject of a cohort is simulated; of a model's subjects its card tells."""
+    return installed_model(ref.name).simulated if ref.model else cohort.simulated
+
+
+def is_simulated(request: FigureRequest, cohort: Cohort) -> bool:
+    """Whether a figure shows anybody simulated: its subject, anyone of its groups, or those its model learned from."""
+    if request.model and installed_model(request.model).simulated:
+        return True
+    return cohort.simulated if request.subject is None else cohort[request.subject].simulated
+
+
+# One zip with all a paper needs of its figures: files, numbers, captions, methods, references, provenance, a script.
+#
+# The same requests of the same subjects give the same bytes: nothing in a bundle carries the time of its making.
+
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "bctpy", "nilearn", "matplotlib", "networkx")
 MODEL_PACKAGES = ("torch", "safetensors")
@@ -277,3 +328,158 @@ def _inputs(ref: CohortRef, cohort: Cohort) -> dict[str, Any]:
         "notes": list(cohort.notes),
         "sources": sources,
     }
+
+
+# Several requested figures as the panels a, b, c … of one figure: how they are arranged, made, and asked for again.
+
+
+FORMAT, VERSION = "biobgt-panels", 1
+FEWEST_PANELS = 2
+COLUMNS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True)
+class PanelOptions(Options):
+    """How panels are arranged."""
+
+    columns: int = option(
+        2,
+        title="Columns",
+        help="Panels in a row, or as many as can be read side by side. Those of a last row that is not full share "
+        "its width.",
+        choices=COLUMNS,
+    )
+    letters: bool = option(True, title="Letters", help="The letters a, b, c … above the panels.")
+
+
+@dataclass(frozen=True)
+class PanelsRequest:
+    """One figure of several panels: the request of each, in order, and how they are arranged."""
+
+    panels: tuple[FigureRequest, ...]
+    options: PanelOptions = field(default_factory=PanelOptions)
+
+    def __post_init__(self) -> None:
+        if len(self.panels) < FEWEST_PANELS:
+            raise InputError(f"A figure of several panels needs at least {FEWEST_PANELS}: name more figures.")
+
+    @property
+    def columns(self) -> int:
+        """Panels in a row as asked for: two panels never stand in three columns."""
+        return min(self.options.columns, len(self.panels))
+
+    def to_json(self) -> str:
+        """Write as JSON; the same request is always the same text."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "options": self.options.as_dict(),
+            "panels": [panel.as_dict() for panel in self.panels],
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "PanelsRequest":
+        """Read what :meth:`to_json` wrote; anything else ends with a sentence."""
+        try:
+            document = json.loads(text)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise InputError("This is no request of panels. Give requests/panels.json of an exported bundle.")
+        if document.get("version") != VERSION:
+            raise InputError(NEWER)
+        try:
+            panels = tuple(FigureRequest.from_json(json.dumps(panel)) for panel in document["panels"])
+            options: dict[str, Any] = dict(document["options"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"The request of panels is damaged ({error}). Export the figure again.") from None
+        return cls(panels, PanelOptions.from_plain(options, of="A figure of panels"))
+
+
+@dataclass(frozen=True, eq=False)
+class PanelFiles:
+    """A figure of several panels, written.
+
+    Attributes
+    ----------
+    request : PanelsRequest
+    pictures : mapping of file format to bytes
+    panels : tuple of FigureFiles
+        What was drawn, with its numbers and words; the pictures are of the whole alone.
+    size_mm : (float, float)
+        Width and height.
+    columns : int
+        Panels in a row: as many as were asked for, or fewer where these would be too narrow.
+    needed_mm : float
+        Width of the whole at which as many fit as were asked for.
+    """
+
+    request: PanelsRequest
+    pictures: Mapping[FileFormat, bytes]
+    panels: tuple[FigureFiles, ...]
+    size_mm: tuple[float, float]
+    columns: int
+    needed_mm: float
+
+    @property
+    def numbers(self) -> dict[str, bytes]:
+        """The numbers of each panel as CSV, by its letter."""
+        return {letter: one.numbers for letter, one in zip(ascii_lowercase, self.panels, strict=False)}
+
+    @property
+    def size(self) -> str:
+        """How large the figure is, and what would fit where fewer panels stand in a row than were asked for."""
+        width, height = self.size_mm
+        said = f"{width:.1f} × {height:.1f} mm"
+        asked = self.request.columns
+        if self.columns == asked:
+            return said
+        return f"{said}, in {counted(self.columns, 'column')}: {asked} columns need {self.needed_mm:.0f} mm"
+
+    @property
+    def caption(self) -> str:
+        """The captions of all panels, behind their letters where these are drawn."""
+        captions = [one.caption.rstrip(". ") for one in self.panels]
+        if self.request.options.letters:
+            captions = [f"{letter}, {said}" for letter, said in zip(ascii_lowercase, captions, strict=False)]
+        return "; ".join(captions) + "."
+
+
+def make_panels(
+    cohorts: Mapping[CohortRef, Cohort | MeasuredCohort],
+    request: PanelsRequest,
+    *,
+    style: PaperStyle,
+    formats: Sequence[FileFormat],
+) -> PanelFiles:
+    """Make every panel for its width, arrange them and write the whole in every format.
+
+    Parameters
+    ----------
+    cohorts : mapping of CohortRef to Cohort or MeasuredCohort
+        Of every panel.
+    request : PanelsRequest
+    style : PaperStyle
+        Of the whole figure, whose height is that of its panels.
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    """
+    if style.height_mm is not None:
+        raise InputError("The height of a figure of several panels is that of its panels: leave the height out.")
+    least = [style.needed_mm(FIGURES.named(panel.figure).least_mm) for panel in request.panels]
+    columns = fitting_columns(least, request.columns, style.width_mm)
+    widths = panel_widths_mm(len(request.panels), columns, style.width_mm)
+    made = [
+        make_figure(cohorts[panel.cohort], panel, replace(style, width_mm=width))
+        for panel, width in zip(request.panels, widths, strict=True)
+    ]
+    whole = compose([one.figure for one in made], columns=columns, letters=request.options.letters, style=style)
+    pictures: dict[FileFormat, bytes] = {}
+    for format in formats:
+        buffer = io.BytesIO()
+        save_figure(whole, buffer, format, style)
+        pictures[format] = buffer.getvalue()
+    width, height = (float(inches) * MM_PER_INCH for inches in whole.get_size_inches())
+    each = tuple(files_of(panel, one, {}) for panel, one in zip(request.panels, made, strict=True))
+    needed = width_needed_mm(least, request.columns)
+    return PanelFiles(request, pictures, each, (width, height), columns, needed)

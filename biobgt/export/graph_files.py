@@ -17,22 +17,21 @@ import numpy as np
 import pandas as pd
 
 import biobgt
-from biobgt.atlas import Atlas
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.files import TIMELESS, write_csv
+from biobgt.base.options import Registry
+from biobgt.base.references import work
+from biobgt.data.atlas import Atlas
+from biobgt.data.graph import BrainGraph
 from biobgt.figures.gaps import with_gaps
 from biobgt.figures.modules import named_modules
 from biobgt.figures.surface import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels_of
-from biobgt.graph import BrainGraph
-from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import COMPARED
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.output import TIMELESS
-from biobgt.references import work
-from biobgt.registry import Registry
-from biobgt.spreadsheets import write_csv
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
 
 if TYPE_CHECKING:
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 Nodes = pd.DataFrame | None
 MODULE = "module"  # the column that BrainNet Viewer colours by

@@ -9,16 +9,16 @@ import pandas as pd
 from matplotlib.figure import Figure as PaperFigure
 from threadpoolctl import threadpool_limits
 
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
-from biobgt.export.requests import FigureRequest
+from biobgt.base.errors import InputError
+from biobgt.base.options import Options
+from biobgt.base.references import Citation
+from biobgt.data.cohort import Cohort
+from biobgt.export.request import FigureRequest
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
-from biobgt.measured import MeasuredCohort
-from biobgt.options import Options
-from biobgt.references import Citation
+from biobgt.results.measured import MeasuredCohort
 
 
 @dataclass(frozen=True, eq=False)

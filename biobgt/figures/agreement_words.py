@@ -4,15 +4,14 @@ from collections.abc import Collection, Mapping
 
 import pandas as pd
 
+from biobgt.base.wording import counted, signed
+from biobgt.data.graph import ESTIMATED, KINDS, ConnectivityKind
 from biobgt.figures.frame import whose
 from biobgt.figures.graph_words import NULL_GRAPHS_KEEP
 from biobgt.figures.hub_words import little_strength
-from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind
-from biobgt.hubs.beyond_strength import COMPARISONS, AgainstNulls
-from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
-from biobgt.hubs.hub_options import NULL_GRAPHS
-from biobgt.hubs.measures import HUB_MEASURES, NEFF
-from biobgt.wording import counted, signed
+from biobgt.hubs.evidence import COMPARISONS, AgainstNulls
+from biobgt.hubs.measures import HUB_MEASURES, LITTLE_MEAN_CONNECTIVITY, NEFF, has_little_fc_strength
+from biobgt.hubs.options import NULL_GRAPHS
 
 SIGNIFICANT = 0.05
 _NO_VARIANCE = "Agreement beyond strength and degree is not defined in this graph: they leave no variance."
@@ -106,7 +105,7 @@ def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
     Parameters
     ----------
     agreement : DataFrame
-        Of :func:`biobgt.cohort_tables.analyse_hubs`.
+        Of :func:`biobgt.results.tables.analyse_hubs`.
     n_nulls : int
         Null graphs of each subject.
     """

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import DIVERGING
-from biobgt.errors import InputError
-from biobgt.false_discoveries import FDR, passes
+from biobgt.base.colours import DIVERGING
+from biobgt.base.errors import InputError
+from biobgt.base.statistics import FDR, passes
+from biobgt.base.wording import percent
 from biobgt.figures.attention_options import AttentionGroupsOptions
 from biobgt.figures.attention_words import adjusted_for, comparison_sentence
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, cell_texts, in_panel, layout, stacked_axes
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.figures.region_order import order_regions
-from biobgt.model.attention_views import GIVEN_FC, WITHOUT_CONNECTIVITY, BlockTests, block_tests
-from biobgt.wording import percent
+from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, BlockTests, block_tests
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.atlas import Atlas
+    from biobgt.data.atlas import Atlas
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 Matrix = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ class AttentionBlocks(ModelFigure):
     @property
     def numbers(self) -> "pd.DataFrame":
         """One row per block."""
-        from biobgt.groups.comparison import EFFECT_COLUMNS
+        from biobgt.groups.compare import EFFECT_COLUMNS
 
         means = [f"mean_{group}" for group in self.tests.between]
         endings = dict.fromkeys([*self.sides.values(), WITHOUT_CONNECTIVITY])

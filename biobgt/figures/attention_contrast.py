@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.wording import signed
 from biobgt.figures.attention_words import adjusted_for, caution, contrast_beside_words
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import Trace, horizontal_line, layout, note_at_right
@@ -21,8 +22,7 @@ from biobgt.figures.model_figure import (
     whose_model,
 )
 from biobgt.figures.register import NoOptions
-from biobgt.model.attention_views import WITHOUT_CONNECTIVITY, BlockTests, all_block_tests
-from biobgt.wording import signed
+from biobgt.model.attention import WITHOUT_CONNECTIVITY, BlockTests, all_block_tests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 RATIO = "Attention within / between modules"
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import BLACKISH, DIVERGING
+from biobgt.base.colours import BLACKISH, DIVERGING
+from biobgt.base.options import option
+from biobgt.base.wording import percent, signed
 from biobgt.figures.attention_maps import group_maps
 from biobgt.figures.attention_options import AttentionGroupsOptions, AttentionOptions
 from biobgt.figures.attention_words import comparison_sentence
@@ -24,9 +26,7 @@ from biobgt.figures.model_figure import (
 )
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
 from biobgt.figures.square_maps import block_shapes, square_axes
-from biobgt.model.attention_views import BlockTests, block_tests, difference_limit, map_correlation
-from biobgt.options import option
-from biobgt.wording import percent, signed
+from biobgt.model.attention import BlockTests, block_tests, difference_limit, map_correlation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
     from biobgt.model.installed import InstalledModel
+    from biobgt.results.measured import Measured
 
 Matrix = NDArray[np.float64]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import DIVERGING
-from biobgt.errors import InputError
+from biobgt.base.colours import DIVERGING
+from biobgt.base.errors import InputError
+from biobgt.base.wording import signed
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, bar_above, cell_texts, layout
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model
 from biobgt.figures.register import NoOptions
-from biobgt.wording import signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 CORRELATION = "correlation of differences, r"
 
@@ -55,7 +55,7 @@ class AttentionLikeness(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take what a network's card says of its disorders."""
-        from biobgt.training.shared_words import likeness_words  # brings SciPy's statistics
+        from biobgt.training.card_text import likeness_words  # brings SciPy's statistics
 
         model = model_of(measured, cls)
         pairs = model.card.get("likeness", ())

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
 from biobgt.figures.attention_options import MEAN, MEDIAN, AttentionOptions, AverageOptions
 from biobgt.figures.attention_words import BEYOND, connectivity_words, map_words
 from biobgt.figures.figure import registered
@@ -18,14 +19,13 @@ from biobgt.figures.model_figure import (
     spread_of_model,
     whose_model,
 )
-from biobgt.model.attention_views import BesideConnectivity, colour_limits, select_attention
-from biobgt.options import option
+from biobgt.model.attention import BesideConnectivity, colour_limits, select_attention
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.measured import Measured
     from biobgt.model.installed import InstalledModel
+    from biobgt.results.measured import Measured
 
 _ROWS = "Each row of maps is one cohort, its own controls first. "
 

@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from biobgt.atlas import LABELLINGS
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.options import Options, option
+from biobgt.base.wording import percent
+from biobgt.data.atlas import LABELLINGS
+from biobgt.data.result_keys import MODEL_MODULES, Key
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.model_figure import groups_of
 from biobgt.figures.region_order import RegionOrder, order_regions
 from biobgt.figures.shared_options import AS_IN_ATLAS, order_option
-from biobgt.kept_results import MODEL_MODULES, Key
-from biobgt.model.group_spread import TRIMMED
 from biobgt.model.installed import InstalledModel, installed_models
-from biobgt.options import Options, option
-from biobgt.wording import percent
+from biobgt.model.pretrained import TRIMMED
 
 if TYPE_CHECKING:
-    from biobgt.cohort import Cohort
-    from biobgt.measured import Measured
+    from biobgt.data.cohort import Cohort
+    from biobgt.results.measured import Measured
 
 LOUVAIN = "louvain"
 MOST_NUMBERED = 64  # layers or heads with a title
@@ -64,7 +64,7 @@ class AttentionPartOptions(Options):
 
     @property
     def selected(self) -> dict[str, int | None]:
-        """Layer and head, counted from 0, as :func:`biobgt.model.attention_views.select_attention` takes them."""
+        """Layer and head, counted from 0, as :func:`biobgt.model.attention.select_attention` takes them."""
         return {"layer": self.layer - 1 if self.layer else None, "head": self.head - 1 if self.head else None}
 
     @property
@@ -133,7 +133,7 @@ class AttentionOrderOptions(Options):
 
     def regions(self, measured: "Measured", model: InstalledModel) -> RegionOrder:
         """The order of the model's regions."""
-        from biobgt.model.attention_views import functional_labels
+        from biobgt.model.attention import functional_labels
 
         n_regions = model.atlas.n_regions
         if self.order == ATLAS_ORDER:
@@ -150,7 +150,7 @@ class AttentionOptions(AttentionOrderOptions, AttentionPartOptions):
 
 def _modules_of_controls(measured: "Measured", model: InstalledModel) -> list[str]:
     """Louvain modules of the mean connectivity of a model's controls, one name per region."""
-    from biobgt.groups.means import louvain_labels
+    from biobgt.groups.attention import louvain_labels
 
     controls = model.group_names[0]
     return measured.whole.keep(

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.options import option
+from biobgt.base.references import in_brackets
+from biobgt.base.wording import capitalised, percent
 from biobgt.figures.attention_options import AttentionPartOptions
 from biobgt.figures.brain import CORTEX, BrainDrawing, place_words
 from biobgt.figures.figure import registered
 from biobgt.figures.graph_words import coordinates_of
 from biobgt.figures.model_figure import ModelFigure, groups_of, known_group, model_of, model_words, whose_model
 from biobgt.figures.surface import BrainKind, brain_option, not_drawn_words, surface_labels_of
-from biobgt.model.attention_views import attention_received, select_attention, strongest_regions
-from biobgt.options import option
-from biobgt.references import in_brackets
-from biobgt.wording import capitalised, percent
+from biobgt.model.attention import attention_received, select_attention, strongest_regions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.wording import listed, percent, signed
 from biobgt.figures.attention_contrast import RATIO
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import horizontal_line, layout, note_at_right
@@ -21,8 +22,7 @@ from biobgt.figures.model_figure import (
     whose_model,
 )
 from biobgt.figures.register import NoOptions
-from biobgt.model.group_spread import HIGHEST, people_summary
-from biobgt.wording import listed, percent, signed
+from biobgt.model.pretrained import HIGHEST, people_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 JITTER = 0.16  # half the width over which people of a group are strewn, where groups are 1 apart
 

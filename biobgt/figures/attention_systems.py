@@ -4,19 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.figures.attention_options import AttentionOrderOptions
 from biobgt.figures.attention_words import BEYOND, map_words
 from biobgt.figures.figure import registered
 from biobgt.figures.maps_beside import MapsBeside, Matrix
 from biobgt.figures.model_figure import ModelFigure, model_of, model_words, whose_model
-from biobgt.model.attention_views import colour_limits
-from biobgt.model.systems_attention import PERMUTATIONS, FollowsModules, load_systems_attention, systems_follow_modules
+from biobgt.model.attention import (
+    PERMUTATIONS,
+    FollowsModules,
+    colour_limits,
+    load_systems_attention,
+    systems_follow_modules,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 # The register of the benchmark has them too, but brings torch.
 _CITED = {"graphormer": "ying2021", "sat-pe": "chen2022"}

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from biobgt.covariate_words import COVARIATES, covariate_words
-from biobgt.false_discoveries import FDR
-from biobgt.model.attention_views import BesideConnectivity, BesideTests, BlockTests
-from biobgt.wording import counted, listed, signed
+from biobgt.base.statistics import FDR
+from biobgt.base.wording import COVARIATES, counted, covariate_words, listed, signed
+from biobgt.model.attention import BesideConnectivity, BesideTests, BlockTests
 
 BEYOND = (
     "1 % of the pairs of regions lie beyond each of its ends, and so does most of the diagonal, where a region "
@@ -114,7 +113,7 @@ def contrast_beside_words(connectivity: Mapping[str, Mapping[str, float | None]]
     Parameters
     ----------
     connectivity : mapping of str to mapping
-        Of each group, the fields of :class:`biobgt.model.attention_views.BesideConnectivity`; None where not defined.
+        Of each group, the fields of :class:`biobgt.model.attention.BesideConnectivity`; None where not defined.
     """
     means = {group: BesideConnectivity(**_defined(one)) for group, one in connectivity.items()}
     return (

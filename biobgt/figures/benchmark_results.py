@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Self
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import LEGEND, Trace, error_bars, layout, vertical_line
 from biobgt.figures.model_figure import (
@@ -16,8 +17,7 @@ from biobgt.figures.model_figure import (
     whose_model,
 )
 from biobgt.figures.register import NoOptions
-from biobgt.model.baselines.systems import benchmark_systems
-from biobgt.wording import counted
+from biobgt.model.benchmark.systems import benchmark_systems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 HERE, PAPER, AUC = "here, 95 % interval", "the paper, another selection of subjects", "AUC"
 CHANCE_AUC = 0.5
@@ -40,7 +40,7 @@ class BenchmarkResults(ModelFigure):
     Attributes
     ----------
     rows : DataFrame
-        Of :func:`biobgt.training.benchmark_views.beside_paper`, those that have a number.
+        Of :func:`biobgt.training.card_tables.beside_paper`, those that have a number.
     note : str
         What was run and what was not.
     """
@@ -57,8 +57,8 @@ class BenchmarkResults(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the committed results on the cohort that the model was trained on."""
-        from biobgt.studies import abide_benchmark
-        from biobgt.training.benchmark_views import benchmark_words, beside_paper
+        from biobgt.results.studies import abide_benchmark
+        from biobgt.training.card_tables import benchmark_words, beside_paper
 
         model = model_of(measured, cls)
         if model.name != cls.example_of:
@@ -92,7 +92,7 @@ class BenchmarkResults(ModelFigure):
     @property
     def numbers(self) -> "pd.DataFrame":
         """One row per system."""
-        from biobgt.training.benchmark_views import PAPERS
+        from biobgt.training.card_tables import PAPERS
 
         columns = ["model", "title", "state", "splits", "auc", "auc_low", "auc_high"]
         return self.rows[[*columns, *(name for name in PAPERS if name != "auc"), *(f"paper_{name}" for name in PAPERS)]]
@@ -100,13 +100,13 @@ class BenchmarkResults(ModelFigure):
     @property
     def caption(self) -> str:
         """What was compared, and how far the paper's numbers can be compared with it."""
-        from biobgt.training.benchmark_views import FEWEST, OTHER_SUBJECTS
+        from biobgt.training.card_tables import FEWEST_SPLITS, OTHER_SUBJECTS
 
         return (
             "AUC of each system on the test subjects of random splits of ABIDE. Filled marks are means over splits "
             "with 95 % intervals corrected for overlapping training sets; fewer than "
-            f"{FEWEST} splits have none, and rows with different splits are not strictly comparable. Hollow marks are "
-            f"the paper's numbers; the dotted line is chance level. {self.note} {OTHER_SUBJECTS}"
+            f"{FEWEST_SPLITS} splits have none, and rows with different splits are not strictly comparable. Hollow "
+            f"marks are the paper's numbers; the dotted line is chance level. {self.note} {OTHER_SUBJECTS}"
         )
 
     def plotly(self) -> "go.Figure":

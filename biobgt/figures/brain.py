@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.wording import counted
 from biobgt.figures.brain_names import region_names, scene
 from biobgt.figures.brain_nodes import (
     NO_VALUE,
@@ -35,7 +36,6 @@ from biobgt.figures.brain_traces import (
 )
 from biobgt.figures.frame import BAR_BOTTOM, layout, whose
 from biobgt.figures.surface import PAINTED_HEIGHT, BrainKind, Surface, surface_scenes, surface_traces
-from biobgt.wording import counted
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -11,9 +11,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import DIVERGING, MODULE_COLOURS, PALE_GREY, SEQUENTIAL
-from biobgt.errors import InputError
-from biobgt.wording import counted
+from biobgt.base.colours import DIVERGING, MODULE_COLOURS, PALE_GREY, SEQUENTIAL
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
 
 Values = NDArray[np.float64]
 Edges = Sequence[tuple[int, int, float]]

@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import LINE_GREY, PALE_GREY
+from biobgt.base.colours import LINE_GREY, PALE_GREY
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
     LAST_COLOUR,

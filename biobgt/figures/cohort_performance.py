@@ -8,25 +8,25 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from biobgt.colours import MODULE_COLOURS
-from biobgt.errors import InputError
+from biobgt.base.colours import MODULE_COLOURS
+from biobgt.base.errors import InputError
+from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, listed
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.model_figure import AskedModelOptions, asked_model, subject_words
 from biobgt.figures.performance import OBSERVED, ObservedShares, Reliability, RocCurves
 from biobgt.figures.register import NoOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.wording import NOT_A_DIAGNOSIS, counted, listed
+from biobgt.results.measured import MeasuredCohort
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.cohort import Cohort
+    from biobgt.data.cohort import Cohort
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
     from biobgt.model.installed import InstalledModel
-    from biobgt.training.cohort_results import CohortResults
+    from biobgt.results.measured import Measured
+    from biobgt.training.card_tables import CohortResults
 
 OF_CARD, OF_COHORT = "card", "this cohort"
 COHORT_COLOUR = MODULE_COLOURS[1]  # that of the curve after the card's
@@ -136,7 +136,7 @@ class RocBesideCard(CohortPerformance):
 
     @classmethod
     def _beside(cls, model: "InstalledModel", found: "CohortResults") -> RocCurves:
-        from biobgt.training.card_views import group_curves
+        from biobgt.training.card_tables import group_curves
 
         card = RocCurves.of(MeasuredCohort(model.cohort).of(None), NoOptions())
         own = group_curves(found.labels, found.probabilities, found.groups)
@@ -193,7 +193,7 @@ class ReliabilityBesideCard(CohortPerformance):
 
 def results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults":
     """What the model says of the cohort's subjects of known group; refused where it does not fit, or they are few."""
-    from biobgt.training.cohort_results import cohort_results
+    from biobgt.training.card_tables import cohort_results
 
     cohort = measured.cohort
     if refusal := model.refusal(cohort):
@@ -207,11 +207,11 @@ def results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults"
 
 def too_few_words(cohort: "Cohort", model: "InstalledModel") -> str:
     """Say how many subjects of known group it takes."""
-    from biobgt.training.cohort_results import FEWEST
+    from biobgt.training.card_tables import FEWEST_PER_GROUP
 
     return (
-        f"To compare cohort '{cohort.name}' with the card of model {model.name}, {FEWEST} subjects of every group of "
-        f"the model are needed ({', '.join(model.group_names)})."
+        f"To compare cohort '{cohort.name}' with the card of model {model.name}, {FEWEST_PER_GROUP} subjects of every "
+        f"group of the model are needed ({', '.join(model.group_names)})."
     )
 
 

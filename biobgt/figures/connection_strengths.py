@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import BLUE
+from biobgt.base.colours import BLUE
+from biobgt.base.wording import percent
+from biobgt.data.graph import PEARSON
 from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, whose
 from biobgt.figures.gaps import with_gaps
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.register import NoOptions
-from biobgt.graph import PEARSON
-from biobgt.wording import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
 

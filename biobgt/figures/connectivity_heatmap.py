@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import DIVERGING, PALE_GREY, SEQUENTIAL
+from biobgt.base.colours import DIVERGING, PALE_GREY, SEQUENTIAL
+from biobgt.base.options import option
+from biobgt.base.wording import capitalised, percent, power_of_ten
+from biobgt.data.graph import ESTIMATORS, PEARSON, BrainGraph, spans_decades
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, block_lines, block_ticks, layout, whose
 from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
 from biobgt.figures.graph_words import connectivity_words, graph_citations, graph_methods, regions_in_order
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
 from biobgt.figures.shared_options import RegionOrderOptions
-from biobgt.graph import ESTIMATORS, PEARSON, BrainGraph, spans_decades
-from biobgt.options import option
-from biobgt.wording import capitalised, percent, power_of_ten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
 MatrixShown = Literal["connectivity", "graph"]
@@ -94,7 +94,7 @@ def colour_scale(matrix: Values, quantity: str = "r", estimator: str = PEARSON) 
     quantity : str
         What its values are called. Correlations have the same colours in every subject.
     estimator : str
-        One of :data:`biobgt.graph.ESTIMATORS`.
+        One of :data:`biobgt.data.graph.ESTIMATORS`.
     """
     limit, own = ESTIMATORS[estimator].colour_limit, estimator == PEARSON
     weights = matrix[~np.eye(len(matrix), dtype=bool)]

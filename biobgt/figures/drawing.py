@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biobgt.base.references import Citation
 from biobgt.figures.region_order import RegionOrder
-from biobgt.references import Citation
 
 if TYPE_CHECKING:
     import pandas as pd

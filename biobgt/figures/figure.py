@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.options import Options
+from biobgt.base.references import Citation
+from biobgt.data.graph import ESTIMATED, KINDS, ConnectivityKind
 from biobgt.figures.register import FIGURES, NoOptions
-from biobgt.graph import ESTIMATED, KINDS, ConnectivityKind
-from biobgt.options import Options
-from biobgt.references import Citation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 
 @dataclass(frozen=True)

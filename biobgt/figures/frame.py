@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import ink_on
+from biobgt.base.colours import ink_on
+from biobgt.base.wording import whose as whose  # for figures that are classes
 from biobgt.figures.region_order import RegionOrder
-from biobgt.wording import whose as whose  # for figures that are classes
 
 Trace = dict[str, Any]
 Axes = dict[str, dict[str, Any]]

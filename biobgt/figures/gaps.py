@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.wording import counted
+from biobgt.base.wording import counted
 
 if TYPE_CHECKING:
-    from biobgt.cohort import Subject
+    from biobgt.data.cohort import Subject
 
 Values = NDArray[np.float64]
 GAP_COLOUR = "#D5D9DC"  # behind matrices, whose zero is white; as bare cortex

@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.references import Citation, in_brackets
+from biobgt.base.wording import capitalised
+from biobgt.data.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES
 from biobgt.figures.region_order import RegionOrder, order_regions
-from biobgt.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES
-from biobgt.references import Citation, in_brackets
-from biobgt.wording import capitalised
 
 if TYPE_CHECKING:
-    from biobgt.atlas import Atlas
-    from biobgt.graph import Matrix
-    from biobgt.measured import Measured
+    from biobgt.data.atlas import Atlas
+    from biobgt.data.graph import Matrix
+    from biobgt.results.measured import Measured
 
 ATLAS_ORDER = "atlas"
 NULL_GRAPHS_KEEP = "keep every region's number of connections and, closely, its strength"

@@ -2,19 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from biobgt.atlas import named_labelling
+from biobgt.base.references import in_brackets
+from biobgt.data.atlas import named_labelling
 from biobgt.figures.attention_words import adjusted_for
 from biobgt.figures.graph_words import estimated_with
 from biobgt.figures.hub_words import hub_words
 from biobgt.figures.modules import module_words
-from biobgt.groups.comparison_options import HUBS, NETWORKS, ComparisonOptions
-from biobgt.modules.module_measures import MODULE_MEASURES
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.references import in_brackets
+from biobgt.groups.compare import HUBS, NETWORKS, ComparisonOptions
+from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
 
 if TYPE_CHECKING:
-    from biobgt.groups.comparison import GroupComparison
-    from biobgt.measured import Measured
+    from biobgt.groups.compare import GroupComparison
+    from biobgt.results.measured import Measured
 
 
 def comparison_words(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> dict[str, Any]:

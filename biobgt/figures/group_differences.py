@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.covariate_words import UNADJUSTED_DIFFERENCE, USUAL_COVARIATES, not_ruled_out
-from biobgt.errors import InputError
-from biobgt.false_discoveries import FDR, passes
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
+from biobgt.base.statistics import FDR, passes
+from biobgt.base.wording import UNADJUSTED_DIFFERENCE, USUAL_COVARIATES, capitalised, counted, not_ruled_out, percent
 from biobgt.figures.attention_words import adjusted_for
 from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, place_words
 from biobgt.figures.figure import Figure, registered
@@ -20,10 +21,8 @@ from biobgt.figures.graph_words import coordinates_of
 from biobgt.figures.group_difference_words import comparison_words
 from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR
 from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_drawn_words, surface_labels_of
-from biobgt.groups.comparison_options import HUBS, MODULES, Compared, ComparisonOptions
+from biobgt.groups.compare import HUBS, MODULES, Compared, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.options import option
-from biobgt.wording import capitalised, counted, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.groups.comparison import GroupComparison
-    from biobgt.measured import Measured
+    from biobgt.groups.compare import GroupComparison
+    from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
 
@@ -68,7 +67,7 @@ class GroupDifferenceFigure(Figure, ABC):
     @classmethod
     def compared(cls, measured: "Measured", options: ComparisonOptions) -> dict[str, Any]:
         """Compare the groups; the fields that all these figures have."""
-        from biobgt.groups.measured_comparison import compare_measured, plan_comparison
+        from biobgt.groups.features import compare_measured, plan_comparison
 
         if options.of == MODULES:
             raise InputError("Modules are not compared feature by feature: take the figure 'group_module_flow'.")
@@ -96,7 +95,7 @@ class GroupDifferenceFigure(Figure, ABC):
     @property
     def numbers(self) -> "pd.DataFrame":
         """One row per feature: the test, n of both groups, covariates, permutations and seed."""
-        from biobgt.groups.cohort_features import comparison_rows
+        from biobgt.groups.features import comparison_rows
 
         return comparison_rows(self.found, simulated=self.simulated)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import PALE_GREY
+from biobgt.base.colours import PALE_GREY
+from biobgt.base.options import option
 from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, brain_caption
 from biobgt.figures.brain_nodes import left_out_words
 from biobgt.figures.figure import Figure, registered
@@ -16,9 +17,8 @@ from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
 from biobgt.figures.graph_words import coordinates_of
 from biobgt.figures.hub_words import HUB_COLOUR, RANK_1, hub_words
 from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_drawn_words, surface_labels_of
-from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
-from biobgt.options import option
+from biobgt.hubs.options import EntanglementOptions, HubOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
 

@@ -3,16 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from biobgt.colours import LINE_GREY, PURPLE, VERMILION
+from biobgt.base.colours import LINE_GREY, PURPLE, VERMILION
+from biobgt.base.wording import signed, whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
-from biobgt.hubs.global_signal import LITTLE_MEAN_CONNECTIVITY, has_little_fc_strength
-from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
-from biobgt.hubs.measures import HUB_MEASURES, NE, notes_on
-from biobgt.hubs.perturbation import PERTURBATIONS
-from biobgt.wording import signed, whose
+from biobgt.hubs.measures import HUB_MEASURES, LITTLE_MEAN_CONNECTIVITY, NE, has_little_fc_strength, notes_on
+from biobgt.hubs.options import PERTURBATIONS, EntanglementOptions, HubOptions
 
 if TYPE_CHECKING:
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 # Colours of what is marked, whatever the measure; Okabe and Ito's, and never the only way to tell two things apart.
 HUB_COLOUR = VERMILION
@@ -98,7 +96,7 @@ def little_strength_reason(measured: "Measured") -> str:
     """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
     if not (sentence := little_strength_sentence(measured)):
         return ""
-    from biobgt.study_reliability import ABIDE, CNI_2019, study_people
+    from biobgt.hubs.reliability import ABIDE, CNI_2019, study_people
 
     regressed, others = (f"all {study_people()[cohort]} {cohort} subjects" for cohort in (ABIDE, CNI_2019))
     return (

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.cohort import person_of
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
+from biobgt.base.wording import listed, signed, whose
+from biobgt.data.cohort import counted_people, person_of
+from biobgt.data.graph import ESTIMATED, ConnectivityKind
 from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Band, Curve, Drawing, Mark, Panel, Points, Rule
 from biobgt.figures.gaps import gap_words, with_gaps
 from biobgt.figures.graph_words import region_number, regions_in_order
@@ -25,20 +28,16 @@ from biobgt.figures.hub_words import (
 from biobgt.figures.region_order import RegionOrder, only_regions, order_by_value, random_regions
 from biobgt.figures.register import figure
 from biobgt.figures.shared_options import AS_IN_ATLAS, gammas_option, order_option, region_option
-from biobgt.graph import ESTIMATED, ConnectivityKind
-from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
 from biobgt.hubs.measures import COMPARED, FC_STRENGTH, HUB_MEASURES, NE, NEFF, HubMeasure
-from biobgt.options import option
-from biobgt.people import counted_people
-from biobgt.wording import listed, signed, whose
+from biobgt.hubs.options import EntanglementOptions, HubOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.cohort import Subject
+    from biobgt.data.cohort import Subject
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.hubs.rank_correlation import RankCorrelation
-    from biobgt.measured import Measured
+    from biobgt.hubs.agreement import RankCorrelation
+    from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
 CurveScale = Literal["z", "rank", "raw"]
@@ -129,7 +128,7 @@ def group_members(measured: "Measured") -> "tuple[Subject, ...]":
 
 def group_band(measured: "Measured", options: HubCurvesOptions) -> GroupBand:
     """Measure every subject of the subject's group."""
-    from biobgt.hubs.group_curves import group_curves
+    from biobgt.hubs.table import group_curves
 
     members = group_members(measured)
     curves = [measured.of(member.id).hub_curves(options, options.measures) for member in members]
@@ -426,7 +425,7 @@ def steady_over_gamma(measures: Sequence[str]) -> tuple[str, ...]:
 @figure("gamma_sweep", "Agreement over γ", takes=GammaSweepOptions)
 def gamma_sweep(measured: "Measured", options: GammaSweepOptions) -> Drawing:
     """How well node entanglement agrees with other measures over diffusion times, in one subject and in a study."""
-    from biobgt.studies import study_sweep
+    from biobgt.results.studies import study_sweep
 
     subject, kind = measured.subject, measured.kind
     measures = steady_over_gamma(options.measures)

@@ -9,21 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from biobgt.atlas import named_labelling
-from biobgt.cohort import kind_of_group
-from biobgt.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
-from biobgt.errors import InputError
+from biobgt.base.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
+from biobgt.base.errors import InputError
+from biobgt.base.options import Options, option
+from biobgt.base.references import in_brackets
+from biobgt.base.wording import TRAINED_ON, is_trained_on
+from biobgt.data.atlas import named_labelling
+from biobgt.data.cohort import kind_of_group
 from biobgt.figures.figure import Figure
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names, readout_names
-from biobgt.options import Options, option
-from biobgt.references import in_brackets
-from biobgt.wording import TRAINED_ON, is_trained_on
 
 if TYPE_CHECKING:
-    from biobgt.cohort import Cohort
-    from biobgt.measured import Measured
-    from biobgt.model.group_spread import GroupSpread
+    from biobgt.data.cohort import Cohort
+    from biobgt.model.pretrained import GroupSpread
+    from biobgt.results.measured import Measured
 
 ONE_MEMBER = "the one ensemble member that was not trained on that subject"
 GROUP_COLOURS: Mapping[str, str] = {

@@ -30,7 +30,7 @@ from biobgt.figures.model_figure import (
     whose_model,
 )
 from biobgt.figures.register import NoOptions
-from biobgt.model.baselines import BASELINES, kinds_of_baselines
+from biobgt.model.benchmark.linear import BASELINES, kinds_of_baselines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 TITLES: Mapping[str, str] = {"auc": "AUC", "accuracy": "Accuracy"}
 
@@ -70,7 +70,7 @@ class ResultsBeside(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the card's results."""
-        from biobgt.training.card_views import chance_level, paper_note, results_points
+        from biobgt.training.card_tables import chance_level, paper_note, results_points
 
         model = model_of(measured, cls)
         words, points = model_words(model), results_points(model.card)

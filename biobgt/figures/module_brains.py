@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
+from biobgt.base.wording import counted
 from biobgt.figures.brain import CORTEX, GLASS_BRAIN, IN_NONE, BrainDrawing, brain_caption, place_words
 from biobgt.figures.brain_nodes import Edges
 from biobgt.figures.figure import Figure, registered
@@ -16,19 +18,17 @@ from biobgt.figures.graph_words import coordinates_of
 from biobgt.figures.module_groups import ModuleComparisonOptions, compared_modules, group_words
 from biobgt.figures.modules import module_colours, module_words, named_modules
 from biobgt.figures.surface import BrainKind, brain_option, n_drawn, not_drawn_words, surface_labels_of
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.options import option
-from biobgt.wording import counted
+from biobgt.modules.measures import NamedModuleOptions
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.atlas import Atlas
+    from biobgt.data.atlas import Atlas
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
     from biobgt.modules.partition import Labels
+    from biobgt.results.measured import Measured
 
 EDGE_NUMBERS = tuple(range(0, 301, 10))
 _FARTHER = 1.3  # so that a whole brain fits on half a page
@@ -174,7 +174,7 @@ class ModuleBrain(BrainOfModules):
     @classmethod
     def of(cls, measured: "Measured", options: ModuleBrainOptions) -> Self:
         """Put the subject's modules at their places, with the strongest connections within them."""
-        from biobgt.modules.connections import strongest_within_modules
+        from biobgt.modules.partition import strongest_within_modules
 
         subject, partition = measured.subject, measured.modules(options).partition
         return cls(

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from biobgt.colours import PALE_GREY, VERMILION
-from biobgt.errors import InputError
+from biobgt.base.colours import PALE_GREY, VERMILION
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, note_at_top, vertical_line, whose
 from biobgt.figures.graph_words import NULL_GRAPHS_KEEP
 from biobgt.figures.modules import module_words
-from biobgt.modules.module_measures import MODULE_MEASURES, Q
-from biobgt.modules.module_options import NullGraphOptions
-from biobgt.wording import counted
+from biobgt.modules.measures import MODULE_MEASURES, NullGraphOptions, Q
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
-    from biobgt.modules.segregation import ModularityTest
+    from biobgt.modules.structure import ModularityTest
+    from biobgt.results.measured import Measured
 
 _NULL, _OWN = PALE_GREY, VERMILION
 _AXES = (MODULE_MEASURES[Q].short, "Null graphs")
@@ -55,7 +54,7 @@ class ModularityAgainstChance(Figure):
     @classmethod
     def of(cls, measured: "Measured", options: NullGraphOptions) -> Self:
         """Take the test, one null graph at a time."""
-        from biobgt.modules.segregation import pool_modularity_tests
+        from biobgt.modules.structure import pool_modularity_tests
 
         subject, seeds = measured.subject, options.null_seeds
         runs = counted(options.runs, "Louvain run")

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.atlas import LABELLINGS, PAPER_MODULES, named_labelling
-from biobgt.covariate_words import ANY_USUAL_COVARIATE
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.wording import ANY_USUAL_COVARIATE, counted, listed
+from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import Trace, layout, whose
 from biobgt.figures.module_groups import ModuleComparisonOptions, changed_modules, changed_words, group_words
 from biobgt.figures.modules import NO_COLOUR, module_colours, module_words, named_modules
-from biobgt.modules.module_measures import AMI, MODULE_MEASURES
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.wording import counted, listed
+from biobgt.modules.measures import AMI, MODULE_MEASURES, NamedModuleOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
-    from biobgt.modules.difference import ModuleDifference
-    from biobgt.modules.label_agreement import ModuleAgreement
+    from biobgt.modules.compare import ModuleDifference
+    from biobgt.modules.partition import ModuleAgreement
+    from biobgt.results.measured import Measured
 
 FLOW_OPACITY = 0.45
 _TOP, _BOTTOM = 84, 16  # px
@@ -133,7 +131,7 @@ class ModuleFlow(Flow):
     @classmethod
     def of(cls, measured: "Measured", options: NamedModuleOptions) -> Self:
         """Compare the subject's modules with the labels that name them."""
-        from biobgt.modules.naming import match_labels
+        from biobgt.modules.partition import match_labels
 
         subject, atlas = measured.subject, measured.atlas
         partition = measured.modules(options).partition

@@ -7,16 +7,16 @@ have the same in the methods of :func:`group_words`.
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
+from biobgt.data.cohort import counted_people
 from biobgt.figures.modules import module_words
-from biobgt.groups.comparison_options import TwoGroups
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.people import counted_people
-from biobgt.wording import counted
+from biobgt.groups.compare import TwoGroups
+from biobgt.modules.measures import NamedModuleOptions
 
 if TYPE_CHECKING:
-    from biobgt.measured import Measured
-    from biobgt.modules.difference import ModuleDifference
+    from biobgt.modules.compare import ModuleDifference
+    from biobgt.results.measured import Measured
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,6 @@ def _permutations(found: "ModuleDifference") -> str:
 
 def _not_ruled_out(measured: "Measured", options: ModuleComparisonOptions) -> str:
     from biobgt.groups.design import confounding_notes
-    from biobgt.modules.difference import UNADJUSTED
+    from biobgt.modules.compare import UNADJUSTED
 
     return " ".join((UNADJUSTED, *confounding_notes(measured.cohort, options.groups)))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.wording import counted
 from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale, heatmap_parts
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import block_brackets, layout, whose
 from biobgt.figures.modules import label_rows, module_colours, module_words, named_modules
 from biobgt.figures.region_order import RegionOrder, matrix_numbers, order_regions
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.wording import counted
+from biobgt.modules.measures import NamedModuleOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 NO_MODULE = "no module"
 _MOST_TWO_LINED = 8  # brackets; the names of more have one line

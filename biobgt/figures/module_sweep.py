@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Self
 
-from biobgt.atlas import LABELLINGS
-from biobgt.colours import BLUE, GREEN, INDIGO, LINE_GREY, ORANGE, PURPLE, SKY, VERMILION, WINE
+from biobgt.base.colours import BLUE, GREEN, INDIGO, LINE_GREY, ORANGE, PURPLE, SKY, VERMILION, WINE
+from biobgt.base.options import option
+from biobgt.base.wording import capitalised
+from biobgt.data.atlas import LABELLINGS
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import in_panel, layout, stacked_axes, vertical_line, whose
 from biobgt.figures.modules import module_words
-from biobgt.modules.module_measures import AMI, MODULE_MEASURES, N_MODULES, Q
-from biobgt.modules.module_options import RESOLUTIONS, ModuleOptions
-from biobgt.options import option
-from biobgt.wording import capitalised
+from biobgt.modules.measures import AMI, MODULE_MEASURES, N_MODULES, RESOLUTIONS, ModuleOptions, Q
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 MARK_COLOUR = LINE_GREY
 _COUNT, _QUALITY, _STABLE = BLUE, VERMILION, GREEN

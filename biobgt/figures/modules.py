@@ -6,17 +6,17 @@ A module has one colour in all figures, that of its number, so that groups whose
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from biobgt.atlas import PAPER_MODULES
-from biobgt.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.base.references import Citation
+from biobgt.data.atlas import PAPER_MODULES
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.region_order import RegionOrder
-from biobgt.modules.module_options import NEGATIVE_WEIGHTS, ModuleOptions
-from biobgt.references import Citation
+from biobgt.modules.measures import NEGATIVE_WEIGHTS, ModuleOptions
 
 if TYPE_CHECKING:  # some of it brings scikit-learn, which the start of the app does without
-    from biobgt.atlas import Atlas
-    from biobgt.measured import Measured
+    from biobgt.data.atlas import Atlas
     from biobgt.modules.partition import Labels
+    from biobgt.results.measured import Measured
 
 NO_COLOUR = PALE_GREY
 
@@ -43,7 +43,7 @@ def named_modules(atlas: "Atlas", labelling: str, partition: "Labels") -> dict[i
     partition : Partition, sequence of int or ndarray, shape (n_regions,)
         The module of each region.
     """
-    from biobgt.modules.naming import module_names
+    from biobgt.modules.partition import module_names
 
     return module_names(partition, networks_of(atlas, labelling))
 

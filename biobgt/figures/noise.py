@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Self
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.figures.curve import DASHES, Curve
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import Trace, layout
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 WARNED = "share with a warning"
 ADDED_NOISE, MEAN_PROBABILITY = "White noise added to z-scored series", "Mean probability"
@@ -32,9 +32,9 @@ class NoiseResponse(ModelFigure):
     ----------
     points : DataFrame
         ``noise``, ``group``, ``probability`` and ``warned``, of
-        :func:`biobgt.training.robustness_views.noise_points`.
+        :func:`biobgt.training.card_tables.noise_points`.
     words : str
-        Of :func:`biobgt.training.robustness_views.noise_words`.
+        Of :func:`biobgt.training.card_tables.noise_words`.
     """
 
     key = "noise_response"
@@ -47,7 +47,7 @@ class NoiseResponse(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the card's answers to noise, where they were measured."""
-        from biobgt.training.robustness_views import noise_points, noise_words
+        from biobgt.training.card_tables import noise_points, noise_words
 
         model = model_of(measured, cls)
         points = noise_points(model.card)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from biobgt.colours import INDIGO, MAGENTA, MODULE_COLOURS, OLIVE, WINE
-from biobgt.errors import InputError
-from biobgt.options import Options, option
+from biobgt.base.colours import INDIGO, MAGENTA, MODULE_COLOURS, OLIVE, WINE
+from biobgt.base.errors import InputError
+from biobgt.base.options import Options, option
 
 FileFormat = Literal["svg", "pdf", "png", "tiff"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)

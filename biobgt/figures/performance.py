@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 CHANCE, AS_CLAIMED, OBSERVED = "chance", "as claimed", "observed, 95 % interval"
 FALSE_POSITIVES, TRUE_POSITIVES = "1 − specificity", "Sensitivity"
@@ -60,7 +60,7 @@ class RocCurves(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the probabilities out of fold."""
-        from biobgt.training.card_views import group_curves
+        from biobgt.training.card_tables import group_curves
 
         model = model_of(measured, cls)
         groups = model.groups
@@ -101,7 +101,7 @@ class RocCurves(ModelFigure):
         """Draw it for the screen."""
         import plotly.graph_objects as go
 
-        from biobgt.colours import MODULE_COLOURS
+        from biobgt.base.colours import MODULE_COLOURS
 
         drawn = [
             {
@@ -200,7 +200,7 @@ class Reliability(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the probabilities out of fold."""
-        from biobgt.training.card_views import claimed_event
+        from biobgt.training.card_tables import claimed_event
         from biobgt.training.metrics import reliability_curve
 
         model = model_of(measured, cls)
@@ -232,7 +232,7 @@ class Reliability(ModelFigure):
     @property
     def what(self) -> str:
         """What is observed against what is claimed, for captions."""
-        from biobgt.training.card_views import MOST_PROBABLE
+        from biobgt.training.card_tables import MOST_PROBABLE
 
         if self.event == MOST_PROBABLE:
             return "how often the most probable group was the true one, against its probability"

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from biobgt.base.options import Options, Registry
 from biobgt.figures.drawing import Drawing
-from biobgt.options import Options
-from biobgt.registry import Registry
 
 if TYPE_CHECKING:
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from typing import Any
 
 import pandas as pd
 
+from biobgt.base.wording import percent, signed
 from biobgt.figures.frame import whose
-from biobgt.hubs.hub_options import DEFAULT_SHARE
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE
-from biobgt.study_reliability import StudyReliability
-from biobgt.wording import percent, signed
+from biobgt.hubs.options import DEFAULT_SHARE
+from biobgt.hubs.reliability import StudyReliability
 
 
 def measure_reliability(measure: str, study: StudyReliability) -> str:
@@ -30,7 +30,7 @@ def reliability_rows(study: StudyReliability, own: pd.DataFrame | None) -> pd.Da
     ----------
     study : StudyReliability
     own : DataFrame, optional
-        Of :func:`biobgt.hubs.split_half.compare_halves`.
+        Of :func:`biobgt.hubs.reliability.compare_halves`.
     """
     columns: dict[str, Any] = {"Measure": [about.title for about in HUB_MEASURES.values()]}
     if study.table is not None:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from biobgt.colours import LINE_GREY, MODULE_COLOURS
+from biobgt.base.colours import LINE_GREY, MODULE_COLOURS
 from biobgt.figures.brain_nodes import SYMBOLS
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import horizontal_line, layout, note_at_right, whose
 from biobgt.figures.modules import module_colours, module_words, named_modules
-from biobgt.modules.module_measures import PARTICIPATION, REGION_MEASURES, WITHIN_Z
-from biobgt.modules.module_options import HUB_Z, NamedModuleOptions
+from biobgt.modules.measures import HUB_Z, PARTICIPATION, REGION_MEASURES, WITHIN_Z, NamedModuleOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 HUB_LINE = LINE_GREY
 HUBS_ABOVE = "hubs above"

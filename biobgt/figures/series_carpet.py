@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.figures.connectivity_heatmap import colour_bar
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import block_lines, block_ticks, layout, whose
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
 

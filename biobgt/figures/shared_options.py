@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from biobgt.atlas import LABELLINGS
+from biobgt.base.options import Options, option
+from biobgt.data.atlas import LABELLINGS
 from biobgt.figures.graph_words import ATLAS_ORDER
-from biobgt.hubs.hub_options import GAMMAS
-from biobgt.options import Options, option
+from biobgt.hubs.options import GAMMAS
 
 if TYPE_CHECKING:
-    from biobgt.cohort import Cohort
+    from biobgt.data.cohort import Cohort
 
 AS_IN_ATLAS: Mapping[str, str] = {ATLAS_ORDER: "Atlas order"}
 
@@ -37,7 +37,7 @@ def order_option(
         Titles of the orders that do not follow a labelling; pages offer them behind the labellings.
     help, link : str
         As of any option.
-    **about : further attributes of :class:`biobgt.options.Option`
+    **about : further attributes of :class:`biobgt.base.options.Option`
     """
 
     def orders(cohort: "Cohort") -> tuple[str, ...]:

@@ -1,18 +1,18 @@
 """Whether one subject's graph is a small world: its clustering and path length beside those of null graphs.
 
-Both indices, σ and ω, are those of :mod:`biobgt.modules.small_world`.
+Both indices, σ and ω, are those of :mod:`biobgt.modules.structure`.
 """
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from biobgt.base.wording import counted, signed
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import layout, whose
 from biobgt.figures.graph_words import graph_citations, graph_methods
 from biobgt.figures.hub_words import HUB_COLOUR
 from biobgt.figures.modules import NO_COLOUR
-from biobgt.modules.module_options import NEGATIVE_WEIGHTS, SmallWorldOptions
-from biobgt.wording import counted, signed
+from biobgt.modules.measures import NEGATIVE_WEIGHTS, SmallWorldOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PaperFigure
 
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
-    from biobgt.modules.small_world import SmallWorld
+    from biobgt.modules.structure import SmallWorld
+    from biobgt.results.measured import Measured
 
 CLUSTERING, LENGTH, SIGMA, OMEGA = "clustering C", "path length L", "small-world σ", "small-world ω"
 OWN, RANDOM, LATTICES = "this subject", "random graphs", "lattices"
@@ -51,7 +51,7 @@ class SmallWorldness(Figure):
     @classmethod
     def of(cls, measured: "Measured", options: SmallWorldOptions) -> Self:
         """Compare with one random graph and one lattice at a time."""
-        from biobgt.modules.small_world import pool_small_worlds
+        from biobgt.modules.structure import pool_small_worlds
 
         subject, settings, seeds = measured.subject, measured.settings, options.null_seeds
         sentence = (

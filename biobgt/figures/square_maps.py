@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from biobgt.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.figures.frame import Axes, axis_suffix, block_brackets, block_lines, block_ticks, side_by_side_axes
 from biobgt.figures.modules import label_rows
 from biobgt.figures.region_order import UNLABELLED, RegionOrder

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
+from biobgt.base.options import option
+from biobgt.base.wording import NOT_A_DIAGNOSIS, signed
 from biobgt.figures.attention_options import AttentionOptions
 from biobgt.figures.attention_words import BEYOND, connectivity_words
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import whose
 from biobgt.figures.maps_beside import MapsBeside, Matrix, beside_group
 from biobgt.figures.model_figure import AskedModelOptions, asked_model, known_group, subject_words
-from biobgt.model.attention_views import (
+from biobgt.model.attention import (
     BesideConnectivity,
     beside_connectivity,
     colour_limits,
@@ -18,13 +20,11 @@ from biobgt.model.attention_views import (
     map_correlation,
     select_attention,
 )
-from biobgt.options import option
-from biobgt.wording import NOT_A_DIAGNOSIS, signed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
+from biobgt.base.wording import NOT_A_DIAGNOSIS, percent
 from biobgt.figures.curve import DASHES, Curve
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import LEGEND, Trace, layout, note_at_top, vertical_line
@@ -21,17 +23,15 @@ from biobgt.figures.model_figure import (
     known_group,
     subject_words,
 )
-from biobgt.options import option
-from biobgt.wording import NOT_A_DIAGNOSIS, percent
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.cohort import Cohort
+    from biobgt.data.cohort import Cohort
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.measured import Measured
+    from biobgt.results.measured import Measured
 
 MARKED_COLOUR = "#D0021B"
 SHARE = "Share of each group"
@@ -154,7 +154,7 @@ class SubjectProbability(Figure):
     @property
     def caption(self) -> str:
         """Where the subject lies among those left out of a member's training."""
-        from biobgt.training.card_views import share_below
+        from biobgt.training.card_tables import share_below
 
         groups = list(self.probabilities)
         trained = ", with simulated patients" if self.model_simulated else ""

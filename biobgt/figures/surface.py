@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.atlas import BUNDLED
-from biobgt.colours import PALE_GREY
-from biobgt.errors import InputError
+from biobgt.base.colours import PALE_GREY
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
+from biobgt.base.wording import counted
+from biobgt.data.atlas import BUNDLED
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
     LAST_COLOUR,
@@ -29,11 +31,9 @@ from biobgt.figures.brain_nodes import (
 )
 from biobgt.figures.frame import Trace, bar_above
 from biobgt.figures.gaps import GAP_COLOUR
-from biobgt.options import option
-from biobgt.wording import counted
 
 if TYPE_CHECKING:
-    from biobgt.atlas import Atlas
+    from biobgt.data.atlas import Atlas
     from biobgt.figures.brain import BrainDrawing
 
 BrainKind = Literal["nodes", "inflated", "pial"]

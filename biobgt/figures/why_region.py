@@ -1,6 +1,6 @@
 """Why this region? What node entanglement compares for one region: its surroundings, the spectra, and the entropies.
 
-Each figure draws a part of one :class:`biobgt.hubs.region_story.RegionStory`, and :func:`story_sentences` tells it.
+Each figure draws a part of one :class:`biobgt.hubs.table.RegionStory`, and :func:`story_sentences` tells it.
 """
 
 import math
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biobgt.base.options import option
+from biobgt.base.wording import counted, whose
+from biobgt.data.graph import ESTIMATED, KINDS
 from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Bars, Curve, Drawing, Panel, Rule, Surroundings
 from biobgt.figures.graph_words import region_number
 from biobgt.figures.hub_words import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, hub_words
 from biobgt.figures.register import figure
 from biobgt.figures.shared_options import gammas_option, region_option
-from biobgt.graph import ESTIMATED, KINDS
-from biobgt.hubs.hub_options import GAMMAS, HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE
-from biobgt.options import option
-from biobgt.wording import counted, whose
+from biobgt.hubs.options import GAMMAS, HubOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.graph import ConnectivityKind
-    from biobgt.hubs.region_story import RegionStory
-    from biobgt.measured import Measured
+    from biobgt.data.graph import ConnectivityKind
+    from biobgt.hubs.table import RegionStory
+    from biobgt.results.measured import Measured
 
 MOST_DRAWN = 16  # neighbours: more names than these would lie on one another
 BEFORE_COLOUR = HUB_MEASURES[NE].colour

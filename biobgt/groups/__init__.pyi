@@ -1,6 +1,6 @@
-from .attention_tests import AttentionComparison, compare_attention
-from .comparison import GroupComparison, compare_groups
-from .covariates import Covariates, covariates_of
+from .attention import AttentionComparison, compare_attention
+from .compare import GroupComparison, compare_groups
+from .design import Covariates, covariates_of
 
 __all__ = [
     "AttentionComparison",

@@ -1,15 +1,20 @@
 from .agreement import AGREEMENT_MEASURES, rank_agreement
-from .centrality import betweenness, closeness, degree, eigenvector, fc_strength
-from .efficiency import local_efficiency, node_efficiency
-from .entanglement import entanglement_sweep, node_entanglement
-from .entropy import mean_field_entropy, spectral_entropy
-from .hub_options import GAMMAS, HubOptions, HubRule
+from .classical import betweenness, closeness, degree, eigenvector, fc_strength, local_efficiency, node_efficiency
+from .entanglement import (
+    Spectra,
+    control_spectra,
+    default_betas,
+    entanglement_sweep,
+    gamma_unit,
+    mean_field_entropy,
+    node_entanglement,
+    spectral_entropy,
+    vertex_entanglement,
+)
+from .evidence import summarise_plausibility
 from .measures import HUB_MEASURES, HubMeasure
-from .perturbation import PERTURBATIONS, Perturbation
-from .plausibility_summary import summarise_plausibility
-from .spectra import Spectra, control_spectra, gamma_unit
+from .options import GAMMAS, PERTURBATIONS, HubOptions, HubRule, Perturbation
 from .table import SubjectHubs, hub_table, measure_hubs
-from .vertex import default_betas, vertex_entanglement
 
 __all__ = [
     "AGREEMENT_MEASURES",

@@ -1,19 +1,614 @@
-"""Node entanglement (NE): how much the spectral entropy changes when one region is perturbed.
+"""Node entanglement (NE): how much the spectral entropy changes when one region is perturbed."""
 
-NE(i) = |S(G_i) − S(G)| in bits (Definition 1), with G_i the graph after a perturbation of region i and S the
-entropy of Eq. 5. Whether NE agrees with other hub measures depends on γ: see docs/plausibility.md.
-"""
-
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from biobgt.graph import Graph, check_choice
-from biobgt.hubs.hub_options import DEFAULT_GAMMA
-from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
-from biobgt.hubs.perturbed_graphs import perturbed_graphs
-from biobgt.hubs.spectra import Gammas, SpectrumMethod, control_spectra
+from biobgt.base.errors import InputError
+from biobgt.data.graph import Graph, check_choice
+from biobgt.hubs.classical import hub_weights
+from biobgt.hubs.options import (
+    DEFAULT_GAMMA,
+    DEFAULT_PERTURBATION,
+    GAMMAS,
+    Perturbation,
+    changed_regions,
+    laplacian_changes,
+    neighbourhoods,
+)
+from biobgt.hubs.resolvents import resolvents_are_cheaper, trace_changes
+
+# Spectral entropy of a graph: how evenly information spreads over its diffusion modes.
+#
+# The density matrix is ρ = exp(−γL)/Z with L the Laplacian and Z = Tr exp(−γL) (Proposition 1), and the entropy S =
+# −Tr ρ log₂ ρ (Eq. 5). Both depend on the eigenvalues of L only, so everything here takes spectra.
+
+
+_LOG2 = float(np.log(2))
+# exp(−750) is zero in double precision: beyond it a mode carries nothing, and γλ itself could overflow.
+_DEAD_MODE = 750.0
+_LONG_GRID = 32
+
+
+def laplacian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Graph Laplacian: strengths on the diagonal, minus the weights off it.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+    """
+    matrix = -weights
+    np.fill_diagonal(matrix, weights.sum(axis=1))
+    return matrix
+
+
+def clean_eigenvalues(eigenvalues: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set to exactly zero what a solver cannot tell from zero.
+
+    A Laplacian has one zero eigenvalue for each connected component. Rounding leaves dust of either sign,
+    which a large γ would blow up, and which would be counted wrongly as components.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (..., n)
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+    """
+    n = eigenvalues.shape[-1]
+    dust = n * np.finfo(np.float64).eps * eigenvalues.max(axis=-1, keepdims=True)
+    return np.where(eigenvalues <= dust, 0.0, eigenvalues)
+
+
+def spectral_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) -> NDArray[np.float64]:
+    """Von Neumann entropy of the density matrix (Eq. 5), in bits.
+
+    Written as S = log₂ Z + γ⟨λ⟩/ln 2. The smallest eigenvalue of a Laplacian is 0, so exp(−γλ) lies in
+    [0, 1] and Z in [1, n]: this is the log-sum-exp already shifted by its largest term, and no γ overflows.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (..., n)
+        Laplacian spectra, nonnegative.
+    absolute_gamma : float
+        Diffusion time, not in units of 1/mean(λ); 0 gives log₂ n, infinity log₂ of the number of components.
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    decay, propagator = _propagator(eigenvalues, absolute_gamma)
+    partition = propagator.sum(axis=-1)
+    energy = np.einsum("...j,...j->...", decay, propagator) / partition
+    return (np.log(partition) + energy) / _LOG2
+
+
+def entropy_curve(eigenvalues: NDArray[np.float64], gammas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spectral entropy of several graphs at several γ.
+
+    On a long, evenly spaced grid exp(−(a+b)λ) = exp(−aλ)·exp(−bλ) leaves about √n_gammas exponentials to
+    compute for each eigenvalue instead of n_gammas; a matrix product does the rest.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (n_graphs, n)
+    gammas : ndarray, shape (n_gammas,)
+
+    Returns
+    -------
+    ndarray, shape (n_gammas, n_graphs)
+    """
+    steps = np.diff(gammas)
+    if len(gammas) < _LONG_GRID or not np.allclose(steps, steps[0], rtol=1e-9, atol=0):
+        return np.stack([spectral_entropy(eigenvalues, gamma) for gamma in gammas])
+    n_fine = round(np.sqrt(len(gammas)))
+    fine = steps[0] * np.arange(n_fine)[:, None]
+    coarse = gammas[::n_fine, None]
+    partition = np.empty((len(eigenvalues), len(coarse) * n_fine))
+    energy = np.empty_like(partition)
+    with np.errstate(over="ignore"):
+        for i, spectrum in enumerate(eigenvalues):
+            slow, fast = np.exp(-coarse * spectrum), np.exp(-fine * spectrum)
+            partition[i] = (slow @ fast.T).ravel()
+            energy[i] = ((slow * spectrum) @ fast.T).ravel()
+    partition, energy = partition[:, : len(gammas)], energy[:, : len(gammas)]
+    return ((np.log(partition) + gammas * energy / partition) / _LOG2).T
+
+
+def mean_field_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) -> NDArray[np.float64]:
+    """Entropy in the paper's mean-field approximation (proof of Theorem 1), in bits.
+
+    S ≈ 2mγn²/(ln 2 (n−α)²) · (1 − α/Z) + log₂ Z, with 2m the trace of the Laplacian (twice the total weight)
+    and α the number of components. The difference of two such entropies with the same m and α is Eq. 6 with
+    the factor α that the last step of its proof drops: the bracket is α·ΔZ/(Z·Z_i).
+
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (..., n)
+    absolute_gamma : float
+        Diffusion time, not in units of 1/mean(λ).
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Notes
+    -----
+    The approximation orders regions, it does not measure them. Its first term sums n equal products of two
+    means that are each taken over n−α modes and is then multiplied by n once more, so it is n²/(n−α) times
+    what n−α modes would carry: at large γ it exceeds log₂ n, which no entropy can. This factor is the same
+    for all regions and is kept as the theorem has it.
+    """
+    n = eigenvalues.shape[-1]
+    partition = _propagator(eigenvalues, absolute_gamma)[1].sum(axis=-1)
+    components = (eigenvalues == 0).sum(axis=-1)
+    # Without any edge α = n: there is no mode to average over and the trace is zero.
+    spread = np.maximum(n - components, 1)
+    energy = absolute_gamma * eigenvalues.sum(axis=-1) * n**2 / spread**2 * (1 - components / partition)
+    return (energy + np.log(partition)) / _LOG2
+
+
+def check_gammas(gammas: float | Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return γ values as a vector, or say which one is not a diffusion time."""
+    values = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"γ must be a number or a list of numbers, not an array of shape {values.shape}.")
+    wrong = values[~(np.isfinite(values) & (values >= 0))]
+    if len(wrong):
+        raise InputError(f"γ is a diffusion time and must be finite and 0 or more, not {wrong[0]}.")
+    return values
+
+
+def _propagator(eigenvalues: NDArray[np.float64], gamma: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return γλ (cut off where a mode is dead) and exp(−γλ)."""
+    with np.errstate(over="ignore"):
+        decay = np.minimum(gamma * eigenvalues, _DEAD_MODE)
+    return decay, np.exp(-decay)
+
+
+# First-order eigenvalues of every perturbed Laplacian: λ_j + v_jᵀ ΔL v_j.
+#
+# One eigendecomposition of the original graph serves all regions (Huang et al. 2024). The quadratic forms are written
+# as matrix products over all regions and eigenvectors together.
+
+
+# Eigenvalues closer than this share of the largest are one eigenvalue: their vectors are not told apart.
+_SAME_EIGENVALUE = 1e-10
+# Below this share of connected pairs, as among citing papers, a product over connections is much the faster one.
+_SPARSE = 0.01
+
+
+def first_order_spectra(
+    weights: NDArray[np.float64], perturbation: Perturbation
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the original eigenvalues and, to first order, those after the perturbation of each region.
+
+    Where an eigenvalue is repeated its eigenvectors are an arbitrary basis, and the first order is given by the
+    eigenvalues of VᵀΔLV on the eigenspace; so the result does not depend on the order of the regions.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    perturbation : {"control", "remove"}
+
+    Returns
+    -------
+    original : ndarray, shape (n,)
+    perturbed : ndarray, shape (n, n)
+        Row i for region i, in the order of the original eigenvalues.
+    """
+    original, vectors = np.linalg.eigh(laplacian(weights))
+    shift = (_control_shift if perturbation == "control" else _remove_shift)(weights, vectors)
+    repeated = _repeated_eigenvalues(original)
+    if repeated:
+        for i, members, change in laplacian_changes(weights, perturbation):
+            for block in repeated:
+                shift[i, block] = _shift_of_repeated(vectors[members, block], change)
+    return original, original + shift
+
+
+def _control_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """v_jᵀ ΔL_i v_j for all regions i and eigenvectors j, where i's neighbourhood S becomes a clique.
+
+    With m = |S| and p the weight of each pair, the clique gives p(m·Σ_S v² − (Σ_S v)²), and what was there
+    before takes away Σ_S d v² − v_SᵀWv_S, d being the strengths within S.
+    """
+    member = (weights > 0).astype(np.float64)
+    np.fill_diagonal(member, 1)
+    size = member.sum(axis=1, keepdims=True)
+    near = _multiplier(member)
+    strength_inside = member * (near @ weights)
+    # An isolated region has no pair; its strength is zero too.
+    pair = strength_inside.sum(axis=1, keepdims=True) / np.maximum(size * (size - 1), 1)
+    squares = vectors**2
+    clique = pair * (size * (near @ squares) - (near @ vectors) ** 2)
+    strengths = _multiplier(strength_inside) @ squares
+    shift: NDArray[np.float64] = clique - strengths + _form_inside(weights, vectors, member)
+    shift[size[:, 0] <= 2] = 0  # a neighbourhood of one edge is a clique already: keep rounding out of it
+    return shift
+
+
+def _form_inside(
+    weights: NDArray[np.float64], vectors: NDArray[np.float64], member: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """v_jᵀWv_j with W and v_j restricted to each neighbourhood.
+
+    Where a neighbourhood holds more than half of the regions the form is taken on all of them and the outside
+    is subtracted: vᵀWv − 2v_RᵀWv + v_RᵀWv_R.
+    """
+    products = vectors * (_multiplier(weights) @ vectors)
+    large = member.mean(axis=1) > 0.5
+    forms = np.zeros_like(weights)
+    forms[large] = products.sum(axis=0) - 2 * (1 - member[large]) @ products
+    for i, is_large in enumerate(large):
+        few = np.flatnonzero(member[i] == (0 if is_large else 1))
+        local = vectors[few]
+        forms[i] += np.einsum("aj,aj->j", local, weights[np.ix_(few, few)] @ local)
+    return forms
+
+
+def _remove_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """−Σ_b w_ib (v_i − v_b)² for all regions i and eigenvectors j."""
+    strength, near = weights.sum(axis=1, keepdims=True), _multiplier(weights)
+    shift: NDArray[np.float64] = 2 * vectors * (near @ vectors) - strength * vectors**2 - near @ vectors**2
+    return shift
+
+
+def _multiplier(matrix: NDArray[np.float64]) -> "NDArray[np.float64] | csr_array":
+    """The matrix as it multiplies fastest: by its few entries, or as it is."""
+    return csr_array(matrix) if np.count_nonzero(matrix) < _SPARSE * matrix.size else matrix
+
+
+def _shift_of_repeated(vectors: NDArray[np.float64], change: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Eigenvalues of VᵀΔLV, shape (k,), for the k eigenvectors of a repeated eigenvalue.
+
+    ΔL is zero outside of m regions. Where these are fewer than the eigenvectors, Vᵀ = QR gives the m eigenvalues of
+    RΔLRᵀ, and the others are zero.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (m, k)
+        Rows of the m regions that change.
+    change : ndarray, shape (m, m)
+        ΔL there.
+    """
+    m, k = vectors.shape
+    if m >= k:
+        return np.asarray(np.linalg.eigvalsh(vectors.T @ change @ vectors), dtype=np.float64)
+    triangle = np.asarray(np.linalg.qr(vectors.T, mode="r"), dtype=np.float64)
+    return np.sort(np.append(np.linalg.eigvalsh(triangle @ change @ triangle.T), np.zeros(k - m)))
+
+
+def _repeated_eigenvalues(eigenvalues: NDArray[np.float64]) -> list[slice]:
+    """Runs of equal eigenvalues, without the zeros: on those no perturbation has any effect to first order."""
+    gap = _SAME_EIGENVALUE * eigenvalues[-1]
+    edges = np.flatnonzero(np.diff(eigenvalues) > gap) + 1
+    starts, stops = np.r_[0, edges], np.r_[edges, len(eigenvalues)]
+    return [
+        slice(start, stop)
+        for start, stop in zip(starts, stops, strict=True)
+        if stop - start > 1 and eigenvalues[start] > gap
+    ]
+
+
+# Laplacian spectra of a graph and of its perturbation at every region.
+#
+# The spectra do not depend on γ: they are computed once, and any diffusion time is then cheap. They are all that node
+# entanglement needs, and they answer "why this region?": its spectrum and entropy before and after.
+
+
+SpectrumMethod = Literal["exact", "first-order"]
+Gammas = float | Sequence[float] | NDArray[np.float64]
+
+# Two entropies of some bits each are equal when they differ by less; otherwise rounding would rank regions.
+_BITS_OF_EIGENVALUES = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Spectra:
+    """Laplacian eigenvalues of a graph and of its perturbation at every region.
+
+    Attributes
+    ----------
+    original : ndarray, shape (n,)
+        Ascending, with an exact zero for each connected component.
+    perturbed : ndarray, shape (n, n)
+        Row i: the graph after the perturbation of region i. Ascending, or to first order in the order of the
+        original eigenvalues they come from.
+    perturbation : {"control", "remove"}
+    method : {"exact", "first-order"}
+    """
+
+    original: NDArray[np.float64]
+    perturbed: NDArray[np.float64]
+    perturbation: Perturbation
+    method: SpectrumMethod
+
+    @property
+    def gamma_unit(self) -> float:
+        """The natural unit of γ, 1/mean(λ); 1 for a graph without edges, where γ changes nothing."""
+        mean = float(self.original.mean())
+        return 1 / mean if mean > 0 else 1.0
+
+    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> NDArray[np.float64]:
+        """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
+        return entropy_curve(self.original[None], diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit))[:, 0]
+
+    def entropy_change(
+        self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None, mean_field: bool = False
+    ) -> NDArray[np.float64]:
+        """ΔS = S(G_i) − S(G) in bits, with its sign.
+
+        Parameters
+        ----------
+        gammas : float or sequence of float, length n_gammas
+            In units of 1/mean(λ).
+        absolute_gammas : float or sequence of float, length n_gammas, optional
+            The same as absolute numbers, in place of ``gammas``.
+        mean_field : bool
+            Take both entropies in the mean-field approximation of Theorem 1.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n)
+        """
+        times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+        graphs = np.vstack([self.original, self.perturbed])
+        if mean_field:
+            entropy = np.stack([mean_field_entropy(graphs, gamma) for gamma in times])
+        else:
+            entropy = entropy_curve(graphs, times)
+        change = entropy[:, 1:] - entropy[:, :1]
+        change[np.abs(change) < _BITS_OF_EIGENVALUES] = 0
+        return change
+
+    def spectrum_after(self, region: int) -> NDArray[np.float64]:
+        """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
+        return np.sort(self.perturbed[region])
+
+    def knows(self, gammas: Gammas) -> bool:
+        """Whether nothing is left to measure at these γ: eigenvalues serve any."""
+        return True
+
+
+def diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> NDArray[np.float64]:
+    """Return absolute γ, shape (n_gammas,), or say which is none.
+
+    Parameters
+    ----------
+    gammas : float or sequence of float, length n_gammas
+        In units of 1/mean(λ).
+    absolute_gammas : float or sequence of float, length n_gammas, or None
+        The same as absolute numbers, in place of ``gammas``.
+    unit : float
+        1/mean(λ).
+    """
+    return check_gammas(gammas) * unit if absolute_gammas is None else check_gammas(absolute_gammas)
+
+
+def gamma_unit(adjacency: Graph) -> float:
+    """Return the natural unit of γ without any spectrum: the mean eigenvalue is the mean strength."""
+    strength = float(hub_weights(adjacency).sum(axis=0).mean())
+    return 1 / strength if strength > 0 else 1.0
+
+
+def control_spectra(
+    adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION, method: SpectrumMethod = "exact"
+) -> Spectra:
+    """Compute the spectra behind node entanglement: the graph's own, and one for each perturbed region.
+
+    Parameters
+    ----------
+    adjacency : ndarray, shape (n, n), or BrainGraph
+    perturbation : {"control", "remove"}
+    method : {"exact", "first-order"}
+        Eigenvalues of every perturbed Laplacian, or first-order perturbation of the original ones.
+
+    Returns
+    -------
+    Spectra
+    """
+    weights = hub_weights(adjacency)
+    check_choice("perturbation", perturbation, get_args(Perturbation))
+    check_choice("method", method, get_args(SpectrumMethod))
+    if method == "exact":
+        original, perturbed = _exact_spectra(weights, perturbation)
+    else:
+        original, perturbed = first_order_spectra(weights, perturbation)
+    return Spectra(clean_eigenvalues(original), clean_eigenvalues(perturbed), perturbation, method)
+
+
+def perturbed_spectrum(weights: NDArray[np.float64], region: int, perturbation: Perturbation) -> NDArray[np.float64]:
+    """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending and with exact zeros.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    region : int
+        Counted from 0.
+    perturbation : {"control", "remove"}
+    """
+    matrix = laplacian(weights)
+    for batch in neighbourhoods(weights, np.intersect1d(changed_regions(weights, perturbation), [region])):
+        members = batch.members[0]
+        matrix[np.ix_(members, members)] += batch.changes(weights, perturbation)[0]
+    return clean_eigenvalues(np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64))
+
+
+def _exact_spectra(
+    weights: NDArray[np.float64], perturbation: Perturbation
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    matrix = laplacian(weights)
+    original = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
+    perturbed = np.tile(original, (len(weights), 1))
+    for i, members, change in laplacian_changes(weights, perturbation):
+        altered = matrix.copy()
+        altered[np.ix_(members, members)] += change
+        perturbed[i] = np.linalg.eigvalsh(altered)
+    return original, perturbed
+
+
+# Exact entropies of a graph and of its perturbation at every region, by the cheaper of two ways.
+#
+# By eigenvalues (:class:`biobgt.hubs.entanglement.Spectra`): one eigenvalue problem for each region, then any
+# diffusion time. By resolvents (:class:`Resolvents`): one eigenvalue problem in all, then a little for each diffusion
+# time. Both give the same entropies to 1e-10 bits; :func:`biobgt.hubs.resolvents.resolvents_are_cheaper` says which is
+# taken.
+
+
+Values = NDArray[np.float64]
+
+# γλ up to which resolvents are exact: beyond it rounding of a zero eigenvalue counts, which eigenvalues are cleaned of.
+_LARGEST_DECAY = 1e4
+# Two entropies that differ by less are equal; otherwise rounding would rank regions.
+_BITS_OF_ENTROPY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Resolvents:
+    """A graph whose perturbed entropies are taken from its resolvents, and are remembered.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n, n)
+    original : ndarray, shape (n,)
+        Laplacian eigenvalues, ascending, with an exact zero for each connected component.
+    vectors : ndarray, shape (n, n)
+        Their eigenvectors, in columns.
+    perturbation : {"control", "remove"}
+    """
+
+    weights: Values
+    original: Values
+    vectors: Values
+    perturbation: Perturbation
+    _known: dict[float, Values] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION) -> "Resolvents":
+        """Take the one eigendecomposition that is needed.
+
+        Parameters
+        ----------
+        adjacency : ndarray, shape (n, n), or BrainGraph
+        perturbation : {"control", "remove"}
+        """
+        check_choice("perturbation", perturbation, get_args(Perturbation))
+        weights = hub_weights(adjacency)
+        eigenvalues, vectors = np.linalg.eigh(laplacian(weights))
+        return cls(weights, clean_eigenvalues(eigenvalues), vectors, perturbation)
+
+    @cached_property
+    def gamma_unit(self) -> float:
+        """The natural unit of γ, 1/mean(λ)."""
+        return gamma_unit(self.weights)
+
+    def spectrum_after(self, region: int) -> Values:
+        """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
+        return perturbed_spectrum(self.weights, region, self.perturbation)
+
+    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> Values:
+        """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
+        times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+        return np.array([spectral_entropy(self.original, time) for time in times])
+
+    def entropy_change(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> Values:
+        """ΔS = S(G_i) − S(G) in bits, with its sign.
+
+        Parameters
+        ----------
+        gammas : float or sequence of float, length n_gammas
+            In units of 1/mean(λ).
+        absolute_gammas : float or sequence of float, length n_gammas, optional
+            The same as absolute numbers, in place of ``gammas``.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n)
+        """
+        times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+        self._measure(np.unique([time for time in times if time not in self._known]))
+        return np.stack([self._known[time] for time in times])
+
+    def knows(self, gammas: Gammas) -> bool:
+        """Whether nothing is left to measure at these γ, in units of 1/mean(λ)."""
+        return all(time in self._known for time in diffusion_times(gammas, None, unit=self.gamma_unit))
+
+    def _measure(self, times: Values) -> None:
+        with np.errstate(over="ignore"):
+            long = times * self.original[-1] > _LARGEST_DECAY
+        if long.any():
+            self._known.update(zip(times[long], self._spectra.entropy_change(absolute_gammas=times[long]), strict=True))
+        short = times[~long & (times > 0)]
+        if len(short):
+            self._known.update(zip(short, self._changes(short), strict=True))
+        if (times == 0).any():
+            self._known[0.0] = np.zeros(len(self.weights))
+
+    def _changes(self, times: Values) -> Values:
+        found = trace_changes(self.weights, self.original, self.vectors, times, perturbation=self.perturbation)
+        decay = times[:, None] * self.original
+        partition = np.exp(-decay).sum(axis=1, keepdims=True)
+        energy = (decay * np.exp(-decay)).sum(axis=1, keepdims=True)
+        after = (energy + found.energy) / (partition + found.partition)
+        change: Values = (np.log1p(found.partition / partition) + after - energy / partition) / np.log(2)
+        change[np.abs(change) < _BITS_OF_ENTROPY] = 0
+        return change
+
+    @cached_property
+    def _spectra(self) -> Spectra:
+        return control_spectra(self.weights, perturbation=self.perturbation)
+
+
+PerturbedGraphs = Spectra | Resolvents
+ExactWay = Literal["cheaper", "eigenvalues", "resolvents"]
+
+
+def perturbed_graphs(
+    adjacency: Graph,
+    gammas: Gammas = GAMMAS,
+    *,
+    absolute_gammas: Gammas | None = None,
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
+    way: ExactWay = "cheaper",
+) -> PerturbedGraphs:
+    """Prepare the exact entropies of a graph and its perturbations.
+
+    Parameters
+    ----------
+    adjacency : ndarray, shape (n, n), or BrainGraph
+    gammas : float or sequence of float, length n_gammas
+        That will be asked for, in units of 1/mean(λ); any other can be asked for too.
+    absolute_gammas : float or sequence of float, length n_gammas, optional
+        The same as absolute numbers, in place of ``gammas``.
+    perturbation : {"control", "remove"}
+    way : {"cheaper", "eigenvalues", "resolvents"}
+        The values do not depend on it.
+    """
+    weights = hub_weights(adjacency)
+    times = diffusion_times(gammas, absolute_gammas, unit=gamma_unit(adjacency))
+    check_choice("way", way, get_args(ExactWay))
+    check_choice("perturbation", perturbation, get_args(Perturbation))
+    if way == "resolvents" or (way == "cheaper" and resolvents_are_cheaper(weights, times)):
+        return Resolvents.of(adjacency, perturbation=perturbation)
+    return control_spectra(adjacency, perturbation=perturbation)
+
+
+# Node entanglement (NE): how much the spectral entropy changes when one region is perturbed.
+#
+# NE(i) = |S(G_i) − S(G)| in bits (Definition 1), with G_i the graph after a perturbation of region i and S the entropy
+# of Eq. 5. Whether NE agrees with other hub measures depends on γ: see docs/plausibility.md.
+
 
 EntanglementMethod = Literal["exact", "first-order", "mean-field"]
 
@@ -42,7 +637,7 @@ def node_entanglement(
         k neighbours gets 2W/(k(k+1))). ``remove``: i loses its edges and stays as an isolated node.
     method : {"exact", "first-order", "mean-field"}
         The entropy of every perturbed graph, from its eigenvalues or from resolvents of the graph, whichever takes less
-        (:mod:`biobgt.hubs.perturbed_graphs`); first-order perturbation of the graph's eigenvalues; or Theorem 1 with
+        (:mod:`biobgt.hubs.entanglement`); first-order perturbation of the graph's eigenvalues; or Theorem 1 with
         its factor α put right (see :func:`biobgt.hubs.mean_field_entropy` for what it is worth).
     signed : bool
         Keep the sign of ΔS = S(G_i) − S(G).
@@ -97,3 +692,54 @@ def entanglement_sweep(
         spectra = control_spectra(adjacency, perturbation=perturbation, method=spectrum_method)
         change = spectra.entropy_change(gammas, absolute_gammas=absolute_gammas, mean_field=method == "mean-field")
     return change if signed else np.abs(change)
+
+
+# Vertex entanglement (VE) of Huang, Wang, Ren & Lü, Communications Physics 7:19 (2024).
+#
+# VE(i) = min over β of S(G_i) − S(G), with the control graph's eigenvalues to first order. It is the source of the
+# paper's node entanglement, and differs from it: VE keeps the sign, looks at all diffusion times and takes the lowest.
+# The key players are the regions with the *most negative* VE.
+
+
+_STEPS = 100
+
+
+def vertex_entanglement(adjacency: Graph, *, betas: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Vertex entanglement of every region, in bits; the most negative regions are the key players.
+
+    Parameters
+    ----------
+    adjacency : ndarray, shape (n, n), or BrainGraph
+        Symmetric, nonnegative, zero diagonal.
+    betas : ndarray, shape (n_betas,), optional
+        Diffusion times to take the minimum over; by default :func:`default_betas`.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        0 or less with the default β, which start at 0 where nothing differs.
+    """
+    spectra = control_spectra(adjacency, method="first-order")
+    if betas is None:
+        betas = default_betas(spectra.original)
+    lowest: NDArray[np.float64] = spectra.entropy_change(absolute_gammas=betas).min(axis=0)
+    return lowest
+
+
+def default_betas(eigenvalues: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Huang's grid: 100 values from 0 to 5/λ₊ and 100 from there to 10/λ₊, the shared one once.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (n,)
+        Laplacian spectrum with exact zeros; λ₊ is its smallest non-zero value.
+
+    Returns
+    -------
+    ndarray, shape (199,), or (1,) with the value 0 for a graph without edges
+    """
+    nonzero = eigenvalues[eigenvalues > 0]
+    if not len(nonzero):
+        return np.zeros(1)
+    middle = 5 / nonzero.min()
+    return np.concatenate([np.linspace(0, middle, _STEPS), np.linspace(middle, 2 * middle, _STEPS)[1:]])

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
-from biobgt.hubs.perturbation import PERTURBATIONS
-from biobgt.references import Citation
-from biobgt.registry import Registry, imported_later
-from biobgt.wording import capitalised
+from biobgt.base.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
+from biobgt.base.options import Registry, imported_later
+from biobgt.base.references import Citation
+from biobgt.base.wording import capitalised
+from biobgt.hubs.options import PERTURBATIONS
 
 if TYPE_CHECKING:
-    from biobgt.graph import BrainGraph, ConnectivityKind
+    from biobgt.data.graph import BrainGraph, ConnectivityKind
 
-Values = NDArray[np.float64] | NDArray[np.int64]
+RegionValues = NDArray[np.float64] | NDArray[np.int64]
 Needs = Literal["graph", "connectivity", "entropy change"]
 
 NE, NEFF, FC_STRENGTH = "node_entanglement", "node_efficiency", "fc_strength"
@@ -68,7 +68,7 @@ class HubMeasure:
     unit: str
     colour: str
     needs: Needs
-    compute: Callable[[Any], Values]
+    compute: Callable[[Any], RegionValues]
     definition: str
     citations: tuple[Citation, ...] = ()
     symbol: str = "circle"
@@ -120,7 +120,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "bits; lower is stronger",
         SKY,
         "graph",
-        imported_later("biobgt.hubs.vertex", "vertex_entanglement"),
+        imported_later("biobgt.hubs.entanglement", "vertex_entanglement"),
         "Vertex entanglement (VE) is the lowest change of spectral entropy over all diffusion times, to first order, "
         f"when {PERTURBATIONS['control']} (Huang et al. 2024).",
         ("huang2024",),
@@ -134,7 +134,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "mean of 1/distance",
         ORANGE,
         "graph",
-        imported_later("biobgt.hubs.efficiency", "node_efficiency"),
+        imported_later("biobgt.hubs.classical", "node_efficiency"),
         "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others (Latora and "
         "Marchiori 2001; Rubinov and Sporns 2010).",
         ("latora2001", "rubinov2010"),
@@ -147,7 +147,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "mean of 1/distance among neighbours",
         OLIVE,
         "graph",
-        imported_later("biobgt.hubs.efficiency", "local_efficiency"),
+        imported_later("biobgt.hubs.classical", "local_efficiency"),
         "Local efficiency is the mean inverse weighted path length among a region's neighbours (Latora and Marchiori "
         "2001), as bctpy defines it, with lengths of 1 / cube root of the weight (Rubinov and Sporns 2010).",
         ("latora2001", "rubinov2010"),
@@ -160,7 +160,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "mean connectivity",
         GREEN,
         "connectivity",
-        imported_later("biobgt.hubs.centrality", "fc_strength"),
+        imported_later("biobgt.hubs.classical", "fc_strength"),
         "FC strength is the mean connectivity of a region with all others (Rubinov and Sporns 2010).",
         ("rubinov2010",),
         symbol="square",
@@ -172,7 +172,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "connections",
         WINE,
         "graph",
-        imported_later("biobgt.hubs.centrality", "degree"),
+        imported_later("biobgt.hubs.classical", "degree"),
         "Degree is the number of a region's connections (Rubinov and Sporns 2010).",
         ("rubinov2010",),
         symbol="cross",
@@ -185,7 +185,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "paths; every pair counts twice",
         MAGENTA,
         "graph",
-        imported_later("biobgt.hubs.centrality", "betweenness"),
+        imported_later("biobgt.hubs.classical", "betweenness"),
         "Betweenness is the number of shortest weighted paths between other regions that pass through a region "
         "(Rubinov and Sporns 2010).",
         ("rubinov2010",),
@@ -203,7 +203,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "1/mean distance",
         BROWN,
         "graph",
-        imported_later("biobgt.hubs.centrality", "closeness"),
+        imported_later("biobgt.hubs.classical", "closeness"),
         "Closeness is the inverse of the mean weighted path length from a region to all others (Rubinov and Sporns "
         "2010).",
         ("rubinov2010",),
@@ -217,7 +217,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "part of a vector of length 1",
         CHARCOAL,
         "graph",
-        imported_later("biobgt.hubs.centrality", "eigenvector"),
+        imported_later("biobgt.hubs.classical", "eigenvector"),
         "Eigenvector centrality is a region's part of the leading eigenvector of the weights (Rubinov and Sporns "
         "2010).",
         ("rubinov2010",),
@@ -226,7 +226,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
 )
 
 
-class MeasuresWithoutGamma(Mapping[str, Values]):
+class MeasuresWithoutGamma(Mapping[str, RegionValues]):
     """The measures of one graph that do not depend on γ, shape (n_regions,) each; computed when first asked for.
 
     Parameters
@@ -238,9 +238,9 @@ class MeasuresWithoutGamma(Mapping[str, Values]):
 
     def __init__(self, graph: "BrainGraph", connectivity: NDArray[np.float64]) -> None:
         self._given = {"graph": graph, "connectivity": connectivity}
-        self._known: dict[str, Values] = {}
+        self._known: dict[str, RegionValues] = {}
 
-    def __getitem__(self, key: str) -> Values:
+    def __getitem__(self, key: str) -> RegionValues:
         if key not in self._known:
             measure = HUB_MEASURES[key] if key in self else None
             if measure is None:
@@ -270,7 +270,7 @@ def notes_on(measures: Iterable[str]) -> tuple[str, ...]:
 
 def measures_without_gamma(
     graph: "BrainGraph", connectivity: NDArray[np.float64], measures: Collection[str] | None = None
-) -> dict[str, Values]:
+) -> dict[str, RegionValues]:
     """Compute the measures that do not depend on the diffusion time γ.
 
     Parameters
@@ -292,3 +292,20 @@ def measures_over_gamma(entropy_change: NDArray[np.float64]) -> dict[str, NDArra
         for key, measure in HUB_MEASURES.items()
         if measure.depends_on_gamma
     }
+
+
+# When FC strength has little to say: where the mean correlation is near zero, as after global-signal regression.
+#
+# Regressing the global signal out pulls the mean over all connections of every region towards zero. What is left of FC
+# strength, the mean with signs, is then the small remainder of large positive and negative parts, and an agreement
+# with it, or a lack of one, says little about hubs.
+
+
+# Between two cohorts: the mean correlation was below 0.051 in all of 899 ABIDE subjects, whose global signal was
+# regressed out, and above 0.062 in all of 240 CNI-2019 subjects, whose was not (assets/studies/beyond_strength.py).
+LITTLE_MEAN_CONNECTIVITY = 0.056
+
+
+def has_little_fc_strength(mean_connectivity: float) -> bool:
+    """Whether a subject's mean correlation over all pairs of regions is too near zero for FC strength to mean much."""
+    return mean_connectivity < LITTLE_MEAN_CONNECTIVITY

@@ -1,26 +1,146 @@
-"""Entropies of all perturbed graphs from resolvents of the one graph: no eigenvalue problem for each region.
+"""Exponentials on (−∞, 0] as sums of logarithms or of poles, for entropies without eigenvalues.
 
-The perturbation of region i changes the Laplacian only within i's closed neighbourhood N: A_i = A − γE with A = −γL and
-E on N × N. So, with G the N × N block of (A − z)⁻¹,
-
-    log det (A_i − z) − log det (A − z) = log det (I − γGE),
-
-and one eigendecomposition of L gives G for all regions. Traces of exp(A_i) and of A_i exp(A_i), which is all that the
-entropy needs, are sums of such logarithms at five to nine points z (:mod:`biobgt.hubs.contour`). A logarithm is known
-up to turns of 2πi, and the right one lies within ½(γ‖E‖/d)² of −γ tr GE, d being the distance of z from the negative
-axis: on the way from A to A_i the second derivative is no larger. Where that leaves more than one, at large γ, the
-derivative with respect to z is taken instead, γ tr (I − γGE)⁻¹G₂E with G₂ the block of (A − z)⁻², and poles in place of
-logarithms; it takes about twice as long.
+With z_k on a curve around the negative axis, exp(ty) and ty·exp(ty) are, up to a constant, near
+Σ Re(a_k log(y − z_k)) and near Σ Re(b_k / (y − z_k)), uniformly for y ≤ 0, or with fewer points for −b ≤ y ≤ 0: a pole
+is what remains of Cauchy's integral, and a logarithm is its antiderivative. The curve is Talbot's with the parameters
+fitted, as Weideman and Trefethen (2007) fit theirs, and the weights are fitted by least squares, both functions at the
+same z_k. Best poles (Cody, Meinardus and Varga 1969; Carathéodory-Fejér) are two fewer for exp alone; these serve both
+functions and logarithms, with weights that stay small, so that rounding does too.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.hubs.contour import HALF_DECADE, Contour, Kind, contour_weights, shortest_contour
-from biobgt.hubs.perturbation import Neighbourhoods, Perturbation, changed_regions, neighbourhoods
+from biobgt.hubs.options import Neighbourhoods, Perturbation, changed_regions, neighbourhoods
+
+Kind = Literal["logarithms", "poles"]
+
+
+@dataclass(frozen=True)
+class Contour:
+    """A curve z(θ) = 2N(σ + μ θ cot(αθ) + iνθ), 0 < θ < π, with N points in the upper half-plane.
+
+    Attributes
+    ----------
+    n_points : int
+    sigma, mu, alpha, nu : float
+        Fitted, so that the largest error for both functions is lowest.
+    widest : float
+        The largest time over the smallest for which it holds: t from 1/√widest to √widest.
+    longest : float
+        It holds for y from −longest to 0.
+    """
+
+    n_points: int
+    sigma: float
+    mu: float
+    alpha: float
+    nu: float
+    widest: float
+    longest: float = math.inf
+
+    @property
+    def points(self) -> NDArray[np.complex128]:
+        """The points z_k, shape (n_points,)."""
+        theta = (np.arange(self.n_points) + 0.5) * np.pi / self.n_points
+        curve = self.sigma + self.mu * theta / np.tan(self.alpha * theta) + 1j * self.nu * theta
+        return 2 * self.n_points * curve
+
+    @property
+    def distances(self) -> NDArray[np.float64]:
+        """The distance of each point from the negative axis, shape (n_points,)."""
+        return np.where(self.points.real > 0, np.abs(self.points), self.points.imag)
+
+
+# For one diffusion time and for all within half a decade, each for graphs whose largest γλ is 2, 6, 20 or any.
+ONE_TIME = (
+    Contour(5, -0.6513, 0.4824, 0.4685, 0.3095, 1.0, 2.0),
+    Contour(6, -0.6271, 0.4748, 0.4855, 0.3178, 1.0, 6.0),
+    Contour(8, -0.6447, 0.505, 0.5551, 0.3078, 1.0, 20.0),
+    Contour(9, -0.6221, 0.5047, 0.5942, 0.2948, 1.0),
+)
+HALF_DECADE = (
+    Contour(6, -0.8641, 0.3931, 0.3704, 0.171, 10**0.5, 2.0),
+    Contour(8, -0.5771, 0.3073, 0.4166, 0.1815, 10**0.5, 6.0),
+    Contour(16, -0.8286, 0.5033, 0.5589, 0.1631, 10**0.5),
+)
+
+
+def shortest_contour(largest_decay: float, *, alone: bool) -> Contour:
+    """The contour with the fewest points that holds.
+
+    Parameters
+    ----------
+    largest_decay : float
+        The largest γλ, with γ in the middle of the times.
+    alone : bool
+        For one diffusion time; otherwise for several within half a decade.
+    """
+    return next(contour for contour in (ONE_TIME if alone else HALF_DECADE) if largest_decay <= contour.longest)
+
+
+@lru_cache(maxsize=64)
+def contour_weights(contour: Contour, kind: Kind, time: float) -> NDArray[np.complex128]:
+    """Fit the weights of exp(ty) and of ty·exp(ty).
+
+    Parameters
+    ----------
+    contour : Contour
+    kind : {"logarithms", "poles"}
+    time : float
+        t, within the contour's range.
+
+    Returns
+    -------
+    ndarray, shape (2, n_points)
+        Those of exp(ty), then of ty·exp(ty); the real part of weight times logarithm (or pole) is summed.
+    """
+    y = _fitted_at(contour.longest)
+    apart = y[:, None] - contour.points
+    parts = np.log(apart) if kind == "logarithms" else 1 / apart
+    real, imaginary = parts.real, -parts.imag
+    if kind == "logarithms":  # far out all grow as log|y| together, so that their real weights have to add up to 0
+        real = real[:, 1:] - real[:, :1]
+    design = np.column_stack([real, imaginary, np.ones(len(y))])
+    scale = np.linalg.norm(design, axis=0)
+    decay = np.exp(time * y)
+    found = np.linalg.lstsq(design / scale, np.column_stack([decay, time * y * decay]), rcond=1e-17)[0].T / scale
+    if kind == "logarithms":
+        found = np.column_stack([-found[:, : real.shape[1]].sum(axis=1), found])
+    n = contour.n_points
+    weights: NDArray[np.complex128] = found[:, :n] + 1j * found[:, n : 2 * n]
+    weights.setflags(write=False)
+    return weights
+
+
+def _fitted_at(longest: float) -> NDArray[np.float64]:
+    """Points of [−longest, 0]: close where exponentials bend, and out to where nothing changes any more."""
+    if math.isfinite(longest):
+        return -longest * (1 - np.cos(np.linspace(0, np.pi, 300))) / 2
+    bending = [np.geomspace(1e-6, 1e-3, 15), np.geomspace(1.1e-3, 200, 900)]
+    return -np.concatenate([[0.0], *bending, np.geomspace(210, 1e8, 200)])
+
+
+# Entropies of all perturbed graphs from resolvents of the one graph: no eigenvalue problem for each region.
+#
+# The perturbation of region i changes the Laplacian only within i's closed neighbourhood N: A_i = A − γE with A = −γL
+# and E on N × N. So, with G the N × N block of (A − z)⁻¹,
+#
+#     log det (A_i − z) − log det (A − z) = log det (I − γGE),
+#
+# and one eigendecomposition of L gives G for all regions. Traces of exp(A_i) and of A_i exp(A_i), which is all that
+# the entropy needs, are sums of such logarithms at five to nine points z (:mod:`biobgt.hubs.resolvents`). A logarithm
+# is known up to turns of 2πi, and the right one lies within ½(γ‖E‖/d)² of −γ tr GE, d being the distance of z from the
+# negative axis: on the way from A to A_i the second derivative is no larger. Where that leaves more than one, at large
+# γ, the derivative with respect to z is taken instead, γ tr (I − γGE)⁻¹G₂E with G₂ the block of (A − z)⁻², and poles
+# in place of logarithms; it takes about twice as long.
+
 
 Values = NDArray[np.float64]
 
@@ -218,3 +338,77 @@ def _log_determinant(matrix: NDArray[np.complex128]) -> NDArray[np.complex128]:
     phase, size = np.linalg.slogdet(matrix)
     angle = np.angle(phase)
     return size + 1j * (angle + 2 * np.pi * np.round((expected - angle) / (2 * np.pi)))
+
+
+# What measuring one subject's hubs costs, so that a page can say so before it begins.
+#
+# Node entanglement perturbs every region. Its time grows with the third power of the number of regions and with that
+# of their neighbours, or with the fourth of the number of regions where every perturbed graph's eigenvalues are taken.
+
+
+# Seconds of one core for the first figures of the Hubs page (NE at one γ, NEff, FC strength), by the number of regions,
+# with 14 % of all pairs connected, as a threshold of 0.3 leaves them: `python -m benchmarks hubs_page`.
+MEASURED_SECONDS: Mapping[int, float] = {400: 0.53, 600: 2.0, 800: 4.3, 1000: 9.5}
+ASK_ABOVE = 1000  # regions: ten seconds, the longest that anybody waits without a word
+# Regions beyond which one γ is measured first, and the others step by step, so that they can be stopped.
+STEPS_ABOVE = 300
+
+# Seconds of one core, fitted to the ways of `python -m benchmarks hubs`; only their ratios matter.
+_EIGENVALUES_PER_SQUARE, _EIGENVALUES_PER_CUBE = 3e-8, 9e-11
+_PER_POINT, _PER_CUBE, _PER_PAIR, _PER_TRIPLE = 1e-3, 1.1e-10, 3e-8, 2.5e-10
+_LONGEST_TIME = 1e100  # beyond it the squares that resolvents need are no numbers
+_LONG_TIME = 3.0  # in units of 1/mean(λ): beyond it poles take the place of logarithms
+
+
+def expected_seconds(n_regions: int) -> float:
+    """Seconds of one core that one subject's first figures take: a power law between and beyond the measured sizes."""
+    sizes, seconds = np.log(list(MEASURED_SECONDS)), np.log(list(MEASURED_SECONDS.values()))
+    exponent, scale = np.polyfit(sizes, seconds, 1)
+    return float(math.exp(scale) * n_regions**exponent)
+
+
+def cost_sentence(n_regions: int) -> str:
+    """Say what the first figures of one subject cost.
+
+    >>> cost_sentence(1000)
+    'Node entanglement perturbs each of the 1,000 regions: the first figures of one subject take about 10 seconds.'
+    """
+    return (
+        f"Node entanglement perturbs each of the {n_regions:,} regions: the first figures of one subject take about "
+        f"{_duration(expected_seconds(n_regions))}."
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 55:
+        return f"{max(5, 5 * round(seconds / 5))} seconds"
+    minutes = max(1, round(seconds / 60))
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+
+
+def resolvents_are_cheaper(weights: NDArray[np.float64], times: NDArray[np.float64]) -> bool:
+    """Whether resolvents give the entropies of all perturbed graphs sooner than eigenvalues do.
+
+    Eigenvalues cost n eigenvalue problems of n regions, whatever the number of diffusion times. Resolvents cost, at
+    every point of a contour, a product of n × n matrices and a determinant the size of each neighbourhood, twice as
+    much at long times. So eigenvalues win where neighbourhoods are most of the graph, and where many times are asked
+    for of a small graph.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    times : ndarray, shape (n_times,)
+        Absolute γ that will be asked for.
+    """
+    if times.max(initial=0) > _LONGEST_TIME:
+        return False
+    n, sizes = len(weights), np.count_nonzero(weights, axis=1) + 1.0
+    point = _PER_POINT + _PER_CUBE * n**3 + _PER_PAIR * (sizes**2).sum() + _PER_TRIPLE * (sizes**3).sum()
+    strengths = weights.sum(axis=0)
+    long = _LONG_TIME / max(float(strengths.mean()), np.finfo(float).tiny)
+    points = sum(
+        shortest_contour(2 * float(middle) * float(strengths.max()), alone=len(chosen) == 1).n_points
+        * (1 + (middle > long))
+        for chosen, middle in time_windows(times[times > 0])
+    )
+    return bool(points * point < n * (_EIGENVALUES_PER_SQUARE * n**2 + _EIGENVALUES_PER_CUBE * n**3))

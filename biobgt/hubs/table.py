@@ -5,24 +5,40 @@ One row per region, ready for the app's tables and for export. The table says in
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.atlas import Atlas
-from biobgt.errors import InputError
-from biobgt.graph import BrainGraph
-from biobgt.hubs.agreement import number_of_hubs
-from biobgt.hubs.cost import STEPS_ABOVE
-from biobgt.hubs.hub_options import DEFAULT_GAMMA, DEFAULT_SHARE, GAMMAS, HubOptions, HubRule
-from biobgt.hubs.measures import HUB_MEASURES, MeasuresWithoutGamma, Values, measures_over_gamma
-from biobgt.hubs.perturbation import DEFAULT_PERTURBATION, Perturbation
-from biobgt.hubs.perturbed_graphs import PerturbedGraphs, perturbed_graphs
-from biobgt.hubs.resolvents import time_windows
-from biobgt.hubs.weights import full_connectivity
-from biobgt.ranks import ranks
+from biobgt.base.errors import InputError
+from biobgt.base.statistics import ranks
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import average_by_person
+from biobgt.data.graph import BrainGraph, check_choice
+from biobgt.hubs.agreement import RankCorrelation, number_of_hubs, rank_correlation, spearman
+from biobgt.hubs.classical import full_connectivity, hub_weights
+from biobgt.hubs.entanglement import PerturbedGraphs, check_gammas, perturbed_graphs
+from biobgt.hubs.measures import (
+    COMPARED,
+    HUB_MEASURES,
+    NE,
+    MeasuresWithoutGamma,
+    RegionValues,
+    measures_over_gamma,
+    measures_without_gamma,
+)
+from biobgt.hubs.options import (
+    DEFAULT_GAMMA,
+    DEFAULT_PERTURBATION,
+    DEFAULT_SHARE,
+    GAMMAS,
+    HubOptions,
+    HubRule,
+    Perturbation,
+    laplacian_changes,
+)
+from biobgt.hubs.resolvents import STEPS_ABOVE, time_windows
 
 # Diffusion times that are measured together, or a measure that does not depend on them.
 HubStep = tuple[float, ...] | str
@@ -45,14 +61,14 @@ class SubjectHubs:
 
     regions: pd.DataFrame
     spectra: PerturbedGraphs
-    measures: Mapping[str, Values]
+    measures: Mapping[str, RegionValues]
     has_signal: NDArray[np.bool_]
 
     def entanglement(self, gammas: float | Sequence[float]) -> NDArray[np.float64]:
         """Node entanglement in bits, shape (n_gammas, n_regions), with γ in units of 1/mean(λ)."""
         return np.abs(self.spectra.entropy_change(gammas))
 
-    def values(self, gamma: float, measures: Collection[str] | None = None) -> dict[str, Values]:
+    def values(self, gamma: float, measures: Collection[str] | None = None) -> dict[str, RegionValues]:
         """Every measure at one γ, in units of 1/mean(λ), in the order of the register; shape (n_regions,) each.
 
         Parameters
@@ -64,7 +80,7 @@ class SubjectHubs:
         asked = [key for key in HUB_MEASURES if measures is None or key in measures]
         perturbed = any(HUB_MEASURES[key].depends_on_gamma for key in asked)
         at_gamma = measures_over_gamma(self.spectra.entropy_change(gamma)) if perturbed else {}
-        found: dict[str, Values] = {}
+        found: dict[str, RegionValues] = {}
         for key in asked:
             if key in at_gamma:
                 found[key] = at_gamma[key][0]
@@ -116,7 +132,7 @@ class SubjectHubs:
 def measure_hubs(
     graph: BrainGraph, connectivity: NDArray[np.float64] | None, *, perturbation: Perturbation = DEFAULT_PERTURBATION
 ) -> SubjectHubs:
-    """Measure one subject's hubs, for any γ; beyond :data:`biobgt.hubs.cost.STEPS_ABOVE` regions one γ at a time.
+    """Measure one subject's hubs, for any γ; beyond :data:`biobgt.hubs.resolvents.STEPS_ABOVE` regions one γ at a time.
 
     Parameters
     ----------
@@ -179,7 +195,7 @@ def hub_table(
     --------
     A star of five regions has one hub, its centre.
 
-    >>> from biobgt.connectome import graph_from_connectivity
+    >>> from biobgt.data.connectivity import graph_from_connectivity
     >>> connectivity = np.eye(5)
     >>> connectivity[0, 1:] = connectivity[1:, 0] = 0.5
     >>> table = hub_table(graph_from_connectivity(connectivity), share=0.2)
@@ -198,7 +214,7 @@ def hub_table(
     return table
 
 
-def rank_regions(key: str, values: Values, *, rule: HubRule, n_hubs: int) -> dict[str, NDArray[Any]]:
+def rank_regions(key: str, values: RegionValues, *, rule: HubRule, n_hubs: int) -> dict[str, NDArray[Any]]:
     """Value, rank, z-score and verdict of one measure in every region: its four columns of the hub table.
 
     Parameters
@@ -217,7 +233,7 @@ def rank_regions(key: str, values: Values, *, rule: HubRule, n_hubs: int) -> dic
     return {key: values, f"{key}_rank": from_top, f"{key}_z": z, f"{key}_hub": hub}
 
 
-def _z_scores(importance: Values) -> tuple[Values, bool]:
+def _z_scores(importance: RegionValues) -> tuple[RegionValues, bool]:
     """Z-scores over regions, and whether they differ at all."""
     spread = importance.std(ddof=1) if len(importance) > 1 else 0.0
     # Rounding alone spreads equal values a little; what is below it is no difference.
@@ -235,3 +251,373 @@ def _how_made(graph: BrainGraph, options: HubOptions, unit: float, full: bool) -
         "fc_strength": "full connectivity" if full else "weights of the graph",
         "simulated": graph.simulated,
     }
+
+
+# The hub curves of a group: hub measures of its subjects over the regions, as mean and spread.
+#
+# A subject's curves are small: node entanglement on a grid of diffusion times γ, and measures that do not depend on
+# it. Hundreds of subjects fit into memory where their spectra would not, and any γ of the grid is read off at once.
+
+
+Values = NDArray[np.float64]
+CurveScale = Literal["z", "rank", "raw"]
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectCurves:
+    """One subject's hub curves.
+
+    Attributes
+    ----------
+    gammas : tuple of float
+        In units of 1/mean(λ) of the subject's graph.
+    over_gamma : mapping of str to ndarray, shape (n_gammas, n_regions)
+        The measures that depend on γ, node entanglement among them.
+    lasting : mapping of str to ndarray, shape (n_regions,)
+        Those that do not.
+    """
+
+    gammas: tuple[float, ...]
+    over_gamma: Mapping[str, Values]
+    lasting: Mapping[str, Values]
+
+    def at(self, gamma: float) -> dict[str, Values]:
+        """Every measure at a γ of the grid."""
+        if gamma not in self.gammas:
+            raise InputError(f"The curves were not measured at γ = {gamma:g}. Choose one of: {self.gammas}.")
+        place = self.gammas.index(gamma)
+        return {**{key: values[place] for key, values in self.over_gamma.items()}, **self.lasting}
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCurves:
+    """Mean and spread of a group's hub curves, region by region.
+
+    Attributes
+    ----------
+    n_subjects, n_recordings : int
+        People, and their recordings.
+    mean, sd : mapping of str to ndarray, shape (n_regions,)
+        By measure, over people; the SD of a single one is NaN.
+    """
+
+    n_subjects: int
+    n_recordings: int
+    mean: Mapping[str, Values]
+    sd: Mapping[str, Values]
+
+
+def measure_curves(
+    graph: BrainGraph,
+    connectivity: Values,
+    gammas: Sequence[float] = GAMMAS,
+    *,
+    measures: Sequence[str] = COMPARED,
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
+) -> SubjectCurves:
+    """Measure one subject's hub curves.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+        Of nonnegative weights.
+    connectivity : ndarray, shape (n_regions, n_regions)
+        The full matrix behind the graph, for FC strength as the paper has it.
+    gammas : sequence of float
+        In units of 1/mean(λ).
+    measures : sequence of str
+        Of :data:`biobgt.hubs.HUB_MEASURES`.
+    perturbation : {"control", "remove"}
+    """
+    full = full_connectivity(graph, connectivity)
+    perturbed = perturbed_graphs(graph, gammas, perturbation=perturbation)
+    over_gamma = measures_over_gamma(perturbed.entropy_change(gammas))
+    lasting = measures_without_gamma(graph, full, measures)
+    return SubjectCurves(
+        tuple(gammas),
+        {key: over_gamma[key] for key in measures if key in over_gamma},
+        {key: np.asarray(values, dtype=np.float64) for key, values in lasting.items()},
+    )
+
+
+def group_curves(
+    subjects: Sequence[SubjectCurves], gamma: float, *, persons: Sequence[str] | None = None, scale: CurveScale = "z"
+) -> GroupCurves:
+    """Take the mean and the SD over people, each recording on the scale of its own curve.
+
+    Parameters
+    ----------
+    subjects : sequence of SubjectCurves
+        On the same regions.
+    gamma : float
+        Of the grid, in units of 1/mean(λ).
+    persons : sequence of str, optional
+        Whose recording each is (:attr:`biobgt.data.cohort.Cohort.persons`): those of one person are averaged first. By
+        default everybody has one.
+    scale : {"z", "rank", "raw"}
+        Z-scores and ranks are over the regions of each subject, as in :func:`biobgt.hubs.hub_table`.
+    """
+    check_choice("scale", scale, get_args(CurveScale))
+    if not subjects:
+        raise InputError("The group has no subjects, so it has no mean.")
+    at_gamma = [subject.at(gamma) for subject in subjects]
+    named = [str(i) for i in range(len(subjects))] if persons is None else persons
+    mean, sd = {}, {}
+    for measure in at_gamma[0]:
+        values = average_by_person(np.stack([_scaled(measure, curves[measure], scale) for curves in at_gamma]), named)
+        mean[measure] = values.mean(axis=0)
+        sd[measure] = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
+    return GroupCurves(len(set(named)), len(subjects), mean, sd)
+
+
+def _scaled(measure: str, values: Values, scale: CurveScale) -> Values:
+    """One subject's curve as the hub table has it: as it is, as ranks or as z-scores over regions."""
+    if scale == "raw":
+        return values
+    return rank_regions(measure, values, rule="top", n_hubs=1)[f"{measure}_{scale}"].astype(np.float64)
+
+
+# How one subject's node entanglement agrees with other hub measures, over the diffusion time γ and at one of them.
+
+
+# What node entanglement is compared with, unless others are asked for.
+REFERENCES = COMPARED[1:]
+
+
+def subject_sweep(
+    hubs: SubjectHubs, gammas: Sequence[float] = GAMMAS, *, measures: Sequence[str] = REFERENCES
+) -> pd.DataFrame:
+    """Correlate node entanglement with other measures over γ.
+
+    Parameters
+    ----------
+    hubs : SubjectHubs
+    gammas : sequence of float
+        In units of 1/mean(λ).
+    measures : sequence of str
+        Of :data:`biobgt.hubs.HUB_MEASURES` that do not depend on γ.
+
+    Returns
+    -------
+    DataFrame
+        One row for each measure and γ: ``reference``, ``gamma``, ``spearman`` (NaN where either is constant).
+    """
+    values = hubs.entanglement(gammas)[:, hubs.has_signal]
+    frames = []
+    for key in measures:
+        known = np.asarray(hubs.measures[key], dtype=np.float64)[hubs.has_signal]
+        rho = spearman(values, known) if len(known) > 1 else np.full(len(values), np.nan)
+        reference = HUB_MEASURES[key].title
+        frames.append(pd.DataFrame({"reference": reference, "gamma": np.asarray(gammas, float), "spearman": rho}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def hub_correlation(hubs: SubjectHubs, gamma: float, measure: str) -> RankCorrelation:
+    """Correlate node entanglement at one γ with another measure, over the regions with signal.
+
+    Parameters
+    ----------
+    hubs : SubjectHubs
+    gamma : float
+        In units of 1/mean(λ).
+    measure : str
+        A key of :data:`biobgt.hubs.HUB_MEASURES`.
+    """
+    values = hubs.values(gamma, (NE, measure))
+    one, other = (np.asarray(values[key], dtype=np.float64)[hubs.has_signal] for key in (NE, measure))
+    return rank_correlation(one, other)
+
+
+# Why this region? What node entanglement sees of one region: its surroundings, the spectra, the entropies over γ.
+#
+# NE(i) = |S(G_i) − S(G)| (Definition 1) compares the graph G with G_i, in which the surroundings of region i are
+# perturbed. A story holds both sides of that comparison, so that it can be drawn and told in words.
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """A region and its neighbours, before and after the perturbation of the region.
+
+    Attributes
+    ----------
+    members : tuple of int
+        Regions counted from 0: the region itself, then its neighbours, the most strongly connected first.
+    before, after : ndarray, shape (k + 1, k + 1)
+        Weights among the members.
+    """
+
+    members: tuple[int, ...]
+    before: Values
+    after: Values
+
+    @property
+    def n_neighbours(self) -> int:
+        """Number of regions that the region is connected with."""
+        return len(self.members) - 1
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of members."""
+        return len(self.members) * (len(self.members) - 1) // 2
+
+    @property
+    def n_connected(self) -> int:
+        """Number of pairs of members that are connected before."""
+        return int(np.count_nonzero(np.triu(self.before)))
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the perturbation changes nothing here."""
+        return bool((np.abs(self.after - self.before) < 1e-12).all())
+
+    @property
+    def total_weight(self) -> float:
+        """Total weight among the members before."""
+        return float(np.triu(self.before).sum())
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a region stands on one hub measure: its value, its rank (1 is the strongest hub), whether it is a hub."""
+
+    value: float
+    rank: int
+    hub: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RegionStory:
+    """Everything that node entanglement compares for one region.
+
+    Attributes
+    ----------
+    region : int
+        Counted from 0.
+    name : str
+    n_regions : int
+    perturbation : {"control", "remove"}
+    neighbourhood : Neighbourhood
+    spectrum_before, spectrum_after : ndarray, shape (n_regions,)
+        Laplacian eigenvalues, ascending.
+    gammas : ndarray, shape (n_gammas,)
+        In units of 1/mean(λ).
+    entropy_before, entropy_after : ndarray, shape (n_gammas,)
+        S(G) and S(G_i), in bits.
+    typical_change : ndarray, shape (n_gammas,)
+        Median of |ΔS| over all regions, to compare with.
+    gamma : float
+        The chosen one, in units of 1/mean(λ).
+    chosen_entropies : (float, float)
+        S(G) and S(G_i) at the chosen γ.
+    standings : mapping of str to Standing
+        By the measures of :data:`biobgt.hubs.HUB_MEASURES`, at the chosen γ.
+    """
+
+    region: int
+    name: str
+    n_regions: int
+    perturbation: Perturbation
+    neighbourhood: Neighbourhood
+    spectrum_before: Values
+    spectrum_after: Values
+    gammas: Values
+    entropy_before: Values
+    entropy_after: Values
+    typical_change: Values
+    gamma: float
+    chosen_entropies: tuple[float, float]
+    standings: Mapping[str, Standing]
+
+    @property
+    def change(self) -> Values:
+        """|ΔS| over γ, in bits, shape (n_gammas,)."""
+        return np.abs(self.entropy_after - self.entropy_before)
+
+    @property
+    def n_changed(self) -> int:
+        """Number of eigenvalues that the perturbation moves by more than a millionth of the largest."""
+        moved = np.abs(self.spectrum_after - self.spectrum_before)
+        return int(np.count_nonzero(moved > 1e-6 * max(self.spectrum_before.max(), np.finfo(float).tiny)))
+
+
+def region_story(
+    graph: BrainGraph,
+    hubs: SubjectHubs,
+    region: int,
+    *,
+    options: HubOptions | None = None,
+    gammas: Sequence[float] = GAMMAS,
+) -> RegionStory:
+    """Put together what node entanglement compares for one region.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+        The one that ``hubs`` was measured on.
+    hubs : SubjectHubs
+    region : int
+        Counted from 0.
+    options : HubOptions, optional
+        The chosen γ, and which regions count as hubs.
+    gammas : sequence of float
+        For the entropy curves, in units of 1/mean(λ).
+    """
+    spectra, options = hubs.spectra, options or HubOptions()
+    times = check_gammas(np.asarray(gammas, dtype=np.float64))
+    with_chosen = np.append(times, options.gamma)
+    neighbourhood = region_neighbourhood(graph, region, perturbation=spectra.perturbation)
+    change = spectra.entropy_change(with_chosen)
+    before = spectra.entropy(with_chosen)
+    after = before + change[:, region]
+    row = hubs.table(options).iloc[region]
+    return RegionStory(
+        region=region,
+        name=graph.atlas.regions[region],
+        n_regions=graph.n_regions,
+        perturbation=spectra.perturbation,
+        neighbourhood=neighbourhood,
+        spectrum_before=spectra.original,
+        spectrum_after=spectra.spectrum_after(region),
+        gammas=times,
+        entropy_before=before[:-1],
+        entropy_after=after[:-1],
+        typical_change=np.median(np.abs(change[:-1]), axis=1),
+        gamma=float(options.gamma),
+        chosen_entropies=(float(before[-1]), float(after[-1])),
+        standings={
+            measure: Standing(float(row[measure]), int(row[f"{measure}_rank"]), bool(row[f"{measure}_hub"]))
+            for measure in HUB_MEASURES
+        },
+    )
+
+
+def region_neighbourhood(
+    graph: BrainGraph | Values, region: int, *, perturbation: Perturbation = DEFAULT_PERTURBATION
+) -> Neighbourhood:
+    """Cut out a region's closed neighbourhood, before and after the perturbation of the region.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n, n)
+        Of nonnegative weights.
+    region : int
+        Counted from 0.
+    perturbation : {"control", "remove"}
+    """
+    weights = hub_weights(graph)
+    if not 0 <= region < len(weights):
+        raise InputError(f"There is no region {region}; the graph has regions 0 to {len(weights) - 1}.")
+    changes = laplacian_changes(weights, perturbation)
+    changed = next((found for found in changes if found[0] == region), None)
+    after = weights.copy()
+    if changed is not None:
+        _, touched, change = changed
+        # A Laplacian has minus the weights off its diagonal.
+        after[np.ix_(touched, touched)] -= change - np.diag(np.diag(change))
+    neighbours = np.flatnonzero(weights[region])
+    by_strength = neighbours[np.argsort(-weights[region, neighbours], kind="stable")]
+    members = (region, *by_strength.tolist())
+    inside = np.ix_(members, members)
+    # Rounding may leave dust where a weight went away.
+    clean = np.where(np.abs(after[inside]) < 1e-12, 0.0, after[inside])
+    return Neighbourhood(members, weights[inside], clean)

@@ -1,11 +1,10 @@
-from .baselines import BASELINES, Baseline
+from .benchmark.linear import BASELINES, Baseline
 from .calibration import calibrated, fit_temperature
 from .ensemble import Ensemble, SubjectExplanation
-from .group_results import GroupResults, load_groups
 from .installed import InstalledModel, installed_model, installed_models
+from .network import AttentionMap, BioBGT, Explanation
 from .presets import PRESETS, Preset, preset_named
-from .pretrained import load_card, load_pretrained, pretrained_names
-from .transformer import AttentionMap, BioBGT, Explanation
+from .pretrained import GroupResults, load_card, load_groups, load_pretrained, pretrained_names
 
 __all__ = [
     "BASELINES",

@@ -1,31 +1,101 @@
-"""Several BioBGTs of one atlas that vote: what is shipped, loaded and asked.
+"""Recognise a scan that a model was trained on, or a subject's id: a probability would be no evidence of anything.
 
-Members were trained on different parts of a cohort. A subject's logits are the mean of the members' calibrated logits,
-its attention the mean of theirs. Subjects unlike those the members were trained on are told apart before anyone
-believes a probability, and one that cannot be predicted does not keep the others from it.
+A fingerprint is 32 random sums over all correlations of a subject. The same scan, read from another file or rounded
+otherwise, lies within 0.001; two different ABIDE scans are 0.5 apart or more. From a fingerprint no
+correlation can be found again.
+
+The same person in another session, or preprocessed anew, has another fingerprint and often the same id. Of ids a card
+keeps 24 bits of a slow hash (scrypt), salted with the hash of the model's weights: nobody can read them off a card, or
+see which models share subjects. Whoever already has a list of possible ids can try each, in milliseconds, as anybody
+can who asks the model. Of foreign ids one in some 5,000 is recognised by chance (899 subjects), so that one match alone
+is no proof.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import scrypt
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from biobgt.atlas import BUNDLED, Atlas, atlas_question, load_atlas
-from biobgt.cohort import ATLAS_BY_COUNT, Cohort, Subject
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.kept_results import Store
-from biobgt.model.attention_views import check_layer_and_head
-from biobgt.model.batch import GraphBatch, join_batches
-from biobgt.model.familiarity import Familiarity, other_connectivity
-from biobgt.model.fingerprint import id_hashes, recognised
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.wording import KNOWN_ID, TRAINED_ON
+from biobgt.data.atlas import BUNDLED, Atlas, atlas_question, load_atlas
+from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, Subject, person_of
+from biobgt.data.quality import quality_flags
+from biobgt.data.result_keys import Store
+from biobgt.model.attention import check_layer_and_head
 from biobgt.model.inputs import prepare
+from biobgt.model.network import AttentionMap, BioBGT, GraphBatch, join_batches
+from biobgt.model.out_of_distribution import Familiarity, other_connectivity
 from biobgt.model.presets import Preset
-from biobgt.model.transformer import AttentionMap, BioBGT
-from biobgt.quality import quality_flags
-from biobgt.wording import KNOWN_ID, TRAINED_ON
+
+SIZE = 32
+SAME_SCAN = 0.1
+_DIGITS = 6  # hexadecimal: 24 bits
+_TELLING = re.compile(r"[1-9]\d{4,}")  # a number long enough to be one person's: 50642 in CMU_a_0050642
+
+
+def fingerprints(correlations: Tensor) -> Tensor:
+    """Sum correlations with random signs.
+
+    Parameters
+    ----------
+    correlations : Tensor, shape (n_subjects, n_regions, n_regions)
+
+    Returns
+    -------
+    Tensor, shape (n_subjects, 32)
+    """
+    rows, columns = torch.triu_indices(correlations.shape[1], correlations.shape[1], 1)
+    values = correlations[:, rows, columns].double().cpu()
+    signs = torch.randint(2, (SIZE, len(rows)), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
+    return (values @ signs.T / len(rows) ** 0.5).float()
+
+
+def recognised(correlations: Tensor, known: Tensor) -> list[bool]:
+    """Tell of each subject whether its scan is among the known fingerprints, shape (n_known, 32)."""
+    distances = torch.cdist(fingerprints(correlations), known.float())
+    return [bool(nearest < SAME_SCAN) for nearest in distances.amin(dim=1)]
+
+
+def id_hashes(ids: Iterable[str], salt: str) -> frozenset[str]:
+    """Hashes of subjects' ids, whatever their case, session and run; and of the long numbers in them.
+
+    Parameters
+    ----------
+    ids : iterable of str
+    salt : str
+        The SHA-256 of the model's weights.
+    """
+    persons = {person_of(one).casefold() for one in ids}
+    forms = persons.union(*(_TELLING.findall(person) for person in persons))
+    return frozenset(
+        scrypt(form.encode("utf-8", "surrogatepass"), salt=salt.encode(), n=2**11, r=8, p=1, dklen=_DIGITS // 2).hex()
+        for form in forms
+    )
+
+
+def written_hashes(hashes: Iterable[str]) -> str:
+    """Hashes of ids one after the other, as a card holds them."""
+    return "".join(sorted(hashes))
+
+
+def read_hashes(text: str) -> frozenset[str]:
+    """The hashes of ids on a card."""
+    return frozenset(text[start : start + _DIGITS] for start in range(0, len(text), _DIGITS))
+
+
+# Several BioBGTs of one atlas that vote: what is shipped, loaded and asked.
+#
+# Members were trained on different parts of a cohort. A subject's logits are the mean of the members' calibrated
+# logits, its attention the mean of theirs. Subjects unlike those the members were trained on are told apart before
+# anyone believes a probability, and one that cannot be predicted does not keep the others from it.
+
 
 CPU = torch.device("cpu")
 OF_SIMULATED = "model trained on simulated patients"
@@ -59,7 +129,7 @@ class SubjectExplanation:
 
     @property
     def attention_maps(self) -> tuple[AttentionMap, ...]:
-        """The map of every layer and head, as :attr:`biobgt.model.transformer.Explanation.attention` has them."""
+        """The map of every layer and head, as :attr:`biobgt.model.network.Explanation.attention` has them."""
         n_layers, n_heads = self.attention.shape[1:3]
         return tuple(self.attention_map(layer=i, head=j) for i in range(n_layers) for j in range(n_heads))
 

@@ -15,16 +15,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from biobgt.cohort import Subject
-from biobgt.connectome import graph_from_connectivity, subject_connectivity
-from biobgt.errors import InputError
-from biobgt.graph import is_correlation, told_kind
+from biobgt.base.errors import InputError
+from biobgt.base.parallel import map_subjects
+from biobgt.data.cohort import Subject
+from biobgt.data.connectivity import graph_from_connectivity, subject_connectivity
+from biobgt.data.graph import is_correlation, told_kind
+from biobgt.data.result_keys import NETWORK_FEATURES, Key, NoStore, Store
 from biobgt.hubs import gamma_unit, node_entanglement
-from biobgt.kept_results import NETWORK_FEATURES, Key, NoStore, Store
-from biobgt.model.batch import GraphBatch
+from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.modules import louvain_modules
-from biobgt.scale import map_subjects
 
 # NE on the control graph at γ = 0.5 / mean λ, by first-order perturbation (0.05 s per subject; exact takes 1 s);
 # Louvain one run at resolution 1.

@@ -13,21 +13,29 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biobgt.atlas import Atlas, load_atlas
-from biobgt.cohort import ATLAS_BY_COUNT, Cohort, kind_of_group
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.wording import listed
+from biobgt.data.atlas import Atlas, load_atlas
+from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, kind_of_group
 from biobgt.model import pretrained
-from biobgt.model.familiarity import other_connectivity
-from biobgt.model.group_results import GroupResults, load_groups, load_spread
-from biobgt.model.pretrained import CARD, load_card, load_pretrained, load_region_weights, model_folder
-from biobgt.wording import listed
+from biobgt.model.out_of_distribution import other_connectivity
+from biobgt.model.pretrained import (
+    CARD,
+    GroupResults,
+    load_card,
+    load_groups,
+    load_pretrained,
+    load_region_weights,
+    load_spread,
+    model_folder,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from biobgt.model.ensemble import Ensemble
-    from biobgt.model.group_spread import GroupSpread
+    from biobgt.model.pretrained import GroupSpread
 
 # An ensemble takes tens of megabytes; cards are a few kilobytes each.
 _MOST_MODELS, _MOST_CARDS = 12, 64

@@ -1,18 +1,60 @@
-"""Every choice that makes a BioBGT, as data: architecture and training in one frozen record, saved with the weights.
-
-``paper-abide``, ``paper-adni`` and ``paper-adhd`` hold the hyperparameters of the paper's table (appendix D.1).
-``best`` is the same model made to work on real subjects; docs/model.md says what each departure gave.
-"""
+"""Every choice that makes a BioBGT, as data: architecture, training, and where it runs."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings, check_choice
-from biobgt.model.training_settings import TrainingSettings
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
+from biobgt.data.graph import ConnectomeSettings, check_choice
+
+if TYPE_CHECKING:
+    import torch
+
+# How any network here is trained, BioBGT or another of the benchmark, and what commands name of it without torch.
+
+
+PresetName = Literal["best", "paper-abide", "paper-adni", "paper-adhd"]
+OWN_PRESET: PresetName = "best"
+REFERENCE = "ridge-log"  # the simple model that all others are compared with
+FOLDS = 10  # of a cohort, each of which trains one member of an ensemble; also how many random splits are usual
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """AdamW, linear warm-up, then a cosine over all epochs; the epoch with the least validation loss is kept.
+
+    Attributes
+    ----------
+    learning_rate, weight_decay : float
+    batch_size, epochs, warmup_epochs : int
+    patience : int
+        Training ends early when validation has not improved for so many epochs; 0 trains all of them.
+    clip : float
+        Largest gradient norm; 0 does not clip.
+    contrast_weight : float
+        Of the loss that is added to the cross-entropy: the InfoNCE loss (Eq. 8) of BioBGT's ψ, or a network's own.
+        BioBGT does not compute it with a weight of 0.
+    """
+
+    learning_rate: float = 3e-4
+    weight_decay: float = 1e-4
+    batch_size: int = 128
+    epochs: int = 200
+    warmup_epochs: int = 10
+    patience: int = 0
+    clip: float = 5.0
+    contrast_weight: float = 0.1
+
+
+# Every choice that makes a BioBGT, as data: architecture and training in one frozen record, saved with the weights.
+#
+# ``paper-abide``, ``paper-adni`` and ``paper-adhd`` hold the hyperparameters of the paper's table (appendix D.1).
+# ``best`` is the same model made to work on real subjects; docs/model.md says what each departure gave.
+
 
 Values = Literal["embeddings", "log"]
 Readout = Literal["mean", "regions"]
@@ -230,3 +272,37 @@ def preset_named(name: str, **changes: Any) -> Preset:
     """Return a preset by its name, with changes."""
     check_choice("preset", name, tuple(PRESETS))
     return replace(PRESETS[name], **changes)
+
+
+# Where a model runs: the GPU when there is one, the CPU otherwise.
+
+
+DEVICES = "auto, cpu or cuda"
+_NAMES = re.compile(r"auto|cpu|mps|cuda(?::\d+)?")
+
+
+def known_device(name: str) -> str:
+    """Return the name of a device, or say which there are."""
+    if not _NAMES.fullmatch(name):
+        raise InputError(f"There is no device '{name}'. Choose {DEVICES}.")
+    return name
+
+
+def choose_device(name: str = "auto") -> "torch.device":
+    """Return the named device, or the best one there is for ``auto``."""
+    import torch
+
+    if known_device(name) == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device(name)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        found = torch.cuda.device_count()
+        said = (
+            f"This machine has {counted(found, 'CUDA GPU')}, numbered from 0"
+            if found
+            else "No CUDA GPU was found on this machine"
+        )
+        raise InputError(f"{said}. Choose the device 'auto' or 'cpu'.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise InputError("No Apple GPU was found on this machine. Choose the device 'auto' or 'cpu'.")
+    return device

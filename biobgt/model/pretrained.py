@@ -1,27 +1,35 @@
-"""Models on disk: a folder with the members' weights, a card that says what they are worth, and group results.
-
-``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked against a schema),
-``groups.npz`` the out-of-fold group means. Nothing is unpickled, and nothing runs before the card, the weights' hash
-and the shapes have been checked: no size in a card is believed before the files bear it out.
-"""
+"""Models on disk: weights, a card that says what they are worth, and out-of-fold results of their groups."""
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from enum import Enum
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.assets import asset
-from biobgt.errors import InputError
-from biobgt.limits import current_limits
-from biobgt.output import sha256
+from biobgt.base.errors import InputError
+from biobgt.base.files import asset, read_csv, sha256
+from biobgt.base.limits import current_limits
+from biobgt.readers.archives import ZIP_ERRORS, open_archive
 
-if TYPE_CHECKING:  # a card is read without torch
+if TYPE_CHECKING:
     from biobgt.model.ensemble import Ensemble
+    from biobgt.model.network import BioBGT
     from biobgt.model.presets import Preset
-    from biobgt.model.transformer import BioBGT
+
+# Models on disk: a folder with the members' weights, a card that says what they are worth, and group results.
+#
+# ``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked against a schema),
+# ``groups.npz`` the out-of-fold group means. Nothing is unpickled, and nothing runs before the card, the weights' hash
+# and the shapes have been checked: no size in a card is believed before the files bear it out.
+
 
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
 FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
@@ -142,11 +150,9 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from biobgt.model.device import choose_device
-    from biobgt.model.ensemble import Ensemble
-    from biobgt.model.familiarity import Familiarity
-    from biobgt.model.fingerprint import read_hashes
-    from biobgt.model.presets import Preset
+    from biobgt.model.ensemble import Ensemble, read_hashes
+    from biobgt.model.out_of_distribution import Familiarity
+    from biobgt.model.presets import Preset, choose_device
 
     card = load_card(name)
     check_readout(name, card)
@@ -191,7 +197,7 @@ def _not_finite(name: str | Path) -> InputError:
 
 
 def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Mapping[str, Any]) -> "BioBGT":
-    from biobgt.model.transformer import BioBGT
+    from biobgt.model.network import BioBGT
 
     member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
     own = member_tensors(tensors, number)
@@ -218,7 +224,7 @@ def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset:
     import torch
     from safetensors import safe_open
 
-    from biobgt.model.transformer import BioBGT
+    from biobgt.model.network import BioBGT
 
     n_groups = card["readout"]["n_groups"] if "readout" in card else len(card["groups"])
     with safe_open(file, framework="pt") as stored:
@@ -240,3 +246,422 @@ def _unfitting(name: str | Path) -> InputError:
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is no number")
+
+
+# What a model's numbers are worth to a new subject, told from its card; light, because every page asks.
+
+
+CHANCE = 0.5  # the AUC of guessing
+LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
+FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
+
+
+class Worth(Enum):
+    """What a model's numbers are worth to a new subject."""
+
+    SIMULATED = "its patients are simulated"
+    TOO_FEW = "too few subjects to tell"
+    CHANCE = "at or near chance"
+    LITTLE = "little above chance"
+    BETTER = "better than chance"
+
+
+def model_worth(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Worth:
+    """Return what a model is worth, from its out-of-fold AUC.
+
+    Parameters
+    ----------
+    results : mapping
+        Metrics with their intervals, by model.
+    sizes : mapping of str to int
+        Subjects per group.
+    simulated : bool
+        Whether the patients are simulated.
+    """
+    if simulated:
+        return Worth.SIMULATED
+    if min(sizes.values()) < FEWEST_A_GROUP:
+        return Worth.TOO_FEW
+    auc = results["BioBGT"]["auc"]
+    if auc["value"] is None or auc["low"] is None or auc["low"] <= CHANCE:
+        return Worth.CHANCE
+    return Worth.LITTLE if auc["value"] < LITTLE else Worth.BETTER
+
+
+def is_doubtful(card: Mapping[str, Any]) -> bool:
+    """Whether a card's numbers call for a warning; not those of a network, whose readouts have cards of their own."""
+    if "results" not in card:
+        return False
+    worth = model_worth(card["results"], card["data"]["subjects"], simulated=card["simulated"])
+    return worth is not Worth.BETTER
+
+
+# How the people of a group spread around its mean attention: median and trimmed maps, standard errors, contrasts.
+#
+# A few people can make a mean map. What is here comes from the same out-of-fold attention as the means, over people,
+# in multiples of uniform attention. Nothing here needs torch.
+
+
+SPREAD_FILE = "spread.npz"
+TRIMMED = 0.1  # share of people left out at each end of a trimmed mean
+HIGHEST = 0.1  # share of people, those with the highest contrast, of whom it is told how much they make of the mean
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSpread:
+    """Of each group, mean over layers and heads.
+
+    Attributes
+    ----------
+    median, trimmed : mapping of str to ndarray, shape (n_regions, n_regions)
+        Median over people, and mean without the lowest and highest tenth, of every entry.
+    error : mapping of str to ndarray, shape (n_regions, n_regions)
+        Standard error of the mean of every entry.
+    people : mapping of str to ndarray, shape (n_people, 2)
+        Attention within over between each person's own Louvain modules, and mean |FC|; sorted by the first.
+    """
+
+    median: Mapping[str, NDArray[np.float64]]
+    trimmed: Mapping[str, NDArray[np.float64]]
+    error: Mapping[str, NDArray[np.float64]]
+    people: Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class PeopleSummary:
+    """How the people of a group spread in their contrast of modules.
+
+    Attributes
+    ----------
+    mean, median : float
+    top_share : float
+        Of the sum of what lies above 1, the share that the people with the highest contrast, :data:`HIGHEST` of all,
+        have.
+    with_strength : float
+        Spearman's correlation of contrast and mean |FC|.
+    """
+
+    mean: float
+    median: float
+    top_share: float
+    with_strength: float
+
+
+def people_summary(people: NDArray[np.float64]) -> PeopleSummary:
+    """Describe the contrasts of a group's people.
+
+    Parameters
+    ----------
+    people : ndarray, shape (n_people, 2)
+        Of :class:`GroupSpread`; a person without a contrast is left out.
+    """
+    from scipy.stats import spearmanr
+
+    known = people[np.isfinite(people).all(axis=1)]
+    ratios = np.sort(known[:, 0])[::-1]
+    above = np.clip(ratios - 1, 0, None)
+    top = above[: max(1, round(HIGHEST * len(above)))].sum()
+    varies = len(known) > 2 and (np.ptp(known, axis=0) > 0).all()
+    return PeopleSummary(
+        mean=float(ratios.mean()),
+        median=float(np.median(ratios)),
+        top_share=float(top / above.sum()) if above.any() else float("nan"),
+        with_strength=float(spearmanr(known[:, 0], known[:, 1]).statistic) if varies else float("nan"),
+    )
+
+
+# The files of group results beside a model's card: are they the card's, and what is in them.
+#
+# A card names the SHA-256 of each. What it says of sizes is compared with the files before anything is read, so that
+# no card and no file can ask for more memory than a real one needs.
+
+
+# Numbers in one array of group results: 3 layers of 8 heads on 1,000 regions are a tenth of it.
+MOST_NUMBERS = 2**28
+
+
+def check_files(name: str | Path, folder: Path, card: Mapping[str, Any]) -> None:
+    """Refuse files beside a card that are not those it was written with; older cards name none.
+
+    Parameters
+    ----------
+    name : str or path
+        Of the model, for the sentence.
+    folder : Path
+        Of the model.
+    card : mapping
+    """
+    for file, digest in card.get("files", {}).items():
+        if not (folder / file).is_file():
+            raise _lacking(name, file)
+        if sha256(folder / file) != digest:
+            raise InputError(_of_another_training(name, f"SHA-256 of {file}"))
+
+
+def _of_another_training(name: str | Path, what: str) -> str:
+    return f"The group results of model '{name}' are damaged or of another training: the {what} differ from the card's."
+
+
+def _group_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays in ``groups.npz`` as the card has them."""
+    _check_groups(name, card)
+    n, heads = card["n_regions"], (card["preset"]["layers"], card["preset"]["heads"])
+    of_group = {
+        "n": (),
+        "attention": (*heads, n, n),
+        "connectivity": (n, n),
+        "entanglement": (n,),
+        "contrast": heads,
+        "embedding_contrast": (),
+    }
+    n_recordings = sum(card["data"].get("recordings", card["data"]["subjects"]).values())
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{what}_{group}": shape for group in card["groups"] for what, shape in of_group.items()
+    }
+    shapes |= {"labels": (n_recordings,), "probabilities": (n_recordings, len(card["groups"]))}
+    return _bounded(name, shapes)
+
+
+def _spread_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays in ``spread.npz`` as the card has them."""
+    _check_groups(name, card)
+    n = card["n_regions"]
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{what}_{group}": (n, n) for group in card["groups"] for what in ("median", "trimmed", "error")
+    }
+    shapes |= {f"people_{group}": (people, 2) for group, people in card["data"]["subjects"].items()}
+    return _bounded(name, shapes)
+
+
+def _check_groups(name: str | Path, card: Mapping[str, Any]) -> None:
+    """Refuse a card that counts the people of other groups than its own."""
+    data, groups = card["data"], set(card["groups"])
+    if set(data["subjects"]) != groups or set(data.get("recordings", groups)) != groups:
+        raise InputError(f"The card of model '{name}' is not valid at data: its groups are not those of the card.")
+
+
+def _bounded(name: str | Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """The shapes, if none asks for more memory than a real model needs."""
+    if (largest := max(math.prod(shape) for shape in shapes.values())) > MOST_NUMBERS:
+        raise InputError(
+            f"The card of model '{name}' asks for an array of {largest:,} numbers; at most {MOST_NUMBERS:,} are read."
+        )
+    return shapes
+
+
+def read_arrays(name: str | Path, file: Path, card: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Read the arrays of ``groups.npz`` that a card tells of; their shapes are seen before any is read.
+
+    Parameters
+    ----------
+    name : str or path
+        Of the model, for the sentence.
+    file : Path
+        The model's ``groups.npz``.
+    card : mapping
+    """
+    arrays = _read_shapes(name, file, _group_shapes(name, card))
+    if not np.isin(arrays["labels"], np.arange(len(card["groups"]))).all():
+        raise InputError(_of_another_training(name, "labels"))
+    if any(int(arrays[f"n_{group}"]) != n for group, n in card["data"]["subjects"].items()):
+        raise InputError(_of_another_training(name, "numbers of subjects"))
+    return arrays
+
+
+def read_spread(name: str | Path, file: Path, card: Mapping[str, Any]) -> GroupSpread:
+    """Read ``spread.npz``; shapes are seen before any array is read.
+
+    Parameters
+    ----------
+    name : str or path
+        Of the model, for the sentence.
+    file : Path
+        The model's ``spread.npz``.
+    card : mapping
+    """
+    arrays = _read_shapes(name, file, _spread_shapes(name, card))
+    return GroupSpread(
+        *(
+            {group: arrays[f"{what.name}_{group}"].astype(np.float64) for group in card["groups"]}
+            for what in fields(GroupSpread)
+        )
+    )
+
+
+def _lacking(name: str | Path, what: str) -> InputError:
+    return InputError(f"The group results of model '{name}' lack {what}; the folder is damaged.")
+
+
+def _read_shapes(name: str | Path, file: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    """Arrays of these names and shapes from an archive."""
+    arrays = {}
+    with open_archive(file, current_limits()) as archive:
+        held = set(archive.namelist())
+        for key, shape in shapes.items():
+            if f"{key}.npy" not in held:
+                raise _lacking(name, key)
+            with archive.open(f"{key}.npy") as stream:
+                _check_header(name, key, stream, shape)
+            with archive.open(f"{key}.npy") as stream:
+                arrays[key] = np.lib.format.read_array(stream, allow_pickle=False)  # type: ignore[no-untyped-call]
+    return arrays
+
+
+def _check_header(name: str | Path, key: str, stream: Any, shape: tuple[int, ...]) -> None:
+    """Refuse an array of another shape, or of no numbers."""
+    if np.lib.format.read_magic(stream) != (1, 0):  # type: ignore[no-untyped-call]
+        raise ValueError(f"{key} is in a format that NumPy does not write such arrays in")
+    try:
+        found, _, dtype = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
+    except (
+        SyntaxError,
+        TypeError,
+        IndexError,
+        KeyError,
+        OverflowError,
+        RecursionError,
+        TokenError,
+    ):  # a damaged header
+        raise InputError(f"The group results of model '{name}' cannot be read: {key} is damaged.") from None
+    if found != shape or dtype.kind not in "fiu":
+        raise InputError(_of_another_training(name, f"shape of {key}"))
+
+
+# Out-of-fold results of the groups a model was trained on: means, spread, and tests between groups.
+
+
+@dataclass(frozen=True, eq=False)
+class GroupResults:
+    """Out-of-fold results of the groups a model was trained on: every subject seen by a member that never met it.
+
+    Attributes
+    ----------
+    n : mapping of str to int
+        Subjects per group.
+    attention : mapping of str to ndarray, shape (n_layers, n_heads, n_regions, n_regions)
+        Group mean.
+    connectivity : mapping of str to ndarray, shape (n_regions, n_regions)
+        Mean correlation.
+    entanglement : mapping of str to ndarray, shape (n_regions,)
+        Mean NE.
+    contrast : mapping of str to ndarray, shape (n_layers, n_heads)
+        Mean ratio of attention within to between each subject's own Louvain modules.
+    embedding_contrast : mapping of str to float
+        Mean cosine similarity of embeddings within less between modules.
+    labels : ndarray of int, shape (n_subjects,)
+    probabilities : ndarray, shape (n_subjects, n_groups)
+        Out-of-fold, calibrated, in no particular order of subjects.
+    tests : DataFrame
+        Module blocks compared between groups.
+    """
+
+    n: Mapping[str, int]
+    attention: Mapping[str, NDArray[np.float32]]
+    connectivity: Mapping[str, NDArray[np.float32]]
+    entanglement: Mapping[str, NDArray[np.float32]]
+    contrast: Mapping[str, NDArray[np.float32]]
+    embedding_contrast: Mapping[str, float]
+    labels: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    tests: pd.DataFrame
+
+
+def load_groups(name: str | Path) -> GroupResults:
+    """Read a model's group results; those of another training are refused."""
+    folder, card = model_folder(name), load_card(name)
+    if "readouts" in card:
+        return _joined_groups(name, folder, card)
+    groups = card["groups"]
+    check_readout(name, card)
+    with _reading(f"The group results of model '{name}'"):
+        check_files(name, folder, card)
+        arrays = read_arrays(name, folder / GROUPS, card)
+        tests = read_csv(folder / TESTS)
+
+    def by_group(what: str) -> dict[str, NDArray[np.float32]]:
+        return {group: arrays[f"{what}_{group}"].astype(np.float32) for group in groups}
+
+    return GroupResults(
+        n={group: int(arrays[f"n_{group}"]) for group in groups},
+        attention=by_group("attention"),
+        connectivity=by_group("connectivity"),
+        entanglement=by_group("entanglement"),
+        contrast=by_group("contrast"),
+        embedding_contrast={group: float(arrays[f"embedding_contrast_{group}"]) for group in groups},
+        labels=arrays["labels"].astype(np.int64),
+        probabilities=arrays["probabilities"].astype(np.float64),
+        tests=tests,
+    )
+
+
+def _joined_groups(name: str | Path, folder: Path, card: Mapping[str, Any]) -> GroupResults:
+    """The groups of all readouts of a network, and its tests between cohorts; each subject has its own cohort's p."""
+    parts = [load_groups(place) for place in _readout_folders(name, folder, card)]
+    with _reading(f"The group results of model '{name}'"):
+        check_files(name, folder, card)
+        tests = read_csv(folder / TESTS)
+    groups = list(card["groups"])
+    places = [np.array([groups.index(group) for group in part.n]) for part in parts]
+    probabilities = [np.zeros((len(part.labels), len(groups))) for part in parts]
+    for own, place, part in zip(probabilities, places, parts, strict=True):
+        own[:, place] = part.probabilities
+
+    def of_all(what: str) -> dict[str, Any]:
+        found = {group: values for part in parts for group, values in getattr(part, what).items()}
+        return {group: found[group] for group in groups}
+
+    return GroupResults(
+        **{what: of_all(what) for what in ("n", "attention", "connectivity", "entanglement", "contrast")},
+        embedding_contrast=of_all("embedding_contrast"),
+        labels=np.concatenate([place[part.labels] for place, part in zip(places, parts, strict=True)]),
+        probabilities=np.concatenate(probabilities),
+        tests=pd.concat([tests, *(part.tests for part in parts)], ignore_index=True),
+    )
+
+
+def load_spread(name: str | Path) -> GroupSpread | None:
+    """Read how people spread around a model's group means; None for a model made before that was measured."""
+    folder, card = model_folder(name), load_card(name)
+    if "readouts" in card:
+        return _joined_spread(name, folder, card)
+    check_readout(name, card)
+    if SPREAD_FILE not in card.get("files", {}):
+        return None
+    with _reading(f"The spread of model '{name}'"):
+        check_files(name, folder, card)
+        return read_spread(name, folder / SPREAD_FILE, card)
+
+
+def _joined_spread(name: str | Path, folder: Path, card: Mapping[str, Any]) -> GroupSpread | None:
+    """The groups of all readouts of a network."""
+    parts = [load_spread(place) for place in _readout_folders(name, folder, card)]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    return GroupSpread(
+        *(
+            {group: values for part in known for group, values in getattr(part, what.name).items()}
+            for what in fields(GroupSpread)
+        )
+    )
+
+
+def _readout_folders(name: str | Path, folder: Path, card: Mapping[str, Any]) -> list[Path]:
+    """The folders of a network's readouts, each of which must be the one that its card tells of."""
+    places = [folder / one["cohort"] for one in card["readouts"]]
+    for place, one in zip(places, card["readouts"], strict=True):
+        own = load_card(place)
+        if "readout" not in own or own["groups"] != one["groups"]:
+            raise InputError(f"The folder '{place.name}' of model '{name}' is not the readout that its card tells of.")
+    return places
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Turn whatever a damaged file raises into a sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (*ZIP_ERRORS, ValueError, OverflowError, MemoryError) as error:
+        raise InputError(f"{what} cannot be read ({type(error).__name__}).") from None

@@ -1,6 +1,6 @@
 """Functional modules: found (Louvain, consensus), matched, compared with an atlas, and tested against chance.
 
-Every function takes a symmetric (n, n) array with a zero diagonal or a :class:`biobgt.connectome.BrainGraph`.
+Every function takes a symmetric (n, n) array with a zero diagonal or a :class:`biobgt.data.connectivity.BrainGraph`.
 A region in no module carries the label 0; see :mod:`biobgt.modules.partition`.
 """
 

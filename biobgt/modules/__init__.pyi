@@ -1,19 +1,38 @@
-from .blocks import ModuleBlocks, module_blocks, module_contrast
-from .consensus import (
+from .louvain import (
     ConsensusPartition,
     combine_partitions,
     consensus_modules,
+    louvain_modules,
+    modularity,
+    resolution_sweep,
 )
-from .finding import SubjectModules, find_modules, measure_modules
-from .label_agreement import ModuleAgreement, compare_modules, module_agreement
-from .louvain import louvain_modules, modularity, resolution_sweep
-from .matching import match_modules
-from .module_measures import MODULE_MEASURES, REGION_MEASURES, ModuleMeasure
-from .module_options import HUB_Z, ModuleOptions
-from .partition import UNASSIGNED, Partition, canonical_labels
-from .roles import ROLES, guimera_amaral_role, node_roles
-from .segregation import ModularityTest, Segregation, modularity_test, segregation
-from .small_world import SmallWorld, small_world
+from .measures import HUB_Z, MODULE_MEASURES, REGION_MEASURES, ModuleMeasure, ModuleOptions
+from .partition import (
+    UNASSIGNED,
+    ModuleAgreement,
+    ModuleBlocks,
+    Partition,
+    canonical_labels,
+    compare_modules,
+    match_modules,
+    module_agreement,
+    module_blocks,
+    module_contrast,
+)
+from .structure import (
+    ROLES,
+    ModularityTest,
+    Segregation,
+    SmallWorld,
+    SubjectModules,
+    find_modules,
+    guimera_amaral_role,
+    measure_modules,
+    modularity_test,
+    node_roles,
+    segregation,
+    small_world,
+)
 
 __all__ = [
     "HUB_Z",

@@ -1,16 +1,18 @@
-from .atlases import find_atlas, read_atlas
-from .cohorts import read_cohort, stream_subjects
-from .formats import READERS, Reader, readable_suffixes
+from . import fetch, project
+from .cohort import read_cohort, stream_subjects
+from .formats import READERS, Reader, ReadOptions, readable_suffixes
 from .images import ImageOptions
 from .phenotypes import read_phenotypes
-from .read_options import ReadOptions
+from .recognise import find_atlas, read_atlas
 
 __all__ = [
     "READERS",
     "ImageOptions",
     "ReadOptions",
     "Reader",
+    "fetch",
     "find_atlas",
+    "project",
     "read_atlas",
     "read_cohort",
     "read_phenotypes",

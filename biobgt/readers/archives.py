@@ -18,9 +18,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, Any, BinaryIO
 
-from biobgt.cohort import Refusal
-from biobgt.errors import InputError
-from biobgt.limits import Limits, current_limits
+from biobgt.base.errors import InputError
+from biobgt.base.limits import Limits, current_limits
+from biobgt.data.cohort import Refusal
 
 # What Python raises on archives that were damaged, or packed in a way it does not know.
 ZIP_ERRORS = (

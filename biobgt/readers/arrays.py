@@ -1,25 +1,277 @@
-"""Array files: ``.npy``, ``.npz``, MATLAB ``.mat`` (v5 and v7.3) and HDF5, cut into subjects.
+"""Which array of a file holds the subject's numbers, told from the sizes and types that the file declares.
 
-A two-dimensional array is one subject; a three-dimensional one is a stack of subjects, along the axis whose slices are
-symmetric or that has as many entries as there are subject names; otherwise the user is asked. Which array is read is
-decided by what the file declares (:mod:`biobgt.readers.variables`); only that one is. MATLAB and HDF5 files are read in
-a process of their own (:mod:`biobgt.readers.isolated`).
+Nothing is read for it: a file that declares more than fits in memory is refused before memory is taken.
 """
 
+import io
 import sys
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from tokenize import TokenError
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.limits import Limits, current_limits
-from biobgt.readers.isolated import read_isolated
-from biobgt.readers.numpy_files import ArrayArchive, open_npz, read_npy_array
-from biobgt.readers.reading import Reading
-from biobgt.readers.variables import Declared, choose_variable
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.limits import Limits, current_limits
+from biobgt.readers.archives import ZIP_ERRORS, open_archive
+from biobgt.readers.isolate import read_isolated
+from biobgt.readers.measurement import Reading
+
+_SHOWN = 20  # a hostile file may hold ten thousand variables with names of a page each
+_WORDS = {"c": "complex numbers", "b": "true or false", "U": "text", "S": "text", "O": "objects"}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a file says about one of its arrays: its shape, and its type as NumPy's kind (``f``) and name."""
+
+    shape: tuple[int, ...]
+    kind: str
+    type_name: str
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it holds real numbers."""
+        return self.kind in "fiu"
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it may be a subject's table, or a stack of them."""
+        return (
+            self.is_numeric
+            and len(self.shape) in (2, 3)
+            and 0 not in self.shape
+            and sum(n > 1 for n in self.shape) >= 2
+        )
+
+
+def choose_variable(declared: Mapping[str, Declared], variable: str | None, limits: Limits) -> str:
+    """Return the name of the array that holds the data, and make sure that it may be read.
+
+    Parameters
+    ----------
+    declared : mapping of str to Declared
+        Every array of the file: its shape and type, by name.
+    variable : str or None
+        The user's choice.
+    limits : Limits
+
+    Raises
+    ------
+    ChoiceNeeded
+        When the file holds several tables.
+    """
+    if variable is not None and variable not in declared:
+        raise InputError(f"There is no variable '{variable}' in the file. It holds: {_listed(declared)}.")
+    candidates = [variable] if variable is not None else [name for name, about in declared.items() if about.is_table]
+    if len(candidates) > 1:
+        shapes = ", ".join(f"{name[:80]} {_by(declared[name].shape)}" for name in candidates[:_SHOWN])
+        raise ChoiceNeeded(
+            f"The file holds more than one table of numbers ({shapes}).", option="variable", choices=candidates[:_SHOWN]
+        )
+    if not candidates:
+        found = ", ".join(f"{name[:80]} ({_describe(about)})" for name, about in list(declared.items())[:_SHOWN])
+        raise InputError(
+            f"The file holds no table of real numbers, regions by time or by regions. It holds: {found or 'nothing'}."
+        )
+    name = candidates[0]
+    check_variable(name, declared[name], limits)
+    return name
+
+
+def check_variable(name: str, about: Declared, limits: Limits) -> None:
+    """Refuse an array that holds no subject's table, or one that is too large to be read.
+
+    Parameters
+    ----------
+    name : str
+    about : Declared
+        Shape and type of the array.
+    limits : Limits
+    """
+    what = f"The variable '{name[:80]}'"
+    if not about.is_numeric:
+        raise InputError(f"{what} holds {about.type_name} values, not real numbers.")
+    if len(about.shape) not in (2, 3):
+        raise InputError(f"{what} has shape {about.shape}; a subject is a table of two dimensions.")
+    if 0 in about.shape:
+        raise InputError(f"{what} is empty: its shape is {about.shape}.")
+    limits.check_array(about.shape, what)
+    wide = sorted(n for n in about.shape if n > 1)
+    if len(wide) == 2:
+        limits.check_table(wide, what)
+
+
+def structure_error(name: str, kind: str) -> InputError:
+    """Say that a MATLAB struct or cell is no table."""
+    return InputError(
+        f"The variable '{name[:80]}' is a MATLAB {kind}, which has no single table of numbers in it. "
+        "Save the matrix itself, for example: x = s.connectivity; save('subject.mat', 'x')."
+    )
+
+
+def _listed(declared: Mapping[str, Declared]) -> str:
+    more = ", …" if len(declared) > _SHOWN else ""
+    return (", ".join(name[:80] for name in list(declared)[:_SHOWN]) or "nothing") + more
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape))
+
+
+def _describe(about: Declared) -> str:
+    return f"{_by(about.shape) or 'one value'}, {_WORDS.get(about.kind, about.type_name)}"
+
+
+# NumPy's own files: ``.npy``, and the arrays of an ``.npz`` archive, each behind a header that is checked first.
+#
+# Nothing is unpickled: arrays of objects are refused. An array is read only if its header declares what may be read,
+# and if the file is as long as the header says.
+
+
+_PICKLE = (
+    "The file holds Python objects (a pickle), which can run code when opened and are never loaded. "
+    "Save a plain numeric array with numpy.save."
+)
+# What NumPy raises on headers that were damaged: it reads them as Python literals.
+HEADER_ERRORS = (
+    *(ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError),
+    *(SyntaxError, TokenError, EOFError),
+)
+_MOST_DIMENSIONS = 32
+
+
+@dataclass(frozen=True)
+class Header:
+    """What an array's header declares, and how many bytes come before the numbers."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fortran: bool
+    n_before: int
+
+    @property
+    def n_values(self) -> int:
+        """How many values there are; Python's integers do not overflow."""
+        count = 1
+        for n in self.shape:
+            count *= n
+        return count
+
+    @property
+    def declared(self) -> Declared:
+        """The header in the words of every format."""
+        return Declared(self.shape, self.dtype.kind, str(self.dtype)[:80])
+
+
+class ArrayArchive:
+    """An open ``.npz`` archive: what its arrays declare, and each array when it is asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
+        self._archive = archive
+        self._limits = limits
+        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist() if _is_array(entry)}
+        self.headers = {name: self._header(entry) for name, entry in self._entries.items()}
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Read one array."""
+        header, entry = self.headers[name], self._entries[name]
+        with array_errors(), self._archive.open(entry) as stream:
+            stream.read(header.n_before)
+            return _read_values(stream, header, entry.file_size, f"The array '{name[:80]}'", self._limits)
+
+    def _header(self, entry: zipfile.ZipInfo) -> Header:
+        with array_errors(), self._archive.open(entry) as stream:
+            return _read_header(stream)
+
+
+@contextmanager
+def open_npz(path: Path, limits: Limits) -> Iterator[ArrayArchive]:
+    """Open an ``.npz`` archive without reading any of its arrays."""
+    with array_errors(), open_archive(path, limits) as archive:
+        yield ArrayArchive(archive, limits)
+
+
+def read_npy_array(path: Path, limits: Limits) -> NDArray[Any]:
+    """Read the array of an ``.npy`` file."""
+    with array_errors(), path.open("rb") as stream:
+        header = _read_header(stream)
+        return _read_values(stream, header, path.stat().st_size, "The array", limits)
+
+
+@contextmanager
+def array_errors() -> Iterator[None]:
+    """Turn what NumPy and zipfile raise on damaged files into a sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (*HEADER_ERRORS, *ZIP_ERRORS) as error:
+        reason = (str(error).strip().splitlines() or [""])[0][:120] or type(error).__name__
+        raise InputError(f"The array cannot be read ({reason}); the file may have been cut off.") from None
+
+
+def _is_array(entry: zipfile.ZipInfo) -> bool:
+    return entry.filename.endswith(".npy")
+
+
+def _read_header(stream: IO[bytes]) -> Header:
+    """Read a header; NumPy itself refuses one of more than 10,000 characters."""
+    version = np.lib.format.read_magic(stream)  # type: ignore[no-untyped-call]
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
+    elif version in ((2, 0), (3, 0)):  # the two differ in the header's text encoding alone
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)  # type: ignore[no-untyped-call]
+    else:
+        raise InputError(f"The array is of version {version[0]}.{version[1]} of NumPy's format, which is not read.")
+    if dtype.hasobject:
+        raise InputError(_PICKLE)
+    if len(shape) > _MOST_DIMENSIONS or any(isinstance(n, bool) or n < 0 for n in shape):
+        raise InputError("The array's header is damaged: it declares a shape that no array has.")
+    return Header(tuple(int(n) for n in shape), dtype, bool(fortran), stream.tell())
+
+
+def _read_values(stream: IO[bytes], header: Header, n_file: int, what: str, limits: Limits) -> NDArray[Any]:
+    """Read the numbers behind a header, which must be as many as it declares."""
+    limits.check_array(header.shape, what)
+    n_bytes = header.n_values * header.dtype.itemsize
+    limits.check("cells", n_bytes / 8, what)  # text may take far more than a number
+    if n_file - header.n_before < n_bytes:
+        raise InputError(
+            f"{what} is {n_bytes:,} bytes long by its header and the file has {n_file - header.n_before:,}; "
+            "the file may have been cut off."
+        )
+    content = bytearray(n_bytes)
+    if _fill(stream, memoryview(content)) < n_bytes:
+        raise InputError(f"{what} ends before its header says; the file may have been cut off.")
+    values = np.frombuffer(content, header.dtype, count=header.n_values)
+    if header.fortran:
+        return values.reshape(header.shape[::-1]).transpose()
+    return values.reshape(header.shape)
+
+
+def _fill(stream: IO[bytes], target: memoryview) -> int:
+    if isinstance(stream, io.BufferedReader):
+        return stream.readinto(target)
+    n_read = 0
+    while n_read < target.nbytes and (piece := stream.read(min(2**20, target.nbytes - n_read))):
+        target[n_read : n_read + len(piece)] = piece
+        n_read += len(piece)
+    return n_read
+
+
+# Array files: ``.npy``, ``.npz``, MATLAB ``.mat`` (v5 and v7.3) and HDF5, cut into subjects.
+#
+# A two-dimensional array is one subject; a three-dimensional one is a stack of subjects, along the axis whose slices
+# are symmetric or that has as many entries as there are subject names; otherwise the user is asked. Which array is
+# read is decided by what the file declares (:mod:`biobgt.readers.arrays`); only that one is. MATLAB and HDF5 files are
+# read in a process of their own (:mod:`biobgt.readers.isolate`).
+
 
 SubjectAxis = Literal["first", "last"]
 
@@ -83,7 +335,7 @@ def read_mat(path: Path, *, variable: str | None = None, subject_axis: SubjectAx
         is_hdf5 = b"MATLAB 7.3" in file.read(128)
     if is_hdf5:
         return read_hdf5(path, variable=variable, subject_axis=subject_axis, matlab=True)
-    return _read_foreign("biobgt.readers.matlab", path, {"variable": variable}, subject_axis)
+    return _read_foreign("biobgt.readers.foreign_tables:read_matlab", path, {"variable": variable}, subject_axis)
 
 
 def read_hdf5(
@@ -105,7 +357,9 @@ def read_hdf5(
     matlab : bool
         Whether MATLAB wrote the file.
     """
-    return _read_foreign("biobgt.readers.hdf5", path, {"variable": variable, "matlab": matlab}, subject_axis)
+    return _read_foreign(
+        "biobgt.readers.foreign_tables:read_hdf5", path, {"variable": variable, "matlab": matlab}, subject_axis
+    )
 
 
 def _read_foreign(

@@ -1,27 +1,112 @@
-"""The register of file formats: how files of a format end and begin, how they are read, and whether apart.
+"""The register of file formats, the user's word on what files do not say, and one file to readings."""
 
-Everything that looks at files reads :data:`READERS`: which files of a folder hold data, what the app's uploader names,
-which limit holds for a file, what a renamed file really is. A new format is one object there. Libraries that may crash
-on a damaged file, or run what a file says, read it in a process of their own (:mod:`biobgt.readers.isolated`); each
-reader says whether it does.
-"""
-
+import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any, BinaryIO, get_args
 
-from biobgt.readers.arrays import read_hdf5, read_mat, read_npy, read_npz
-from biobgt.readers.cifti import read_cifti
-from biobgt.readers.gifti import read_gifti
-from biobgt.readers.images import read_image
-from biobgt.readers.reading import Reading
-from biobgt.readers.text import read_text
-from biobgt.registry import Registry
+from biobgt.base.errors import InputError
+from biobgt.base.limits import current_limits
+from biobgt.base.options import Options, Registry, option
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import Source
+from biobgt.data.edits import MISSING_RULES, RECORDING_RULES, MissingRule, RecordingRule, check_run
+from biobgt.data.graph import KINDS, GivenKind
+from biobgt.readers.arrays import SubjectAxis, read_hdf5, read_mat, read_npy, read_npz
+from biobgt.readers.images import ImageOptions, read_cifti, read_gifti, read_image
+from biobgt.readers.measurement import Kind, Orientation, Reading
+from biobgt.readers.tables import Header, read_text
 
-if TYPE_CHECKING:
-    from biobgt.atlas import Atlas
-    from biobgt.readers.read_options import ReadOptions
+# The user's word on what files alone do not say.
+
+
+def _listed(rules: Mapping[Any, str]) -> str:
+    return "; ".join(f"{name}: {meaning}" for name, meaning in rules.items()) + "."
+
+
+@dataclass(frozen=True)
+class ReadOptions(Options):
+    """What files contain and how they lie, which of them are read, and what becomes of gaps and several recordings."""
+
+    kind: Kind | None = option(
+        None,
+        type_=str,
+        choices=get_args(Kind),
+        shown={"series": "region time series", "connectivity": "a connectivity matrix"},
+        title="Content",
+        help="What the files contain, where they do not say.",
+    )
+    connectivity: GivenKind | None = option(
+        None,
+        type_=str,
+        choices=get_args(GivenKind),
+        shown={key: KINDS[key].meaning for key in get_args(GivenKind)},
+        title="Matrices are",
+        help="What connectivity matrices hold, where their values do not tell, or tell it wrongly.",
+    )
+    orientation: Orientation | None = option(
+        None,
+        type_=str,
+        choices=get_args(Orientation),
+        shown={
+            "time-region": "rows are time points, columns are regions",
+            "region-time": "rows are regions, columns are time points",
+        },
+        title="Rows and columns",
+        help="What rows and columns are, where the files do not say.",
+    )
+    header: Header | None = option(
+        None,
+        type_=str,
+        choices=get_args(Header),
+        shown={"yes": "the first line is a header", "no": "the first line is data"},
+        title="First line",
+        help="Whether a table's first line is a header, where unclear.",
+    )
+    subject_axis: SubjectAxis | None = option(
+        None,
+        type_=str,
+        choices=get_args(SubjectAxis),
+        shown={"first": "subjects lie along the first axis", "last": "subjects lie along the last axis"},
+        title="Axis of the subjects",
+        help="Axis of the subjects in a three-dimensional array.",
+    )
+    variable: str | None = option(None, type_=str, title="Array", help="Array to read from an .npz, .mat or .h5 file.")
+    pattern: str | None = option(
+        None, type_=str, title="Files", help="Which files of a folder to read, such as '*_cc200*'."
+    )
+    missing: MissingRule = option(
+        "gaps",
+        choices=MISSING_RULES,
+        title="Missing regions",
+        help=f"Where subjects lack regions: {_listed(MISSING_RULES)}",
+    )
+    recordings: RecordingRule = option(
+        "apart",
+        choices=RECORDING_RULES,
+        title="Several recordings",
+        help=f"Several sessions or runs of one person: {_listed(RECORDING_RULES)}",
+    )
+    run: str | None = option(
+        None,
+        type_=str,
+        title="Recordings to keep",
+        help="Which recordings to keep, such as run-1, ses-2 or ses-2_run-1. Default: all.",
+    )
+    image: ImageOptions = field(default_factory=ImageOptions)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_run(self.run)
+
+
+# The register of file formats: how files of a format end and begin, how they are read, and whether apart.
+#
+# Everything that looks at files reads :data:`READERS`: which files of a folder hold data, what the app's uploader
+# names, which limit holds for a file, what a renamed file really is. A new format is one object there. Libraries that
+# may crash on a damaged file, or run what a file says, read it in a process of their own
+# (:mod:`biobgt.readers.isolate`); each reader says whether it does.
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +148,7 @@ class Reader:
     one_side : bool
         Whether a file is of one hemisphere, and the other's file is read with it.
     limit : str
-        The field of :class:`~biobgt.limits.Limits` for the size of a file.
+        The field of :class:`~biobgt.base.limits.Limits` for the size of a file.
     """
 
     key: str
@@ -241,3 +326,69 @@ def beginnings() -> dict[bytes, tuple[str, tuple[str, ...]]]:
             what, suffixes = found.get(begins, (reader.title, ()))
             found[begins] = (what, (*suffixes, *reader.suffixes))
     return found
+
+
+# One file to readings: the reader by the file's extension, after a check that the content is what it says.
+
+
+_PICKLE_STARTS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+
+
+def read_file(
+    path: Path, options: ReadOptions, atlas: Atlas | None = None, *, root: Path | None = None
+) -> list[Reading]:
+    """Read every subject a file holds, without deciding yet what the numbers mean; ``root`` is the folder named.
+
+    Parameters
+    ----------
+    path : Path
+    options : ReadOptions
+        The user's word on what the file alone does not say.
+    atlas : Atlas, optional
+        Gives images their spheres, where there is no label image.
+    root : Path, optional
+        The folder that the user named, where the file was found in one.
+    """
+    reader = reader_of(path)
+    if reader is None:
+        readable = ", ".join(sorted(readable_suffixes()))
+        raise InputError(f"Files ending in '{suffix_of(path) or path.name}' are not read. Readable: {readable}.")
+    n_bytes = path.stat().st_size
+    if n_bytes == 0:
+        raise InputError("The file is empty.")
+    current_limits().check(reader.limit, n_bytes, "The file")
+    with path.open("rb") as file:
+        _check_beginning(file.read(8), suffix_of(path), reader)
+        file.seek(0)
+        return reader.read(path, Asked(file, options, atlas, root))
+
+
+def describe_source(path: Path, *, name: str, sha256: str = "") -> Source:
+    """Record where numbers came from.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Of the file within what the user named.
+    sha256 : str
+        Of the whole file, which is read where this is not known yet.
+    """
+    if not sha256:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Source(file=name, n_bytes=path.stat().st_size, sha256=sha256, reader=suffix_of(path).lstrip("."))
+
+
+def _check_beginning(start: bytes, suffix: str, reader: Reader) -> None:
+    if start.startswith(_PICKLE_STARTS):
+        raise InputError(
+            "The file is a Python pickle, which can run code when opened and is never loaded. "
+            "Save the array with numpy.save, or as CSV."
+        )
+    for begins, (what, suffixes) in beginnings().items():
+        if start.startswith(begins) and suffix not in suffixes:
+            advice = f" Rename it to end in {' or '.join(sorted(suffixes))}." if suffixes else ""
+            raise InputError(f"The file is named {suffix} and is {what}.{advice}")
+    if reader.begins and reader.always_begins and not start.startswith(reader.begins):
+        raise InputError(f"The file is named {suffix} and its content is something else. Was it renamed or cut off?")

@@ -1,22 +1,85 @@
-"""4-D NIfTI images to region series: what the user may choose, and what comes back.
+"""NIfTI, CIFTI-2 and GIfTI files to region series: which belong together, and what may be chosen."""
 
-Regions come from a label image, or from spheres around an atlas's MNI coordinates. Confounds are those of fMRIPrep,
-chosen by one of nilearn's denoising strategies. Nothing is smoothed, filtered or regressed unless it is asked for. The
-work is done by :mod:`biobgt.readers.image_series`, in a process of its own.
-"""
-
+import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from biobgt.atlas import BUNDLED, Atlas, BundledAtlas
-from biobgt.errors import InputError
-from biobgt.options import Options, option
-from biobgt.readers.isolated import read_isolated
-from biobgt.readers.reading import Reading
-from biobgt.wording import counted
+from biobgt.base.errors import InputError
+from biobgt.base.options import Options, option
+from biobgt.base.wording import counted
+from biobgt.data.atlas import BUNDLED, Atlas, BundledAtlas
+from biobgt.readers.isolate import read_isolated
+from biobgt.readers.measurement import Reading
+from biobgt.readers.recognise import folders_above
+
+# Files of one hemisphere each: which one a file's name says, and how the other's file is called.
+#
+# BIDS writes ``hemi-L``, the Human Connectome Project ``100307.L.func.gii``, FreeSurfer ``lh.name``.
+
+
+Side = Literal["L", "R"]
+
+_MARK = re.compile(r"(?:(?<=hemi-)|(?<![A-Za-z0-9-]))(?:[LR]|[lr]h)(?![A-Za-z0-9])")
+_OTHER = {"L": "R", "R": "L", "lh": "rh", "rh": "lh"}
+
+
+def side_of(name: str) -> Side | None:
+    """The hemisphere that a file's name gives; None where it gives none."""
+    mark = _last_mark(name)
+    if mark is None:
+        return None
+    return "L" if mark[0] in ("L", "lh") else "R"
+
+
+def of_other_side(name: str) -> str | None:
+    """How the file of the other hemisphere is called; None where the name gives no hemisphere.
+
+    >>> of_other_side("sub-01_hemi-L_bold.func.gii"), of_other_side("rh.rest.func.gii"), of_other_side("rest.func.gii")
+    ('sub-01_hemi-R_bold.func.gii', 'lh.rest.func.gii', None)
+    """
+    mark = _last_mark(name)
+    return None if mark is None else name[: mark.start()] + _OTHER[mark[0]] + name[mark.end() :]
+
+
+def without_side(name: str) -> str:
+    """A name without the hemisphere in it, so that both hemispheres have the same.
+
+    >>> without_side("sub-01_hemi-L_bold"), without_side("lh.rest"), without_side("100307.L")
+    ('sub-01_bold', 'rest', '100307')
+    """
+    mark = _last_mark(name)
+    if mark is None:
+        return name
+    before = name[: mark.start()].removesuffix("hemi-")
+    after = name[mark.end() :]
+    return before[:-1] + after if before else after[1:]
+
+
+def file_of_other_side(path: Path, root: Path | None) -> Path | None:
+    """The other hemisphere's file beside this one; None where there is none, or a link leads out of ``root``."""
+    name = of_other_side(path.name)
+    if name is None or not (other := path.with_name(name)).is_file():
+        return None
+    if other.is_symlink() and not other.resolve().is_relative_to((root or path.parent).resolve()):
+        return None
+    return other
+
+
+def _last_mark(name: str) -> re.Match[str] | None:
+    return next(reversed([*_MARK.finditer(name)]), None)
+
+
+# 4-D NIfTI images to region series: what the user may choose, and what comes back.
+#
+# Regions come from a label image, or from spheres around an atlas's MNI coordinates. Confounds are those of fMRIPrep,
+# chosen by one of nilearn's denoising strategies. Nothing is smoothed, filtered or regressed unless it is asked for.
+# The work is done by :mod:`biobgt.readers.foreign_images`, in a process of its own.
+
 
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
 
@@ -132,7 +195,7 @@ def read_image(
         "coordinates": coordinates,
         "root": str(root or path.parent),
     }
-    reply = read_isolated("biobgt.readers.image_series", path, about, limit="image_seconds")
+    reply = read_isolated("biobgt.readers.foreign_images:read_nifti", path, about, limit="image_seconds")
     assert reply.array is not None
     return Reading(
         values=np.asarray(reply.array, dtype=np.float64),
@@ -140,3 +203,159 @@ def read_image(
         tr=reply.answer["tr"],
         options=reply.answer["used"],
     )
+
+
+# CIFTI-2 files to region series and connectivity; the work is done in a process of its own (``cifti_series``).
+
+
+def read_cifti(path: Path, *, labels: Path | str | None = None) -> Reading:
+    """Read one subject's parcels.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.ptseries.nii``, ``.pconn.nii`` or ``.dtseries.nii`` file.
+    labels : path, optional
+        The ``.dlabel.nii`` file that says to which parcel a grayordinate of a dense series belongs.
+    """
+    about = {"labels": None if labels is None else str(labels)}
+    reply = read_isolated("biobgt.readers.foreign_images:read_cifti", path, about)
+    assert reply.array is not None
+    return Reading(
+        values=np.asarray(reply.array, dtype=np.float64),
+        region_names=tuple(reply.answer["names"]),
+        columns_are_regions=True,
+        tr=reply.answer["tr"],
+        options=reply.answer["used"],
+    )
+
+
+# GIfTI series of the cortex's vertices to region series: which files belong together, and whose labels hold.
+#
+# A recording is two files, one per hemisphere, which are joined. Regions come from label files (``.label.gii``), named
+# by the user or lying with the data, or from the bundled surface labels of an atlas (fsaverage5). The work is done by
+# :mod:`biobgt.readers.foreign_images`, in a process of its own.
+
+
+LABEL_SUFFIX = ".label.gii"
+_SIDES: dict[Side, str] = {"L": "left", "R": "right"}
+_NAME_THEM = "name the hemisphere in the file's name (hemi-L, lh or .L.)"
+
+
+def is_surface_labels(path: Path) -> bool:
+    """Whether a file holds labels of vertices, by its name."""
+    return path.name.lower().endswith(LABEL_SUFFIX)
+
+
+def read_gifti(path: Path, *, options: ImageOptions | None = None, root: Path | None = None) -> Reading:
+    """Read one subject's mean series of regions from both hemispheres, or from the one there is.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.func.gii`` or ``.time.gii`` file; the other hemisphere's lies beside it.
+    options : ImageOptions, optional
+        ``labels``: a label file of either hemisphere, or the name of an atlas with bundled surface labels. ``tr``:
+        seconds between time points, which such files do not give in a known unit.
+    root : Path, optional
+        The folder that the user named, where the file was found in one.
+    """
+    options = options or ImageOptions()
+    other = file_of_other_side(path, root)
+    files = sorted([path, *([other] if other else [])], key=lambda file: side_of(file.name) or "")
+    about: dict[str, Any] = {"files": [_described(file) for file in files], **_labels(files, options, root)}
+    reply = read_isolated("biobgt.readers.foreign_images:read_gifti", path, about)
+    assert reply.array is not None
+    used = dict(reply.answer["used"])
+    for file in files:
+        if file != path:
+            used["joined with"] = f"{file.name} (SHA-256 {_sha256(file)})"
+    if other is None and (side := side_of(path.name)) is not None:
+        used["hemispheres"] = f"the {_SIDES[side]} one alone: no file of the other lies beside it"
+    return Reading(
+        values=np.asarray(reply.array, dtype=np.float64),
+        region_names=tuple(reply.answer["names"]),
+        columns_are_regions=True,
+        tr=options.tr,
+        options=used,
+    )
+
+
+def _described(file: Path) -> dict[str, str | None]:
+    return {"path": str(file), "side": side_of(file.name)}
+
+
+def _labels(files: Sequence[Path], options: ImageOptions, root: Path | None) -> dict[str, Any]:
+    """Where the labels of each file are: the user's word, or what lies with the data."""
+    if options.bundled is not None:
+        return _bundled_labels(files, options.bundled.key)
+    label = Path(options.labels) if options.labels is not None else _labels_beside(files[0], root)
+    if not is_surface_labels(label):
+        raise InputError(
+            f"'{label.name}' is no label file of vertices. Give one that ends in {LABEL_SUFFIX}, or the name of an "
+            "atlas with surface labels."
+        )
+    return {"labels": [str(_label_of(file, label, n_files=len(files))) for file in files]}
+
+
+def _bundled_labels(files: Sequence[Path], key: str) -> dict[str, Any]:
+    about = BUNDLED.named(key)
+    numbers = about.surface_labels
+    if numbers is None:
+        there = ", ".join(name for name, atlas in BUNDLED.items() if atlas.surface)
+        raise InputError(f"No surface labels of {about.title} are bundled. There are surface labels of: {there}.")
+    unmarked = next((file for file in files if side_of(file.name) is None), None)
+    if unmarked is not None:
+        raise _without_side(unmarked)
+    halves = dict(zip(_SIDES, np.split(numbers, 2), strict=True))
+    own = [halves[side].tolist() for file in files if (side := side_of(file.name)) is not None]
+    return {"numbers": own, "names": list(about.atlas.regions), "of": f"{about.title} on fsaverage5"}
+
+
+def _labels_beside(path: Path, root: Path | None) -> Path:
+    """The label file that lies with the data: in the file's folder, or the nearest one above it."""
+    for folder in folders_above(path, root):
+        there = folder.glob(f"*{LABEL_SUFFIX}")
+        found = sorted(file for file in there if file.is_file() and not file.is_symlink())
+        parcellations = {_pair(file): file for file in found}
+        if len(parcellations) > 1:
+            raise InputError(
+                f"Several label files lie beside it: {', '.join(file.name for file in found[:4])}. Name the one that "
+                "is meant as label image, or leave only that one."
+            )
+        if parcellations:
+            return next(iter(parcellations.values()))
+    raise InputError(
+        "Series of vertices need their regions: put a label file of each hemisphere, which ends in "
+        f"{LABEL_SUFFIX}, beside them, or name an atlas with surface labels as label image."
+    )
+
+
+def _pair(label: Path) -> frozenset[str]:
+    other = file_of_other_side(label, None)
+    return frozenset({label.name, other.name if other is not None else label.name})
+
+
+def _without_side(file: Path) -> InputError:
+    return InputError(f"'{file.name}' does not say which hemisphere it is of: {_NAME_THEM}.")
+
+
+def _label_of(file: Path, label: Path, *, n_files: int) -> Path:
+    """The label file of one hemisphere's series."""
+    own, named = side_of(file.name), side_of(label.name)
+    if own == named or (n_files == 1 and None in (own, named)):
+        return label
+    if named is None:
+        raise _without_side(label)
+    other = file_of_other_side(label, None)
+    if own is None or other is None:
+        raise InputError(
+            f"The label file '{label.name}' is of the {_SIDES[named]} hemisphere, and the one of the other hemisphere "
+            "does not lie beside it."
+        )
+    return other
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -4,20 +4,33 @@ Reads ``.csv``, ``.tsv`` and ``.xlsx``, BIDS ``participants.tsv``, ABIDE's pheno
 Numeric codes are translated only where a release's own columns say which release it is, and a note says how.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from biobgt.errors import InputError
-from biobgt.limits import Limits, current_limits
-from biobgt.readers.guarding import one_refused_file
-from biobgt.readers.layout import find_separator, split_cells
-from biobgt.readers.text import check_line_count, check_lines, decode
-from biobgt.readers.workbooks import read_workbook
-from biobgt.spreadsheets import meant
+from biobgt.base.errors import InputError
+from biobgt.base.files import meant
+from biobgt.base.limits import Limits, current_limits
+from biobgt.base.wording import counted
+from biobgt.data.cohort import Subject
+from biobgt.readers.isolate import one_refused_file
+from biobgt.readers.tables import (
+    check_line_count,
+    check_lines,
+    decode,
+    find_separator,
+    is_number,
+    read_workbook,
+    split_cells,
+)
 
 # The column names of the releases, in lower case, in order of preference.
 ID_COLUMNS = (
@@ -270,3 +283,365 @@ def _refuse_repeated_ids(ids: "pd.Series[str]", path: Path) -> None:
             f"The phenotype table '{path.name}' has two rows for '{repeated.iloc[0]}'. Keep one row per subject, "
             "or make the ids differ by session."
         )
+
+
+# Whose row is whose: subject ids that no two releases write alike.
+#
+# Ids are compared exactly, then without ``sub-``, session and run, then without leading zeros, then by the number
+# behind a site's prefix (``NYU_0050952`` and ``50952``), then without an ending that all files share (``p01_ts``,
+# ``p02_ts``). A form counts only where it is one person's on both sides, and a row that was taken by a closer form is
+# not given again. What stays unmatched is listed.
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Subjects with their phenotypes, what did not match on either side, and how the loosest matches were made."""
+
+    subjects: tuple[Subject, ...]
+    unmatched_subjects: tuple[str, ...]
+    unmatched_rows: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def match_phenotypes(subjects: Iterable[Subject], phenotypes: Phenotypes) -> Matched:
+    """Give each subject its row of the table, by id, and list what is left on both sides."""
+    subjects = tuple(subjects)
+    row_of: dict[str, int] = {}
+    notes = []
+    for form, described in (*_FORMS, _without_ending(subject.id for subject in subjects)):
+        taken = set(row_of.values())
+        left = [subject.id for subject in subjects if subject.id not in row_of]
+        found = _match_by(form, left, phenotypes.alternatives)
+        found = {subject: row for subject, row in found.items() if row not in taken}
+        if found and described:
+            subject, row = next(iter(found.items()))
+            example = f"'{subject}' to '{phenotypes.table['subject'].iloc[row]}'"
+            notes.append(
+                f"Matched to the phenotype table {described}: {counted(len(found), 'subject')}, such as {example}."
+            )
+        row_of |= found
+    unmatched = tuple(subject.id for subject in subjects if subject.id not in row_of)
+    used = set(row_of.values())
+    rows = tuple(str(name) for i, name in enumerate(phenotypes.table["subject"]) if i not in used)
+    matched = tuple(
+        _with_row(subject, phenotypes.table.iloc[row_of[subject.id]]) if subject.id in row_of else subject
+        for subject in subjects
+    )
+    return Matched(matched, unmatched, rows, tuple(notes))
+
+
+def _match_by(
+    form: Callable[[str], str | None], subjects: Sequence[str], rows: Sequence[tuple[str, ...]]
+) -> dict[str, int]:
+    """Match by one form of the id, where it is one row's and one person's (sessions of a person share a row)."""
+    rows_with: dict[str, set[int]] = defaultdict(set)
+    for row, names in enumerate(rows):
+        for name in names:
+            if (value := form(name)) is not None:
+                rows_with[value].add(row)
+    subjects_with: dict[str, list[str]] = defaultdict(list)
+    for name in subjects:
+        if (value := form(name)) is not None:
+            subjects_with[value].append(name)
+    return {
+        name: next(iter(rows_with[value]))
+        for value, names in subjects_with.items()
+        if len(rows_with.get(value, ())) == 1 and len({_person(name) for name in names}) == 1
+        for name in names
+        if form is not _number or _one_is_bare(name, rows[next(iter(rows_with[value]))])
+    }
+
+
+def same_person(identifier: str) -> str:
+    """Return what is the same in all ways to write a person's id, but for a site's prefix."""
+    return _without_zeros(identifier) or ""
+
+
+def _exact(identifier: str) -> str | None:
+    return identifier
+
+
+def _person(identifier: str) -> str | None:
+    """The id without ``sub-``, session and run."""
+    bare = re.sub(r"^sub-", "", identifier, flags=re.IGNORECASE)
+    return _RECORDING.sub("", bare).lower()
+
+
+# To the very end, over ends of lines too: a search that could fail there would begin anew at every "_ses-".
+_RECORDING = re.compile(r"_(?:ses|session|run|rest)[-_].*", re.IGNORECASE | re.DOTALL)
+
+
+def _without_zeros(identifier: str) -> str | None:
+    person = _person(identifier)
+    return None if person is None else (person.lstrip("0") or "0")
+
+
+def _number(identifier: str) -> str | None:
+    """The number that is the whole id, or that stands behind a site's prefix and an underscore."""
+    person = _person(identifier)
+    match = re.fullmatch(r"(?:[a-z]\w*_)?(\d+)", person or "")
+    return (match.group(1).lstrip("0") or "0") if match else None
+
+
+def _one_is_bare(subject: str, row_names: tuple[str, ...]) -> bool:
+    """Two prefixes that differ (``HC_01``, ``PAT_01``) are two people; a number alone may be either's."""
+    return any((_person(name) or "").isdigit() for name in (subject, *row_names))
+
+
+_FORMS: tuple[tuple[Callable[[str], str | None], str], ...] = (
+    (_exact, ""),
+    (_person, ""),
+    (_without_zeros, ""),
+    (_number, "by the number in their ids alone"),
+)
+
+
+def _without_ending(names: Iterable[str]) -> tuple[Callable[[str], str | None], str]:
+    """The form of an id without the ending, from a separator on, that the names of two or more files share."""
+    endings = [{name[at.start() :] for at in re.finditer("[_.-]", name)} for name in set(names)]
+    ending = max(set.intersection(*endings), key=len, default="") if len(endings) > 1 else ""
+
+    def form(identifier: str) -> str | None:
+        return _without_zeros(identifier.removesuffix(ending)) if ending else None
+
+    return form, f"without the '{ending}' at the end of their names"
+
+
+def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
+    values = {
+        str(key): _plain(value) for key, value in row.items() if key not in {"subject", "group"} and is_known(value)
+    }
+    group = row.get("group")
+    return replace(
+        subject,
+        group=str(group) if is_known(group) else subject.group,
+        phenotypes={**subject.phenotypes, **values},
+    )
+
+
+def _plain(value: object) -> object:
+    return value.item() if hasattr(value, "item") else value
+
+
+# Several phenotype tables to one: rows of other subjects below, columns of the same subjects beside.
+#
+# CNI-2019 has one table per subject; some studies keep groups and scores apart. Tables are added one by one, each in a
+# time that grows with its own cells alone, and the frame is made once at the end.
+
+
+_WHAT = "The phenotype table, with those read before it,"
+
+
+class JoinedPhenotypes:
+    """Phenotype tables that are put together; a value that is missing in one table is taken from the next."""
+
+    def __init__(self) -> None:
+        self._first: Phenotypes | None = None
+        self._n_tables = 0
+        self._names: dict[str, tuple[str, ...]] = {}  # the ids of each row, by its subject
+        self._columns: dict[str, dict[str, Any]] = {}  # the values that are there, by subject
+        self._of_objects: set[str] = set()  # columns whose values are kept as they are
+        self._notes: dict[str, None] = {}
+
+    def check_size(self, other: Phenotypes) -> None:
+        """Refuse a table with which all together would be larger than one table may be."""
+        n_rows = len(self._names) + sum(name not in self._names for name in _subjects(other))
+        columns = [column for column in _columns(other) if column not in self._columns]
+        n_columns = 1 + len(self._columns) + len(columns)  # with the subject's
+        limits = current_limits()
+        limits.check("table_rows", n_rows, _WHAT)
+        limits.check("table_columns", n_columns, _WHAT)
+        limits.check("table_cells", n_rows * n_columns, _WHAT)
+
+    def add(self, other: Phenotypes) -> None:
+        """Add a table, unless it contradicts those before it."""
+        subjects = _subjects(other)
+        present = {column: _present(other, column, subjects) for column in _columns(other)}
+        self._refuse_contradiction(present)
+        self._first, self._n_tables = self._first or other, self._n_tables + 1
+        for name, names in zip(subjects, other.alternatives, strict=True):
+            self._names.setdefault(name, names)
+        for column, values in present.items():
+            known = self._columns.setdefault(column, {})
+            known.update({name: value for name, value in values.items() if name not in known})
+        self._of_objects |= {column for column in present if other.table[column].dtype == object}
+        self._notes |= dict.fromkeys(other.notes)
+
+    def result(self) -> Phenotypes | None:
+        """Return all tables as one; None where there is none."""
+        if self._n_tables < 2:
+            return self._first
+        columns = {
+            column: pd.Series(
+                [values.get(name, math.nan) for name in self._names],
+                dtype=object if column in self._of_objects else None,
+            )
+            for column, values in self._columns.items()
+        }
+        table = pd.DataFrame({"subject": list(self._names), **columns})
+        return Phenotypes(table, tuple(self._names.values()), tuple(self._notes))
+
+    def _refuse_contradiction(self, present: Mapping[str, Mapping[str, Any]]) -> None:
+        for column, theirs in present.items():
+            ours = self._columns.get(column, {})
+            for name, value in theirs.items():
+                if name in ours and not _agree(ours[name], value):
+                    raise InputError(
+                        f"Two phenotype tables disagree on '{column}' of '{name}': {ours[name]} and {value}."
+                    )
+
+
+def _agree(one: Any, other: Any) -> bool:
+    """Numbers agree however a table keeps them: a column with gaps has 70.0 for 70. Unknown agrees with everything."""
+    return bool(one == other) or str(one) == str(other) or not (is_known(one) and is_known(other))
+
+
+def _subjects(phenotypes: Phenotypes) -> list[str]:
+    return [str(name) for name in phenotypes.table["subject"]]
+
+
+def _columns(phenotypes: Phenotypes) -> list[str]:
+    return [column for column in phenotypes.table.columns if column != "subject"]
+
+
+def _present(phenotypes: Phenotypes, column: str, subjects: Sequence[str]) -> dict[str, Any]:
+    """What a column says, by subject, without those of whom it says nothing."""
+    values = phenotypes.table[column]
+    return dict(compress(zip(subjects, values.tolist(), strict=True), values.notna()))
+
+
+# Phenotype tables found by what is in them, whatever they are called and wherever they lie.
+#
+# A table is one where a column is named as subject ids are and another holds words or what phenotype tables hold
+# (group, age, site); or where a column's values are the names of the subjects at hand. Region tables are neither:
+# below their header there are numbers, in columns named after regions.
+
+
+_SNIFFED_BYTES = 2**16  # the beginning of a file, enough for a header of a thousand names and some rows
+_LARGEST_BYTES = 2**24  # a table of people is smaller
+_KEPT_BYTES = 2**26  # of all tables together
+
+
+class TableSearch:
+    """Looks for phenotype tables among the files of a cohort; what it read of one it does not read again.
+
+    Tables of numbers, the most files of a cohort, are known after their first lines and not kept.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[Path, bytes | None] = {}
+        self._n_bytes = 0
+
+    def holds_phenotypes(self, path: Path) -> bool:
+        """Tell a phenotype table by its header and the beginning of its columns.
+
+        A workbook that is refused counts as one: whoever reads it tells the user why.
+        """
+        try:
+            table = self._beginning(path)
+        except InputError:
+            return True
+        if table is None:
+            return False
+        named = set(map(str, table.columns))
+        ids = named & set(ID_COLUMNS)
+        others = [column for column in table.columns if column not in ID_COLUMNS]
+        has_words = any(_is_words(table[column]) for column in others)
+        if ids:
+            return has_words or bool(named & PHENOTYPE_COLUMNS)
+        return has_words and bool(named & set(GROUP_COLUMNS))
+
+    def column_of_subjects(self, path: Path, subjects: Collection[str]) -> str | None:
+        """Name the column of a table whose values are the subjects at hand; None where none is, or one is named so.
+
+        Numbers are names only in a table that has a column of phenotypes: any other table may number its rows.
+        """
+        if not subjects or path.stat().st_size > _LARGEST_BYTES:
+            return None
+        try:
+            table = self._beginning(path)
+            if table is None or not set(table.columns) & set(ID_COLUMNS):  # else the rest need not be looked at
+                table = self._beginning(path, whole=True)
+        except InputError:  # a workbook that is refused where it is read
+            return None
+        if table is None:
+            return None
+        named = set(map(str, table.columns))
+        if named & set(ID_COLUMNS):
+            return None
+        persons, most = {same_person(name) for name in subjects}, current_limits().id_characters
+        for column in table.columns:
+            values = [str(value) for value in table[column] if is_known(value)]
+            if all(value.isdigit() for value in values) and not named & PHENOTYPE_COLUMNS:
+                continue
+            shared = persons & {same_person(value) for value in values if len(value) <= most}
+            if len(set(values)) == len(values) and len(shared) >= min(2, len(persons)):
+                return str(column)
+        return None
+
+    def _beginning(self, path: Path, *, whole: bool = False) -> pd.DataFrame | None:
+        """Read the first rows of a table with names over its columns; None where it is no such table.
+
+        A workbook is read as a whole, and raises what it is refused for: too large, too slow, damaged.
+        """
+        if path.suffix.lower() not in TABLE_SUFFIXES or not path.is_file():  # opening a pipe would wait for ever
+            return None
+        if path.suffix.lower() == ".xlsx":
+            table = read_table(path) if zipfile.is_zipfile(path) else None
+        else:
+            table = self._beginning_of_text(path, whole=whole)
+        if table is None:
+            return None
+        names = [str(column).strip().lower() for column in table.columns]
+        unnamed = sum(is_number(name, ".") for name in names)
+        if len(names) < 2 or table.empty or unnamed > len(names) / 2 or len(set(names)) < len(names):
+            return None
+        return table.set_axis(names, axis=1)
+
+    def _beginning_of_text(self, path: Path, *, whole: bool) -> pd.DataFrame | None:
+        try:
+            data = self._content(path)
+            if data is None:
+                return None
+            text = text_of_table(data, current_limits(), "The table") if whole else decode(_first_lines(data))
+            return read_table_of_words(text, "The table")
+        except (InputError, OSError):
+            return None
+
+    def _content(self, path: Path) -> bytes | None:
+        """The bytes of a table, no more than one of people may have; None where its first lines are numbers."""
+        if path in self._kept:
+            return self._kept[path]
+        with path.open("rb") as file:
+            data = file.read(_SNIFFED_BYTES)
+            content = data + file.read(_LARGEST_BYTES - len(data)) if _may_be_of_people(data) else None
+        if content is None or self._n_bytes + len(content) <= _KEPT_BYTES:
+            self._kept[path] = content
+            self._n_bytes += len(content or b"")
+        return content
+
+
+def _first_lines(data: bytes) -> bytes:
+    """The beginning of a table, which ends with a line where the table goes on."""
+    start = data[:_SNIFFED_BYTES]
+    return start if len(start) < _SNIFFED_BYTES else start[: start.rfind(b"\n")]
+
+
+def _may_be_of_people(data: bytes) -> bool:
+    """Look at the first two lines alone: a folder may hold thousands of tables of numbers."""
+    try:
+        lines = [line for line in decode(_first_lines(data)).splitlines() if line.strip()][:2]
+    except InputError:  # no text
+        return False
+    if len(lines) < 2:
+        return False
+    separator, _ = find_separator(lines[:1])
+    names, first = (split_cells(line, separator) for line in lines)
+    of_people = {name.lower() for name in names} & {*ID_COLUMNS, *PHENOTYPE_COLUMNS}
+    return bool(of_people) or not all(is_number(cell, ",") for cell in first)
+
+
+def _is_words(column: "pd.Series[str]") -> bool:
+    """Whether most of what a column holds is no number."""
+    known = [str(value).strip() for value in column if is_known(value)]
+    return sum(not is_number(value, ",") for value in known) > len(known) / 2

@@ -1,6 +1,14 @@
 from .classifier import BioBGTClassifier
-from .intervals import Interval, bootstrap_intervals, paired_difference
-from .metrics import METRICS, calibration_error, classification_metrics, reliability_curve, roc_points
+from .metrics import (
+    METRICS,
+    Interval,
+    bootstrap_intervals,
+    calibration_error,
+    classification_metrics,
+    paired_difference,
+    reliability_curve,
+    roc_points,
+)
 from .splits import Split, cross_validation, leave_one_site_out, random_splits
 
 __all__ = [

@@ -1,30 +1,559 @@
-"""What a card says beyond results: familiar ranges, answers to worse recordings, motion alone. Nothing is trained.
-
-All three follow from the weights and the cohort, so that a card made before they were asked for can be completed, and a
-reader with the data can check them.
-"""
+"""What a card says beyond results: familiar ranges, worse recordings, what parts do, what new subjects get."""
 
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
 
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
-from biobgt.kept_results import Store
-from biobgt.model.ensemble import Ensemble, position
-from biobgt.model.familiarity import familiarity_of, scan_measures
-from biobgt.model.fingerprint import recognised
+from biobgt.base.errors import InputError
+from biobgt.base.files import read_csv, write_atomically, write_csv
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.result_keys import Store
+from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
+from biobgt.model.attention import BesideConnectivity, beside_connectivity
+from biobgt.model.calibration import calibrated, fold_temperatures
+from biobgt.model.ensemble import AT_ONCE, Ensemble, position, prepare_each, recognised
+from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
+from biobgt.model.out_of_distribution import familiarity_of, scan_measures
+from biobgt.model.presets import FOLDS, Preset
 from biobgt.model.pretrained import CARD, load_pretrained
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION
 from biobgt.training.cards import measured, name_subjects, write_card
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.motion import SIMULATED, UNKNOWN, mean_displacement, motion_out_of_fold
-from biobgt.training.noise_response import HeldOut, worse_recordings
-from biobgt.training.protocols import CROSS_VALIDATION
-from biobgt.training.splits import Split
-from biobgt.training.training_cohorts import protocol_splits
+from biobgt.training.cohorts import protocol_splits
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, run_identity, train_ensemble
+from biobgt.training.options import CROSS_VALIDATION
+from biobgt.training.splits import SIMULATED, UNKNOWN, Split, mean_displacement, motion_out_of_fold
+from biobgt.training.trainer import predict_logits
+
+# What a model says of worse recordings: out of fold, each subject asked of the member that never met it.
+#
+# A model that is worth believing becomes less sure with noise. One whose mean probability moves towards a group takes
+# noise for that group, and a reader of its card must see it. So must how many of the changed predictions carry a
+# warning, and how many warnings unchanged scans get; the ranges that warn are those of the fold's own training
+# subjects.
+
+
+A_FOLD = 40  # test subjects of each fold, drawn by lot: NE and modules of each take a tenth of a second and level
+A_FOLD_CORRUPTED = 20  # the first of these, for every other kind of corruption
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What was said of the same subjects in one kind of recording.
+
+    Attributes
+    ----------
+    n : int
+        Subjects asked about.
+    refused : int
+        Those of whom the model could say nothing, as their graph has no edge.
+    probability, called : mapping of str to float
+        Mean probability of each group, and share of subjects called so, of those who were not refused.
+    warned : float
+        Share of all subjects who carried a warning or were refused.
+    to_patient, to_control : float
+        Share whose call went from the first group to another since nothing was changed, and back.
+    flips, flips_warned : int
+        Subjects whose call changed in any way, and how many of them carried a warning.
+    """
+
+    n: int
+    refused: int
+    probability: dict[str, float | None]
+    called: dict[str, float | None]
+    warned: float
+    to_patient: float
+    to_control: float
+    flips: int
+    flips_warned: int
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A model's folds, and some test subjects of each.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        Member i was trained without the test subjects of split i.
+    cohort : Cohort
+        With series.
+    graphs : GraphBatch
+        Of the cohort.
+    splits : tuple of Split
+        Those of the training, one per member.
+    scans : sequence of mapping of str to float
+        Of the cohort, from :func:`biobgt.model.out_of_distribution.scan_measures`.
+    seed : int
+        Of the draw of subjects and of what is done to them.
+    store : Store, optional
+        Where NE and modules of changed subjects are kept.
+    """
+
+    ensemble: Ensemble
+    cohort: Cohort
+    graphs: GraphBatch
+    splits: tuple[Split, ...]
+    scans: Sequence[Mapping[str, float]]
+    seed: int
+    store: Store | None = None
+
+    def __post_init__(self) -> None:
+        have, need = len(self.ensemble.members), len(self.splits)
+        if have != need:
+            raise InputError(f"{need} folds need as many members, and {self.ensemble.name} has {have}.")
+
+    def drawn(self) -> list[NDArray[np.int64]]:
+        """Rows of the subjects who are asked about, fold by fold."""
+        random = np.random.default_rng(self.seed)
+        return [random.permutation(split.test)[:A_FOLD] for split in self.splits]
+
+    def member(self, number: int) -> Ensemble:
+        """One member alone, which warns of scans unlike those of its own fold's training and validation subjects."""
+        rows = np.concatenate([self.splits[number].train, self.splits[number].validation])
+        means, distances = position(self.graphs[torch.tensor(rows)], self.ensemble.members[number])
+        ranges = familiarity_of([self.scans[row] for row in rows], mean_correlations=means, distances=distances)
+        return replace(
+            self.ensemble,
+            members=(self.ensemble.members[number],),
+            temperatures=(self.ensemble.temperatures[number],),
+            familiarity=ranges,
+            trained_on=None,
+            trained_ids=frozenset(),  # everyone here was in some member's training, though not in that of this one
+            simulated=False,
+        )
+
+
+def worse_recordings(
+    held_out: HeldOut, *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """Ask each member about test subjects of its own fold, at every level of noise and of other corruptions.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+    progress : callable, optional
+        Told (done, total) after each kind of recording.
+
+    Returns
+    -------
+    dict
+        ``noise`` with the SD of each level (None is noise alone), and ``corruption`` with the kind of each, as a card
+        holds them: see :class:`Answers`.
+    """
+    seed, subjects = held_out.seed, held_out.cohort.subjects
+    members, drawn = [held_out.member(number) for number in range(len(held_out.splits))], held_out.drawn()
+    kinds: list[tuple[dict[str, Any], int, Callable[[Subject], Subject | None]]] = [
+        *(({"sd": None if sd == PURE else sd}, A_FOLD, _with_noise(sd, seed)) for sd in NOISE_LEVELS),
+        *(({"kind": kind}, A_FOLD_CORRUPTED, _corrupted(kind, seed)) for kind in CORRUPTIONS),
+    ]
+    found: dict[str, list[dict[str, Any]]] = {"noise": [], "corruption": []}
+    calls: NDArray[np.int64] | None = None  # of unchanged subjects, by row of the cohort
+    for done, (which, n, change) in enumerate(kinds, start=1):
+        probabilities = np.full((len(subjects), len(held_out.ensemble.groups)), np.nan)
+        warned, asked = np.zeros((2, len(subjects)), dtype=np.bool_)
+        for member, rows in zip(members, drawn, strict=True):
+            changed = {row: worse for row in rows[:n].tolist() if (worse := change(subjects[row])) is not None}
+            own = list(changed)
+            asked[own] = True
+            probabilities[own], warned[own] = _ask(member, list(changed.values()), held_out)
+        if calls is None:
+            calls = np.where(np.isnan(probabilities[:, 0]), -1, probabilities.argmax(axis=1))
+        if asked.any():
+            said = _described(probabilities[asked], warned[asked], calls[asked], held_out.ensemble.groups)
+            found["noise" if "sd" in which else "corruption"].append(which | asdict(said))
+        if progress is not None:
+            progress(done, len(kinds))
+    return found
+
+
+def _with_noise(sd: float, seed: int) -> Callable[[Subject], Subject]:
+    return lambda subject: add_noise(subject, sd, seed=seed)
+
+
+def _corrupted(kind: str, seed: int) -> Callable[[Subject], Subject | None]:
+    return lambda subject: corrupt(subject, kind, seed=seed)
+
+
+def _ask(
+    member: Ensemble, subjects: Sequence[Subject], held_out: HeldOut
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """One member's probabilities, shape (n_subjects, n_groups), NaN where refused; and who is warned of."""
+    probabilities = np.full((len(subjects), len(member.groups)), np.nan)
+    warned = np.ones(len(subjects), dtype=np.bool_)
+    for start in range(0, len(subjects), AT_ONCE):
+        part = subjects[start : start + AT_ONCE]
+        graphs, reasons = prepare_each(part, member.preset, held_out.store)
+        if graphs is None:
+            continue
+        fit = [row for row, reason in enumerate(reasons) if not reason]
+        rows = start + np.array(fit)
+        probabilities[rows] = member.probabilities(graphs)
+        told = member.warnings([part[row] for row in fit], graphs, held_out.cohort.atlas)
+        warned[rows] = [bool(one) for one in told]
+    return probabilities, warned
+
+
+def _described(
+    probabilities: NDArray[np.float64],
+    warned: NDArray[np.bool_],
+    before: NDArray[np.int64],
+    groups: Sequence[str],
+) -> Answers:
+    known = np.isfinite(probabilities).all(axis=1) & (before >= 0)
+    calls, before, n_known = probabilities[known].argmax(axis=1), before[known], int(known.sum())
+    flips = calls != before
+    return Answers(
+        n=len(probabilities),
+        refused=len(probabilities) - n_known,
+        probability={
+            group: round(float(probabilities[known, k].mean()), 4) if n_known else None
+            for k, group in enumerate(groups)
+        },
+        called={group: round(float((calls == k).mean()), 4) if n_known else None for k, group in enumerate(groups)},
+        warned=round(float(warned.mean()), 4),
+        to_patient=round(float(((calls > 0) & (before == 0)).sum() / max(1, n_known)), 4),
+        to_control=round(float(((calls == 0) & (before > 0)).sum() / max(1, n_known)), 4),
+        flips=int(flips.sum()),
+        flips_warned=int((flips & warned[known]).sum()),
+    )
+
+
+# What the parts of a trained model do to its predictions: NE shuffled over regions, attention set to zero.
+#
+# A part whose loss changes no prediction has no share in the model's accuracy, whatever it shows. Subjects are asked
+# out of fold, of the member that never met them.
+
+
+PARTS = (NE_SHUFFLED, NO_ATTENTION)
+_AT_ONCE = 16
+SHUFFLE_SEED = 0
+
+
+def shuffle_entanglement(graphs: GraphBatch, *, seed: int) -> GraphBatch:
+    """Give every subject's NE values to other regions of its own, by lot; all else stays."""
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.rand(graphs.entanglement.shape, generator=generator).argsort(dim=1)
+    return replace(graphs, entanglement=graphs.entanglement.gather(1, order.to(graphs.entanglement.device)))
+
+
+def without_attention(member: BioBGT) -> BioBGT:
+    """A copy of a member in which what regions attend to is multiplied by zero in every layer."""
+    copied = deepcopy(member)
+    with torch.no_grad():
+        for part in copied.modules():
+            if isinstance(part, FunctionalModuleAttention):
+                part.output.weight.zero_()
+                part.output.bias.zero_()
+    return copied.eval()
+
+
+@torch.no_grad()
+def logits_without(member: BioBGT, graphs: GraphBatch) -> dict[str, NDArray[np.float64]]:
+    """Logits of subjects when a part does nothing, by the name of the part, shape (n_subjects, n_groups) each.
+
+    Graphs have as many regions as the model, none padded.
+    """
+    asked = {
+        NE_SHUFFLED: (member, shuffle_entanglement(graphs, seed=SHUFFLE_SEED)),
+        NO_ATTENTION: (without_attention(member), graphs),
+    }
+    return {part: model.eval()(given).double().cpu().numpy() for part, (model, given) in asked.items()}
+
+
+def measure_parts(
+    members: Sequence[BioBGT], data: LabelledGraphs, tests: Sequence[NDArray[np.int64]]
+) -> dict[str, Any]:
+    """What a card says of a model's parts, measured out of fold.
+
+    Parameters
+    ----------
+    members : sequence of BioBGT
+        One per fold.
+    data : LabelledGraphs
+    tests : sequence of ndarray of int, shape (n_tested,) each
+        Each fold's test subjects, whom its member never met; together all subjects.
+
+    Returns
+    -------
+    dict
+        ``members_at_start``: how many members took no step from labels. ``without``: see :func:`part_effects`, one
+        entry per part. ``connectivity``: see :func:`biobgt.model.attention.beside_connectivity`, the mean over
+        each group's subjects, with their own connectivity and Louvain modules.
+    """
+    whole = np.full((len(data.labels), len(data.groups)), np.nan)
+    without = {part: whole.copy() for part in PARTS}
+    beside: list[BesideConnectivity | None] = [None] * len(data.labels)
+    for member, rows in zip(members, tests, strict=True):
+        for part in np.array_split(rows, math.ceil(len(rows) / _AT_ONCE)):
+            graphs, _ = data.part(part)
+            with torch.no_grad():
+                seen = member.eval().explain(graphs)
+            whole[part] = seen.logits.double().numpy()
+            for name, logits in logits_without(member, graphs).items():
+                without[name][part] = logits
+            for row, attention in zip(part.tolist(), seen.mean_attention().weights.double().numpy(), strict=True):
+                modules = data.graphs.modules[row].tolist()
+                beside[row] = beside_connectivity(attention, data.matrices[row].astype(np.float64), modules)
+    temperatures, _ = fold_temperatures(whole, list(tests), data.labels)
+    scale = np.ones((len(whole), 1))
+    for rows, temperature in zip(tests, temperatures, strict=True):
+        scale[rows] = temperature
+    changed = {part: calibrated(logits / scale, 1.0) for part, logits in without.items()}
+    return {
+        "members_at_start": sum(map(took_no_step, members)),
+        "without": part_effects(calibrated(whole / scale, 1.0), changed),
+        "connectivity": {
+            group: _mean_beside([one for one, own in zip(beside, data.labels == label, strict=True) if own and one])
+            for label, group in enumerate(data.groups)
+        },
+    }
+
+
+def complete_parts(folder: Path, data: LabelledGraphs, splits: Sequence[Split]) -> dict[str, Any]:
+    """Measure the parts of the model in a folder, put them on its card, and return the card.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    data : LabelledGraphs
+        Of the cohort that the model was trained on.
+    splits : sequence of Split
+        The folds that it was trained on, in the order of its members.
+    """
+    ensemble = load_pretrained(folder, "cpu")
+    parts = measure_parts(ensemble.members, data, [split.test for split in splits])
+    card = {**json.loads((folder / CARD).read_text(encoding="utf-8")), "parts": parts}
+    write_card(folder, card)
+    return card
+
+
+def _mean_beside(found: Sequence[BesideConnectivity]) -> dict[str, float | None]:
+    """Mean over subjects of what is defined, rounded as a card holds it."""
+    means = {}
+    for field in fields(BesideConnectivity):
+        values = np.array([getattr(one, field.name) for one in found], dtype=np.float64)
+        known = values[np.isfinite(values)]
+        means[field.name] = round(float(known.mean()), 4) if len(known) else None
+    return means
+
+
+def part_effects(
+    probabilities: NDArray[np.float64], without: Mapping[str, NDArray[np.float64]]
+) -> dict[str, dict[str, float | None]]:
+    """How far predictions move when a part does nothing.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n_subjects, n_groups)
+        Of the whole model.
+    without : mapping of str to ndarray, shape (n_subjects, n_groups)
+        Without each part.
+
+    Returns
+    -------
+    dict of str to dict
+        Of each part ``largest_change`` of any probability, ``mean_change``, the Pearson ``correlation`` of the
+        probabilities over subjects (the lowest of any group; None where they do not vary), and ``changed_calls``, how
+        many subjects are put into another group.
+    """
+    return {part: _effect(probabilities, changed) for part, changed in without.items()}
+
+
+def _effect(whole: NDArray[np.float64], changed: NDArray[np.float64]) -> dict[str, float | None]:
+    moved = np.abs(changed - whole)
+    varies = [one.std() > 0 and other.std() > 0 for one, other in zip(whole.T, changed.T, strict=True)]
+    pairs = zip(whole.T, changed.T, strict=True)
+    return {
+        "largest_change": round(float(moved.max()), 6),
+        "mean_change": round(float(moved.mean()), 6),
+        "correlation": round(min(float(np.corrcoef(*pair)[0, 1]) for pair in pairs), 6) if all(varies) else None,
+        "changed_calls": int((whole.argmax(axis=1) != changed.argmax(axis=1)).sum()),
+    }
+
+
+def took_no_step(member: BioBGT) -> bool:
+    """Whether validation kept the start, before any gradient step from labels.
+
+    With log-Euclidean values the feed-forward network starts at exactly zero and any step moves it.
+    """
+    return member.preset.values == "log" and not any(
+        bool(layer.feed_forward[-1].weight.any())  # type: ignore[index,union-attr]
+        for layer in member.layers
+    )
+
+
+# What new subjects get, measured: nested folds, a whole ensemble for each.
+#
+# Results out of fold are of one member, whereas a new subject is given the mean of all. Here a tenth of the subjects
+# is kept apart, an ensemble is trained on the rest as :func:`biobgt.training.folds.train_ensemble` trains the shipped
+# one, temperature and all, and its mean answers for those kept apart. Beside it stands the first of its members, at
+# the same temperature. Every outer fold costs as much as a whole ensemble; a run that was stopped goes on.
+
+
+NESTED_FILE = "nested.csv"
+
+
+def evaluate_nested(
+    cohort: Cohort,
+    data: LabelledGraphs,
+    preset: Preset,
+    *,
+    folder: Path,
+    n_outer: int = FOLDS,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    progress: Callable[[str], None] | None = None,
+) -> pd.DataFrame:
+    """Train an ensemble without each of the first outer folds; what the folder holds already is not done again.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    data : LabelledGraphs
+        Of the same subjects in the same order.
+    preset : Preset
+    folder : Path
+        Where every outer fold's members and answers are kept.
+    n_outer : int
+        Outer folds to do, of ten.
+    seed : int
+        Of the outer folds, the inner folds and the members, as in ``biobgt train``.
+    device : torch.device or str
+    progress : callable, optional
+        Told in words how far it is.
+
+    Returns
+    -------
+    DataFrame
+        One row per subject kept apart, without its name and in no particular order within a fold: ``fold``, ``run``,
+        ``person`` (a number within the fold), ``group``, and for each group the probability by the mean of members,
+        ``p_<group>``, and by the first of them, ``single_p_<group>``.
+    """
+    file = folder / NESTED_FILE
+    outer = protocol_splits(cohort, CROSS_VALIDATION, n=FOLDS, seed=seed)
+    for number, split in enumerate(outer[:n_outer], start=1):
+        run = run_identity(data, split, {"preset": preset.as_dict(), "seed": seed, "members": FOLDS})
+        if _holds(file, number, run):
+            continue
+        rest = np.sort(np.concatenate([split.train, split.validation]))
+        inner = replace(cohort, subjects=tuple(cohort.subjects[row] for row in rest))
+        trained = train_ensemble(
+            data.select(rest),
+            protocol_splits(inner, CROSS_VALIDATION, n=FOLDS, seed=seed),
+            preset,
+            folder=folder / f"outer {number}",
+            seed=seed,
+            device=device,
+            resume=True,
+            progress=_about(number, progress),
+        )
+        table = _answers(cohort, data, split, trained, seed=seed, device=device)
+        table.insert(0, "run", run)
+        table.insert(0, "fold", number)
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        write_atomically(file, before + write_csv(table, header=not before, index=False, float_format="%.5f"))
+    return read_csv(file)
+
+
+def _about(number: int, progress: Callable[[str], None] | None) -> Callable[[str], None]:
+    """Tell progress with the number of the outer fold before it."""
+
+    def tell(said: str) -> None:
+        if progress is not None:
+            progress(f"outer fold {number}, {said}")
+
+    return tell
+
+
+def mean_of_members(trained: TrainedEnsemble, graphs: GraphBatch, *, device: torch.device | str) -> NDArray[np.float64]:
+    """Calibrated logits of each member, shape (n_members, n_subjects, n_groups); the model's answer is their mean.
+
+    Parameters
+    ----------
+    trained : TrainedEnsemble
+    graphs : GraphBatch
+        Of subjects that no member has met.
+    device : torch.device or str
+    """
+    logits = [predict_logits(member.to(device), graphs, device=device).double().numpy() for member in trained.members]
+    return np.stack(logits) / trained.temperature
+
+
+def _answers(
+    cohort: Cohort,
+    data: LabelledGraphs,
+    split: Split,
+    trained: TrainedEnsemble,
+    *,
+    seed: int,
+    device: torch.device | str,
+) -> pd.DataFrame:
+    logits = mean_of_members(trained, data.part(split.test)[0], device=device)
+    persons, _ = pd.factorize(np.array(cohort.persons)[split.test])
+    table = pd.DataFrame({"person": persons, "group": [data.groups[label] for label in data.labels[split.test]]})
+    for prefix, values in (("p", logits.mean(axis=0)), ("single_p", logits[0])):
+        table[[f"{prefix}_{group}" for group in data.groups]] = calibrated(values, 1.0)
+    return table.sample(frac=1, random_state=seed)  # nobody is found again by position
+
+
+def _holds(file: Path, fold: int, run: str) -> bool:
+    if not file.exists():
+        return False
+    found = pd.read_csv(file, dtype={"run": str}).query("fold == @fold")["run"].unique()
+    if len(found) and found.tolist() != [run]:
+        raise InputError(
+            f"'{file}' holds fold {fold} of other subjects, settings or another seed. Name another folder with --out."
+        )
+    return bool(len(found))
+
+
+def nested_summary(results: pd.DataFrame, groups: tuple[str, ...]) -> dict[str, Any]:
+    """Metrics over all subjects kept apart so far, as a card holds them: the mean of members, and a single one."""
+    labels = np.array([groups.index(group) for group in results["group"]])
+    persons = (results["fold"].astype(str) + " " + results["person"].astype(str)).tolist()
+    metrics = {
+        name: measured(labels, _columns(results, prefix, groups), groups, persons)
+        for name, prefix in (("mean", "p"), ("single", "single_p"))
+    }
+    return {
+        "outer_folds": int(results["fold"].nunique()),
+        "folds": FOLDS,
+        "members": FOLDS,
+        "n": len(results),
+        **metrics,
+    }
+
+
+def add_nested(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
+    """Put the summary on the card in a folder, and the lines beside it."""
+    card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
+    card["nested"] = nested_summary(results, tuple(card["groups"]))
+    write_atomically(folder / NESTED_FILE, write_csv(results, index=False, float_format="%.5f"))
+    write_card(folder, card)
+    return card
+
+
+def _columns(results: pd.DataFrame, prefix: str, groups: tuple[str, ...]) -> NDArray[np.float64]:
+    """Probabilities, shape (n_subjects, n_groups), that sum to 1 in spite of the file's rounding."""
+    values = results[[f"{prefix}_{group}" for group in groups]].to_numpy(dtype=np.float64)
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+
+# What a card says beyond results: familiar ranges, answers to worse recordings, motion alone. Nothing is trained.
+#
+# All three follow from the weights and the cohort, so that a card made before they were asked for can be completed,
+# and a reader with the data can check them.
+
 
 FEWEST_KNOWN = 0.9  # of the subjects: below it motion is not known for the cohort
 

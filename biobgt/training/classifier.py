@@ -14,15 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from biobgt.cohort import Cohort, Subject, person_of
-from biobgt.errors import InputError
-from biobgt.graph import check_connectivity
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import Cohort, Subject, person_of
+from biobgt.data.graph import check_connectivity
 from biobgt.model.calibration import calibrated, fit_temperature
-from biobgt.model.device import choose_device
 from biobgt.model.ensemble import Ensemble, SubjectExplanation
 from biobgt.model.inputs import prepare
-from biobgt.model.presets import Preset, preset_named
-from biobgt.model.training_settings import OWN_PRESET
+from biobgt.model.presets import OWN_PRESET, Preset, choose_device, preset_named
 from biobgt.training.trainer import predict_logits, train_model
 
 Brains = Cohort | Sequence[Subject] | ArrayLike

@@ -1,13 +1,10 @@
-"""Evaluate BioBGT beside the baselines on the same splits: train, calibrate on validation, test, one line at a time.
-
-A test subject is seen by nothing that is fitted: not the model, not the scale of its inputs, not the temperature, not
-the choice of the epoch. Results are written as they come, and a run that was stopped goes on with the splits it has not
-done.
-"""
+"""Evaluate BioBGT, the baselines and every system of the benchmark on the same splits."""
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +12,131 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from biobgt.errors import InputError
-from biobgt.model.baselines import baseline_titles
-from biobgt.model.calibration import calibrated, fit_temperature
-from biobgt.model.presets import Preset
-from biobgt.output import write_atomically
-from biobgt.spreadsheets import read_csv, write_csv
-from biobgt.training.baseline_folds import baseline_logits, possible_baselines
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.identity import run_identity
-from biobgt.training.intervals import paired_difference, tested_to_trained
-from biobgt.training.metrics import METRICS, check_possible, classification_metrics
+from biobgt.base.errors import InputError
+from biobgt.base.files import read_csv, write_atomically, write_csv
+from biobgt.model.benchmark.linear import BASELINES, Baseline, BaselineModel, CountedModel, baseline_titles
+from biobgt.model.benchmark.networks import EncodedBatch, encode, n_parameters, with_importance
+from biobgt.model.benchmark.systems import BioBGTSystem, ClassicalSystem, NetworkSystem, System
+from biobgt.model.calibration import calibrated, fit_temperature, fold_temperatures
+from biobgt.model.network import GraphBatch
+from biobgt.model.presets import Preset, preset_named
+from biobgt.training.folds import LabelledGraphs, run_identity
+from biobgt.training.metrics import (
+    METRICS,
+    check_possible,
+    classification_metrics,
+    paired_difference,
+    tested_to_trained,
+)
+from biobgt.training.options import RANDOM
 from biobgt.training.splits import Split
-from biobgt.training.trainer import Epoch, predict_logits, train_model
+from biobgt.training.trainer import Epoch, predict_logits, train_model, train_network
+
+# Baselines on the splits of a BioBGT: fitted on its training subjects, calibrated as it is.
+
+
+def possible_baselines(data: LabelledGraphs) -> tuple[Baseline, ...]:
+    """The baselines that the data allow: shrunk correlations need series."""
+    return tuple(baseline for baseline in BASELINES.values() if not baseline.shrunk or data.shrunk is not None)
+
+
+def fitted_baseline(
+    data: LabelledGraphs, split: Split, baseline: Baseline
+) -> tuple[BaselineModel, NDArray[np.float64], NDArray[np.float64]]:
+    """Fit on a split's training subjects; return the model, and the logits of its validation and test subjects.
+
+    Parameters
+    ----------
+    data : LabelledGraphs
+    split : Split
+    baseline : Baseline
+        One that the data allow.
+
+    Returns
+    -------
+    model : BaselineModel
+    validation, test : ndarray, shape (n_subjects, n_groups)
+    """
+    matrices = data.shrunk if baseline.shrunk and data.shrunk is not None else data.matrices
+    model = baseline.build(data.shrinkage)
+    model.fit(matrices[split.train].astype(np.float64), data.labels[split.train])
+    validation, test = (model.logits(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
+    return model, validation, test
+
+
+def baseline_logits(
+    data: LabelledGraphs, split: Split, baseline: Baseline
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The logits of :func:`fitted_baseline` alone.
+
+    Parameters
+    ----------
+    data : LabelledGraphs
+    split : Split
+    baseline : Baseline
+
+    Returns
+    -------
+    validation, test : ndarray, shape (n_subjects, n_groups)
+    """
+    return fitted_baseline(data, split, baseline)[1:]
+
+
+def baselines_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict[str, NDArray[np.float64]]:
+    """Out-of-fold probabilities of every baseline, shape (n_subjects, n_groups) each, by its title."""
+    found = {}
+    for baseline in possible_baselines(data):
+        logits = np.full((len(data.labels), len(data.groups)), np.nan)
+        for split in splits:
+            _, logits[split.test] = baseline_logits(data, split, baseline)
+        temperatures, _ = fold_temperatures(logits, [split.test for split in splits], data.labels)
+        for split, temperature in zip(splits, temperatures, strict=True):
+            logits[split.test] /= temperature
+        found[baseline.title] = calibrated(logits, 1.0)
+    return found
+
+
+def paired_auc(
+    data: LabelledGraphs, probabilities: Mapping[str, NDArray[np.float64]], splits: Sequence[Split]
+) -> dict[str, dict[str, float | None]]:
+    """AUC of the model minus that of each linear model, fold by fold, as a card holds it.
+
+    Parameters
+    ----------
+    data : LabelledGraphs
+    probabilities : mapping of str to ndarray, shape (n_subjects, n_groups)
+        Out of fold; the first is the model's.
+    splits : sequence of Split
+        The folds.
+
+    Returns
+    -------
+    dict of str to dict
+        Of each linear model the mean ``difference`` over folds and its 95 % interval, ``low`` and ``high``, corrected
+        for training sets that overlap (:func:`biobgt.training.metrics.paired_difference`).
+    """
+    by_fold = {
+        name: [
+            classification_metrics(data.labels[split.test], values[split.test], data.groups)["auc"] for split in splits
+        ]
+        for name, values in probabilities.items()
+    }
+    (own, *others), ratio = by_fold, sum(len(one.test) for one in splits) / sum(len(one.train) for one in splits)
+    found = {other: paired_difference(by_fold[own], by_fold[other], test_train_ratio=ratio) for other in others}
+    names = {"difference": "mean", "low": "corrected_low", "high": "corrected_high"}
+    return {other: {key: _rounded(one[name]) for key, name in names.items()} for other, one in found.items()}
+
+
+def _rounded(value: float) -> float | None:
+    return round(float(value), 4) if np.isfinite(value) else None
+
+
+# Evaluate BioBGT beside the baselines on the same splits: train, calibrate on validation, test, one line at a time.
+#
+# A test subject is seen by nothing that is fitted: not the model, not the scale of its inputs, not the temperature,
+# not the choice of the epoch. Results are written as they come, and a run that was stopped goes on with the splits it
+# has not done.
+
 
 Progress = Callable[[str], None]
 _LINE = ("protocol", "split", "model")
@@ -176,7 +285,7 @@ def summarise(results: pd.DataFrame) -> pd.DataFrame:
 def paired_with_baselines(results: pd.DataFrame, model: str) -> pd.DataFrame:
     """AUC of a model minus that of every baseline, split by split.
 
-    See :func:`biobgt.training.intervals.paired_difference`.
+    See :func:`biobgt.training.metrics.paired_difference`.
 
     Parameters
     ----------
@@ -267,3 +376,192 @@ def _whole_lines(path: Path) -> str:
                 "what it stood for is computed again."
             )
     return whole
+
+
+# Set every system of the benchmark side by side: same subjects, same splits, same inputs, one line per run.
+#
+# A run is one system on one split: fitted on the training subjects, its epoch chosen and its probabilities calibrated
+# on the validation subjects, tested once. Its line is written with the files of :mod:`biobgt.training.evaluation`, so
+# that what is finished is never done again, and what is of other subjects or settings is refused.
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a system says of a split's validation and test subjects, and how much it learnt.
+
+    Attributes
+    ----------
+    validation, test : ndarray, shape (n_subjects, n_groups)
+        Logits, not yet calibrated.
+    parameters : float
+        Numbers learnt: weights, coefficients, or nodes of trees; NaN where a model does not count them.
+    network : Module, optional
+        None for a model of scikit-learn's.
+    """
+
+    validation: NDArray[np.float64]
+    test: NDArray[np.float64]
+    parameters: float
+    network: torch.nn.Module | None = None
+
+
+def inputs_of(system: System) -> Preset:
+    """The preset whose inputs a system is given: its own, and for all others that of the published or best model.
+
+    Networks read the graphs of the paper's model for ABIDE, classical models the matrices beside the preset ``best``.
+    """
+    if isinstance(system, BioBGTSystem):
+        return system.preset
+    return preset_named("best" if isinstance(system, ClassicalSystem) else "paper-abide")
+
+
+def run_benchmark(
+    prepared: Callable[[Preset], LabelledGraphs],
+    splits: Sequence[Split],
+    systems: Sequence[System],
+    *,
+    folder: Path,
+    protocol: str = RANDOM,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Run what the folder's results do not hold yet, system by system and split by split.
+
+    Parameters
+    ----------
+    prepared : callable
+        From a preset to the cohort prepared for it.
+    splits : sequence of Split
+    systems : sequence of System
+        In the order in which they are run. Those that could not be built are passed over.
+    folder : Path
+    protocol : str
+        Name of the kind of splits, for the table.
+    seed : int
+        Split i trains with seed + i.
+    device : torch.device or str
+    progress : callable, optional
+        Told in words how far it is.
+
+    Returns
+    -------
+    DataFrame
+        All lines of this protocol in ``results.csv``: metrics, ``seconds`` of processor time of a run, and
+        ``parameters``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files, say = ResultFiles(folder), progress or (lambda sentence: None)
+    for system in systems:
+        if system.reason:
+            say(f"{system.title}: not run. {system.reason}")
+            continue
+        data = prepared(inputs_of(system))
+        todo = list(_missing(files, data, splits, system, protocol, seed))
+        graphs = graphs_for(system, data) if todo else None
+        for number, split, where in todo:
+            start = time.process_time()
+            fitted = fit_system(system, data, graphs, split, seed=seed + number, device=device, progress=say)
+            measured = {"seconds": time.process_time() - start, "parameters": fitted.parameters}
+            temperature = fit_temperature(fitted.validation, data.labels[split.validation])
+            files.write(where, data, split.test, fitted.test, temperature, measured=measured)
+            say(f"{system.title}: {split.name} done")
+    table = read_results(folder)
+    return table[table["protocol"] == protocol].reset_index(drop=True)
+
+
+def _missing(
+    files: ResultFiles, data: LabelledGraphs, splits: Sequence[Split], system: System, protocol: str, seed: int
+) -> Iterator[tuple[int, Split, dict[str, str]]]:
+    """The splits whose line is not written, with their numbers and the first columns of the line."""
+    for number, split in enumerate(splits):
+        run = run_identity(data, split, {**system.settings, "seed": seed + number})
+        where = {"protocol": protocol, "split": split.name, "model": system.key, "run": run}
+        if not files.holds(where):
+            yield number, split, where
+
+
+def graphs_for(system: System, data: LabelledGraphs) -> GraphBatch:
+    """All subjects' graphs as the system takes them; a subject's depend on nobody else."""
+    if isinstance(system, NetworkSystem):
+        return encode(data.graphs, system.encoding)
+    return with_importance(data.graphs, system.importance) if isinstance(system, BioBGTSystem) else data.graphs
+
+
+def fit_system(
+    system: System,
+    data: LabelledGraphs,
+    graphs: GraphBatch | None,
+    split: Split,
+    *,
+    seed: int,
+    device: torch.device | str = "cpu",
+    progress: Progress,
+) -> Fitted:
+    """Fit a system on the training subjects of a split, and ask it about the others.
+
+    Parameters
+    ----------
+    system : System
+    data : LabelledGraphs
+        Prepared for :func:`inputs_of` the system.
+    graphs : GraphBatch or None
+        :func:`graphs_for` the system; a model of scikit-learn's does without.
+    split : Split
+    seed : int
+    device : torch.device or str
+    progress : callable
+        Told in words how far it is.
+    """
+    if isinstance(system, ClassicalSystem):
+        if system.baseline.shrunk and data.shrunk is None:
+            raise InputError(
+                f"{system.title} needs region series, and one subject has a connectivity matrix only. Leave it out."
+            )
+        model, validation, test = fitted_baseline(data, split, system.baseline)
+        learnt = model.n_learnt() if isinstance(model, CountedModel) else float("nan")
+        return Fitted(validation, test, learnt)
+    assert graphs is not None
+
+    def part(rows: NDArray[np.int64]) -> tuple[GraphBatch, torch.Tensor]:
+        chosen = torch.tensor(rows)
+        return graphs[chosen], torch.tensor(data.labels)[chosen]
+
+    network = _trained(system, part(split.train), part(split.validation), len(data.groups), seed, device, progress)
+    validation, test = (
+        predict_logits(network, part(rows)[0], device=device).double().numpy()
+        for rows in (split.validation, split.test)
+    )
+    return Fitted(validation, test, n_parameters(network), network)
+
+
+def _trained(
+    system: System,
+    training: tuple[GraphBatch, torch.Tensor],
+    validation: tuple[GraphBatch, torch.Tensor],
+    n_groups: int,
+    seed: int,
+    device: torch.device | str,
+    progress: Progress,
+) -> torch.nn.Module:
+    def tell(epoch: Epoch) -> None:
+        progress(f"{system.title}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
+
+    if isinstance(system, BioBGTSystem):
+        return train_model(
+            training, validation, system.preset, n_groups=n_groups, seed=seed, device=device, progress=tell
+        )
+    assert isinstance(system, NetworkSystem)
+    encoded, checked = training[0], validation[0]
+    assert isinstance(encoded, EncodedBatch)
+    assert isinstance(checked, EncodedBatch)
+    build, n_regions = system.build, encoded.features.shape[2]
+    return train_network(
+        lambda: build(n_regions, n_groups),
+        (encoded, training[1]),
+        (checked, validation[1]),
+        system.training,
+        seed=seed,
+        device=device,
+        progress=tell,
+    )

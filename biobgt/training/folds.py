@@ -1,34 +1,218 @@
-"""Train an ensemble on the folds of a cohort, and describe it by what its members say of subjects they never met.
-
-Each fold gives one member, whose test subjects nobody else in the fold has seen. What comes out is a complete
-model; :mod:`biobgt.training.cards` writes it. A run that was killed goes on with the fold and the epoch it was at.
-"""
+"""A cohort as models take it, and an ensemble trained on its folds."""
 
 import copy
+import hashlib
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
-from biobgt.model.batch import GraphBatch
+from biobgt.base.errors import InputError
+from biobgt.base.files import atomic_file, write_atomically
+from biobgt.data.cohort import Cohort, person_of
+from biobgt.data.connectivity import subject_connectivity
 from biobgt.model.calibration import calibrated, fold_temperatures
+from biobgt.model.inputs import correlations, prepare
+from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset
-from biobgt.model.transformer import BioBGT
 from biobgt.modules import module_contrast
-from biobgt.output import atomic_file
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.distributed import is_first
-from biobgt.training.identity import open_run, run_identity
-from biobgt.training.readouts import ReadoutPart, readout_parts
+from biobgt.results.store import FolderStore
 from biobgt.training.splits import Split
-from biobgt.training.trainer import Epoch, predict_logits, train_model
+from biobgt.training.trainer import Epoch, ReadoutPart, is_first, predict_logits, readout_parts, train_model
+
+# A cohort as models take it: graphs, matrices for the baselines, and numbered groups.
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledGraphs:
+    """Subjects of known groups.
+
+    Attributes
+    ----------
+    graphs : GraphBatch
+    matrices : ndarray, shape (n_subjects, n_regions, n_regions)
+        Pearson correlations, for the baselines.
+    shrunk : ndarray, shape (n_subjects, n_regions, n_regions), or None
+        Ledoit-Wolf correlations, for the tangent space; None where a subject has no series.
+    shrinkage : float
+        Of the log-Euclidean connectivity, for the baselines too.
+    labels : ndarray of int, shape (n_subjects,)
+        Position in ``groups``.
+    groups : tuple of str
+        Controls first.
+    subjects : tuple of str
+    readouts : tuple of tuple of int
+        The groups of each cohort, where several are trained together; empty for one readout of all groups.
+    """
+
+    graphs: GraphBatch
+    matrices: NDArray[np.float32]
+    shrunk: NDArray[np.float32] | None
+    shrinkage: float
+    labels: NDArray[np.int64]
+    groups: tuple[str, ...]
+    subjects: tuple[str, ...]
+    readouts: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def persons(self) -> tuple[str, ...]:
+        """Whose recording each subject is, in order."""
+        return tuple(map(person_of, self.subjects))
+
+    @property
+    def parts(self) -> list[ReadoutPart]:
+        """The subjects of each readout."""
+        return readout_parts(self.labels, len(self.groups), self.readouts)
+
+    def of_readout(self, part: ReadoutPart) -> "LabelledGraphs":
+        """The subjects and groups of one readout, as an ordinary cohort has them."""
+        groups = tuple(self.groups[column] for column in part.columns)
+        return replace(self.select(part.rows), labels=part.labels, groups=groups, readouts=())
+
+    def select(self, rows: NDArray[np.int64]) -> "LabelledGraphs":
+        """Some of the subjects, with the same groups."""
+        return replace(
+            self,
+            graphs=self.graphs[torch.tensor(rows)],
+            matrices=self.matrices[rows],
+            shrunk=None if self.shrunk is None else self.shrunk[rows],
+            labels=self.labels[rows],
+            subjects=tuple(self.subjects[row] for row in rows),
+        )
+
+    def part(self, rows: NDArray[np.int64]) -> tuple[GraphBatch, Tensor]:
+        """Graphs and labels of some subjects."""
+        chosen = torch.tensor(rows)
+        return self.graphs[chosen], torch.tensor(self.labels)[chosen]
+
+
+def feature_store(folder: Path) -> FolderStore:
+    """Where NE and modules are kept by content: the same matrix has the same, whatever the cohort."""
+    return FolderStore(folder, "any")
+
+
+def label_graphs(
+    cohort: Cohort,
+    preset: Preset,
+    *,
+    readouts: Sequence[Sequence[str]] = (),
+    kept: Path | None = None,
+    workers: int | None = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> LabelledGraphs:
+    """Prepare a cohort whose subjects all have a group.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    preset : Preset
+    readouts : sequence of sequence of str
+        The groups of each cohort, where several are trained together.
+    kept : Path, optional
+        Folder in which NE and modules are kept by content, so that the next run need not compute them.
+    workers : int, optional
+        Processes on this machine; None is one per core.
+    progress : callable, optional
+        Told (done, total) after each subject.
+    """
+    groups, store = tuple(cohort.group_sizes), None if kept is None else feature_store(kept)
+    has_series = all(subject.series is not None for subject in cohort)
+    return LabelledGraphs(
+        graphs=prepare(cohort.subjects, preset, store=store, workers=workers, progress=progress),
+        matrices=np.stack([correlations(subject).astype(np.float32) for subject in cohort]),
+        shrunk=np.stack([subject_connectivity(one, estimator="ledoit-wolf").astype(np.float32) for one in cohort])
+        if has_series
+        else None,
+        shrinkage=preset.shrinkage,
+        labels=np.array([groups.index(str(subject.group)) for subject in cohort]),
+        groups=groups,
+        subjects=cohort.ids,
+        readouts=tuple(tuple(groups.index(name) for name in names) for names in readouts),
+    )
+
+
+# What a training run was of, so that what it left behind is never taken for another's.
+#
+# A member, a checkpoint or a line of results may be used again only by a run with the same subjects, split, settings
+# and seed: otherwise a subject that a member was trained on could be counted among those it never met.
+
+
+FILE = "run.json"
+
+
+def run_identity(data: LabelledGraphs, split: Split, settings: dict[str, Any]) -> str:
+    """Twelve hexadecimal digits that change with any subject, correlation, group, part of the split or setting.
+
+    Parameters
+    ----------
+    data : LabelledGraphs
+    split : Split
+    settings : dict
+        Everything else that decides on the weights, as JSON can hold it.
+    """
+    digest = hashlib.sha256()
+    digest.update(json.dumps([data.subjects, data.groups, data.labels.tolist()]).encode())
+    digest.update(data.matrices.tobytes())
+    digest.update(json.dumps([rows.tolist() for rows in (split.train, split.validation, split.test)]).encode())
+    digest.update(json.dumps(settings, sort_keys=True).encode())
+    return digest.hexdigest()[:12]
+
+
+def open_run(folder: Path, identity: str, *, resume: bool) -> None:
+    """Go on with what a folder holds, if it is of the same run; or start anew, so that nothing in it is taken up later.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+    identity : str
+        See :func:`run_identity`.
+    resume : bool
+        Whether to go on with what the folder holds.
+
+    Raises
+    ------
+    InputError
+        Where the run is to be resumed and the folder holds another's.
+    """
+    file, left = folder / FILE, list(folder.glob("*.safetensors"))
+    if resume and left:
+        if _read(file) == identity:
+            return
+        raise InputError(
+            f"What is in '{folder}' was trained on other subjects or splits, or with other settings or another seed: "
+            "this run cannot go on with it. Name another folder with --runs, or leave --resume out to start anew."
+        )
+    if not is_first():
+        return
+    for stale in left:
+        stale.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, json.dumps({"run": identity}) + "\n")
+
+
+def _read(file: Path) -> str:
+    try:
+        return str(json.loads(file.read_text(encoding="utf-8"))["run"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+# Train an ensemble on the folds of a cohort, and describe it by what its members say of subjects they never met.
+#
+# Each fold gives one member, whose test subjects nobody else in the fold has seen. What comes out is a complete model;
+# :mod:`biobgt.training.cards` writes it. A run that was killed goes on with the fold and the epoch it was at.
+
 
 Progress = Callable[[str], None]
 EXPLAINED_AT_ONCE = 16

@@ -15,7 +15,7 @@ from subjects_page import N_REGIONS, PHENOTYPES, table_file
 from tiny_models import write_tiny_model
 
 from biobgt.model import pretrained
-from biobgt.model.group_results import GroupResults, load_groups
+from biobgt.model.pretrained import GroupResults, load_groups
 
 APP = Path(__file__).resolve().parents[2] / "app"
 sys.path.insert(0, str(APP))  # as `streamlit run` does

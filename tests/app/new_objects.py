@@ -11,7 +11,7 @@ import pytest
 from page_contents import as_shown
 
 from biobgt.cli import main
-from biobgt.cohort import Cohort
+from biobgt.data.cohort import Cohort
 from biobgt.export import FigureRequest
 from biobgt.export.bundle import make_files, write_bundle
 from biobgt.figures.paper_style import PaperStyle

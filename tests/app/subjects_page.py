@@ -3,7 +3,7 @@
 import numpy as np
 
 from biobgt import Cohort
-from biobgt.cohort import GROUP_TITLES
+from biobgt.data.cohort import GROUP_TITLES
 
 N_REGIONS = 6
 

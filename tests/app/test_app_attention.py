@@ -8,21 +8,20 @@ import pandas as pd
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure, heatmaps, in_atlas_order
 
-from biobgt.atlas import load_atlas
+from biobgt.base.wording import percent
+from biobgt.data.atlas import load_atlas
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_words import connectivity_words
-from biobgt.model.attention_views import (
+from biobgt.model.attention import (
     attention_received,
     beside_connectivity,
     colour_limits,
     functional_labels,
     select_attention,
 )
-from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import load_pretrained
-from biobgt.simulate import demo_cohort
-from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
+from biobgt.model.pretrained import load_groups, load_pretrained
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED
 from biobgt.training.cards import seal_card
-from biobgt.wording import percent
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 

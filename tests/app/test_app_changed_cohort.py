@@ -3,10 +3,10 @@
 from subjects_page import N_REGIONS, edit, press
 
 from biobgt import Cohort, ConnectomeSettings, Subject
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort_edits import change_atlas, remove_subjects, set_groups
-from biobgt.kept_results import HUBS, TANGENT_SPACE, Key
-from biobgt.modules import finding
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.edits import change_atlas, remove_subjects, set_groups
+from biobgt.data.result_keys import HUBS, TANGENT_SPACE, Key
+from biobgt.modules import structure as finding
 from session.view import LoadedCohort
 
 

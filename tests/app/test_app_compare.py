@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
-from biobgt.cohort import Cohort
-from biobgt.colours import MODULE_COLOURS
-from biobgt.connectome import brain_graph, subject_connectivity
+from biobgt.base.colours import MODULE_COLOURS
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import brain_graph, subject_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure
 from biobgt.groups import compare_groups
-from biobgt.groups.cohort_features import network_connectivity
+from biobgt.groups.features import network_connectivity
 from biobgt.hubs import hub_table
-from biobgt.modules import find_modules, finding
-from biobgt.modules.difference import module_difference, shuffled_changes
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.simulate import demo_cohort
+from biobgt.modules import find_modules
+from biobgt.modules import structure as finding
+from biobgt.modules.compare import module_difference, shuffled_changes
+from biobgt.modules.measures import ModuleOptions
 from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
@@ -198,7 +199,7 @@ def test_a_cohort_without_groups_is_sent_to_the_subjects(open_own, cohort):
 
 
 def test_modules_are_compared_on_request(open_compare, cohort, counted, monkeypatch):
-    monkeypatch.setattr("biobgt.measured_modules.SHUFFLES", 3)  # of 39
+    monkeypatch.setattr("biobgt.results.measured.SHUFFLES", 3)  # of 39
     page = open_compare(compared="modules", runs="5", seed="21")
     assert not counted
     page.button(key="groups_start").click().run()

@@ -12,6 +12,7 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from PIL import Image
 
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
+from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.bundle import make_files
 from biobgt.export.making import make_figure, options_in_full
@@ -20,7 +21,6 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
-from biobgt.simulate import demo_cohort
 from session import keys, loaded_cohorts
 from session.export_list import figure_request
 from session.loaded_cohorts import OWN

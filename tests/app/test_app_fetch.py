@@ -5,7 +5,7 @@ import pytest
 from abide_mirror import abide_server
 from page_contents import as_shown, assert_no_error, captions
 
-import biobgt.fetch
+import biobgt.readers.fetch
 from session.keys import OWN_COHORT
 from session.loaded_cohorts import OWN
 
@@ -15,7 +15,7 @@ def asked(tmp_path, monkeypatch):
     """What the server was asked for, which is ours; files are kept in a folder of this test."""
     monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "kept"))
     with abide_server(tmp_path / "server", np.random.default_rng(0)) as (address, files):
-        monkeypatch.setattr(biobgt.fetch, "ABIDE_SERVER", address)
+        monkeypatch.setattr(biobgt.readers.fetch, "ABIDE_SERVER", address)
         yield files
 
 
@@ -46,7 +46,7 @@ def test_fetched_subjects_are_the_users_own(open_page, asked, tmp_path):
 
 def test_without_a_network_it_ends_with_a_sentence(open_page, tmp_path, monkeypatch):
     monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "kept"))
-    monkeypatch.setattr(biobgt.fetch, "ABIDE_SERVER", "http://127.0.0.1:9")
+    monkeypatch.setattr(biobgt.readers.fetch, "ABIDE_SERVER", "http://127.0.0.1:9")
     page = open_page("subjects")
     start(page).click().run()
     (error,) = page.error

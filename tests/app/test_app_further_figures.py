@@ -6,9 +6,9 @@ import plotly.graph_objects as go
 import pytest
 from page_contents import assert_no_error, captions, figure
 
+from biobgt.base.options import Options
 from biobgt.figures.figure import Figure
 from biobgt.figures.register import FIGURES
-from biobgt.options import Options
 from views.page_map import PAGES
 
 

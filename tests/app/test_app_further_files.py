@@ -5,8 +5,8 @@ from page_contents import as_shown, assert_no_error, captions
 from subjects_page import N_REGIONS, cohort_of, edit, press, table_file
 
 from biobgt import Cohort, Subject
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort_edits import remove_subjects, set_groups
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.edits import remove_subjects, set_groups
 from session.uploads import take_in
 
 EDITED = {"sub-00": "AD", "sub-02": "ASD", "sub-03": None}

@@ -3,7 +3,7 @@
 import pytest
 from page_contents import assert_no_error
 
-from biobgt.glossary import GLOSSARY, sorted_terms
+from biobgt.base.references import GLOSSARY, sorted_terms
 from views.page_map import PAGES
 from views.shared.widgets import explained
 

@@ -7,12 +7,12 @@ import pytest
 from page_contents import as_shown, assert_no_error, captions
 
 from biobgt import ConnectomeSettings
-from biobgt.cohort_tables import analyse_hubs
-from biobgt.connectome import brain_graph
+from biobgt.data.connectivity import brain_graph
+from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import HUB_MEASURES
-from biobgt.hubs.beyond_strength import graph_agreement, null_agreement, set_against_nulls
-from biobgt.hubs.hub_options import HubAnalysisOptions
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.evidence import graph_agreement, null_agreement, set_against_nulls
+from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.results.tables import analyse_hubs
 
 SUBJECT = "sim-NC-001"
 

@@ -7,13 +7,14 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, captions, figure
 from streamlit.testing.v1 import AppTest
 
-from biobgt import ConnectomeSettings, InputError, measured_hubs
-from biobgt.cohort_tables import analyse_hubs
+from biobgt import ConnectomeSettings, InputError
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures import random_regions
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs import group_curves
-from biobgt.hubs.hub_options import HubAnalysisOptions
-from biobgt.simulate import demo_cohort
+from biobgt.hubs import table as group_curves
+from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.results import measured as measured_hubs
+from biobgt.results.tables import analyse_hubs
 from session import loaded_cohorts
 from views.shared import widgets
 

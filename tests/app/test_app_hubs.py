@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from page_contents import array, as_shown, assert_no_error, captions, figure
 
-from biobgt import ConnectomeSettings, load_atlas, measured_hubs
-from biobgt.cohort_tables import analyse_hubs
+from biobgt import ConnectomeSettings, load_atlas
+from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import table
-from biobgt.hubs.hub_options import GAMMAS, HubAnalysisOptions
+from biobgt.hubs.options import GAMMAS, HubAnalysisOptions
 from biobgt.model import pretrained
-from biobgt.simulate import demo_cohort
+from biobgt.results import measured as measured_hubs
+from biobgt.results.tables import analyse_hubs
 from session import loaded_cohorts
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
@@ -299,7 +300,7 @@ def test_many_regions_are_asked_about_before_anything_is_computed(open_page, cou
     assert not [button for button in usual.button if button.key == "measure_hubs"]
     n_regions = 90
     count_measurings.clear()
-    monkeypatch.setattr("biobgt.hubs.cost.ASK_ABOVE", n_regions - 1)
+    monkeypatch.setattr("biobgt.hubs.resolvents.ASK_ABOVE", n_regions - 1)
     page = open_page("hubs", cohort="ad")
     assert_no_error(page)
     assert "the 90 regions: the first figures of one subject take about 5 seconds" in as_shown(page.info[0].value)

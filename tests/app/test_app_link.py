@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from page_contents import as_shown, assert_no_error, figure
 
 from biobgt import ConnectomeSettings, load_atlas
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.connectivity_heatmap import HeatmapOptions
-from biobgt.hubs.hub_options import GAMMAS, SHARES, HubOptions
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import GAMMAS, SHARES, HubOptions
+from biobgt.modules.measures import NamedModuleOptions
 from session import choices
 from session.address import Link, link_of, read_link
 from session.loaded_cohorts import OWN

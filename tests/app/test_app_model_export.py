@@ -8,9 +8,9 @@ from page_contents import array, assert_no_error, chart, figure, heatmaps, in_at
 from streamlit.testing.v1 import AppTest
 
 from biobgt import ConnectomeSettings
+from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.export import FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.wording import NOT_A_DIAGNOSIS
 from session.keys import EXPORT_LIST
 
 pytestmark = pytest.mark.usefixtures("models")

@@ -11,15 +11,14 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure, heatmaps
 from streamlit.testing.v1 import AppTest
 
-from biobgt.atlas import load_atlas
+from biobgt.data.atlas import load_atlas
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.benchmark_results import HERE, PAPER
 from biobgt.model import pretrained
-from biobgt.model.baselines.systems import benchmark_systems
+from biobgt.model.attention import network_table
+from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.pretrained import load_pretrained, load_region_weights
-from biobgt.model.region_views import network_table
-from biobgt.simulate import demo_cohort
-from biobgt.training.benchmark_views import PAPER_MARK
-from biobgt.training.citation_views import NETWORKS, TITLES
+from biobgt.training.card_tables import NETWORKS, PAPER_MARK, TITLES
 
 APP = Path(__file__).resolve().parents[2] / "app"
 MODELS = ("abide-cc200", "adsim-aal90")

@@ -8,14 +8,14 @@ import pytest
 from page_contents import array, assert_no_error, figure
 
 from biobgt import ConnectomeSettings
+from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure, options_in_full
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow
 from biobgt.figures.module_groups import ModuleComparisonOptions
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.modules.module_options import NullGraphOptions
-from biobgt.simulate import demo_cohort
+from biobgt.modules.measures import NullGraphOptions
 from session import keys
 from session.export_list import figure_request
 from session.loaded_cohorts import OWN

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from page_contents import as_shown, assert_no_error
 
 from biobgt import ConnectomeSettings
+from biobgt.base.options import LARGEST_SEED
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.module_brains import EDGE_NUMBERS
 from biobgt.figures.module_groups import ModuleComparisonOptions
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.modules.module_options import RESOLUTIONS, RUN_NUMBERS, NamedModuleOptions
-from biobgt.options import LARGEST_SEED
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import RESOLUTIONS, RUN_NUMBERS, NamedModuleOptions
 from session.address import Link, link_of, read_link
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View

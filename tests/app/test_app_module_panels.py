@@ -6,22 +6,16 @@ import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, captions, figure
 
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Cohort
-from biobgt.colours import MODULE_COLOURS
-from biobgt.connectome import brain_graph, subject_connectivity
-from biobgt.kept_results import MODULES
-from biobgt.modules import (
-    measure_modules,
-    modularity_test,
-    module_agreement,
-    resolution_sweep,
-    small_world,
-)
-from biobgt.modules.connections import strongest_within_modules
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.modules.naming import module_names
-from biobgt.simulate import demo_cohort
+from biobgt.base.colours import MODULE_COLOURS
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import brain_graph, subject_connectivity
+from biobgt.data.result_keys import MODULES
+from biobgt.data.simulate import demo_cohort
+from biobgt.modules import measure_modules, modularity_test, module_agreement, resolution_sweep
+from biobgt.modules import structure as small_world
+from biobgt.modules.measures import ModuleOptions
+from biobgt.modules.partition import module_names, strongest_within_modules
 from session.loaded_cohorts import OWN
 from session.page_options import GLASS
 from session.view import LoadedCohort
@@ -48,11 +42,11 @@ def counted(monkeypatch):
     """How often each piece of work was done."""
     counts = {}
     for place, name in (
-        ("finding", "measure_modules"),
-        ("finding", "find_modules"),
+        ("structure", "measure_modules"),
+        ("structure", "find_modules"),
         ("louvain", "resolution_step"),
-        ("segregation", "modularity_test"),
-        ("small_world", "small_world"),
+        ("structure", "modularity_test"),
+        ("structure", "small_world"),
     ):
         module = import_module(f"biobgt.modules.{place}")
         monkeypatch.setattr(module, name, counting(counts, name, getattr(module, name)))

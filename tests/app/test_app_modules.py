@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
-from biobgt.connectome import brain_graph, functional_connectivity
+from biobgt.data.connectivity import brain_graph, functional_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.modules import MODULE_MEASURES, ModuleMeasure, measure_modules
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.simulate import demo_cohort
+from biobgt.modules.measures import ModuleOptions
 from session import loaded_cohorts
 
 

@@ -7,10 +7,9 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, captions, figure, heatmaps
 from tiny_models import write_tiny_network
 
+from biobgt.data.simulate import demo_cohort
 from biobgt.model import pretrained
-from biobgt.model.group_results import load_groups, load_spread
-from biobgt.model.pretrained import load_card, load_pretrained
-from biobgt.simulate import demo_cohort
+from biobgt.model.pretrained import load_card, load_groups, load_pretrained, load_spread
 
 NETWORK = "two-aal90"
 

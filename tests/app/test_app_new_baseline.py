@@ -10,13 +10,12 @@ from new_objects import bundle_of, numbers_of, run
 from page_contents import as_shown, assert_no_error, figure
 from tiny_models import PRESET, write_tiny_model
 
+from biobgt.base.references import Reference
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.model import presets, pretrained
-from biobgt.model.baselines import BASELINES, Baseline
-from biobgt.model.baselines.system import NETWORK_TRAINING, NetworkSystem, Published
-from biobgt.model.baselines.systems import SYSTEMS
-from biobgt.references import Reference
-from biobgt.training.card_views import evaluation_table
+from biobgt.model.benchmark.linear import BASELINES, Baseline
+from biobgt.model.benchmark.systems import NETWORK_TRAINING, SYSTEMS, NetworkSystem, Published
+from biobgt.training.card_tables import evaluation_table
 
 TITLE = "the shares of the groups"
 N_PER_GROUP = 10
@@ -68,7 +67,7 @@ def mean_weight(n_regions: int, n_groups: int):
     """A network that looks at the mean weight of a graph and at nothing else; torch is imported when it is built."""
     from torch import nn
 
-    from biobgt.model.baselines.graph_network import GraphNetwork
+    from biobgt.model.benchmark.networks import GraphNetwork
 
     class MeanWeight(GraphNetwork):
         def __init__(self):

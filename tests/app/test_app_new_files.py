@@ -10,12 +10,12 @@ from page_contents import array, assert_no_error, figure
 from subjects_page import cohort_of
 
 from biobgt import brain_graph, load_atlas
-from biobgt.atlas import BUNDLED, BundledAtlas
+from biobgt.base.references import Reference
+from biobgt.data.atlas import BUNDLED, BundledAtlas
 from biobgt.export.making import make_figure
 from biobgt.hubs import hub_table
 from biobgt.readers import READERS, Reader, read_cohort
-from biobgt.readers.reading import Reading
-from biobgt.references import Reference
+from biobgt.readers.measurement import Reading
 from session.keys import EXPORT_LIST
 
 REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")

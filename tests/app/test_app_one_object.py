@@ -9,13 +9,13 @@ import pytest
 from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
 from page_contents import array, assert_no_error, captions, figure
 
+from biobgt.base.options import Options, option
+from biobgt.base.references import Reference
+from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure
 from biobgt.figures.figure import Figure
 from biobgt.figures.register import FIGURES
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
-from biobgt.options import Options, option
-from biobgt.references import Reference
-from biobgt.simulate import demo_cohort
 from session import loaded_cohorts
 from session.keys import EXPORT_LIST
 

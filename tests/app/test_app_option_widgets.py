@@ -5,8 +5,8 @@ from page_contents import assert_no_error
 
 from biobgt import ImageOptions
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.fetch import FetchOptions
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.readers.fetch import FetchOptions
 from session.keys import EXPORT_LIST, EXPORT_LOOK
 
 WIDGETS = ("number_input", "selectbox", "segmented_control", "toggle", "select_slider")

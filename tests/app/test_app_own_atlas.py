@@ -5,7 +5,7 @@ from page_contents import array, as_shown, assert_no_error, figure
 from subjects_page import cohort_of, press
 
 from biobgt import functional_connectivity, load_atlas
-from biobgt.atlas import BUNDLED, BundledAtlas
+from biobgt.data.atlas import BUNDLED, BundledAtlas
 
 
 def choose_atlas(page, name: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from page_contents import as_shown, assert_no_error, figure
 
 from biobgt import ConnectomeSettings
-from biobgt.simulate import demo_cohort
+from biobgt.data.simulate import demo_cohort
 from session.address import Link, link_of, read_link
 from session.choices import IN_EVERY_LINK, linked_options, session_choices
 from session.loaded_cohorts import OWN

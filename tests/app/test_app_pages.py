@@ -12,12 +12,12 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from plotly.basedatatypes import BaseFigure
 
 from biobgt import Cohort, ConnectomeSettings, InputError, brain_graph, functional_connectivity, load_atlas
-from biobgt.atlas import numbered_atlas
-from biobgt.connectome import TangentSpace
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.simulate import demo_cohort
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.connectivity import TangentSpace
+from biobgt.data.simulate import demo_cohort
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.measured import MeasuredCohort
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort
 
@@ -242,7 +242,7 @@ def test_subjects_page_shows_series_and_quality(look_at, subject) -> None:
 @pytest.fixture
 def nothing_kept(monkeypatch) -> None:
     """A demo is shared by all tests: without this, what an earlier one measured would not be measured again."""
-    monkeypatch.setattr("biobgt.measured.MemoryStore.get", lambda store, key: None)
+    monkeypatch.setattr("biobgt.results.measured.MemoryStore.get", lambda store, key: None)
 
 
 @pytest.mark.usefixtures("nothing_kept")
@@ -250,7 +250,7 @@ def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, mon
     def refuse(*_, **__):
         raise InputError("The *matrix* of ![x](http://example.org/x.png) is odd.")
 
-    monkeypatch.setattr("biobgt.measured_graph.subject_connectivity", refuse)
+    monkeypatch.setattr("biobgt.results.measured.subject_connectivity", refuse)
     page = open_page("subjects")
     (error,) = page.error
     assert as_shown(error.value) == "The *matrix* of ![x](http://example.org/x.png) is odd."
@@ -264,7 +264,7 @@ def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch
     def fail(*_, **__):
         raise ZeroDivisionError("by naught")
 
-    monkeypatch.setattr("biobgt.measured_graph.subject_connectivity", fail)
+    monkeypatch.setattr("biobgt.results.measured.subject_connectivity", fail)
     page = open_page()
     assert not page.exception
     assert "sorry" in page.error[0].value

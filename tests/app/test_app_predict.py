@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 from tiny_models import write_tiny_model
 
 from biobgt import Cohort, Subject, load_atlas
-from biobgt.cohort import Source
+from biobgt.data.cohort import Source
+from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure
 from biobgt.model import pretrained
 from biobgt.model.pretrained import load_pretrained
-from biobgt.simulate import demo_cohort
 from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort

@@ -14,14 +14,21 @@ from start_page import start_at
 from streamlit.testing.v1 import AppTest
 
 import session.view
-from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas, measured_graph, quality
-from biobgt.atlas import numbered_atlas
+from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
+from biobgt.data import quality
+from biobgt.data.atlas import numbered_atlas
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.groups import means
-from biobgt.hubs import group_curves, region_story, sweep, table
-from biobgt.hubs.spectra import Spectra
+from biobgt.groups import attention as means
+from biobgt.hubs import table
+from biobgt.hubs import table as group_curves
+from biobgt.hubs import table as region_story
+from biobgt.hubs import table as sweep
+from biobgt.hubs.entanglement import Spectra
 from biobgt.model import installed, pretrained
-from biobgt.modules import difference, finding, louvain
+from biobgt.modules import compare as difference
+from biobgt.modules import louvain
+from biobgt.modules import structure as finding
+from biobgt.results import measured as measured_graph
 from session import loaded_cohorts
 from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
 from session.loaded_cohorts import OWN
@@ -48,8 +55,8 @@ COMPUTING = (
     (finding, "find_modules"),
     (louvain, "resolution_step"),
     (difference, "group_module_difference"),
-    (import_module("biobgt.modules.segregation"), "modularity_test"),  # the package has a function of this name
-    (import_module("biobgt.modules.small_world"), "small_world"),
+    (import_module("biobgt.modules.structure"), "modularity_test"),  # the package has a function of this name
+    (import_module("biobgt.modules.structure"), "small_world"),
     (installed, "load_card"),
     (installed, "load_groups"),
     (installed, "load_region_weights"),

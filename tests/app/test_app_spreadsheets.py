@@ -9,7 +9,7 @@ from start_page import start_at
 from streamlit.testing.v1 import AppTest
 
 from biobgt import Cohort, Subject
-from biobgt.atlas import numbered_atlas
+from biobgt.data.atlas import numbered_atlas
 from session.keys import NEXT_COHORT, OWN_COHORT
 from session.loaded_cohorts import OWN, own_cohort
 from session.view import LoadedCohort

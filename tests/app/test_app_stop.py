@@ -11,11 +11,11 @@ from page_contents import array, assert_no_error, figure
 from start_page import start_at
 from streamlit.testing.v1 import AppTest
 
-import biobgt.readers.subject_files
+import biobgt.readers.cohort
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
-from biobgt.atlas import numbered_atlas
+from biobgt.data.atlas import numbered_atlas
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.hubs import group_curves
+from biobgt.hubs import table as group_curves
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
 from biobgt.model.installed import InstalledModel
@@ -101,7 +101,7 @@ def test_group_behind_the_hub_curves(open_own, cohort, interrupt) -> None:
 
 
 def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypatch) -> None:
-    monkeypatch.setattr("biobgt.hubs.cost.STEPS_ABOVE", N_REGIONS - 1)
+    monkeypatch.setattr("biobgt.hubs.resolvents.STEPS_ABOVE", N_REGIONS - 1)
     done = interrupt(SubjectHubs, "measure", after=2)
     page = open_own("hubs", cohort)
     assert figure(page, "hub_curves")  # the first figures are there, and what needs no more
@@ -132,10 +132,10 @@ def test_resolution_sweep(open_own, cohort, interrupt) -> None:
 @pytest.mark.parametrize(
     ("page", "key", "name", "total"),
     [
-        ("compare", "groups", "finding.find_modules", 6),
-        ("compare", "compare", "finding.measure_modules", 6),
-        ("modules", "modularity_test", "segregation.modularity_test", 100),
-        ("modules", "small_world", "small_world.small_world", 5),
+        ("compare", "groups", "structure.find_modules", 6),
+        ("compare", "compare", "structure.measure_modules", 6),
+        ("modules", "modularity_test", "structure.modularity_test", 100),
+        ("modules", "small_world", "structure.small_world", 5),
     ],
 )
 def test_work_that_was_asked_for(open_own, cohort, interrupt, page, key, name, total) -> None:
@@ -202,7 +202,7 @@ def test_reading(open_page, rng, interrupt) -> None:
     page = open_page("subjects")
     header = ",".join(f"area{region}" for region in range(N_REGIONS))
     tables = ["\n".join([header, *(",".join(map(str, row)) for row in rng.random((20, N_REGIONS)))]) for _ in range(4)]
-    done = interrupt(biobgt.readers.subject_files, "read_file", after=2)
+    done = interrupt(biobgt.readers.cohort, "read_file", after=2)
     files = [(f"sub-0{i}.csv", table.encode(), "text/csv") for i, table in enumerate(tables)]
     page.file_uploader(key="files0").set_value(files)
     page.run()

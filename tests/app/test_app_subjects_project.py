@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
-from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, functional_connectivity, kept_results
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.options import Option, Plain
-from biobgt.project import Project, open_project
-from biobgt.simulate import demo_cohort
+from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, functional_connectivity
+from biobgt.base.options import Option, Plain
+from biobgt.data import result_keys as kept_results
+from biobgt.data.simulate import demo_cohort
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
+from biobgt.readers.project import Project, open_project
 from session.address import link_of, link_of_project, saved_view
 from session.choices import linked_options
 from session.shown_model import FITTING, cohort_behind

@@ -3,7 +3,7 @@
 import pytest
 from page_contents import as_shown, assert_no_error
 
-from biobgt.simulate import demo_cohort
+from biobgt.data.simulate import demo_cohort
 from session.keys import TOUR
 from session.loaded_cohorts import OWN
 from session.view import LoadedCohort

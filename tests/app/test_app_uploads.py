@@ -7,7 +7,8 @@ import numpy as np
 from brought_files import BROKEN, Uploaded
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
-from biobgt import connectome, functional_connectivity
+from biobgt import functional_connectivity
+from biobgt.data import connectivity as connectome
 from biobgt.readers import READERS, Reader, readable_suffixes
 
 PHENOTYPES = Uploaded("groups.csv", b"subject,group\nSite_0050000,ASD\nSite_0050001,control\nSite_0059999,ASD\n")

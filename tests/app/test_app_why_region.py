@@ -5,14 +5,13 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 from streamlit.testing.v1 import AppTest
 
-from biobgt.connectome import cohort_graphs, subject_connectivity
+from biobgt.data.connectivity import cohort_graphs, subject_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure
 from biobgt.figures.why_region import story_sentences
 from biobgt.hubs import HUB_MEASURES
-from biobgt.hubs.hub_options import GAMMAS, HubOptions
-from biobgt.hubs.region_story import region_story
-from biobgt.hubs.table import measure_hubs
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import GAMMAS, HubOptions
+from biobgt.hubs.table import measure_hubs, region_story
 from session.keys import EXPORT_LIST
 
 REGION = "Precuneus_L"

@@ -9,7 +9,7 @@ from page_steps import choose, move_into_the_middle, wait_until_idle
 from playwright.sync_api import Page, expect
 from test_browser_frame import clipped_texts, title, upload, wait_until_drawn, write_abide
 
-from biobgt.project import open_project
+from biobgt.readers.project import open_project
 
 pytestmark = pytest.mark.browser
 

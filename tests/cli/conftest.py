@@ -9,9 +9,9 @@ import pytest
 from ended_jobs import Ended, Run
 
 from biobgt.cli import main, screen
-from biobgt.cohort import Cohort
+from biobgt.data.cohort import Cohort
 from biobgt.readers import read_cohort
-from biobgt.readers.layout import SIMULATED_MARK
+from biobgt.readers.tables import SIMULATED_MARK
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biobgt.cli import app as command
+from biobgt.cli import serve as command
 
 AUTH = """[auth]
 redirect_uri = "https://explorer.lab.example/oauth2callback"

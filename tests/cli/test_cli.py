@@ -8,10 +8,10 @@ import pytest
 from cli_process import biobgt
 
 from biobgt import read_cohort
+from biobgt.base.files import file_names
 from biobgt.cli.screen import print_table
-from biobgt.connectome import functional_connectivity
-from biobgt.output import file_names
-from biobgt.simulate import demo_cohort
+from biobgt.data.connectivity import functional_connectivity
+from biobgt.data.simulate import demo_cohort
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import typer.main
 
 from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
 from biobgt.cli.main import app
-from biobgt.fetch import FetchOptions
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.training.cohort_stories import STORIES, CohortKind
-from biobgt.training.training_options import BenchmarkOptions, EvaluationOptions, TrainingOptions
+from biobgt.readers.fetch import FetchOptions
+from biobgt.training.datasets import STORIES, CohortKind
+from biobgt.training.options import BenchmarkOptions, EvaluationOptions, TrainingOptions
 
 
 def command(*names):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from biobgt.simulate import demo_cohort
+from biobgt.data.simulate import demo_cohort
 
 DRAWN = {
     "info": (),
@@ -18,7 +18,7 @@ DRAWN = {
 @pytest.mark.parametrize("command", DRAWN)
 def test_every_command_draws_a_demo(run, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("biobgt.fetch.demo_cohort", lambda name: demo_cohort(name, n_per_group=2))
+    monkeypatch.setattr("biobgt.readers.fetch.demo_cohort", lambda name: demo_cohort(name, n_per_group=2))
     ended = run(command, "demo:asd", *DRAWN[command])
     assert ended.code == 0, ended.err
     assert "SIMULATED" in ended.out

@@ -6,20 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biobgt.base.folders import MANIFEST
 from biobgt.cli.subjects import demo
-from biobgt.cohort_tables import analyse_hubs
-from biobgt.connectome import brain_graph, fisher_z, subject_connectivity
-from biobgt.graph import ConnectomeSettings
+from biobgt.data.connectivity import brain_graph, fisher_z, subject_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups import compare_groups
-from biobgt.groups.comparison_options import Compared
-from biobgt.hubs.hub_options import HubAnalysisOptions
-from biobgt.manifests import MANIFEST
+from biobgt.groups.compare import Compared
+from biobgt.hubs.options import HubAnalysisOptions
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
-from biobgt.modules.difference import module_difference, shuffled_changes
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.compare import module_difference, shuffled_changes
+from biobgt.modules.measures import ModuleOptions
 from biobgt.readers import read_cohort
-from biobgt.result_store import FolderStore
+from biobgt.results.store import FolderStore
+from biobgt.results.tables import analyse_hubs
 
 AGES = (70, 71, 74, 80, 77, 75)
 

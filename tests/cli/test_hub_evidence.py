@@ -4,18 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt import connectome
-from biobgt.connectome import brain_graph
-from biobgt.graph import ConnectomeSettings
+from biobgt.data import connectivity as connectome
+from biobgt.data.connectivity import brain_graph
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
-from biobgt.hubs.beyond_strength import (
+from biobgt.hubs.evidence import (
     graph_agreement,
     null_agreement,
     partial_spearman,
     set_against_nulls,
     strength_and_degree,
 )
-from biobgt.hubs.split_half import HALVES, compare_halves, measure_half
+from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
 
 LEVEL = 0.02  # at the default, the small graphs are cliques, in which strength is all there is
 SETTINGS = ConnectomeSettings(level=LEVEL)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from biobgt.cli.results import typed_command
+from biobgt.cli.arguments import typed_command
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from biobgt import __version__
-from biobgt.connectome import functional_connectivity
-from biobgt.manifests import MANIFEST
+from biobgt.base.folders import MANIFEST
+from biobgt.data.connectivity import functional_connectivity
 from biobgt.model.ensemble import OF_SIMULATED, Ensemble
 from biobgt.model.pretrained import load_card
 

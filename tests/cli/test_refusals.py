@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.folders import MANIFEST
 from biobgt.cli import main
-from biobgt.cli.results import results_file, results_folder
-from biobgt.connectome import brain_graph
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.manifests import MANIFEST
+from biobgt.cli.arguments import results_file, results_folder
+from biobgt.data.connectivity import brain_graph
 from biobgt.model.pretrained import CARD, WEIGHTS, model_folder
 
 
@@ -239,7 +239,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_the_work(run, one, tm
     def read_only(*_: object, **__: object) -> str:
         raise PermissionError(30, "Read-only file system")
 
-    monkeypatch.setattr("biobgt.workplaces.mkdtemp", read_only)
+    monkeypatch.setattr("biobgt.base.files.mkdtemp", read_only)
     monkeypatch.setattr("biobgt.cli.networks.analyse_hubs", lambda *_, **__: pytest.fail("it went to work"))
     refused(run("hubs", one, "--out", tmp_path / "out"), "cannot be written to (Read-only file system)")
     assert not (tmp_path / "out").exists()

@@ -12,9 +12,8 @@ import typer
 from ended_jobs import Run
 
 from biobgt.cli import screen
-from biobgt.cli.lazy import first_paragraph
-from biobgt.cli.main import JOBS, app
-from biobgt.cli.training_steps import tell
+from biobgt.cli.main import JOBS, app, first_paragraph
+from biobgt.cli.models import tell
 
 WIDE = pd.DataFrame({"feature": ["a", "b"], **{f"column {i}": [i + 0.5, None] for i in range(12)}})
 

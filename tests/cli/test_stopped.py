@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from biobgt.manifests import MANIFEST, read_manifest
+from biobgt.base.folders import MANIFEST, read_manifest
 
 TESTS = Path(__file__).parents[1]
 # The real command, whose subjects take a minute each.
@@ -17,7 +17,7 @@ JOB = """
 import sys
 from slow_subjects import note_and_double
 from biobgt.cli import main, networks
-from biobgt.scale import map_subjects
+from biobgt.base.parallel import map_subjects
 
 if __name__ == "__main__":
     items = [(sys.argv.pop(1), 60.0, number) for number in range(1)] * 4
@@ -142,7 +142,7 @@ def test_a_training_that_is_stopped_leaves_the_old_model_and_says_what_is_kept(r
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("biobgt.training.parts.complete_parts", stopped)
+        patch.setattr("biobgt.training.checks.complete_parts", stopped)
         ended = run(*_train(small, out, "--runs", tmp_path / "runs"))
     assert ended.code == 130
     assert "no results were written" not in ended.err

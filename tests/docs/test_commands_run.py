@@ -17,11 +17,11 @@ import pytest
 from described_files import ROOT, DescribedFile, described_files, undescribed
 from typed_commands import Typed
 
-from biobgt.cohort_tables import analyse_hubs
-from biobgt.graph import ConnectomeSettings
-from biobgt.hubs.hub_options import HubAnalysisOptions
-from biobgt.project import save_project
-from biobgt.simulate import demo_cohort
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import demo_cohort
+from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.readers.project import save_project
+from biobgt.results.tables import analyse_hubs
 from handbook.commands import code_blocks, named_commands, shell_lines, whole_commands
 
 NOT_RUN = ("app", "train", "evaluate", "benchmark", "card", "fetch")

@@ -8,7 +8,7 @@ import pytest
 from described_files import ROOT
 from PIL import Image
 
-from biobgt.export.requests import CohortRef
+from biobgt.export.request import CohortRef
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hubs import hub_curves
 from handbook import gallery

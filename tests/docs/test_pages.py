@@ -9,8 +9,8 @@ import yaml
 from described_files import ROOT
 
 import biobgt
-from biobgt.atlas import BUNDLED
-from biobgt.glossary import GLOSSARY
+from biobgt.base.references import GLOSSARY
+from biobgt.data.atlas import BUNDLED
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.pretrained import pretrained_names
 from biobgt.readers import READERS
@@ -103,7 +103,7 @@ def _exists(name: str) -> bool:
 
 def test_a_name_that_is_not_there_is_found() -> None:
     assert not _exists("biobgt.hubs.node_entanglment")
-    assert _exists("biobgt.model.extractor.info_nce")
+    assert _exists("biobgt.model.network.info_nce")
 
 
 def test_every_public_package_has_its_page_of_the_reference() -> None:

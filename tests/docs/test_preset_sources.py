@@ -7,8 +7,7 @@ from typing import get_args
 
 import pytest
 
-from biobgt.model.presets import PRESETS, Preset
-from biobgt.model.training_settings import OWN_PRESET, PresetName
+from biobgt.model.presets import OWN_PRESET, PRESETS, Preset, PresetName
 from handbook.preset_sources import PAPER_PRESETS, SOURCES, sources_table
 from handbook.tables import expanded
 

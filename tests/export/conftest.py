@@ -3,7 +3,7 @@
 import pytest
 from export_requests import DEMO
 
-from biobgt.measured import MeasuredCohort
+from biobgt.results.measured import MeasuredCohort
 
 
 @pytest.fixture(scope="session")

@@ -18,10 +18,11 @@ from export_requests import DEMO, SUBJECT, request_of
 from PIL import Image
 
 from biobgt import ConnectomeSettings, InputError
-from biobgt.export import CohortRef, FigureRequest, cohort_sha256, texts
+from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+from biobgt.export import bundle as texts
 from biobgt.export.bundle import make_files, versions, write_bundle
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.project import save_project
+from biobgt.readers.project import save_project
 
 STYLE = PaperStyle(width_mm=85, dpi=100)
 BIN = Path(sys.executable).parent

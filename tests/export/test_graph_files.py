@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
-from biobgt.atlas import BUNDLED, numbered_atlas
+from biobgt.data.atlas import BUNDLED, numbered_atlas
+from biobgt.data.graph import BrainGraph
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table, zipped
-from biobgt.graph import BrainGraph
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.modules.module_options import NamedModuleOptions
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers import read_atlas
+from biobgt.results.measured import MeasuredCohort
 
 
 @pytest.fixture(params=["schaefer100_17", "4s156"])

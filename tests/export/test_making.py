@@ -9,20 +9,19 @@ import pytest
 from export_requests import DEMO, SUBJECT, request_of
 
 from biobgt import Cohort, ConnectomeSettings, InputError, Subject, load_atlas
-from biobgt.cohort_tables import analyse_hubs, analyse_modules
-from biobgt.connectome import subject_connectivity
+from biobgt.base.references import REFERENCES
+from biobgt.data.connectivity import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.making import make_figure
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.hub_options import HubAnalysisOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import load_card, pretrained_names
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.references import REFERENCES
+from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.model.pretrained import load_card, load_groups, pretrained_names
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.measured import MeasuredCohort
+from biobgt.results.tables import analyse_hubs, analyse_modules
 
 BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
 # Those of a trained model need one, and have tests of their own.

@@ -13,20 +13,29 @@ from export_requests import DEMO, SUBJECT, request_of
 
 import biobgt
 from biobgt import Cohort, Subject
-from biobgt.atlas import BUNDLED, load_atlas, numbered_atlas
-from biobgt.cohort import Source
-from biobgt.export import CohortRef, FigureRequest, own_citation
+from biobgt.base.references import REFERENCES, work
+from biobgt.data.atlas import BUNDLED, load_atlas, numbered_atlas
+from biobgt.data.cohort import Source
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.export import methods as own_citation
 from biobgt.export.bundle import make_files, methods_files, versions
-from biobgt.export.cited_text import Cited, ToComplete, cut
-from biobgt.export.latex_methods import latex
-from biobgt.export.markdown_methods import methods_markdown
-from biobgt.export.methods import methods_of, model_paragraphs, named_figures, shown_sentences
-from biobgt.export.methods_people import acquisition_sentences, people_sentences
-from biobgt.export.own_citation import own_work, software_sentences
+from biobgt.export.methods import (
+    Cited,
+    ToComplete,
+    acquisition_sentences,
+    cut,
+    methods_of,
+    model_paragraphs,
+    named_figures,
+    own_work,
+    people_sentences,
+    shown_sentences,
+    software_sentences,
+)
+from biobgt.export.writers import latex, methods_markdown
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
-from biobgt.references import REFERENCES, work
-from biobgt.training.cohort_stories import STORIES
+from biobgt.training.datasets import STORIES
 
 WORDS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 FIGURES = ("hub_curves", "gamma_sweep", "module_flow", "group_module_flow", "role_map", "modularity_against_chance")

@@ -10,17 +10,16 @@ from export_requests import DEMO, SUBJECT
 from typer.testing import CliRunner
 
 from biobgt import InputError
+from biobgt.base.references import REFERENCES, bibliography
+from biobgt.base.wording import percent
 from biobgt.cli.main import app
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.export.methods import model_paragraphs
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.measured import MeasuredCohort
-from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import load_card, load_pretrained, pretrained_names
-from biobgt.references import REFERENCES, bibliography
-from biobgt.wording import percent
+from biobgt.model.pretrained import load_card, load_groups, load_pretrained, pretrained_names
+from biobgt.results.measured import MeasuredCohort
 
 MODEL = "adsim-aal90"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."

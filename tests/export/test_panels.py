@@ -11,9 +11,8 @@ from paper_texts import texts_inside_and_apart
 from test_bundle import STYLE, run_script, unpack
 
 from biobgt import InputError
-from biobgt.export import panels
-from biobgt.export.bundle import make_files, write_bundle
-from biobgt.export.panels import PanelOptions, PanelsRequest, make_panels
+from biobgt.export import bundle as panels
+from biobgt.export.bundle import PanelOptions, PanelsRequest, make_files, make_panels, write_bundle
 from biobgt.figures.paper_style import PaperStyle
 
 ASKED = PanelsRequest((request_of("hub_scatter"), request_of("module_flow")), PanelOptions(columns=1))

@@ -8,15 +8,15 @@ from typer.testing import CliRunner
 
 from biobgt import ConnectomeSettings, InputError
 from biobgt.cli.main import app
-from biobgt.connectome import brain_graph, subject_connectivity
+from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.export import FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.hubs.region_story import region_story
-from biobgt.hubs.table import measure_hubs
-from biobgt.modules import find_modules, modularity_test, small_world
-from biobgt.modules.difference import module_difference
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.hubs.options import HubOptions
+from biobgt.hubs.table import measure_hubs, region_story
+from biobgt.modules import find_modules, modularity_test
+from biobgt.modules import structure as small_world
+from biobgt.modules.compare import module_difference
+from biobgt.modules.measures import ModuleOptions
 
 REGION = "Precuneus_L"
 HOW = {"gamma": 3.0, "perturbation": "remove"}

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from biobgt.data.graph import ESTIMATED, KINDS, ConnectomeSettings
 from biobgt.figures import hubs as family
 from biobgt.figures import order_regions, why_region
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.screen import draw_on_screen
-from biobgt.graph import ESTIMATED, KINDS, ConnectomeSettings
-from biobgt.hubs.rank_correlation import RankCorrelation
-from biobgt.hubs.region_story import Neighbourhood, RegionStory
+from biobgt.hubs.agreement import RankCorrelation
+from biobgt.hubs.table import Neighbourhood, RegionStory
 
 CURVES = {
     "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),
@@ -94,7 +94,7 @@ def sweep_of(gamma, *, sweep=SWEEP, study=None, note="", rhos=None, perturbation
         hub_correlation=lambda options, measure: SimpleNamespace(rho=(rhos or {}).get(measure, 0.5)),
         **about,
     )
-    with patch("biobgt.studies.study_sweep", return_value=SimpleNamespace(agreement=study, note=note)):
+    with patch("biobgt.results.studies.study_sweep", return_value=SimpleNamespace(agreement=study, note=note)):
         return family.gamma_sweep(measured, family.GammaSweepOptions(gamma, perturbation))
 
 

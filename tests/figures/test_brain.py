@@ -8,8 +8,8 @@ from brain_drawings import brain_3d, glass_brain
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from biobgt import ConnectomeSettings, InputError, load_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.figures import brain_caption
 from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.brain_nodes import (
@@ -25,7 +25,7 @@ from biobgt.figures.brain_nodes import (
 from biobgt.figures.brain_traces import cortex_mesh
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.measured import MeasuredCohort
+from biobgt.results.measured import MeasuredCohort
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])

@@ -10,7 +10,7 @@ from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 
 import biobgt
-from biobgt.colours import DIVERGING, ink_on
+from biobgt.base.colours import DIVERGING, ink_on
 
 ROOT = Path(biobgt.__file__).parents[1]
 

@@ -4,13 +4,13 @@ import plotly.graph_objects as go
 import pytest
 
 from biobgt import ConnectomeSettings
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.screen import compact, draw_on_screen
-from biobgt.measured import MeasuredCohort
 from biobgt.model.installed import installed_model
-from biobgt.simulate import demo_cohort
+from biobgt.results.measured import MeasuredCohort
 
 HEIGHT = 300
 

@@ -6,23 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.figures.benchmark_results import BenchmarkResults
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.register import NoOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.model.baselines.systems import benchmark_systems
+from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_model
-from biobgt.training.benchmark_views import (
-    FEWEST,
+from biobgt.results.measured import MeasuredCohort
+from biobgt.training.card_tables import (
+    FEWEST_SPLITS,
     PAPER_MARK,
     benchmark_words,
     beside_paper,
     impossible_words,
+    shown_costs,
     shown_table,
     verdict_words,
 )
-from biobgt.training.cost_views import shown_costs
 from biobgt.training.metrics import METRICS
 
 
@@ -51,7 +51,7 @@ def test_every_row_stands_beside_the_papers_number_run_or_not() -> None:
     assert rows.loc["ridge-log", "auc"] == pytest.approx(0.72)
     assert rows.loc["ridge-log", "auc_low"] < 0.72 < rows.loc["ridge-log", "auc_high"]
     assert np.isnan(rows.loc["graphormer", "auc_low"])  # of two splits
-    assert rows.loc["graphormer", "splits"] == 2 < FEWEST
+    assert rows.loc["graphormer", "splits"] == 2 < FEWEST_SPLITS
     assert rows.loc["graphormer", "paper_auc"] == 0.5761
     assert np.isnan(rows.loc["graphormer", "difference"])
     assert rows.loc["svm", "difference"] == pytest.approx(0.0, abs=1e-9)

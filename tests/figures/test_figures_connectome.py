@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 
-from biobgt.connectome import graph_from_connectivity
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures import (
     ColourScale,
     ConnectivityDistribution,
@@ -19,9 +21,7 @@ from biobgt.figures import (
 )
 from biobgt.figures.connectivity_heatmap import HeatmapOptions
 from biobgt.figures.shared_options import RegionOrderOptions
-from biobgt.graph import ConnectomeSettings
-from biobgt.measured import MeasuredCohort
-from biobgt.simulate import demo_cohort
+from biobgt.results.measured import MeasuredCohort
 
 MATRIX = np.array([[1.0, 0.5, -0.2], [0.5, 1.0, 0.1], [-0.2, 0.1, 1.0]])
 REGIONS = ("A", "B", "C")

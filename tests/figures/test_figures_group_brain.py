@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from biobgt import Cohort, Subject, load_atlas
-from biobgt.connectome import subject_connectivity
+from biobgt.data.connectivity import subject_connectivity
 from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferenceBrain
 from biobgt.figures.paper import PaperStyle
-from biobgt.groups.comparison import compare_groups
-from biobgt.measured import MeasuredCohort
+from biobgt.groups.compare import compare_groups
+from biobgt.results.measured import MeasuredCohort
 
 ATLAS = load_atlas("schaefer100")
 PLANTED = (4, 5, 60)  # follow the common signal in patients

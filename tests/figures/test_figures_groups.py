@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from biobgt import InputError
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.group_differences import (
     DifferenceBrainOptions,
@@ -13,10 +14,9 @@ from biobgt.figures.group_differences import (
     GroupDifferences,
 )
 from biobgt.figures.paper import PaperStyle
-from biobgt.groups.comparison_options import ComparisonOptions
-from biobgt.groups.measured_comparison import compare_measured
-from biobgt.measured import MeasuredCohort
-from biobgt.simulate import demo_cohort
+from biobgt.groups.compare import ComparisonOptions
+from biobgt.groups.features import compare_measured
+from biobgt.results.measured import MeasuredCohort
 
 STYLE = PaperStyle(dpi=100)
 OPTIONS = ComparisonOptions(first="NC", second="AD", of="hubs", measure="fc_strength", permutations=200)

@@ -10,7 +10,7 @@ from biobgt.figures.hub_words import table_caption
 from biobgt.figures.hubs import BY_NE, GroupBand, HubCurvesOptions
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.hub_options import EntanglementOptions, HubOptions
+from biobgt.hubs.options import EntanglementOptions, HubOptions
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures import order_regions
 from biobgt.figures.attention_blocks import AttentionBlocks, block_texts
 from biobgt.figures.attention_contrast import AttentionContrast
@@ -23,10 +24,9 @@ from biobgt.figures.paper import PaperStyle
 from biobgt.figures.performance import Reliability, RocCurves
 from biobgt.figures.subject_attention import SubjectAttention
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.model.attention_views import BesideConnectivity, BlockTests
+from biobgt.model.attention import BesideConnectivity, BlockTests
 from biobgt.model.installed import installed_model
-from biobgt.wording import NOT_A_DIAGNOSIS
+from biobgt.results.measured import MeasuredCohort
 
 STYLE = PaperStyle(dpi=100)
 BESIDE = {"NC": BesideConnectivity(0.9, 1.68, 4.46), "AD": BesideConnectivity(-0.004, 1.0, float("nan"))}

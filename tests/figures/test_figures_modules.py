@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.colours import MODULE_COLOURS
-from biobgt.errors import InputError
+from biobgt.base.colours import MODULE_COLOURS
+from biobgt.base.errors import InputError
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures import module_colours
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
@@ -16,12 +17,11 @@ from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.role_map import RoleMap
-from biobgt.measured import MeasuredCohort
 from biobgt.modules import ModularityTest, compare_modules
-from biobgt.modules.difference import UNADJUSTED, ModuleDifference
-from biobgt.modules.label_agreement import ModuleAgreement
-from biobgt.modules.module_options import NamedModuleOptions, NullGraphOptions
-from biobgt.simulate import demo_cohort
+from biobgt.modules.compare import UNADJUSTED, ModuleDifference
+from biobgt.modules.measures import NamedModuleOptions, NullGraphOptions
+from biobgt.modules.partition import ModuleAgreement
+from biobgt.results.measured import MeasuredCohort
 
 STYLE = PaperStyle(dpi=100)
 BLUE, ORANGE, GREEN = MODULE_COLOURS[:3]

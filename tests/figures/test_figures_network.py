@@ -6,7 +6,7 @@ import pytest
 from biobgt.figures import paper
 from biobgt.figures.attention_likeness import AttentionLikeness
 from biobgt.figures.attention_spread import AttentionSpread
-from biobgt.model.group_spread import people_summary
+from biobgt.model.pretrained import people_summary
 
 STYLE = paper.PaperStyle(dpi=100)
 PEOPLE = {

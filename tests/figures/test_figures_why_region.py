@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from hub_figures import entropies_of, of_story, on_screen, spectra_of, surroundings_of
 
-from biobgt.atlas import Atlas
+from biobgt.data.atlas import Atlas
+from biobgt.data.graph import BrainGraph
 from biobgt.figures.why_region import (
     MOST_DRAWN,
     EntropyOptions,
@@ -16,10 +17,8 @@ from biobgt.figures.why_region import (
     region_surroundings,
     story_sentences,
 )
-from biobgt.graph import BrainGraph
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.hubs.region_story import region_story
-from biobgt.hubs.table import measure_hubs
+from biobgt.hubs.options import HubOptions
+from biobgt.hubs.table import measure_hubs, region_story
 
 STAR = nx.to_numpy_array(nx.star_graph(4))
 

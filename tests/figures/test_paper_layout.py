@@ -7,7 +7,7 @@ from brain_drawings import glass_brain
 from hub_figures import curves_of, scatter_of, sweep_of
 from paper_texts import drawn_texts, texts_inside_and_apart
 
-from biobgt.atlas import load_atlas
+from biobgt.data.atlas import load_atlas
 from biobgt.figures import ConnectivityDistribution, ConnectivityHeatmap, SeriesCarpet, order_by_value, order_regions
 from biobgt.figures import paper as p
 from biobgt.figures.hubs import BY_NE, GroupBand

@@ -9,15 +9,15 @@ import pytest
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 
-from biobgt.assets import asset
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.files import asset
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.export.script import make_script
+from biobgt.export.request import make_script
 from biobgt.figures.paper.fonts import installed_fonts
 from biobgt.figures.paper.saving import save_figure
 from biobgt.figures.paper_style import BUNDLED_FONT, PaperStyle
-from biobgt.measured import MeasuredCohort
+from biobgt.results.measured import MeasuredCohort
 
 DEMO = CohortRef("ad", demo=True, n_per_group=1, seed=3)
 SUBJECT = "sim-AD-001"

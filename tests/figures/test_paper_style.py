@@ -17,7 +17,7 @@ from hub_figures import scatter_of
 from PIL import Image
 
 from biobgt import InputError
-from biobgt.colours import MODULE_COLOURS
+from biobgt.base.colours import MODULE_COLOURS
 from biobgt.figures.paper import PALETTES, PaperStyle, save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from nilearn.datasets import load_fsaverage
 
-from biobgt.atlas import BUNDLED, load_atlas, numbered_atlas
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import BUNDLED, load_atlas, numbered_atlas
 from biobgt.figures.brain import BrainDrawing, brain_caption
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.surface import (

@@ -14,8 +14,8 @@ import scipy.sparse
 from nibabel import cifti2, gifti
 
 from biobgt import Cohort, ConnectomeSettings, Subject
-from biobgt.atlas import Atlas
-from biobgt.project import save_project
+from biobgt.data.atlas import Atlas
+from biobgt.readers.project import save_project
 
 N_REGIONS = 6
 N_TIMEPOINTS = 12

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from biobgt import Cohort, ImageOptions, InputError, ReadOptions, read_cohort
-from biobgt.errors import ReaderFault
-from biobgt.project import open_project
+from biobgt.base.errors import ReaderFault
 from biobgt.readers import read_atlas, read_phenotypes
+from biobgt.readers.project import open_project
 from tests.fuzz import corpus
 from tests.fuzz.mutations import mutate, mutate_folder
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.atlas import Atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.cohort_tables import analyse_modules
-from biobgt.errors import InputError
-from biobgt.groups.cohort_features import (
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.groups.design import complete_covariates
+from biobgt.groups.features import (
     CohortFeatures,
     compare_features,
     comparison_rows,
@@ -18,8 +18,8 @@ from biobgt.groups.cohort_features import (
     network_connectivity,
     two_groups,
 )
-from biobgt.groups.covariates import complete_covariates
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.tables import analyse_modules
 
 ATLAS = Atlas(
     "four", "Four regions", ("a", "b", "c", "d"), labels={"paper": ("P", "P", "Q", None), "other": ("X", "X", "Y", "Y")}

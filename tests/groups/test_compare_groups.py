@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from biobgt.covariate_words import covariate_words
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.wording import covariate_words
 from biobgt.groups import compare_attention, compare_groups, covariates_of
-from biobgt.groups.covariates import complete_covariates
-from biobgt.groups.design import group_design
-from biobgt.groups.permutation import group_effect
+from biobgt.groups.compare import group_effect
+from biobgt.groups.design import complete_covariates, group_design
 from biobgt.modules import module_blocks
 
 GROUPS_OF = {n: ["NC"] * (n // 2) + ["ASD"] * (n - n // 2) for n in (6, 40, 80, 120)}

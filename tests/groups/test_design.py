@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.atlas import Atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.groups import compare_groups
-from biobgt.groups.covariates import complete_covariates
-from biobgt.groups.design import LEAST_DEGREES, confounding_notes, group_design, overstatement
+from biobgt.groups.design import LEAST_DEGREES, complete_covariates, confounding_notes, group_design, overstatement
 
 TWO = Atlas(name="two", title="Two regions", regions=("a", "b"))
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from biobgt.atlas import load_atlas
-from biobgt.groups.means import louvain_labels
-from biobgt.model.attention_views import functional_labels
+from biobgt.data.atlas import load_atlas
+from biobgt.groups.attention import louvain_labels
+from biobgt.model.attention import functional_labels
 
 
 def test_labels_are_in_words_and_louvain_finds_what_was_planted() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from biobgt.errors import InputError
-from biobgt.groups.likeness import CohortDifferences, difference_likeness
+from biobgt.base.errors import InputError
+from biobgt.groups.compare import CohortDifferences, difference_likeness
 
 N, FEATURES = 60, 25
 

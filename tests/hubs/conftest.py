@@ -7,9 +7,9 @@ import pytest
 from hub_graphs import load_connectivity
 from numpy.typing import NDArray
 
-from biobgt.atlas import load_atlas
-from biobgt.connectome import graph_from_connectivity
-from biobgt.graph import BrainGraph
+from biobgt.data.atlas import load_atlas
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import BrainGraph
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from biobgt.connectome import functional_connectivity
+from biobgt.data.connectivity import functional_connectivity
 
 STAR = nx.to_numpy_array(nx.star_graph(4))
 PATH = nx.to_numpy_array(nx.path_graph(4))

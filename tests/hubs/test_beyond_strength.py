@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.nulls import random_graph
 from biobgt.figures.agreement_words import verdict_sentence
 from biobgt.hubs import control_spectra, node_efficiency, node_entanglement
-from biobgt.hubs.beyond_strength import (
+from biobgt.hubs.evidence import (
     COMPARISONS,
     GraphAgreement,
     graph_agreement,
@@ -19,8 +20,7 @@ from biobgt.hubs.beyond_strength import (
     set_against_nulls,
     strength_and_degree,
 )
-from biobgt.hubs.hub_options import NULL_GRAPHS
-from biobgt.nulls import random_graph
+from biobgt.hubs.options import NULL_GRAPHS
 
 
 def first_order_partial(x, y, z):

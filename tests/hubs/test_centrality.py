@@ -7,8 +7,8 @@ import pytest
 from hub_graphs import BARBELL, EMPTY, KARATE, NAMED, PATH, STAR, TWO_PARTS, random_weights, weighted_graphs
 from hypothesis import given, settings
 
-from biobgt.connectome import graph_from_connectivity
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.connectivity import graph_from_connectivity
 from biobgt.hubs import betweenness, closeness, degree, eigenvector, fc_strength
 
 

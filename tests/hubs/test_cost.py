@@ -2,7 +2,7 @@
 
 import pytest
 
-from biobgt.hubs.cost import ASK_ABOVE, MEASURED_SECONDS, cost_sentence, expected_seconds
+from biobgt.hubs.resolvents import ASK_ABOVE, MEASURED_SECONDS, cost_sentence, expected_seconds
 
 
 @pytest.mark.parametrize("n_regions", MEASURED_SECONDS)

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm, logm
 
-from biobgt.connectome import graph_from_connectivity
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
+from biobgt.base.errors import InputError
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import (
     Spectra,
     control_spectra,

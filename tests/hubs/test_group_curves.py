@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from biobgt import ConnectomeSettings, InputError
-from biobgt.cohort_tables import analyse_hubs
-from biobgt.connectome import cohort_graphs, subject_connectivity
+from biobgt.data.connectivity import cohort_graphs, subject_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures import CurveScale as DrawnScale
-from biobgt.hubs.group_curves import CurveScale, SubjectCurves, group_curves, measure_curves
-from biobgt.hubs.hub_options import HubAnalysisOptions, HubOptions
-from biobgt.hubs.table import measure_hubs
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import HubAnalysisOptions, HubOptions
+from biobgt.hubs.table import CurveScale, SubjectCurves, group_curves, measure_curves, measure_hubs
+from biobgt.results.tables import analyse_hubs
 
 GAMMAS = (0.5, 3.0)
 MEASURES = ("node_entanglement", "node_efficiency", "fc_strength")

@@ -8,14 +8,14 @@ import pytest
 from hub_graphs import CLIQUE, STAR, random_weights
 from scipy.stats import rankdata, zscore
 
-from biobgt.atlas import load_atlas, numbered_atlas
-from biobgt.connectome import cohort_graphs, graph_from_connectivity
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import load_atlas, numbered_atlas
+from biobgt.data.connectivity import cohort_graphs, graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import HUB_MEASURES, gamma_unit, hub_table, node_entanglement, vertex_entanglement
-from biobgt.hubs.hub_options import HubOptions
-from biobgt.measured import MeasuredCohort
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import HubOptions
+from biobgt.results.measured import MeasuredCohort
 
 ALL_EDGES = ConnectomeSettings(threshold="none")
 

@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from biobgt import ConnectomeSettings, InputError, hubs
+from biobgt.base.references import REFERENCES, Reference, bibliography
 from biobgt.cli.main import app
-from biobgt.cohort_tables import analyse_hubs
-from biobgt.connectome import brain_graph, subject_connectivity
+from biobgt.data.connectivity import brain_graph, subject_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.figures import HubBrain, gamma_sweep, hub_curves, hub_scatter
@@ -20,14 +21,13 @@ from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.screen import draw_on_screen
 from biobgt.figures.why_region import story_sentences
-from biobgt.groups.cohort_features import regional_hubs
-from biobgt.hubs.hub_options import HubAnalysisOptions
+from biobgt.groups.features import regional_hubs
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
-from biobgt.hubs.region_story import region_story
-from biobgt.measured import MeasuredCohort
-from biobgt.project import save_project
-from biobgt.references import REFERENCES, Reference, bibliography
-from biobgt.simulate import demo_cohort
+from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.hubs.table import region_story
+from biobgt.readers.project import save_project
+from biobgt.results.measured import MeasuredCohort
+from biobgt.results.tables import analyse_hubs
 
 BRIN = Reference(
     "brin1998",

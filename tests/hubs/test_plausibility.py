@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 from assets.studies.plausibility import subject_plausibility
-from biobgt.connectome import graph_from_connectivity
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
+from biobgt.base.errors import InputError
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import (
     fc_strength,
     node_efficiency,

@@ -7,12 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biobgt import InputError
-from biobgt.atlas import numbered_atlas
-from biobgt.graph import BrainGraph
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.graph import BrainGraph
 from biobgt.hubs import HUB_MEASURES, HubOptions, node_entanglement, spectral_entropy
-from biobgt.hubs.entropy import laplacian
-from biobgt.hubs.region_story import region_neighbourhood, region_story
-from biobgt.hubs.table import measure_hubs
+from biobgt.hubs.entanglement import laplacian
+from biobgt.hubs.table import measure_hubs, region_neighbourhood, region_story
 
 GAMMAS = (0.1, 0.5, 2.0, 30.0)
 

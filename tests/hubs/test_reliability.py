@@ -14,13 +14,13 @@ from assets.studies.split_half_reliability import (
     rank_likeness,
     split_half_reliability,
 )
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Subject
-from biobgt.connectome import functional_connectivity, graph_from_connectivity
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Subject
+from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, fc_strength, node_efficiency
-from biobgt.hubs.split_half import (
+from biobgt.hubs.reliability import (
     HALVES,
     LEAST_TIMEPOINTS,
     compare_halves,

@@ -7,15 +7,18 @@ from hub_graphs import CLIQUE, EMPTY, KARATE, NAMED, TWO_PARTS, random_weights
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.hubs import node_entanglement
-from biobgt.hubs.contour import HALF_DECADE, ONE_TIME, contour_weights
-from biobgt.hubs.cost import resolvents_are_cheaper
-from biobgt.hubs.hub_options import GAMMAS
-from biobgt.hubs.perturbation import changed_regions, laplacian_changes, neighbourhoods
-from biobgt.hubs.perturbed_graphs import Resolvents, perturbed_graphs
-from biobgt.hubs.resolvents import largest_added, time_windows
-from biobgt.hubs.spectra import Spectra, control_spectra, gamma_unit
+from biobgt.hubs.entanglement import Resolvents, Spectra, control_spectra, gamma_unit, perturbed_graphs
+from biobgt.hubs.options import GAMMAS, changed_regions, laplacian_changes, neighbourhoods
+from biobgt.hubs.resolvents import (
+    HALF_DECADE,
+    ONE_TIME,
+    contour_weights,
+    largest_added,
+    resolvents_are_cheaper,
+    time_windows,
+)
 
 WIDE = np.geomspace(0.01, 100, 9)
 
@@ -102,7 +105,7 @@ def test_what_was_measured_is_remembered(monkeypatch):
     first = resolvents.entropy_change((0.5, 2.0))
     assert resolvents.knows((2.0, 0.5))
     assert not resolvents.knows((2.0, 3.0))
-    monkeypatch.setattr("biobgt.hubs.perturbed_graphs.trace_changes", None)
+    monkeypatch.setattr("biobgt.hubs.entanglement.trace_changes", None)
     np.testing.assert_array_equal(resolvents.entropy_change((2.0, 0.5))[::-1], first)
 
 

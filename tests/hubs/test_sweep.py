@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from assets.studies.plausibility import subject_plausibility
-from biobgt.atlas import load_atlas, numbered_atlas
-from biobgt.cohort import Subject
-from biobgt.connectome import graph_from_connectivity
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import load_atlas, numbered_atlas
+from biobgt.data.cohort import Subject
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HubOptions, gamma_unit, hub_table, measure_hubs
-from biobgt.hubs.rank_correlation import _counted_spearman, rank_correlation
-from biobgt.hubs.sweep import REFERENCES, hub_correlation, subject_sweep
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.studies import abide_plausibility, study_modules, study_sweep
+from biobgt.hubs.agreement import _counted_spearman, rank_correlation
+from biobgt.hubs.table import REFERENCES, hub_correlation, subject_sweep
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.studies import abide_plausibility, study_modules, study_sweep
 
 CC200 = load_atlas("cc200")
 

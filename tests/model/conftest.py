@@ -3,9 +3,9 @@
 import pytest
 from planted_cohort import planted_cohort, small
 
-from biobgt.cohort import Cohort
-from biobgt.model.batch import GraphBatch
+from biobgt.data.cohort import Cohort
 from biobgt.model.inputs import prepare
+from biobgt.model.network import GraphBatch
 
 
 @pytest.fixture(scope="session")

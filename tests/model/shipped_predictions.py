@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from biobgt.cohort import Cohort
+from biobgt.data.cohort import Cohort
+from biobgt.data.simulate import DEMO_COHORTS, demo_cohort
 from biobgt.model import load_card, load_pretrained
 from biobgt.model.pretrained import pretrained_names, readout_names
-from biobgt.simulate import DEMO_COHORTS, demo_cohort
 
 STORED = Path(__file__).with_suffix(".json")
 

@@ -6,7 +6,7 @@ import pytest
 from shipped_predictions import asked_names
 
 from biobgt import InputError
-from biobgt.model.attention_views import (
+from biobgt.model.attention import (
     all_block_tests,
     attention_received,
     beside_connectivity,
@@ -19,8 +19,8 @@ from biobgt.model.attention_views import (
     select_attention,
     strongest_regions,
 )
-from biobgt.model.group_results import load_groups
-from biobgt.modules.blocks import module_blocks
+from biobgt.model.pretrained import load_groups
+from biobgt.modules.partition import module_blocks
 
 EVEN = np.full((3, 3), 1 / 3)
 SHARP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])

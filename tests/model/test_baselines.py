@@ -5,9 +5,9 @@ import pytest
 from planted_cohort import planted_cohort
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 
-from biobgt.model.baselines import PENALTIES, LinearBaseline, LinearFeatures
+from biobgt.model.benchmark.linear import PENALTIES, LinearBaseline, LinearFeatures
+from biobgt.model.calibration import margins_to_logits
 from biobgt.model.inputs import correlations
-from biobgt.model.margins import margins_to_logits
 
 
 def _matrices(groups: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,25 +9,28 @@ from planted_cohort import N_REGIONS, planted_cohort, small
 from sklearn.metrics import roc_auc_score
 from torch_geometric.nn import GATConv
 
-from biobgt.model.baselines import BASELINES
-from biobgt.model.baselines.biobgt_variants import with_importance
-from biobgt.model.baselines.classical import LinearSVM, RandomForest
-from biobgt.model.baselines.dense_attention import DenseAttention
-from biobgt.model.baselines.gat import DenseGraphAttention
-from biobgt.model.baselines.graph_encodings import MOST_HOPS, EncodedBatch, encode, shortest_paths
-from biobgt.model.baselines.graph_network import n_parameters
-from biobgt.model.baselines.system import (
+from biobgt.model.benchmark.linear import BASELINES, LinearSVM, RandomForest
+from biobgt.model.benchmark.networks import (
+    MOST_HOPS,
+    DenseAttention,
+    DenseGraphAttention,
+    EncodedBatch,
+    encode,
+    n_parameters,
+    shortest_paths,
+    with_importance,
+)
+from biobgt.model.benchmark.systems import (
     NETWORK_TRAINING,
     BioBGTSystem,
     ClassicalSystem,
     NetworkSystem,
     System,
+    benchmark_systems,
 )
-from biobgt.model.baselines.systems import benchmark_systems
-from biobgt.model.transformer import BioBGT
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.network_training import train_network
-from biobgt.training.trainer import predict_logits
+from biobgt.model.network import BioBGT
+from biobgt.training.folds import LabelledGraphs, label_graphs
+from biobgt.training.trainer import predict_logits, train_network
 
 SYSTEMS = benchmark_systems()
 NETWORKS = {key: system for key, system in SYSTEMS.items() if isinstance(system, NetworkSystem)}

@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 from planted_cohort import small
 
 from assets.studies.attention_bound import attention_bound, head_bounds
-from biobgt.connectome import functional_connectivity
-from biobgt.errors import InputError
-from biobgt.model.batch import GraphBatch
+from biobgt.base.errors import InputError
+from biobgt.data.connectivity import functional_connectivity
 from biobgt.model.inputs import prepare_matrices
-from biobgt.model.module_attention import FunctionalModuleAttention
+from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.presets import preset_named
-from biobgt.model.transformer import BioBGT
 
 
 def _model(name: str, n_regions: int, *, scale: float = 1.0, **changes: int) -> BioBGT:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.model.calibration import NO_OPINION, TEMPERATURES, calibrated, fit_temperature, fold_temperatures
 from biobgt.training.metrics import calibration_error
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from biobgt.model.extractor import ModuleExtractor, drop_edges, edge_scores, info_nce, normalised, same_module
+from biobgt.model.network import ModuleExtractor, drop_edges, edge_scores, info_nce, normalised, same_module
 
 
 def _graphs(n: int = 7, batch: int = 2, *, density: float = 0.7, seed: int = 0) -> tuple[Tensor, Tensor]:

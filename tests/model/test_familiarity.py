@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scipy.signal import butter, sosfiltfilt
 from shipped_predictions import asked_names
 
-from biobgt.atlas import load_atlas
-from biobgt.autocorrelation import effective_timepoints
-from biobgt.cohort import Cohort, Subject
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import load_atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.quality import effective_timepoints
 from biobgt.model import load_pretrained
 from biobgt.model.ensemble import OF_SIMULATED
-from biobgt.model.familiarity import UNCHECKED, Familiarity, familiarity_of, scan_measures
+from biobgt.model.out_of_distribution import UNCHECKED, Familiarity, familiarity_of, scan_measures
 
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 

@@ -6,12 +6,11 @@ import numpy as np
 import torch
 from planted_cohort import planted_cohort, small
 
-from biobgt.cohort import Cohort, Subject
-from biobgt.model.ensemble import TRAINED_ON, Ensemble
-from biobgt.model.fingerprint import fingerprints, id_hashes, read_hashes, recognised, written_hashes
+from biobgt.base.wording import KNOWN_ID, is_trained_on
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.model.ensemble import TRAINED_ON, Ensemble, fingerprints, id_hashes, read_hashes, recognised, written_hashes
 from biobgt.model.inputs import correlations, prepare
-from biobgt.model.transformer import BioBGT
-from biobgt.wording import KNOWN_ID, is_trained_on
+from biobgt.model.network import BioBGT
 
 
 def _matrices(cohort: Cohort) -> torch.Tensor:

@@ -8,14 +8,13 @@ import torch
 from planted_cohort import ATLAS, N_REGIONS, small
 
 import biobgt.model.ensemble
-from biobgt.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject
-from biobgt.cohort_edits import confirm_atlas
-from biobgt.connectome import functional_connectivity
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.model.batch import GraphBatch
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject
+from biobgt.data.connectivity import functional_connectivity
+from biobgt.data.edits import confirm_atlas
 from biobgt.model.ensemble import OF_SIMULATED, Ensemble, position
-from biobgt.model.familiarity import familiarity_of, scan_measures
-from biobgt.model.transformer import BioBGT
+from biobgt.model.network import BioBGT, GraphBatch
+from biobgt.model.out_of_distribution import familiarity_of, scan_measures
 
 PRESET = small("best", layers=2)
 

@@ -8,15 +8,15 @@ import torch
 from planted_cohort import N_REGIONS, small
 
 import biobgt.model.inputs
-from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import functional_connectivity
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.connectivity import functional_connectivity
 from biobgt.hubs import gamma_unit, node_entanglement
-from biobgt.model.batch import GraphBatch
 from biobgt.model.inputs import correlations, log_connectivity, prepare, prepare_matrices
+from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
 from biobgt.modules import louvain_modules
-from biobgt.result_store import FolderStore
+from biobgt.results.store import FolderStore
 
 PRESET = small("best")
 

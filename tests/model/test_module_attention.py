@@ -5,9 +5,7 @@ import math
 import pytest
 import torch
 
-from biobgt.model.dropout import Dropout, drop_some
-from biobgt.model.encoding import NodeImportanceEncoding, quantile_edges
-from biobgt.model.module_attention import FunctionalModuleAttention
+from biobgt.model.network import Dropout, FunctionalModuleAttention, NodeImportanceEncoding, drop_some, quantile_edges
 
 
 @pytest.mark.parametrize("tied", [True, False])

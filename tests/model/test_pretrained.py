@@ -17,17 +17,16 @@ from planted_cohort import ATLAS, planted_cohort, small
 from safetensors.torch import load_file, save_file
 
 import biobgt.model.ensemble
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.connectome import functional_connectivity
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.files import sha256
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.connectivity import functional_connectivity
 from biobgt.model import load_card, load_groups, load_pretrained
-from biobgt.model.batch import GraphBatch
-from biobgt.model.device import choose_device
 from biobgt.model.ensemble import ensemble_tensors
+from biobgt.model.network import BioBGT, GraphBatch
+from biobgt.model.presets import choose_device
 from biobgt.model.pretrained import load_region_weights
-from biobgt.model.transformer import BioBGT
-from biobgt.output import sha256
 
 PRESET = small("best")
 MEASURED = {"value": 0.5, "low": 0.4, "high": 0.6}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.model.attention import network_table, network_weights
 from biobgt.model.pretrained import load_card, load_region_weights, model_folder, n_members, pretrained_names
-from biobgt.model.region_views import network_table, network_weights
 
 
 def test_a_network_has_the_mean_of_its_regions_and_the_range_of_members() -> None:

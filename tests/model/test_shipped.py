@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 from shipped_predictions import STORED, demo_subjects, predictions
 
-from biobgt.atlas import load_atlas
-from biobgt.cohort import Subject
-from biobgt.connectome import functional_connectivity
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.base.files import sha256
+from biobgt.data.atlas import load_atlas
+from biobgt.data.cohort import Subject
+from biobgt.data.connectivity import functional_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.model import load_card, load_groups, load_pretrained, pretrained_names
 from biobgt.model.pretrained import pretrained_folder, readout_names
-from biobgt.output import sha256
 from biobgt.readers import read_atlas
-from biobgt.simulate import demo_cohort
 
 SHIPPED = ("abide-cc200", "adsim-aal90", "cni-adhd-cc200")
 NAMES = tuple(name for name in pretrained_names() if name in SHIPPED)  # a user's own may stand beside them

@@ -11,11 +11,10 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor
 from torch.nn import functional
 
-from biobgt.model.batch import GraphBatch, join_batches
 from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.inputs import prepare
+from biobgt.model.network import BioBGT, GraphBatch, join_batches
 from biobgt.model.presets import PRESETS, Preset, preset_named
-from biobgt.model.transformer import BioBGT
 from biobgt.training.trainer import predict_logits, train_model
 
 GROUPS = torch.arange(2).repeat_interleave(8)

@@ -6,14 +6,9 @@ import pytest
 from module_graphs import random_weights, ring_of_cliques
 from sklearn.metrics import adjusted_mutual_info_score
 
-from biobgt.errors import InputError
-from biobgt.modules import (
-    canonical_labels,
-    combine_partitions,
-    consensus,
-    consensus_modules,
-    louvain_modules,
-)
+from biobgt.base.errors import InputError
+from biobgt.modules import canonical_labels, combine_partitions, consensus_modules, louvain_modules
+from biobgt.modules import louvain as consensus
 
 CLIQUES = [module for module in range(1, 7) for _ in range(5)]
 

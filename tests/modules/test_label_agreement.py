@@ -8,8 +8,8 @@ from hypothesis import given
 from module_graphs import bridged_cliques, label_pairs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-from biobgt.atlas import Atlas, load_atlas
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.modules import compare_modules, louvain_modules, module_agreement
 
 

@@ -14,7 +14,7 @@ from module_graphs import (
 )
 from sklearn.metrics import adjusted_mutual_info_score
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.modules import canonical_labels, louvain_modules, modularity, resolution_sweep
 
 

@@ -5,12 +5,12 @@ import pytest
 from module_graphs import bridged_cliques, random_weights
 
 from biobgt import load_atlas
-from biobgt.errors import InputError
-from biobgt.graph import BrainGraph
-from biobgt.modules import louvain_modules, modularity_test, module_agreement, resolution_sweep, small_world
+from biobgt.base.errors import InputError
+from biobgt.data.graph import BrainGraph
+from biobgt.modules import louvain_modules, modularity_test, module_agreement, resolution_sweep
+from biobgt.modules import structure as small_world
 from biobgt.modules.louvain import resolution_step
-from biobgt.modules.segregation import pool_modularity_tests
-from biobgt.modules.small_world import pool_small_worlds
+from biobgt.modules.structure import pool_modularity_tests, pool_small_worlds
 
 
 @pytest.mark.parametrize("signed", [False, True])

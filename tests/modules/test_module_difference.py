@@ -8,8 +8,8 @@ import pytest
 from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt import Atlas, Cohort, Subject
-from biobgt.errors import InputError
-from biobgt.modules.difference import group_module_difference, module_difference, partition_similarity, shuffled_changes
+from biobgt.base.errors import InputError
+from biobgt.modules.compare import group_module_difference, module_difference, partition_similarity, shuffled_changes
 
 HALVES = [1] * 10 + [2] * 10
 SHIFTED = [1] * 7 + [2] * 13

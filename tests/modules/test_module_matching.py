@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from module_graphs import label_pairs
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.modules import canonical_labels, match_modules
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.cohort_tables import analyse_modules
-from biobgt.connectome import brain_graph, subject_connectivity
-from biobgt.groups.cohort_features import module_segregation
+from biobgt.base.references import REFERENCES
+from biobgt.data.connectivity import brain_graph, subject_connectivity
+from biobgt.data.simulate import demo_cohort
+from biobgt.groups.features import module_segregation
 from biobgt.modules import (
     MODULE_MEASURES,
     REGION_MEASURES,
@@ -15,11 +16,10 @@ from biobgt.modules import (
     measure_modules,
     module_agreement,
     node_roles,
-    segregation,
 )
-from biobgt.modules.module_measures import measure_columns
-from biobgt.references import REFERENCES
-from biobgt.simulate import demo_cohort
+from biobgt.modules import structure as segregation
+from biobgt.modules.measures import measure_columns
+from biobgt.results.tables import analyse_modules
 
 LARGEST = ModuleMeasure(
     "largest module",

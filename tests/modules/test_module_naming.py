@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.errors import InputError
-from biobgt.modules.connections import strongest_within_modules
-from biobgt.modules.naming import match_labels, module_names
+from biobgt.base.errors import InputError
+from biobgt.modules.partition import match_labels, module_names, strongest_within_modules
 
 
 def test_majority_names_the_module():

@@ -7,8 +7,8 @@ import pytest
 
 from biobgt import BrainGraph, load_atlas, modules
 from biobgt.modules import consensus_modules, louvain_modules
-from biobgt.modules.finding import find_modules, graph_for_modules, measure_modules
-from biobgt.modules.module_options import ModuleOptions
+from biobgt.modules.measures import ModuleOptions
+from biobgt.modules.structure import find_modules, graph_for_modules, measure_modules
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@ import bct
 import numpy as np
 import pytest
 
-from biobgt.atlas import load_atlas
-from biobgt.connectome import functional_connectivity, graph_from_connectivity
-from biobgt.graph import ConnectomeSettings
+from biobgt.data.atlas import load_atlas
+from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.nulls import random_graph
 from biobgt.modules import (
     canonical_labels,
     consensus_modules,
@@ -14,10 +15,9 @@ from biobgt.modules import (
     modularity_test,
     module_agreement,
     node_roles,
-    segregation,
 )
-from biobgt.modules.small_world import characteristic_path_length
-from biobgt.nulls import random_graph
+from biobgt.modules import structure as segregation
+from biobgt.modules.structure import characteristic_path_length
 
 
 @pytest.fixture(scope="module")

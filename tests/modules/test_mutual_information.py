@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import adjusted_mutual_info_score
 
-from biobgt.modules.mutual_information import pairwise_mutual_information
+from biobgt.modules.partition import pairwise_mutual_information
 
 
 def _one_by_one(labels: np.ndarray) -> np.ndarray:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from module_graphs import bridged_cliques, random_weights, star, weight_matrices
 
-from biobgt.atlas import numbered_atlas
-from biobgt.errors import InputError
-from biobgt.graph import BrainGraph
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.graph import BrainGraph
 from biobgt.modules import ROLES, guimera_amaral_role, node_roles
 
 HALVES = [1, 1, 1, 1, 2, 2, 2, 2]

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from module_graphs import bridged_cliques, label_pairs
 
-from biobgt.atlas import numbered_atlas
-from biobgt.errors import InputError
-from biobgt.graph import BrainGraph, graph_weights
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.graph import BrainGraph, graph_weights
 from biobgt.modules import Partition, canonical_labels, louvain_modules
 from biobgt.modules.partition import module_labels
 

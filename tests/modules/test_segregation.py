@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 from module_graphs import bridged_cliques, karate_club, random_weights, ring_of_cliques
 
-from biobgt.atlas import numbered_atlas
-from biobgt.connectome import graph_from_connectivity
-from biobgt.errors import InputError
-from biobgt.graph import ConnectomeSettings
-from biobgt.modules import louvain_modules, modularity, modularity_test, segregation
-from biobgt.nulls import random_graph
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.connectivity import graph_from_connectivity
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.nulls import random_graph
+from biobgt.modules import louvain_modules, modularity, modularity_test
+from biobgt.modules import structure as segregation
 
 HALVES = [1, 1, 2, 2]
 

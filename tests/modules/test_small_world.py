@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from module_graphs import bridged_cliques, random_weights, star, weight_matrices
 
-from biobgt.errors import InputError
-from biobgt.modules import small_world
-from biobgt.modules.small_world import characteristic_path_length, mean_clustering
-from biobgt.nulls import lattice_graph, random_graph
+from biobgt.base.errors import InputError
+from biobgt.data.nulls import lattice_graph, random_graph
+from biobgt.modules import structure as small_world
+from biobgt.modules.structure import characteristic_path_length, mean_clustering
 
 
 def test_bridged_cliques_by_hand():

@@ -1,6 +1,6 @@
 """Phenotype tables put together as reading a folder does."""
 
-from biobgt.readers.phenotype_joining import JoinedPhenotypes
+from biobgt.readers.phenotypes import JoinedPhenotypes
 
 
 def joined(tables):

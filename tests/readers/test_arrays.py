@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.readers.files import read_file
-from biobgt.readers.read_options import ReadOptions
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.readers.formats import ReadOptions, read_file
 
 OPTIONS = ReadOptions()
 

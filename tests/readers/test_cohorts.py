@@ -9,9 +9,9 @@ import pytest
 import scipy.io
 
 from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
-from biobgt.cohort import Refusal
+from biobgt.data.cohort import Refusal
 from biobgt.readers import stream_subjects
-from biobgt.readers.file_names import FoundFile, subject_ids
+from biobgt.readers.discover import FoundFile, subject_ids
 
 
 def write_series(path, rng, n_timepoints=120, n_regions=90, header=False):

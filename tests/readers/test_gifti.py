@@ -6,11 +6,11 @@ import pytest
 from nibabel.gifti import GiftiDataArray, GiftiImage, GiftiLabel, GiftiLabelTable, GiftiMetaData
 
 from biobgt import InputError, load_atlas, read_cohort
-from biobgt.atlas import BUNDLED
-from biobgt.limits import Limits
-from biobgt.readers import ReadOptions, gifti_series
-from biobgt.readers.hemispheres import of_other_side, side_of
-from biobgt.readers.images import ImageOptions
+from biobgt.base.limits import Limits
+from biobgt.data.atlas import BUNDLED
+from biobgt.readers import ReadOptions
+from biobgt.readers import foreign_images as gifti_series
+from biobgt.readers.images import ImageOptions, of_other_side, side_of
 
 N = 60  # vertices of a hemisphere
 KEYS = np.repeat([0, 3, 1, 2, 7, 1], 10)
@@ -187,7 +187,7 @@ def test_numbers_in_another_file_are_not_read(one_file, tmp_path):
     for encoding in (b"ExternalFileBinary", b"GZipBase64Binary"):
         path.write_bytes(named.replace(b"GZipBase64Binary", encoding))
         with pytest.raises(InputError, match="lie in another file"):
-            gifti_series.read(path, options, Limits())
+            gifti_series.read_gifti(path, options, Limits())
 
 
 def test_entities_are_refused_before_they_grow(one_file):
@@ -197,7 +197,7 @@ def test_entities_are_refused_before_they_grow(one_file):
     laughs = b'<!DOCTYPE GIFTI [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
     path.write_bytes(b'<?xml version="1.0"?>' + laughs + text[start:])
     with pytest.raises(InputError, match="declares XML entities"):
-        gifti_series.read(path, options, Limits())
+        gifti_series.read_gifti(path, options, Limits())
 
 
 @pytest.mark.parametrize(
@@ -213,14 +213,14 @@ def test_entities_are_refused_before_they_grow(one_file):
 def test_limits_hold(one_file, limit, most, words):
     path, options = one_file
     with pytest.raises(InputError, match=words):
-        gifti_series.read(path, options, Limits(**{limit: most}))
+        gifti_series.read_gifti(path, options, Limits(**{limit: most}))
 
 
 def test_numbers_that_the_size_of_the_file_does_not_explain_are_refused(one_file):
     path, options = one_file
     path.write_bytes(path.read_bytes().replace(b'Dim0="60"', b'Dim0="100000000"'))
     with pytest.raises(InputError, match="times its size, as no measured data do"):
-        gifti_series.read(path, options, Limits())
+        gifti_series.read_gifti(path, options, Limits())
 
 
 def test_a_surface_and_a_cut_file_are_sentences(one_file, tmp_path):
@@ -228,7 +228,7 @@ def test_a_surface_and_a_cut_file_are_sentences(one_file, tmp_path):
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"NIFTI_INTENT_TIME_SERIES", b"NIFTI_INTENT_POINTSET"))
     with pytest.raises(InputError, match="holds a surface, not values of its vertices"):
-        gifti_series.read(path, options, Limits())
+        gifti_series.read_gifti(path, options, Limits())
     path.write_bytes(whole[:-300])
     with pytest.raises(InputError, match="cannot be read as a GIfTI file"):
         read_cohort(path, atlas="unknown")
@@ -240,9 +240,9 @@ def test_a_table_of_very_many_labels_is_refused_before_its_names_are_compared(tm
     path = save_series(rng.standard_normal((3, 2_000)), tmp_path / "s.func.gii")
     options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
     with pytest.raises(InputError, match=r"'s\.label\.gii' has 2,000 regions; at most 1,200 regions are read"):
-        gifti_series.read(path, options, Limits())
+        gifti_series.read_gifti(path, options, Limits())
     with pytest.raises(InputError, match="the name 'r1999' stands twice"):
-        gifti_series.read(path, options, Limits(regions=2_000))
+        gifti_series.read_gifti(path, options, Limits(regions=2_000))
 
 
 def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
@@ -251,7 +251,7 @@ def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
     path = save_series(values := rng.standard_normal((4, 6)), tmp_path / "s.func.gii")
     names = {5: "a", 2**31 - 1: "b", 70_000: "unknown"}
     options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
-    answer, means_of = gifti_series.read(path, options, Limits())
+    answer, means_of = gifti_series.read_gifti(path, options, Limits())
     assert answer["names"] == ["a", "b"]
     assert answer["used"]["labels that are no region"] == "unknown"
     np.testing.assert_allclose(means_of, np.column_stack([values[:, 1:3].mean(axis=1), values[:, 3]]), atol=1e-6)

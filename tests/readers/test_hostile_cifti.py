@@ -10,8 +10,9 @@ import pytest
 from nibabel import cifti2
 
 from biobgt import InputError, read_cohort
-from biobgt.limits import Limits, variable_of
-from biobgt.readers import cifti_series, image_series
+from biobgt.base.limits import Limits, variable_of
+from biobgt.readers import foreign_images as cifti_series
+from biobgt.readers import foreign_images as image_series
 from biobgt.readers.images import ImageOptions
 
 CORTEX = "CIFTI_STRUCTURE_CORTEX_LEFT"
@@ -53,7 +54,7 @@ def test_xml_longer_than_any_atlas_needs_is_not_parsed(parcelled, monkeypatch):
     with_xml(parcelled, xml_of(parcelled) + b"<!--" + b"x" * Limits().header_bytes + b"-->")
     monkeypatch.setattr(nibabel, "load", unparsed)
     with pytest.raises(InputError, match=r"The XML of 's\.ptseries\.nii' has 16 MB; at most.*HEADER_BYTES"):
-        cifti_series.read(parcelled, {"labels": None}, Limits())
+        cifti_series.read_cifti(parcelled, {"labels": None}, Limits())
 
 
 @pytest.mark.parametrize("suffix", [".nii", ".nii.gz"])
@@ -64,7 +65,7 @@ def test_such_xml_in_an_image_is_not_parsed_either(parcelled, monkeypatch, suffi
     monkeypatch.setattr(nibabel, "load", unparsed)
     options = {**asdict(ImageOptions()), "coordinates": None, "root": str(path.parent)}
     with pytest.raises(InputError, match=r"The XML of 's_bold\.nii.* has 16 MB; at most.*HEADER_BYTES"):
-        image_series.read(path, options, Limits())
+        image_series.read_nifti(path, options, Limits())
 
 
 @pytest.mark.parametrize("n_bytes", [-16, 0, 8, 2**31 - 16])
@@ -74,7 +75,7 @@ def test_xml_that_does_not_end_where_the_numbers_begin_is_not_parsed(parcelled, 
     parcelled.write_bytes(content)
     monkeypatch.setattr(nibabel, "load", unparsed)
     with pytest.raises(InputError, match="does not end where its numbers begin"):
-        cifti_series.read(parcelled, {"labels": None}, Limits())
+        cifti_series.read_cifti(parcelled, {"labels": None}, Limits())
 
 
 def test_numbers_that_begin_nowhere_are_a_sentence(parcelled):
@@ -107,7 +108,7 @@ def test_entities_that_grow_are_refused_and_files_that_they_name_are_not_read(pa
 def test_a_file_beyond_a_limit_is_refused_before_its_numbers_are_read(parcelled, monkeypatch, limit, most, words):
     monkeypatch.setattr(cifti2.Cifti2Image, "dataobj", property(unparsed))
     with pytest.raises(InputError, match=f"has {words}.*{variable_of(limit)}"):
-        cifti_series.read(parcelled, {"labels": None}, Limits(**{limit: most}))
+        cifti_series.read_cifti(parcelled, {"labels": None}, Limits(**{limit: most}))
 
 
 @pytest.mark.parametrize(("code", "bits"), [(32, 64), (128, 24)])  # complex numbers, and colours
@@ -130,7 +131,7 @@ def test_a_dense_series_is_averaged_in_parts(tmp_path, rng, monkeypatch, turned)
     axes = (cifti2.SeriesAxis(0, 2, 25), cortex)
     image = cifti2.Cifti2Image(values.T, axes[::-1]) if turned else cifti2.Cifti2Image(values, axes)
     nibabel.save(image, tmp_path / "s.dtseries.nii")
-    about, means = cifti_series.read(
+    about, means = cifti_series.read_cifti(
         tmp_path / "s.dtseries.nii", {"labels": str(tmp_path / "x.dlabel.nii")}, Limits(cells=60)
     )
     expected = np.column_stack([values[:, keys[0] == key].mean(axis=1, dtype=float) for key in (1, 2)])

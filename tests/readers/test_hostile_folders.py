@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from biobgt import ImageOptions, InputError, read_cohort
-from biobgt.atlas import numbered_atlas
+from biobgt.data.atlas import numbered_atlas
 from biobgt.readers.images import read_image
-from biobgt.readers.label_tables import folders_above, label_table_beside
+from biobgt.readers.recognise import folders_above, label_table_beside
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 

@@ -7,9 +7,8 @@ import scipy.io
 import scipy.sparse
 
 from biobgt import InputError, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.readers.files import read_file
-from biobgt.readers.read_options import ReadOptions
+from biobgt.data.atlas import numbered_atlas
+from biobgt.readers.formats import ReadOptions, read_file
 
 OPTIONS = ReadOptions()
 SECRET = b"root:x:0:0:secret of the server:/root:/bin/sh\n" * 40

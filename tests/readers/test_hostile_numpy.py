@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from biobgt import InputError, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.project import open_project
-from biobgt.readers.files import read_file
-from biobgt.readers.read_options import ReadOptions
+from biobgt.data.atlas import numbered_atlas
+from biobgt.readers.formats import ReadOptions, read_file
+from biobgt.readers.project import open_project
 
 OPTIONS = ReadOptions()
 

@@ -7,10 +7,11 @@ import pytest
 from joined_tables import joined
 
 from biobgt import InputError, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.readers import phenotype_joining, phenotype_search, read_phenotypes
-from biobgt.readers.phenotype_matching import same_person
-from biobgt.readers.phenotypes import Phenotypes
+from biobgt.data.atlas import numbered_atlas
+from biobgt.readers import phenotypes as phenotype_joining
+from biobgt.readers import phenotypes as phenotype_search
+from biobgt.readers import read_phenotypes
+from biobgt.readers.phenotypes import Phenotypes, same_person
 
 SESSIONS = "_ses-" * 200_000 + "\nx"  # a search that begins anew at each of them takes a quarter of an hour
 

@@ -10,10 +10,11 @@ import openpyxl
 import pytest
 
 from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.limits import Limits
-from biobgt.readers import read_atlas, read_phenotypes, workbooks
-from biobgt.readers.files import read_file
+from biobgt.base.limits import Limits
+from biobgt.data.atlas import numbered_atlas
+from biobgt.readers import read_atlas, read_phenotypes
+from biobgt.readers import tables as workbooks
+from biobgt.readers.formats import read_file
 from biobgt.readers.images import read_image
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -334,8 +335,8 @@ def test_links_that_lead_in_circles_or_out_are_refused_and_the_rest_is_read(tmp_
 
 def test_what_no_reader_foresaw_is_one_refused_file(tmp_path, monkeypatch):
     """The last line of defence: an error of our own costs one file, says so, and is told apart."""
-    from biobgt.errors import ReaderFault
-    from biobgt.readers import subject_files
+    from biobgt.base.errors import ReaderFault
+    from biobgt.readers import cohort as subject_files
 
     original = subject_files.read_file
 

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biobgt import InputError, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.limits import Limits
-from biobgt.readers import layout, read_atlas, read_phenotypes, text
-from biobgt.readers.layout import is_number
+from biobgt.base.limits import Limits
+from biobgt.data.atlas import numbered_atlas
+from biobgt.readers import read_atlas, read_phenotypes
+from biobgt.readers import tables as layout
+from biobgt.readers import tables as text
+from biobgt.readers.tables import is_number
 
 
 def good_subject(folder):

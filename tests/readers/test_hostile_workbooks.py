@@ -9,9 +9,11 @@ import openpyxl
 import pytest
 
 from biobgt import InputError, read_cohort
-from biobgt.atlas import numbered_atlas
-from biobgt.limits import Limits
-from biobgt.readers import read_phenotypes, workbook_cells, workbooks
+from biobgt.base.limits import Limits
+from biobgt.data.atlas import numbered_atlas
+from biobgt.readers import foreign_tables as workbook_cells
+from biobgt.readers import read_phenotypes
+from biobgt.readers import tables as workbooks
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 SHEET = f'<worksheet xmlns="{MAIN}"><sheetData>%s</sheetData></worksheet>'

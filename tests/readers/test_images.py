@@ -11,9 +11,9 @@ import pytest
 from nilearn.maskers import NiftiSpheresMasker
 
 from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
-from biobgt.atlas import BUNDLED, Atlas
-from biobgt.limits import Limits
-from biobgt.readers import image_series
+from biobgt.base.limits import Limits
+from biobgt.data.atlas import BUNDLED, Atlas
+from biobgt.readers import foreign_images as image_series
 from biobgt.readers.images import read_image
 
 AFFINE = np.diag([4.0, 4.0, 4.0, 1.0])
@@ -257,4 +257,4 @@ def test_an_image_that_reaches_no_sphere_is_refused_before_nilearn_sees_it(tmp_p
     monkeypatch.setattr(image_series, "_run", None)
     options = {**asdict(ImageOptions()), "coordinates": [[500, 0, 0], [-30, -40, -30]], "root": str(tmp_path)}
     with pytest.raises(InputError, match="1 of 2 spheres are empty, as they lie outside the image"):
-        image_series.read(path, options, Limits())
+        image_series.read_nifti(path, options, Limits())

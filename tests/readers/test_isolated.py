@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 
 from biobgt import InputError
-from biobgt.errors import ReaderFault
-from biobgt.readers import isolated
-from biobgt.readers.files import read_file
-from biobgt.readers.isolated import read_isolated
-from biobgt.readers.read_options import ReadOptions
+from biobgt.base.errors import ReaderFault
+from biobgt.readers import isolate as isolated
+from biobgt.readers.formats import ReadOptions, read_file
+from biobgt.readers.isolate import read_isolated
 
-READER = "biobgt.readers.hdf5"
+READER = "biobgt.readers.foreign_tables:read_hdf5"
 HDF5 = {"variable": None, "matlab": False}
 
 
@@ -93,7 +92,7 @@ def test_a_process_that_dies_over_a_file_is_one_refused_file(tmp_path, good, war
     os.kill(warm, signal.SIGSTOP)
     threading.Timer(0.2, os.kill, (warm, signal.SIGKILL)).start()
     assert read_isolated(READER, good, HDF5).array.shape == (30, 5), "a warm process's death is not the file's fault"
-    monkeypatch.setattr(isolated, "isolated_child", type("Broken", (), {"__file__": str(tmp_path / "no.py")}))
+    monkeypatch.setattr(isolated, "reading_process", type("Broken", (), {"__file__": str(tmp_path / "no.py")}))
     isolated._POOL.close()
     with pytest.raises(InputError, match="crashed on it"):
         read_isolated(READER, good, HDF5)
@@ -137,7 +136,7 @@ def test_threads_share_the_processes(tmp_path, rng):
 
 def test_files_that_are_read_apart_come_in_their_order(tmp_path, rng):
     """Two are read at a time, between others that are read here; each keeps its place and its numbers."""
-    from biobgt.atlas import numbered_atlas
+    from biobgt.data.atlas import numbered_atlas
     from biobgt.readers import read_cohort
 
     values = {f"s{i:02}": rng.standard_normal((20 + i, 4)) for i in range(12)}
@@ -167,8 +166,8 @@ def interruptible():
 @pytest.mark.usefixtures("interruptible")
 def test_who_stops_does_not_wait_for_the_files_ahead(tmp_path, rng, warm):
     """An interrupt while a file hangs: the processes end with their threads, long before the limit of two minutes."""
-    from biobgt.readers.file_names import FoundFile
-    from biobgt.readers.subject_files import read_candidates
+    from biobgt.readers.cohort import read_candidates
+    from biobgt.readers.discover import FoundFile
 
     folder = tmp_path / "cohort"
     folder.mkdir()
@@ -206,7 +205,7 @@ def test_a_process_outlives_the_thread_that_asked_first(good):
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends once it has answered")
 def test_a_process_ends_with_its_parent_even_when_that_is_killed(good):
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom biobgt.readers import isolated\n"
+        "import os, sys\nfrom pathlib import Path\nfrom biobgt.readers import isolate as isolated\n"
         f"isolated.read_isolated({READER!r}, Path({str(good)!r}), {HDF5!r})\n"
         "pid = isolated._POOL._idle[0]._process.pid\nos.kill(pid, 19)\nprint(pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from biobgt import ChoiceNeeded, InputError, read_cohort
-from biobgt.atlas import load_atlas
-from biobgt.readers.phenotype_search import TableSearch
+from biobgt.data.atlas import load_atlas
+from biobgt.readers.phenotypes import TableSearch
 
 REGIONS = ["A", "B", "C", "D"]
 GROUPS = {"sub-01": "NC", "sub-02": "ASD", "sub-03": "ASD"}

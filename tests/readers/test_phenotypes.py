@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 from joined_tables import joined
 
-from biobgt.cohort import Subject
-from biobgt.errors import InputError
-from biobgt.readers.phenotype_matching import match_phenotypes
-from biobgt.readers.phenotypes import read_phenotypes
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import Subject
+from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
 
 
 def people(*names: str) -> list[Subject]:

@@ -5,13 +5,13 @@ import pytest
 from typer.testing import CliRunner
 
 from biobgt import InputError, read_cohort
-from biobgt.atlas import numbered_atlas
 from biobgt.cli.main import app
-from biobgt.readers import READERS, Reader, arrays, cifti, gifti, images
-from biobgt.readers.files import read_file
-from biobgt.readers.formats import is_read_ahead, readable_suffixes, suffix_of
-from biobgt.readers.read_options import ReadOptions
-from biobgt.readers.reading import Reading
+from biobgt.data.atlas import numbered_atlas
+from biobgt.readers import READERS, Reader, arrays, images
+from biobgt.readers import images as cifti
+from biobgt.readers import images as gifti
+from biobgt.readers.formats import ReadOptions, is_read_ahead, read_file, readable_suffixes, suffix_of
+from biobgt.readers.measurement import Reading
 from tests.fuzz import corpus
 
 VALUES = np.arange(40.0).reshape(10, 4) ** 2 % 17

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biobgt.atlas import BUNDLED
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.readers.reading import Reading, interpret, possible_region_counts
-from biobgt.readers.releases import read_name
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.data.atlas import BUNDLED
+from biobgt.readers.measurement import Reading, interpret, possible_region_counts, read_name
 
 
 @pytest.fixture

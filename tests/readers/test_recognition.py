@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from biobgt import InputError, load_atlas, read_cohort
-from biobgt.errors import ChoiceNeeded
+from biobgt.base.errors import ChoiceNeeded
 from biobgt.readers import ReadOptions
 
 

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from biobgt.errors import ChoiceNeeded, InputError
-from biobgt.readers.reading import interpret
-from biobgt.readers.text import read_text
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.readers.measurement import interpret
+from biobgt.readers.tables import read_text
 
 VALUES = np.array([[1.5, -2.25, 3.0], [0.5, 1e-3, -7.0], [9.0, 8.0, 7.125]])
 

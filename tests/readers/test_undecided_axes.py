@@ -11,11 +11,9 @@ import pytest
 import scipy.io
 
 from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
-from biobgt.assets import asset
-from biobgt.atlas import BUNDLED, load_atlas
-from biobgt.parcellations import others_of_size
-from biobgt.readers.releases import read_name
-from biobgt.readers.time_axis import AxisEvidence, axis_evidence
+from biobgt.base.files import asset
+from biobgt.data.atlas import BUNDLED, load_atlas, others_of_size
+from biobgt.readers.measurement import AxisEvidence, axis_evidence, read_name
 
 ATLASES = ("cc200", "aal90", "aal116", "dosenbach160", "power264", "schaefer100_17", "4s156")
 SIZES = sorted(BUNDLED[atlas].n_regions for atlas in ATLASES)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from biobgt.assets import asset
-from biobgt.errors import InputError
-from biobgt.simulate import DEMO_COHORTS, demo_cohort, draw_connectome, draw_series, load_parameters
+from biobgt.base.errors import InputError
+from biobgt.base.files import asset
+from biobgt.data.simulate import DEMO_COHORTS, demo_cohort, draw_connectome, draw_series, load_parameters
 
 GROUPS = {"asd": ("NC", "ASD"), "adhd": ("NC", "ADHD"), "ad": ("NC", "MCI", "AD")}
 ATLAS = {"asd": ("cc200", 200), "adhd": ("cc200", 200), "ad": ("aal90", 90)}
@@ -113,7 +113,7 @@ def test_the_parameters_are_small():
 def test_saved_parameters_are_read_back(tmp_path, monkeypatch):
     parameters = load_parameters("ad")
     parameters.save(tmp_path / "again.npz")
-    monkeypatch.setattr("biobgt.simulate.parameters.asset", lambda *parts: tmp_path / parts[-1])
+    monkeypatch.setattr("biobgt.data.simulate.asset", lambda *parts: tmp_path / parts[-1])
     again = load_parameters("again")
     assert (again.groups, again.n_subjects, again.tr) == (("NC",), (462,), 2.0)
     np.testing.assert_array_equal(again.components, parameters.components)

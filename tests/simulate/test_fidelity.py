@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.connectome import functional_connectivity
-from biobgt.simulate import demo_cohort
+from biobgt.data.connectivity import functional_connectivity
+from biobgt.data.simulate import demo_cohort
 
 N_PER_GROUP = 60
 N_PARTITIONED = 40

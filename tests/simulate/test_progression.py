@@ -5,20 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biobgt.atlas import Atlas, load_atlas
-from biobgt.cohort import Subject
-from biobgt.connectome import functional_connectivity
-from biobgt.errors import InputError
-from biobgt.simulate import (
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import Atlas, load_atlas
+from biobgt.data.cohort import Subject
+from biobgt.data.connectivity import functional_connectivity
+from biobgt.data.simulate import (
     SEVERITY,
     draw_severity,
     fade_connectivity,
     fade_series,
     load_parameters,
+    phase_randomised,
     simulate_progression,
     vulnerability,
 )
-from biobgt.simulate.progression import phase_randomised
 
 THREE = np.array([[1.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 1.0]])
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from biobgt.cohort import Subject
-from biobgt.errors import InputError
-from biobgt.simulate.worse_recordings import CORRUPTIONS, PURE, SPIKE_SD, SPIKES, add_noise, corrupt
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import Subject
+from biobgt.data.simulate import CORRUPTIONS, PURE, SPIKE_SD, SPIKES, add_noise, corrupt
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ import pytest
 from planted_cohort import planted_cohort, small
 from planted_model import PRESET, write_planted
 
-from biobgt.cohort import Cohort
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.folds import TrainedEnsemble, train_ensemble
+from biobgt.data.cohort import Cohort
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, label_graphs, train_ensemble
 from biobgt.training.splits import Split, cross_validation
 
 

@@ -5,11 +5,10 @@ from pathlib import Path
 from planted_cohort import small
 from tiny_models import few_draws
 
-from biobgt.cohort import Cohort
-from biobgt.training.baseline_folds import baselines_out_of_fold
+from biobgt.data.cohort import Cohort
 from biobgt.training.cards import write_model
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.folds import TrainedEnsemble
+from biobgt.training.evaluation import baselines_out_of_fold
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble
 
 PRESET = small("best", epochs=1, pretrain_steps=2)
 

@@ -9,18 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biobgt.cohort import Cohort
-from biobgt.connectome import subject_connectivity
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import subject_connectivity
+from biobgt.data.quality import mean_connectivity
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_blocks import AttentionBlocks
 from biobgt.figures.attention_contrast import AttentionContrast
-from biobgt.groups.covariates import one_value_per_person
-from biobgt.model.attention_views import all_block_tests
-from biobgt.quality import mean_connectivity
-from biobgt.simulate import demo_cohort
-from biobgt.training.card_words import beside_line, beside_words
+from biobgt.groups.design import one_value_per_person
+from biobgt.model.attention import all_block_tests
+from biobgt.training.card_text import beside_line, beside_words
 from biobgt.training.cards import beside_connectivity
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.group_tests import group_tests
+from biobgt.training.folds import LabelledGraphs
+from biobgt.training.group_results import group_tests
 
 
 def _drawn(n_per_group: int, ages: dict[str, object]) -> tuple[Cohort, LabelledGraphs, np.ndarray]:

@@ -13,29 +13,27 @@ import torch
 from planted_cohort import planted_cohort, small
 from scipy import stats
 
-import biobgt.training.benchmark
 import biobgt.training.evaluation
 from assets.studies.attention_systems import mean_attention
-from biobgt.assets import asset
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
-from biobgt.model.baselines.system import NETWORK_TRAINING, BioBGTSystem, ClassicalSystem, NetworkSystem, System
-from biobgt.model.baselines.systems import benchmark_systems
-from biobgt.model.batch import GraphBatch
-from biobgt.model.presets import Preset, preset_named
-from biobgt.training.benchmark import (
-    fit_system,
-    graphs_for,
-    inputs_of,
-    run_benchmark,
+from biobgt.base.errors import InputError
+from biobgt.base.files import asset
+from biobgt.data.cohort import Cohort
+from biobgt.model.benchmark.systems import (
+    NETWORK_TRAINING,
+    BioBGTSystem,
+    ClassicalSystem,
+    NetworkSystem,
+    System,
+    benchmark_systems,
 )
-from biobgt.training.benchmark_views import benchmark_table, compare_systems
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.evaluation import read_results
-from biobgt.training.intervals import paired_difference
-from biobgt.training.metrics import check_possible
+from biobgt.model.network import GraphBatch
+from biobgt.model.presets import Preset, preset_named
+from biobgt.training.card_tables import benchmark_table, compare_systems
+from biobgt.training.cohorts import protocol_splits
+from biobgt.training.evaluation import fit_system, graphs_for, inputs_of, read_results, run_benchmark
+from biobgt.training.folds import LabelledGraphs, label_graphs
+from biobgt.training.metrics import check_possible, paired_difference
 from biobgt.training.splits import Split, cross_validation
-from biobgt.training.training_cohorts import protocol_splits
 from handbook.study_tables import with_tables
 
 SYSTEMS = benchmark_systems()
@@ -73,13 +71,13 @@ def splits(data: LabelledGraphs) -> tuple[Split, ...]:
 def fits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which systems were fitted on which splits."""
     done: list[str] = []
-    original = biobgt.training.benchmark.fit_system
+    original = biobgt.training.evaluation.fit_system
 
     def counted(system: System, data: object, graphs: object, split: Split, **options: object) -> object:
         done.append(f"{system.key} {split.name}")
         return original(system, data, graphs, split, **options)
 
-    monkeypatch.setattr(biobgt.training.benchmark, "fit_system", counted)
+    monkeypatch.setattr(biobgt.training.evaluation, "fit_system", counted)
     return done
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from biobgt.model.baselines import BASELINES
-from biobgt.training.card_views import (
+from biobgt.model.benchmark.linear import BASELINES
+from biobgt.training.card_tables import (
     PAPER,
     calibration_words,
     chance_level,

@@ -8,14 +8,12 @@ import pytest
 from markdown_it import MarkdownIt
 from planted_model import PRESET
 
-from biobgt.cohort import Cohort
-from biobgt.model.baselines import BASELINES
-from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import load_card
-from biobgt.model.worth import is_doubtful
-from biobgt.spreadsheets import read_csv
-from biobgt.training.card_words import headline, limits, paired_words, readme
-from biobgt.training.group_tests import write_tests
+from biobgt.base.files import read_csv
+from biobgt.data.cohort import Cohort
+from biobgt.model.benchmark.linear import BASELINES
+from biobgt.model.pretrained import is_doubtful, load_card, load_groups
+from biobgt.training.card_text import headline, limits, paired_words, readme
+from biobgt.training.group_results import write_tests
 
 
 def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:

@@ -13,23 +13,20 @@ from full_disk import files_end_at
 from planted_cohort import planted_cohort, small
 from planted_model import PRESET, write_planted
 
-from biobgt.assets import asset
-from biobgt.atlas import numbered_atlas
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
-from biobgt.model.baselines import BASELINES, Baseline, kinds_of_baselines
+from biobgt.base.errors import InputError
+from biobgt.base.files import asset
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Cohort
+from biobgt.model.benchmark.linear import BASELINES, Baseline, kinds_of_baselines
 from biobgt.model.calibration import calibrated
 from biobgt.model.ensemble import TRAINED_ON
-from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import load_card, load_pretrained
-from biobgt.training.baseline_folds import baselines_out_of_fold
-from biobgt.training.card_views import evaluation_table, results_table
-from biobgt.training.card_words import headline
+from biobgt.model.pretrained import load_card, load_groups, load_pretrained
+from biobgt.training.card_tables import evaluation_table, results_table
+from biobgt.training.card_text import headline
 from biobgt.training.cards import add_evaluation, check_evaluated
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.evaluation import evaluate, paired_with_baselines
-from biobgt.training.folds import TrainedEnsemble
-from biobgt.training.group_tests import check_same_attention, group_tests, out_of_fold_attention
+from biobgt.training.evaluation import baselines_out_of_fold, evaluate, paired_with_baselines
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble
+from biobgt.training.group_results import check_same_attention, group_tests, out_of_fold_attention
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split
 from biobgt.training.trainer import predict_logits

@@ -24,12 +24,10 @@ from assets.studies.node_networks import (
     NodeSAT,
     attend,
 )
-from biobgt.errors import InputError
-from biobgt.model.baselines.dense_attention import DenseAttention
-from biobgt.model.baselines.graph_encodings import random_walk_returns
-from biobgt.model.extractor import ModuleExtractor
-from biobgt.model.module_attention import FunctionalModuleAttention
-from biobgt.training.citation_views import chosen_settings, citation_words, shown_citations
+from biobgt.base.errors import InputError
+from biobgt.model.benchmark.networks import DenseAttention, random_walk_returns
+from biobgt.model.network import FunctionalModuleAttention, ModuleExtractor
+from biobgt.training.card_tables import chosen_settings, citation_words, shown_citations
 
 REAL = Path("../shared/data/cora.npz")
 N, WORDS = 90, 30

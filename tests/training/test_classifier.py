@@ -10,9 +10,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_va
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from biobgt.cohort import Cohort
-from biobgt.connectome import cohort_connectivity
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import cohort_connectivity
 from biobgt.model.calibration import calibrated, fit_temperature
 from biobgt.model.inputs import prepare
 from biobgt.training import BioBGTClassifier

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from biobgt import Cohort, InputError, Subject
-from biobgt.atlas import load_atlas, numbered_atlas
+from biobgt.base.wording import NOT_A_DIAGNOSIS
+from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard
 from biobgt.figures.model_figure import AskedModelOptions
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.training.cohort_results import FEWEST, THE_CARD, THIS_COHORT, CohortResults, cohort_results
+from biobgt.training.card_tables import FEWEST_PER_GROUP, THE_CARD, THIS_COHORT, CohortResults, cohort_results
 from biobgt.training.metrics import classification_metrics
-from biobgt.wording import NOT_A_DIAGNOSIS
 
 GROUPS = ("NC", "ASD")
 # Six controls, of whom one is taken for a patient, and six patients, of whom two are taken for controls.
@@ -64,7 +64,7 @@ def test_groups_of_a_readout_are_known_without_their_cohort() -> None:
     assert found.labels.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(("n", "enough"), [(FEWEST, True), (FEWEST - 1, False)])
+@pytest.mark.parametrize(("n", "enough"), [(FEWEST_PER_GROUP, True), (FEWEST_PER_GROUP - 1, False)])
 def test_a_few_of_every_group_are_needed(n, enough) -> None:
     cohort = cohort_of(*["NC"] * 9, *["ASD"] * n)
     assert cohort_results(cohort, GROUPS, [said(0.5)] * len(cohort)).is_enough is enough
@@ -118,7 +118,7 @@ def test_figures_show_both_and_say_whose_they_are() -> None:
 
 def test_figures_of_few_subjects_or_of_another_atlas_are_refused() -> None:
     asked = AskedModelOptions(model="abide-cc200")
-    with pytest.raises(InputError, match=f"{FEWEST} subjects of every group"):
-        RocBesideCard.of(told(n_patients=FEWEST - 1), asked)
+    with pytest.raises(InputError, match=f"{FEWEST_PER_GROUP} subjects of every group"):
+        RocBesideCard.of(told(n_patients=FEWEST_PER_GROUP - 1), asked)
     with pytest.raises(InputError, match="was trained on"):
         RocBesideCard.of(Told(cohort_of("NC", "ASD"), {}), asked)

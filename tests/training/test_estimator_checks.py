@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError, SkipTestWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.utils import estimator_checks
 
-from biobgt.connectome import cohort_connectivity
+from biobgt.data.connectivity import cohort_connectivity
 from biobgt.training.classifier import BioBGTClassifier
 
 PRESET = small("best")

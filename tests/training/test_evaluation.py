@@ -17,11 +17,11 @@ from full_disk import files_end_at
 from planted_cohort import small
 
 import biobgt.training.evaluation
-from biobgt.errors import InputError
-from biobgt.model.batch import GraphBatch
+from biobgt.base.errors import InputError
 from biobgt.model.calibration import calibrated
-from biobgt.training.data import LabelledGraphs
+from biobgt.model.network import GraphBatch
 from biobgt.training.evaluation import evaluate, paired_with_baselines, read_results, summarise
+from biobgt.training.folds import LabelledGraphs
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split, cross_validation
 

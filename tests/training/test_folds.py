@@ -11,12 +11,10 @@ from planted_cohort import small
 from safetensors.torch import load_file
 
 import biobgt.training.folds
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.model.calibration import fit_temperature
 from biobgt.modules import module_contrast
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.folds import TrainedEnsemble, train_ensemble
-from biobgt.training.identity import open_run
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, open_run, train_ensemble
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.trainer import predict_logits
 

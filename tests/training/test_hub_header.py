@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from biobgt.model.pretrained import CARD, pretrained_folder
+from biobgt.training.card_text import hub_header
 from biobgt.training.cards import card_readme
-from biobgt.training.hub_header import hub_header
 
 CARDS = sorted(pretrained_folder().rglob(CARD))
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from biobgt.errors import InputError
-from biobgt.training.intervals import Interval, bootstrap_intervals, paired_difference
+from biobgt.base.errors import InputError
+from biobgt.training.metrics import Interval, bootstrap_intervals, paired_difference
 
 
 def _accuracy(truth: np.ndarray, p: np.ndarray) -> dict[str, float]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.training.metrics import (
     METRICS,
     calibration_error,

@@ -10,12 +10,10 @@ import pytest
 import torch
 from planted_cohort import small
 
-from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import load_card, pretrained_names
-from biobgt.model.transformer import BioBGT
-from biobgt.training.card_words import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED, parts_words
-from biobgt.training.data import LabelledGraphs
-from biobgt.training.parts import (
+from biobgt.model.network import BioBGT
+from biobgt.model.pretrained import load_card, load_groups, pretrained_names
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED, parts_words
+from biobgt.training.checks import (
     logits_without,
     measure_parts,
     part_effects,
@@ -23,6 +21,7 @@ from biobgt.training.parts import (
     took_no_step,
     without_attention,
 )
+from biobgt.training.folds import LabelledGraphs
 
 STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"
 BEST = small("best")

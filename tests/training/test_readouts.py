@@ -10,16 +10,20 @@ import torch
 from planted_cohort import planted_cohort, small
 from torch.nn import functional
 
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import Cohort
 from biobgt.model.inputs import prepare
-from biobgt.model.transformer import BioBGT
-from biobgt.training.joined_cohorts import JoinedCohorts, join_training_cohorts
-from biobgt.training.readouts import own_logits, readout_parts, with_readout
-from biobgt.training.region_weights import network_axes, region_weights
-from biobgt.training.start import start_at_ridge
-from biobgt.training.trainer import train_model
-from biobgt.training.training_cohorts import protocol_splits, training_cohort
+from biobgt.model.network import BioBGT
+from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits, training_cohort
+from biobgt.training.trainer import (
+    network_axes,
+    own_logits,
+    readout_parts,
+    region_weights,
+    start_at_ridge,
+    train_model,
+    with_readout,
+)
 
 CPU = torch.device("cpu")
 READOUTS = ((0, 2), (1, 3, 4))

@@ -8,12 +8,10 @@ import torch
 from planted_cohort import planted_cohort, small
 from sklearn.linear_model import Ridge
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.model.inputs import prepare
-from biobgt.model.transformer import BioBGT
-from biobgt.training.region_weights import network_axes, region_weights
-from biobgt.training.ridge import PENALTIES, best_penalty, left_out
-from biobgt.training.start import weigh_regions
+from biobgt.model.network import BioBGT
+from biobgt.training.trainer import PENALTIES, best_penalty, left_out, network_axes, region_weights, weigh_regions
 
 N_REGIONS = 12
 NETWORKS = np.repeat(np.arange(3), 4)

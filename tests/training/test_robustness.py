@@ -10,24 +10,16 @@ import pytest
 import torch
 from planted_cohort import planted_cohort, small
 
-from biobgt.cohort import Cohort
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import Cohort
+from biobgt.data.simulate import CORRUPTIONS, add_noise
 from biobgt.model import load_card, load_pretrained
-from biobgt.model.familiarity import scan_measures
-from biobgt.model.fingerprint import id_hashes, read_hashes
+from biobgt.model.ensemble import id_hashes, read_hashes
 from biobgt.model.inputs import log_connectivity, prepare
-from biobgt.model.noise_directions import FADED, noise_directions
+from biobgt.model.network import FADED, BioBGT, noise_directions
+from biobgt.model.out_of_distribution import scan_measures
 from biobgt.model.presets import Preset
-from biobgt.model.transformer import BioBGT
-from biobgt.simulate.worse_recordings import CORRUPTIONS, add_noise
-from biobgt.training.cards import write_model
-from biobgt.training.checks import check_model
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.folds import train_ensemble
-from biobgt.training.motion import UNKNOWN, mean_displacement, motion_out_of_fold
-from biobgt.training.nested import NESTED_FILE, add_nested, evaluate_nested
-from biobgt.training.noise_response import HeldOut
-from biobgt.training.robustness_views import (
+from biobgt.training.card_tables import (
     corruption_words,
     motion_words,
     nested_words,
@@ -35,9 +27,12 @@ from biobgt.training.robustness_views import (
     noise_words,
     recordings_table,
 )
-from biobgt.training.splits import cross_validation
-from biobgt.training.start import start_at_ridge
-from biobgt.training.training_cohorts import protocol_splits
+from biobgt.training.cards import write_model
+from biobgt.training.checks import NESTED_FILE, HeldOut, add_nested, check_model, evaluate_nested
+from biobgt.training.cohorts import protocol_splits
+from biobgt.training.folds import LabelledGraphs, label_graphs, train_ensemble
+from biobgt.training.splits import UNKNOWN, cross_validation, mean_displacement, motion_out_of_fold
+from biobgt.training.trainer import start_at_ridge
 
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 
@@ -204,7 +199,7 @@ def test_motion_alone() -> None:
 def test_nested_folds_ask_ensembles_that_never_met_the_subject(
     written: tuple[Path, LabelledGraphs], cohort: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import biobgt.training.nested as nested
+    import biobgt.training.checks as nested
 
     monkeypatch.setattr(nested, "FOLDS", 3)
     seen = []

@@ -12,19 +12,16 @@ import pytest
 import torch
 from planted_cohort import planted_cohort, small
 
-from biobgt.cohort import Subject
-from biobgt.errors import InputError
-from biobgt.model.group_results import load_groups, load_spread
-from biobgt.model.pretrained import CARD, load_card, load_pretrained, load_region_weights
+from biobgt.base.errors import InputError
+from biobgt.base.files import sha256
+from biobgt.data.cohort import Subject
+from biobgt.model.pretrained import CARD, load_card, load_groups, load_pretrained, load_region_weights, load_spread
 from biobgt.modules import module_contrast
-from biobgt.output import sha256
-from biobgt.training.data import LabelledGraphs, label_graphs
-from biobgt.training.folds import train_members
-from biobgt.training.joined_cohorts import JoinedCohorts, join_training_cohorts
-from biobgt.training.shared_cards import write_shared_model
-from biobgt.training.shared_words import likeness_words
+from biobgt.training.card_text import likeness_words
+from biobgt.training.cards import write_shared_model
+from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits
+from biobgt.training.folds import LabelledGraphs, label_graphs, train_members
 from biobgt.training.splits import Split
-from biobgt.training.training_cohorts import protocol_splits
 
 PRESET = small("best", epochs=1, pretrain_steps=2)
 

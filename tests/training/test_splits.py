@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
 
 

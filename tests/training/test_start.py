@@ -6,12 +6,17 @@ import torch
 from planted_cohort import planted_cohort, small
 from sklearn.linear_model import Ridge, RidgeCV
 
-from biobgt.model.batch import GraphBatch
 from biobgt.model.inputs import prepare
-from biobgt.model.transformer import BioBGT
+from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.modules import module_contrast
-from biobgt.training.ridge import PENALTIES, best_penalty, left_out
-from biobgt.training.start import pretrain_extractor, sharpen_attention, start_at_ridge
+from biobgt.training.trainer import (
+    PENALTIES,
+    best_penalty,
+    left_out,
+    pretrain_extractor,
+    sharpen_attention,
+    start_at_ridge,
+)
 
 CPU = torch.device("cpu")
 

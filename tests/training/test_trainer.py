@@ -13,9 +13,9 @@ from planted_cohort import small
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.model.presets import Preset
-from biobgt.training.data import LabelledGraphs
+from biobgt.training.folds import LabelledGraphs
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.trainer import Epoch, predict_logits, train_model
 
@@ -183,8 +183,8 @@ import torch
 from safetensors.torch import save_file
 sys.path.insert(0, sys.argv[2])
 from planted_cohort import planted_cohort, small
-from biobgt.training.data import label_graphs
-from biobgt.training.distributed import is_first, process_group
+from biobgt.training.folds import label_graphs
+from biobgt.training.trainer import is_first, process_group
 from biobgt.training.folds import train_ensemble
 from biobgt.training.splits import cross_validation
 

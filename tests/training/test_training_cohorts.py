@@ -8,18 +8,12 @@ import numpy as np
 import pytest
 from planted_cohort import planted_cohort
 
-from biobgt.atlas import load_atlas, numbered_atlas
-from biobgt.cohort import Cohort, Subject
-from biobgt.errors import InputError
-from biobgt.training.cohort_stories import STORIES
+from biobgt.base.errors import InputError
+from biobgt.data.atlas import load_atlas, numbered_atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.training.cohorts import protocol_splits, simulated_progression, sites_of, strata_words, training_cohort
+from biobgt.training.datasets import STORIES
 from biobgt.training.splits import cross_validation
-from biobgt.training.training_cohorts import (
-    protocol_splits,
-    simulated_progression,
-    sites_of,
-    strata_words,
-    training_cohort,
-)
 
 HEADER = ",".join(f"R{i}" for i in range(16))
 

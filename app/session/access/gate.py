@@ -1,9 +1,9 @@
 """What stands between the network and Streamlit: every request is looked at before a page sees it.
 
-A request under a foreign host name, or of another site's page, ends here (``biobgt.serving`` says which those are), so
-that Streamlit never asks the internet for this machine's address to compare it. So do files from a session that has
-not logged in, where there is a login, files beyond what one session may hold, and whoever knows a session's id, which
-is in addresses, and is not the browser that logged in. No answer may be shown in another site's frame.
+A request under a foreign host name, or of another site's page, ends here (``biobgt.base.serving`` says which those
+are), so that Streamlit never asks the internet for this machine's address to compare it. So do files from a session
+that has not logged in, where there is a login, files beyond what one session may hold, and whoever knows a session's
+id, which is in addresses, and is not the browser that logged in. No answer may be shown in another site's frame.
 """
 
 import hmac
@@ -21,7 +21,7 @@ from streamlit import runtime
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
-from biobgt.serving import PROXIES_VARIABLE, account_of_connection, host_names, refusal, served_to_others
+from biobgt.base.serving import PROXIES_VARIABLE, account_of_connection, host_names, refusal, served_to_others
 from session.access.audit import audit
 
 _UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)")

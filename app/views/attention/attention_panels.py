@@ -5,6 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from biobgt.base.files import safe_table
+from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures.attention_blocks import AttentionBlocks
 from biobgt.figures.attention_contrast import AttentionContrast
 from biobgt.figures.attention_difference import DIFFERENCES, AttentionDifference, AttentionDifferenceOptions
@@ -22,10 +24,8 @@ from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
 from biobgt.figures.register import NoOptions
 from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionOptions
-from biobgt.model.attention_views import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
+from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.installed import InstalledModel
-from biobgt.spreadsheets import safe_table
-from biobgt.wording import NOT_A_DIAGNOSIS
 from session.page_options import GLASS, ModelPageOptions, PageOptions, brain_kind
 from session.view import View, measured_model
 from views.shared.no_coordinates import NO_PLACES

@@ -6,9 +6,9 @@ from functools import partial
 import streamlit as st
 
 from biobgt.figures.attention_maps import AttentionMapsOptions
+from biobgt.model.attention import load_systems_attention
 from biobgt.model.installed import InstalledModel
-from biobgt.model.systems_attention import load_systems_attention
-from biobgt.training.card_words import beside_line, beside_words, parts_words
+from biobgt.training.card_text import beside_line, beside_words, parts_words
 from session.loaded_cohorts import OWN
 from session.view import View, current_view
 from views.attention.attention_panels import (

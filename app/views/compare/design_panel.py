@@ -4,13 +4,12 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import InputError
-from biobgt.covariate_words import not_ruled_out
-from biobgt.groups.comparison_options import ComparisonOptions, covariate_title
+from biobgt.base.files import safe_table
+from biobgt.base.wording import not_ruled_out, percent
+from biobgt.data.cohort import number_of_people
+from biobgt.groups.compare import ComparisonOptions, covariate_title
 from biobgt.groups.design import check_design, design_notes
-from biobgt.groups.measured_comparison import PlannedComparison, plan_comparison
-from biobgt.people import number_of_people
-from biobgt.spreadsheets import safe_table
-from biobgt.wording import percent
+from biobgt.groups.features import PlannedComparison, plan_comparison
 from session.view import View
 from views.shared.widgets import heading, plain
 

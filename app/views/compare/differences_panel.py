@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
+from biobgt.base.files import safe_table, write_csv
+from biobgt.base.wording import counted
 from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferenceBrain, GroupDifferences
-from biobgt.groups.comparison_options import HUBS, NETWORKS, ComparisonOptions
-from biobgt.groups.measured_comparison import has_features, subject_features
-from biobgt.spreadsheets import safe_table, write_csv
-from biobgt.wording import counted
+from biobgt.groups.compare import HUBS, NETWORKS, ComparisonOptions
+from biobgt.groups.features import has_features, subject_features
 from session.long_work import work_through
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View

@@ -3,15 +3,15 @@
 import pandas as pd
 import streamlit as st
 
+from biobgt.base.files import safe_table
+from biobgt.base.wording import counted
+from biobgt.data.result_keys import MODULE_LABELS
 from biobgt.figures.module_brains import GroupBrainOptions, GroupModuleBrain
 from biobgt.figures.module_flow import GroupModuleFlow
 from biobgt.figures.module_groups import ModuleComparisonOptions, difference_caption, difference_numbers
 from biobgt.figures.modules import networks_of
-from biobgt.kept_results import MODULE_LABELS
-from biobgt.modules.difference import ModuleDifference
-from biobgt.modules.module_options import ModuleOptions
-from biobgt.spreadsheets import safe_table
-from biobgt.wording import counted
+from biobgt.modules.compare import ModuleDifference
+from biobgt.modules.measures import ModuleOptions
 from session.long_work import work_through
 from session.page_options import GLASS, PageOptions, brain_kind
 from session.view import View

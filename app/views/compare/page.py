@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from biobgt.groups.comparison_options import (
+from biobgt.data.cohort import FEWEST_COMPARED
+from biobgt.groups.compare import (
     HUBS,
     MODULES,
     NETWORKS,
@@ -12,7 +13,6 @@ from biobgt.groups.comparison_options import (
     offered_covariates,
 )
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.people import FEWEST_COMPARED
 from session.view import View, current_view
 from views.compare.design_panel import show_design
 from views.compare.differences_panel import show_differences

@@ -13,12 +13,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort, InputError
+from biobgt.data.result_keys import Key
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.bundle import FigureFiles, make_files, write_bundle
-from biobgt.export.panels import PanelFiles, PanelsRequest, make_panels
+from biobgt.export.bundle import FigureFiles, PanelFiles, PanelsRequest, make_files, make_panels, write_bundle
 from biobgt.figures.paper_style import FileFormat, PaperStyle
-from biobgt.kept_results import Key
-from biobgt.measured import MeasuredCohort
+from biobgt.results.measured import MeasuredCohort
 from session.keys import EXPORT_FILES, EXPORT_MEASURED, EXPORT_PANELS, EXPORT_PREVIEWS
 from session.loaded_cohorts import load, own_cohort
 from session.view import LoadedCohort

@@ -4,12 +4,12 @@ from functools import partial
 
 import streamlit as st
 
+from biobgt.base.files import file_names
+from biobgt.base.wording import counted, listed
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table, zipped
-from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
-from biobgt.modules.module_options import NamedModuleOptions
-from biobgt.output import file_names
-from biobgt.wording import counted, listed
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
 from session.keys import EXPORT_GRAPHS
 from session.long_work import work_through
 from session.view import View

@@ -7,13 +7,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort
+from biobgt.base.wording import counted
+from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import FigureRequest
-from biobgt.export.panels import PanelsRequest
-from biobgt.export.texts import is_simulated
+from biobgt.export.bundle import PanelsRequest, is_simulated
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper_style import FileFormat, PaperStyle
-from biobgt.simulate import DEMO_COHORTS
-from biobgt.wording import counted
 from session.export_list import listed, move, remove
 from session.keys import EXPORT_DATA
 from session.long_work import work_through

@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from biobgt.export import FigureRequest
-from biobgt.export.panels import FEWEST_PANELS, PanelOptions, PanelsRequest
+from biobgt.export.bundle import FEWEST_PANELS, PanelOptions, PanelsRequest
 from biobgt.figures.paper_style import PaperStyle
 from session.keys import PANEL_COLUMNS, PANEL_FIGURES, PANEL_LETTERS
 from session.long_work import work_through

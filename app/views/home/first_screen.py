@@ -4,16 +4,16 @@ from functools import partial
 
 import streamlit as st
 
+from biobgt.base.wording import capitalised, listed
 from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
 from biobgt.figures.figure import Figure
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
 from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
 from biobgt.figures.screen import compact
-from biobgt.hubs import cost
+from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.installed import InstalledModel
-from biobgt.wording import capitalised, listed
 from session.view import View, measured_model
 from views.page_map import PAGES
 from views.shared.no_coordinates import HOW_TO_GET_PLACES, NO_PLACES

@@ -3,11 +3,10 @@
 import streamlit as st
 
 import biobgt
-from biobgt.cohort import GROUP_TITLES
+from biobgt.base.references import REFERENCES
+from biobgt.base.wording import NOT_A_DIAGNOSIS
+from biobgt.data.cohort import GROUP_TITLES, counted_people
 from biobgt.model.installed import installed_models
-from biobgt.people import counted_people
-from biobgt.references import REFERENCES
-from biobgt.wording import NOT_A_DIAGNOSIS
 from session.view import View, current_view
 from views.home.first_screen import show_first_screen
 from views.page_map import PAGES

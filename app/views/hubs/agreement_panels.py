@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from biobgt.atlas import LABELLINGS, PAPER_MODULES
+from biobgt.base.files import safe_table
+from biobgt.data.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.figures.hub_words import table_caption
 from biobgt.figures.hubs import GammaSweepOptions, HubScatterOptions, gamma_sweep, hub_scatter
 from biobgt.figures.reliability_words import measure_reliability
-from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, NE, HubMeasure
-from biobgt.spreadsheets import safe_table
+from biobgt.hubs.options import HubOptions
 from session.view import View
 from views.hubs.evidence_panels import hub_reliability
 from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show

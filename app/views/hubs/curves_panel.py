@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from biobgt.cohort import person_of
+from biobgt.data.cohort import counted_people, person_of
+from biobgt.data.result_keys import HUB_CURVES
 from biobgt.figures.hubs import N_RANDOM, HubCurvesOptions, group_members, hub_curves
-from biobgt.kept_results import HUB_CURVES
-from biobgt.people import counted_people
 from session.long_work import work_through
 from session.view import View
 from views.shared.option_widgets import ask, ask_for

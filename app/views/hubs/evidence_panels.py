@@ -5,13 +5,12 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from biobgt.base.files import safe_table
 from biobgt.figures.agreement_words import comparison_rows, given_sentence, verdict_caption, verdict_sentence
 from biobgt.figures.hub_words import little_strength_reason
 from biobgt.figures.reliability_words import own_reliability_sentence, reliability_caption, reliability_rows
-from biobgt.hubs.hub_options import NULL_SEEDS, EntanglementOptions, HubOptions
-from biobgt.hubs.split_half import HALVES, why_not_split
-from biobgt.spreadsheets import safe_table
-from biobgt.study_reliability import StudyReliability, study_reliability
+from biobgt.hubs.options import NULL_SEEDS, EntanglementOptions, HubOptions
+from biobgt.hubs.reliability import HALVES, StudyReliability, study_reliability, why_not_split
 from session.long_work import work_through
 from session.view import View
 from views.shared.widgets import heading, input_errors_shown, plain

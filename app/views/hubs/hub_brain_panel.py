@@ -1,7 +1,7 @@
 """Hubs in the brain, on the page of hubs: in 3-D, in the glass brain, and five measures side by side."""
 
 from biobgt.figures.hub_brains import FiveBrains, HubBrain, HubBrainOptions
-from biobgt.hubs.hub_options import EntanglementOptions
+from biobgt.hubs.options import EntanglementOptions
 from session.page_options import FIVE, GLASS, PageOptions, brain_kind
 from session.view import View
 from views.shared.no_coordinates import show_no_places

@@ -5,9 +5,9 @@ from functools import partial
 import streamlit as st
 
 from biobgt.figures.hubs import HubCurvesOptions, steady_over_gamma
-from biobgt.hubs import cost
-from biobgt.hubs.hub_options import GAMMAS, EntanglementOptions, HubOptions
+from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import NE
+from biobgt.hubs.options import GAMMAS, EntanglementOptions, HubOptions
 from session.long_work import work_through
 from session.view import View, current_view
 from views.hubs.agreement_panels import show_scatters, show_sweep, show_table

@@ -3,6 +3,9 @@
 import pandas as pd
 import streamlit as st
 
+from biobgt.base.files import safe_table
+from biobgt.base.wording import listed
+from biobgt.data.graph import ConnectivityKind
 from biobgt.figures.hub_words import RANK_1
 from biobgt.figures.why_region import (
     EntropyOptions,
@@ -14,12 +17,9 @@ from biobgt.figures.why_region import (
     story_of,
     story_sentences,
 )
-from biobgt.graph import ConnectivityKind
-from biobgt.hubs.hub_options import HubOptions
 from biobgt.hubs.measures import HUB_MEASURES, notes_on
-from biobgt.hubs.region_story import RegionStory
-from biobgt.spreadsheets import safe_table
-from biobgt.wording import listed
+from biobgt.hubs.options import HubOptions
+from biobgt.hubs.table import RegionStory
 from session.keys import REGION
 from session.view import View
 from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show

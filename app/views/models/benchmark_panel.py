@@ -5,22 +5,26 @@ from functools import cache
 import pandas as pd
 import streamlit as st
 
+from biobgt.data.result_keys import Key, Kind
 from biobgt.figures.benchmark_results import BenchmarkResults
 from biobgt.figures.register import NoOptions
-from biobgt.kept_results import Key, Kind
-from biobgt.model.baselines.systems import benchmark_systems
+from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_models
-from biobgt.studies import abide_benchmark, citation_runs, epoch_times
-from biobgt.training.benchmark_views import (
+from biobgt.results.studies import abide_benchmark, citation_runs, epoch_times
+from biobgt.training.card_tables import (
+    CITATIONS_NAME,
+    COSTS_NAME,
     OTHER_SUBJECTS,
     PAPER_MARK,
     benchmark_words,
+    citation_words,
+    cost_words,
     impossible_words,
+    shown_citations,
+    shown_costs,
     shown_table,
     verdict_words,
 )
-from biobgt.training.citation_views import CITATIONS_NAME, citation_words, shown_citations
-from biobgt.training.cost_views import COSTS_NAME, cost_words, shown_costs
 from session.view import View, measured_model
 from views.shared.tables import ALL_METRICS, show_table
 from views.shared.widgets import heading, plain, show

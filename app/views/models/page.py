@@ -6,35 +6,32 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from biobgt.atlas import LABELLINGS
+from biobgt.base.files import safe_table
+from biobgt.base.wording import counted
+from biobgt.data.atlas import LABELLINGS
 from biobgt.figures.attention_contrast import AttentionContrast
 from biobgt.figures.attention_likeness import AttentionLikeness
 from biobgt.figures.model_results import ResultsBeside
 from biobgt.figures.noise import NoiseResponse
 from biobgt.figures.performance import Reliability, RocCurves
 from biobgt.figures.register import NoOptions
-from biobgt.model.attention_views import functional_labels
-from biobgt.model.baselines import kinds_of_baselines
+from biobgt.model.attention import functional_labels, network_table
+from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
-from biobgt.model.region_views import network_table
-from biobgt.spreadsheets import safe_table
-from biobgt.training.card_views import (
+from biobgt.training.card_tables import (
+    corruption_words,
     evaluation_table,
     evaluation_words,
     members_words,
     metrics_words,
-    preset_words,
-    results_table,
-)
-from biobgt.training.card_words import beside_words, parts_words
-from biobgt.training.robustness_views import (
-    corruption_words,
     motion_words,
     noise_words,
+    preset_words,
     range_words,
     recordings_table,
+    results_table,
 )
-from biobgt.wording import counted
+from biobgt.training.card_text import beside_words, parts_words
 from session.shown_model import FITTING
 from session.view import View, current_view, measured_model
 from views.models.benchmark_panel import show_benchmark

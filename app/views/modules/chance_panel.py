@@ -5,10 +5,10 @@ from functools import partial
 import streamlit as st
 
 from biobgt import InputError
+from biobgt.data.result_keys import NULL_MODULARITY, NULL_SMALL_WORLD
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.small_worldness import SmallWorldness
-from biobgt.kept_results import NULL_MODULARITY, NULL_SMALL_WORLD
-from biobgt.modules.module_options import ModuleOptions, NullGraphOptions, SmallWorldOptions
+from biobgt.modules.measures import ModuleOptions, NullGraphOptions, SmallWorldOptions
 from session.long_work import work_through
 from session.view import View
 from views.shared.widgets import heading, input_errors_shown, plain, show

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from biobgt.graph import SIGN_RULES
-from biobgt.modules.module_options import NEGATIVE_WEIGHTS, NamedModuleOptions
+from biobgt.data.graph import SIGN_RULES
+from biobgt.modules.measures import NEGATIVE_WEIGHTS, NamedModuleOptions
 from session.view import View
 from views.shared.option_widgets import ask
 

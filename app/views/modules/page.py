@@ -4,11 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import ConnectomeSettings
-from biobgt.atlas import LABELLINGS
-from biobgt.modules.module_measures import ModuleMeasure, measure_columns
-from biobgt.modules.module_options import ModuleOptions, NamedModuleOptions
-from biobgt.spreadsheets import safe_table
-from biobgt.studies import abide_groups, study_modules
+from biobgt.base.files import safe_table
+from biobgt.data.atlas import LABELLINGS
+from biobgt.modules.measures import ModuleMeasure, ModuleOptions, NamedModuleOptions, measure_columns
+from biobgt.results.studies import abide_groups, study_modules
 from session.choices import choose
 from session.view import View, current_view
 from views.modules.chance_panel import show_chance

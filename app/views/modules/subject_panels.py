@@ -5,16 +5,15 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from biobgt.atlas import LABELLINGS
+from biobgt.base.files import safe_table
+from biobgt.base.wording import capitalised, counted
+from biobgt.data.atlas import LABELLINGS
+from biobgt.data.result_keys import RESOLUTION_STEP
 from biobgt.figures.module_flow import ModuleFlow
 from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.role_map import RoleMap
-from biobgt.kept_results import RESOLUTION_STEP
-from biobgt.modules.module_measures import MODULE_MEASURES, REGION_MEASURES, ModuleMeasure
-from biobgt.modules.module_options import RESOLUTIONS, NamedModuleOptions
-from biobgt.spreadsheets import safe_table
-from biobgt.wording import capitalised, counted
+from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, RESOLUTIONS, ModuleMeasure, NamedModuleOptions
 from session.long_work import work_through
 from session.view import View
 from views.shared.widgets import heading, plain, show

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from biobgt.base.wording import NOT_A_DIAGNOSIS, counted
+from biobgt.data.result_keys import Key, Kind
 from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard, too_few_words
 from biobgt.figures.model_figure import AskedModelOptions
-from biobgt.kept_results import Key, Kind
 from biobgt.model.installed import InstalledModel
-from biobgt.training.cohort_results import CohortResults, cohort_results
-from biobgt.wording import NOT_A_DIAGNOSIS, counted
+from biobgt.training.card_tables import CohortResults, cohort_results
 from session.view import View
 from views.shared.widgets import SIDE_BY_SIDE, heading, plain, show
 

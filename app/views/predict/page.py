@@ -4,11 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import InputError
+from biobgt.base.files import safe_table, write_csv
+from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_models
-from biobgt.spreadsheets import safe_table, write_csv
-from biobgt.training.card_views import calibration_words, members_words, observed_share
-from biobgt.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
+from biobgt.training.card_tables import calibration_words, members_words, observed_share
 from session.loaded_cohorts import OWN
 from session.long_work import work_through
 from session.view import View, current_view

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from biobgt.cohort import Cohort
-from biobgt.cohort_edits import confirm_atlas
+from biobgt.data.cohort import Cohort
+from biobgt.data.edits import confirm_atlas
 from biobgt.model.installed import unsure_atlas
 from session.loaded_cohorts import change_own_cohort
 from views.shared.widgets import plain

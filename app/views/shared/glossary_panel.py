@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from biobgt.glossary import Term, sorted_terms
-from biobgt.references import work
+from biobgt.base.references import Term, sorted_terms, work
 
 
 def offer_glossary() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from biobgt.base.wording import counted, listed
 from biobgt.model.installed import InstalledModel
-from biobgt.model.worth import is_doubtful
-from biobgt.wording import counted, listed
+from biobgt.model.pretrained import is_doubtful
 from session.page_options import ModelPageOptions
 from session.view import View
 from views.shared.option_widgets import ask_for

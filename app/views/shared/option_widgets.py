@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from biobgt import Cohort
-from biobgt.options import LARGEST_SEED, Option, Options, Plain
+from biobgt.base.options import LARGEST_SEED, Option, Options, Plain
 from session.choices import for_widget, is_offered, usable
 
 MOST_IN_A_ROW = 4  # choices side by side; more of them are a list to open

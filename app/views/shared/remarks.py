@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from biobgt.wording import counted
+from biobgt.base.wording import counted
 from views.shared.widgets import plain
 
 TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll

@@ -8,9 +8,9 @@ from math import inf
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.graph import LEVELS, ThresholdRule, levels_of
+from biobgt.base.wording import NOT_A_DIAGNOSIS
+from biobgt.data.graph import LEVELS, ThresholdRule, levels_of
 from biobgt.model.installed import fitting_model, installed_models
-from biobgt.wording import NOT_A_DIAGNOSIS
 from session.address import Link, link_of, read_link, write_address
 from session.choices import IN_EVERY_LINK, choose, follow_cohort, for_widget, session_choices
 from session.keys import (

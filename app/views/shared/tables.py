@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from biobgt.training.card_views import FIXED_SPACE
+from biobgt.training.card_tables import FIXED_SPACE
 from views.shared.widgets import plain
 
 ALL_METRICS = "All metrics, as a table"  # what a figure of results shows a part of

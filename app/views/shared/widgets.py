@@ -21,15 +21,15 @@ from plotly.io import templates
 
 import biobgt
 from biobgt import InputError
+from biobgt.base.options import Options
+from biobgt.base.references import GLOSSARY
+from biobgt.data.result_keys import Key, Kind
 from biobgt.export import FigureRequest
 from biobgt.figures.figure import Figure, ScreenHeight
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure as RegisteredFigure
 from biobgt.figures.screen import compact, draw_on_screen, packed
-from biobgt.glossary import GLOSSARY
-from biobgt.kept_results import Key, Kind
-from biobgt.measured import Measured, MeasuredCohort
-from biobgt.options import Options
+from biobgt.results.measured import Measured, MeasuredCohort
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
 

@@ -11,10 +11,11 @@ from uuid import uuid4
 
 import streamlit as st
 
-from biobgt import ConnectomeSettings, InputError, autosave
+from biobgt import ConnectomeSettings, InputError
+from biobgt.base.wording import counted
 from biobgt.export import FigureRequest
-from biobgt.result_store import FolderStore
-from biobgt.wording import counted
+from biobgt.results import autosave
+from biobgt.results.store import FolderStore
 from session.access.gate import has_server, is_served_to_others, most_per_file_mb, most_per_session_mb
 from session.address import link_of_project, saved_view
 from session.export_list import keep_list, listed

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import InputError
-from biobgt.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
+from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session.keys import FETCH_PROBLEM, FETCHING
 from session.loaded_cohorts import empty_uploaders, keep_own_cohort
 from session.long_work import bar_with_stop

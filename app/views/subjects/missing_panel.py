@@ -3,10 +3,9 @@
 import streamlit as st
 
 from biobgt import Cohort
-from biobgt.atlas_regions import FEWEST_REGIONS
-from biobgt.cohort_edits import remove_subjects
-from biobgt.missing_regions import DRAWN_AS_GAPS, keep_shared_regions, missing_regions, missing_words
-from biobgt.wording import counted
+from biobgt.base.wording import counted
+from biobgt.data.atlas import FEWEST_REGIONS
+from biobgt.data.edits import DRAWN_AS_GAPS, keep_shared_regions, missing_regions, missing_words, remove_subjects
 from session.loaded_cohorts import change_own_cohort
 from views.shared.widgets import input_errors_shown, plain
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from biobgt.readers.atlases import ATLAS_SUFFIXES
+from biobgt.readers.recognise import ATLAS_SUFFIXES
 from session.uploads import Upload
 
 OWN_TABLE, OWN_TABLE_TITLE = "own table", "My own atlas table"

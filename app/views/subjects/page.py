@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from biobgt.base.files import safe_table
+from biobgt.base.wording import counted
 from biobgt.figures.connection_strengths import ConnectivityDistribution
 from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
 from biobgt.figures.register import NoOptions
 from biobgt.figures.series_carpet import SeriesCarpet
 from biobgt.figures.shared_options import RegionOrderOptions
-from biobgt.spreadsheets import safe_table
-from biobgt.wording import counted
 from session.keys import ATTEMPT
 from session.loaded_cohorts import OWN, own_cohort
 from session.view import View, current_view

@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings, InputError
-from biobgt.project import PROJECT_SUFFIX, save_project
+from biobgt.readers.project import PROJECT_SUFFIX, save_project
 from session.address import link_of_project, saved_view
 from session.keys import EDITION, NEXT_LINK, PROJECT_ATTEMPT, UPLOADERS
 from session.loaded_cohorts import OWN, empty_uploaders, keep_own_cohort

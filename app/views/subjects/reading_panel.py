@@ -9,10 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import ChoiceNeeded, Cohort, InputError, ReadOptions
-from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
-from biobgt.readers.file_names import printable
-from biobgt.spreadsheets import safe_table
-from biobgt.wording import counted
+from biobgt.base.files import safe_table
+from biobgt.base.wording import counted
+from biobgt.data.atlas import BUNDLED, UNKNOWN_ATLAS
+from biobgt.readers.discover import printable
 from session.keys import ADDING, ANSWERED_FILES, ANSWERS, ATTEMPT, BATCH
 from session.loaded_cohorts import keep_own_cohort, own_cohort
 from session.long_work import bar_with_stop

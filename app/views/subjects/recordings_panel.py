@@ -3,8 +3,8 @@
 import streamlit as st
 
 from biobgt import Cohort
-from biobgt.people import counted_people
-from biobgt.recordings import RECORDING_RULES, apply_recording_rule, recording_of, recordings_by_person
+from biobgt.data.cohort import counted_people
+from biobgt.data.edits import RECORDING_RULES, apply_recording_rule, recording_of, recordings_by_person
 from session.keys import ANSWERS
 from session.loaded_cohorts import brought_files, change_own_cohort
 from views.shared.widgets import input_errors_shown, plain

@@ -9,14 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import Atlas, Cohort, ReadOptions, load_atlas
-from biobgt.atlas import BUNDLED, numbered_atlas
-from biobgt.atlas_witness import DOUBT
-from biobgt.cohort import GROUP_TITLES
-from biobgt.cohort_edits import change_atlas, remove_subjects, set_given_kind, set_groups
-from biobgt.missing_regions import DRAWN_AS_GAPS
-from biobgt.spreadsheets import meant, safe_table, safe_text
-from biobgt.wording import counted
-from biobgt.wording import listed as in_a_row
+from biobgt.base.files import meant, safe_table, safe_text
+from biobgt.base.wording import counted
+from biobgt.base.wording import listed as in_a_row
+from biobgt.data.atlas import BUNDLED, numbered_atlas
+from biobgt.data.cohort import GROUP_TITLES
+from biobgt.data.edits import DRAWN_AS_GAPS, change_atlas, remove_subjects, set_given_kind, set_groups
+from biobgt.data.quality import DOUBT
 from session.export_list import listed
 from session.keys import EDITION
 from session.loaded_cohorts import change_own_cohort, empty_uploaders, forget_own_cohort

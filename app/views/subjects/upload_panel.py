@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from biobgt import ImageOptions
-from biobgt.atlas import BUNDLED, UNKNOWN_ATLAS
+from biobgt.base.wording import counted
+from biobgt.data.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers import readable_suffixes
 from biobgt.readers.phenotypes import TABLE_SUFFIXES
-from biobgt.wording import counted
 from session.keys import ADDING, BATCH, UPLOADERS
 from session.loaded_cohorts import brought_files, own_cohort
 from session.uploads import Upload, UploadedFiles, earlier_subjects

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from biobgt.colours import BLACKISH, DIVERGING, SEQUENTIAL, ink_on
+from biobgt.base.colours import BLACKISH, DIVERGING, SEQUENTIAL, ink_on
 from biobgt.figures.attention_blocks import EFFECT, MARK, AttentionBlocks, Matrix
 from biobgt.figures.attention_contrast import RATIO, AttentionContrast
 from biobgt.figures.attention_difference import AttentionDifference

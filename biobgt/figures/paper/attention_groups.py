@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from biobgt.colours import DIVERGING, ink_on
+from biobgt.base.colours import DIVERGING, ink_on
 from biobgt.figures.attention_contrast import RATIO
 from biobgt.figures.attention_likeness import CORRELATION, AttentionLikeness
 from biobgt.figures.attention_spread import AttentionSpread

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.optimize import isotonic_regression
 
-from biobgt.colours import DARK_GREY
+from biobgt.base.colours import DARK_GREY
 from biobgt.figures.paper.paper_frame import lay_out, line_height, text_width
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.region_order import RegionOrder

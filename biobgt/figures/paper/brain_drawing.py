@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.figures.brain import BrainDrawing
 from biobgt.figures.brain_nodes import Values, check_nodes, node_groups, placed_parts
 from biobgt.figures.paper.glass import BrainPanel, DisplayMode, compose_brains

@@ -12,7 +12,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.figures.paper.paper_frame import POINTS_PER_MM, line_height
 from biobgt.figures.paper.saving import MM_PER_INCH, drawing
 from biobgt.figures.paper_style import PaperStyle

@@ -6,7 +6,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from biobgt.colours import SEQUENTIAL
+from biobgt.base.colours import SEQUENTIAL
 from biobgt.figures.connection_strengths import PAIRS_TITLE, ConnectivityDistribution
 from biobgt.figures.connectivity_heatmap import ColourScale, ConnectivityHeatmap
 from biobgt.figures.gaps import GAP_COLOUR

@@ -4,7 +4,7 @@ from functools import cache
 
 from matplotlib.font_manager import FontProperties, findfont, fontManager
 
-from biobgt.assets import asset
+from biobgt.base.files import asset
 from biobgt.figures.paper_style import BUNDLED_FONT, FALLBACK_FONT
 
 _USUAL = ("Arial", "Helvetica", "Times New Roman", "Liberation Serif", "DejaVu Serif")

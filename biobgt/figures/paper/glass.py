@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 from numpy.typing import NDArray
 
-from biobgt.colours import DARK_GREY, SEQUENTIAL
-from biobgt.errors import InputError
+from biobgt.base.colours import DARK_GREY, SEQUENTIAL
+from biobgt.base.errors import InputError
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
     LAST_COLOUR,

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from biobgt.false_discoveries import FDR, passes
+from biobgt.base.statistics import FDR, passes
 from biobgt.figures.group_differences import EFFECT, GroupDifferences
 from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR
 from biobgt.figures.paper.paper_frame import (

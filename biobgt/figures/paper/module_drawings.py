@@ -13,7 +13,7 @@ from biobgt.figures.paper.paper_frame import MARKERS, add_legend, finish, fit_he
 from biobgt.figures.paper.saving import drawing
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.role_map import HUB_LINE, HUBS_ABOVE, RoleMap
-from biobgt.modules.module_measures import PARTICIPATION, REGION_MEASURES, WITHIN_Z
+from biobgt.modules.measures import PARTICIPATION, REGION_MEASURES, WITHIN_Z
 
 
 def draw_role_map(shown: RoleMap, style: PaperStyle) -> Figure:

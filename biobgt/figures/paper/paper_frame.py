@@ -20,11 +20,11 @@ from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from biobgt.colours import DARK_GREY
-from biobgt.errors import InputError
+from biobgt.base.colours import DARK_GREY
+from biobgt.base.errors import InputError
+from biobgt.base.wording import power_of_ten
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import FALLBACK_FONT, PaperStyle
-from biobgt.wording import power_of_ten
 
 POINTS_PER_MM = 72 / MM_PER_INCH
 # What the screen calls the symbols.

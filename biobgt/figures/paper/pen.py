@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from biobgt.colours import LINE_GREY
-from biobgt.errors import InputError
+from biobgt.base.colours import LINE_GREY
+from biobgt.base.errors import InputError
 from biobgt.figures.drawing import Axis, Band, Bars, Curve, Drawing, Mark, Panel, Points, Rule, Surroundings
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.paper_frame import (

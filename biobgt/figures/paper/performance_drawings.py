@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from biobgt.colours import MODULE_COLOURS
+from biobgt.base.colours import MODULE_COLOURS
 from biobgt.figures.model_figure import OTHER_COLOUR, OWN_COLOUR, OWN_MODEL
 from biobgt.figures.model_results import TITLES, ResultsBeside
 from biobgt.figures.noise import ADDED_NOISE, MEAN_PROBABILITY, WARNED, NoiseResponse

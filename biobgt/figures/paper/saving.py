@@ -15,7 +15,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from PIL import Image
 
-from biobgt.errors import InputError
+from biobgt.base.errors import InputError
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 
 MM_PER_INCH = 25.4

@@ -1,0 +1,357 @@
+"""Files: where bundled tables lie, and results that appear whole or not at all and never run as formulas."""
+
+import errno
+import glob
+import hashlib
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp, mkstemp
+from typing import IO, Any, BinaryIO, overload
+
+import pandas as pd
+
+from biobgt.base.errors import InputError
+
+# Where the bundled tables lie: ``assets/`` of a clone, ``biobgt/assets`` of an installed wheel.
+
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def asset(*parts: str) -> Path:
+    """Return the path of a bundled file, for example ``asset("atlases", "cc200.csv")``."""
+    installed = _PACKAGE / "assets"
+    root = installed if installed.is_dir() else _PACKAGE.parent / "assets"
+    return root.joinpath(*parts)
+
+
+# Hidden folders in which a job writes until its results are whole, locked as long as its process lives.
+#
+# What a killed job left is told from what another job still writes by its lock, which the system frees when a process
+# ends.
+
+
+with suppress(ImportError):  # Windows has none: what killed jobs left stays there
+    import fcntl
+
+UNFINISHED, FINISHED = ".unfinished-", ".finished-"
+RESULTS, REPLACED, _LOCK = "results", "replaced", "lock"
+_ABANDONED_S = 86_400  # age at which one that does not say whose it is was left by a killed job
+
+
+@contextmanager
+def workplace(out: Path, target: Path, place: Path) -> Iterator[Path]:
+    """A hidden folder on the same disk as the results will be, locked as long as this process lives.
+
+    Parameters
+    ----------
+    out, target : Path
+        Where the results will be: as the user names it, and in full.
+    place : Path
+        Where the hidden folder is made: beside the target, or in it.
+    """
+    try:
+        work, lock = _new_workplace(place)
+    except OSError as error:
+        raise InputError(f"The folder '{out}' cannot be written to ({error.strerror}). Name another one.") from None
+    with lock:
+        hold(lock)  # before it says whose it is: others look at that first
+        lock.write(_address(work, target))
+        lock.flush()
+        (work / RESULTS).mkdir()
+        try:
+            yield work
+        finally:
+            clear(work)  # once declared finished it has another name; what is left then, the next job moves in
+
+
+def _new_workplace(place: Path) -> tuple[Path, IO[str]]:
+    """Make one, again where another job has cleared it away because nothing was in it yet."""
+    for _ in range(10):
+        work = Path(mkdtemp(dir=place, prefix=UNFINISHED))
+        with suppress(FileNotFoundError):
+            return work, (work / _LOCK).open("w", encoding="utf-8")
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place))
+
+
+def workplaces_in(place: Path) -> list[Path]:
+    """Find the workplaces of this user in a folder; what others put there, or a link, is not ours to complete."""
+    try:
+        found = [path for path in place.iterdir() if path.name.startswith((UNFINISHED, FINISHED))]
+        return [path for path in found if path.is_dir() and not path.is_symlink() and _own(path)]
+    except OSError:
+        return []
+
+
+def _own(path: Path) -> bool:
+    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
+
+
+def abandoned(work: Path, target: Path) -> IO[str] | None:
+    """The lock of what a dead process left for this folder, held by us; None where it is alive or another's."""
+    try:
+        lock = (work / _LOCK).open("r+", encoding="utf-8")
+    except FileNotFoundError:
+        with suppress(OSError):
+            work.rmdir()  # where nothing is in it
+        return None
+    except OSError:
+        return None
+    said = lock.read()
+    if said == _address(work, target) and hold(lock) and work.exists():
+        return lock
+    lock.close()
+    with suppress(OSError):
+        if not said and time.time() - work.stat().st_mtime > _ABANDONED_S:  # killed before it said whose it is
+            shutil.rmtree(work)
+    return None
+
+
+def _address(work: Path, target: Path) -> str:
+    """Which folder the results in a workplace are for; a whole tree may be moved without harm."""
+    return os.curdir if work.parent == target else target.name
+
+
+def clear(work: Path) -> None:
+    """Delete a workplace, its lock last: a job that is killed now leaves what the next one knows how to clear."""
+    for part in (work / RESULTS, work / REPLACED):
+        shutil.rmtree(part, ignore_errors=True)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def hold(lock: IO[Any]) -> bool:
+    """Lock a file until it is closed, which the system does when the process ends; False where another holds it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (OSError, NameError):
+        return False
+    return True
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Let jobs that end together put their results in place one after another."""
+    handle = None
+    with suppress(OSError, NameError):  # a system or disk without locks, or a folder that may not be listed
+        handle = os.open(folder, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+# Where results go: folders that can be made, files that appear whole or not at all, and those that are one user's.
+
+
+TIMELESS = (1980, 1, 1, 0, 0, 0)  # of entries of a zip, so that none carries the time of its writing
+_PART = ".part"
+_JUST_BEGUN_S = 60.0
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for results, or say why it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"The folder '{folder}' cannot be made ({error.strerror}). Name another one.") from None
+
+
+def file_names(subjects: Iterable[str]) -> dict[str, str]:
+    """Make a file name of each subject's id; ids that come out alike are told apart by a number."""
+    names: dict[str, str] = {}
+    for subject in subjects:
+        safe = "".join(character if character.isalnum() or character in "-_." else "_" for character in subject)
+        safe = safe if safe.strip("._") else f"subject_{safe}"
+        name, number = safe, 1
+        while name.lower() in {other.lower() for other in names.values()}:
+            number += 1
+            name = f"{safe}_{number}"
+        names[subject] = name
+    return names
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file that is the old one until it is the new one: a full disk or a kill leaves no part of it."""
+    with atomic_file(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yield a file beside ``path`` for a library to write; it becomes ``path`` once it is on the disk.
+
+    It is locked as long as this process lives, so that the next one clears what a killed one left.
+    """
+    _clear_abandoned(path)
+    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
+    unfinished = Path(name)
+    lock = os.fdopen(handle)
+    if not hold(lock):
+        lock.close()  # Windows moves no file that is open
+    try:
+        yield unfinished
+        unfinished.chmod(_usual_rights(path))  # mkstemp makes it for its owner alone
+        sync(unfinished)
+        unfinished.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+    finally:
+        lock.close()
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all; folders that are made are the owner's, too."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, unfinished = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(unfinished).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(unfinished).unlink()
+        raise
+
+
+def read_private(path: Path, most: int) -> bytes:
+    """Read what :func:`write_private` wrote; OSError for what others own or can read, links, pipes and larger files."""
+    with open_regular(path) as stream:
+        about = os.fstat(stream.fileno())
+        if not is_own(about, 0o077) or about.st_size > most:
+            raise PermissionError(errno.EPERM, "not a file of this user's alone", str(path))
+        return stream.read(most)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file to be read; OSError for a link, and for a pipe, which would else be waited for."""
+    safely = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, os.O_RDONLY | safely)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise PermissionError(errno.EPERM, "not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def is_own(about: os.stat_result, denied: int = 0o022) -> bool:
+    """Whether a file or folder is this user's and others have none of some rights, to write unless told otherwise."""
+    return not hasattr(os, "getuid") or (about.st_uid == os.getuid() and not about.st_mode & denied)
+
+
+def _clear_abandoned(path: Path) -> None:
+    """Delete what killed processes left of a file; one that is still empty may belong to a process that just began."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}"):
+        with suppress(OSError), part.open("r+") as lock:
+            about = part.stat()
+            if hold(lock) and (about.st_size or time.time() - about.st_mtime > _JUST_BEGUN_S):
+                part.unlink()
+
+
+def sha256(file: Path) -> str:
+    """Hash of a file's bytes."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk; a full one may say so only now."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        if path.is_dir():  # Windows opens no folders
+            return
+        raise
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not path.is_dir():  # some network disks sync no folders
+            raise
+    finally:
+        os.close(handle)
+
+
+def _usual_rights(path: Path) -> int:
+    """The rights of the file that is replaced, or those that a new one gets."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+# Tables that spreadsheets open without running anything.
+#
+# A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, also in a CSV file, and a
+# formula can send what stands beside it elsewhere. Ids, groups and names come from files, so text like that is written
+# with an apostrophe before it, as OWASP advises (*CSV Injection*), and read back without it. Numbers stay numbers,
+# negative ones too: cells that are numbers are never touched, and neither is text that is one.
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+
+
+def safe_text(text: str) -> str:
+    """Write text so that no spreadsheet runs it; :func:`as_meant` takes it back.
+
+    >>> safe_text("=1+1"), safe_text("-0.5"), safe_text("sub-01")
+    ("'=1+1", '-0.5', 'sub-01')
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def as_meant(text: str) -> str:
+    """Take back what :func:`safe_text` did.
+
+    >>> as_meant("'=1+1"), as_meant("'quoted'")
+    ('=1+1', "'quoted'")
+    """
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def safe_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table whose words, in cells, header and index, no spreadsheet runs."""
+    return _map_words(frame, safe_text)
+
+
+def meant(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table as it was before :func:`safe_table`."""
+    return _map_words(frame, as_meant)
+
+
+@overload
+def write_csv(frame: pd.DataFrame, path: None = None, **how: Any) -> str: ...
+@overload
+def write_csv(frame: pd.DataFrame, path: Path, **how: Any) -> None: ...
+def write_csv(frame: pd.DataFrame, path: Path | None = None, **how: Any) -> str | None:
+    """Write a table as CSV that no spreadsheet runs; further options are those of :meth:`pandas.DataFrame.to_csv`."""
+    safe = safe_table(frame)
+    return safe.to_csv(**how) if path is None else safe.to_csv(path, **how)
+
+
+def read_csv(source: Path | IO[str], **how: Any) -> pd.DataFrame:
+    """Read a table that :func:`write_csv` wrote; further options are those of :func:`pandas.read_csv`."""
+    return meant(pd.read_csv(source, **how))
+
+
+def _map_words(frame: pd.DataFrame, change: Any) -> pd.DataFrame:
+    def word(value: Hashable) -> Hashable:
+        return change(value) if isinstance(value, str) else value
+
+    changed = frame.copy()
+    for place, (_, column) in enumerate(frame.items()):
+        if not pd.api.types.is_numeric_dtype(column) and any(word(one) is not one for one in column.tolist()):
+            changed.isetitem(place, column.map(word, na_action="ignore").array)
+    changed.columns = frame.columns.map(word)
+    changed.index = frame.index if pd.api.types.is_numeric_dtype(frame.index) else frame.index.map(word)
+    changed.index.names = frame.index.names
+    return changed

@@ -1,0 +1,153 @@
+"""Works to cite, and terms explained: the entries of ``assets/references.bib`` and ``assets/glossary.toml``."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from biobgt.base.files import asset
+from biobgt.base.options import Registry
+from biobgt.base.wording import listed
+
+# Works to cite: the entries of ``assets/references.bib`` by key, and how texts and lists of references name them.
+#
+# The file is read here because it is our own, one field per line; BibTeX at large (strings, crossrefs) is not.
+
+
+_ENTRY = re.compile(r"^@(\w+)\{([^,\s]+),\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$", re.MULTILINE)
+_ACCENTS = {'"': "\u0308", "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "u": "\u0306", "v": "\u030c"}
+_ACCENTED = re.compile(r"""\\(["`'^~]|[uv](?=\{))\{?\\?([A-Za-z])\}?""")
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A work to cite: its key, its BibTeX type, and its fields, of which every work has author and year."""
+
+    key: str
+    kind: str
+    fields: Mapping[str, str]
+
+    @property
+    def short(self) -> str:
+        """As a text names it: ``Latora and Marchiori 2001``."""
+        families = [_without_codes(name.partition(", ")[0]) for name in self.fields["author"].split(" and ")]
+        alone = len(families) < 3 and families[-1] != "others"
+        return f"{' and '.join(families) if alone else f'{families[0]} et al.'} {self.fields['year']}"
+
+    @property
+    def in_full(self) -> str:
+        """One line: of an article who, where and when, of other works their short form; and the DOI, if it has one."""
+        about, (authors, year) = self.fields, self.short.rsplit(" ", 1)
+        doi = f", doi:{about['doi']}" if "doi" in about else ""
+        if self.kind != "article":
+            return f"{self.short}{doi}"
+        place = ":".join(filter(None, [about.get("volume", ""), about.get("pages", "").partition("--")[0]]))
+        return f"{authors}, {' '.join(filter(None, [about['journal'], place]))} ({year}){doi}"
+
+    @property
+    def entry(self) -> str:
+        """As a list of references has it: who, when, what, where and the DOI or address, without BibTeX's codes."""
+        about = {name: _without_codes(value) for name, value in self.fields.items()}
+        names = [_initialled(name) for name in self.fields["author"].split(" and ")]
+        authors = f"{', '.join(names[:-1])} et al." if names[-1] == "others" else listed(names)
+        where = about.get("journal", about.get("booktitle", about.get("howpublished", "")))
+        volume = " ".join(filter(None, [where, about.get("volume", "")]))
+        place = ":".join(filter(None, [volume, about.get("pages", "")]))
+        found = f"https://doi.org/{about['doi']}" if "doi" in about else about.get("url", "")
+        parts = [f"{authors} ({about['year']})", about.get("title", ""), place, about.get("note", ""), found]
+        return ". ".join(part for part in parts if part) + ("" if found else ".")
+
+    def bibtex(self) -> str:
+        """Write it as BibTeX."""
+        lines = [f"  {name} = {{{value}}}" for name, value in self.fields.items()]
+        return f"@{self.kind}{{{self.key},\n" + ",\n".join(lines) + "\n}\n"
+
+
+# A measure or a figure cites a work of the register by its key, and any other by the work itself.
+Citation = str | Reference
+
+
+def _bundled_works() -> Iterator[Reference]:
+    for kind, key, body in _ENTRY.findall(asset("references.bib").read_text(encoding="utf-8")):
+        yield Reference(key, kind, dict(_FIELD.findall(body)))
+
+
+REFERENCES: Registry[Reference] = Registry("work to cite", *_bundled_works())
+
+
+def work(citation: Citation) -> Reference:
+    """The work that a citation names."""
+    return citation if isinstance(citation, Reference) else REFERENCES[citation]
+
+
+def in_brackets(citations: Iterable[Citation]) -> str:
+    """Name works behind what they are cited for, with a blank before; nothing where there is none."""
+    shorts = "; ".join(work(citation).short for citation in citations)
+    return f" ({shorts})" if shorts else ""
+
+
+def bibliography(citations: Iterable[Citation]) -> str:
+    """Write the works as BibTeX, in the order of their keys, each once."""
+    works = {found.key: found for found in map(work, citations)}
+    return "\n".join(works[key].bibtex() for key in sorted(works))
+
+
+def _without_codes(field: str) -> str:
+    r"""Write a field of BibTeX as plain text: ``L{\"u}`` as ``Lü``, ``1--9`` as ``1–9``."""
+    letters = _ACCENTED.sub(lambda found: unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]]), field)
+    return letters.replace(r"\&", "&").replace("--", "–").replace("{", "").replace("}", "")
+
+
+def _initialled(name: str) -> str:
+    """A name with its first names as initials; ``others`` is ``others``, and a name in braces stays."""
+    family, comma, first = name.partition(", ")
+    if not comma:
+        return _without_codes(name)
+    initials = re.sub(r"(\w)\w*\.?", r"\1.", _without_codes(first))
+    return f"{_without_codes(family)}, {initials}"
+
+
+# The terms of this project, each explained once: in a few words, in a paragraph, and with the work to cite.
+#
+# They are those of ``assets/glossary.toml``, of which the documentation's glossary is made, too. A page that uses a
+# term may show its ``short`` explanation beside it. A hub or module measure is defined in its own register; here it
+# has its plain words.
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term and what it means.
+
+    Attributes
+    ----------
+    key : str
+        For links: the anchor on the page of the documentation.
+    term : str
+        As texts write it.
+    short : str
+        One sentence, for a tooltip.
+    definition : str
+        What a reader needs to know beyond that, in a few sentences.
+    citations : tuple of Citation
+    """
+
+    key: str
+    term: str
+    short: str
+    definition: str
+    citations: tuple[Citation, ...] = ()
+
+
+def _bundled_terms() -> Iterator[Term]:
+    for key, about in tomllib.loads(asset("glossary.toml").read_text(encoding="utf-8")).items():
+        yield Term(key, about["term"], about["short"], about["definition"], tuple(about.get("citations", ())))
+
+
+GLOSSARY: Registry[Term] = Registry("term", *_bundled_terms())
+
+
+def sorted_terms() -> list[Term]:
+    """All terms in the order of a dictionary; γ stands where "gamma" would."""
+    return sorted(GLOSSARY.values(), key=lambda one: one.key)

@@ -1,0 +1,463 @@
+"""From region series to functional connectivity, and from connectivity to a brain graph."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from threading import Lock
+from typing import get_args
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
+from biobgt.data.atlas import Atlas, numbered_atlas
+from biobgt.data.cohort import Cohort, Subject, is_silent
+from biobgt.data.graph import (
+    ESTIMATED,
+    ESTIMATORS,
+    KINDS,
+    PEARSON,
+    BrainGraph,
+    ConnectivityKind,
+    ConnectomeSettings,
+    Estimator,
+    check_choice,
+    check_connectivity,
+    is_correlation,
+    told_kind,
+)
+
+# Correlation and covariance of region series, arrays of shape (n_timepoints, n_regions).
+#
+# A region without signal has no correlation with any other, and counts as zero.
+
+
+def check_finite(series: NDArray[np.float64]) -> None:
+    """Refuse series with holes, and name their columns."""
+    holes = np.flatnonzero(~np.isfinite(series).all(axis=0))
+    if holes.size:
+        columns = ", ".join(str(column + 1) for column in holes[:5]) + (", …" if holes.size > 5 else "")
+        raise InputError(
+            f"The series of {counted(holes.size, 'region')} hold NaN or infinite values (column {columns}, counted "
+            "from 1), so their connectivity is undefined. Interpolate or cut single time points; set a region that is "
+            "missing throughout to zero, which connects it to nothing."
+        )
+
+
+def correlation_of(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pearson correlation; zero where a region has no signal (numpy.corrcoef gives NaN and a warning)."""
+    centred = series - series.mean(axis=0)
+    norms = np.sqrt(np.einsum("ij,ij->j", centred, centred))
+    silent = is_silent(series) | (norms == 0)
+    centred /= np.where(silent, 1, norms)
+    centred[:, silent] = 0
+    correlation = centred.T @ centred
+    np.clip(correlation, -1, 1, out=correlation)
+    np.fill_diagonal(correlation, ~silent)
+    return correlation
+
+
+def standardised(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean 0, SD 1: the scale of BOLD signals is arbitrary and must not steer the shrinkage."""
+    centred = series - series.mean(axis=0)
+    deviations = centred.std(axis=0, ddof=1)
+    silent = is_silent(series) | (deviations == 0)
+    return np.where(silent, 0, centred / np.where(silent, 1, deviations))
+
+
+def shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Covariance of standardised series, shrunk by Ledoit and Wolf (2004)."""
+    from sklearn.covariance import LedoitWolf  # a second of import that most runs do not need
+
+    covariance: NDArray[np.float64] = LedoitWolf(store_precision=False).fit(standardised(series)).covariance_
+    return covariance
+
+
+def partial_correlation(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Partial correlation of every pair of regions, given all others."""
+    partial = -scaled_to_unit_diagonal(np.asarray(np.linalg.inv(covariance), dtype=np.float64))
+    np.fill_diagonal(partial, 1)
+    return symmetric(partial)
+
+
+def scaled_to_unit_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A covariance as a correlation."""
+    scale = np.sqrt(np.diag(matrix))
+    scaled = symmetric(matrix / np.outer(scale, scale))
+    np.fill_diagonal(scaled, 1)
+    return scaled
+
+
+def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A matrix without the rounding by which its two halves differ."""
+    return (matrix + matrix.T) / 2
+
+
+# From region series to functional connectivity, and from connectivity to a brain graph.
+#
+# Two steps, both explicit: an *estimator* turns series into a symmetric matrix, then a *sign rule* and a
+# *threshold* turn the matrix into a :class:`BrainGraph`. A region without signal is connected to nothing
+# (its correlations are undefined and count as zero); the quality flags name such regions.
+
+
+# arctanh(1) is infinite: correlations are held this far inside ±1 (Fisher z of about 7.25).
+_LARGEST_CORRELATION = 1 - 1e-6
+_RECENT_BYTES = 2**26  # 200 matrices of 200 regions, 8 of 1000
+
+
+def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
+    """Estimate one subject's connectivity from its series.
+
+    Parameters
+    ----------
+    series : ndarray, shape (n_timepoints, n_regions)
+    estimator : str
+        Any of :data:`ESTIMATORS` but ``tangent``, which needs a cohort: see :class:`TangentSpace`.
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+        Symmetric; the diagonal is 1 for correlations (under ``pearson`` 0 for a region without signal), 0 for Fisher z.
+
+    Raises
+    ------
+    InputError
+        When values are NaN or infinite. The readers take a region that is NaN throughout for silent and flag it; here
+        nothing could be flagged, so it is for the caller to set such a region to zero.
+    """
+    if estimator == "tangent":
+        raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
+    check_choice("estimator", estimator, get_args(Estimator))
+    check_finite(series)
+    if len(series) < 2:
+        raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
+    if estimator == "pearson":
+        return correlation_of(series)
+    if estimator == "fisher-z":
+        return fisher_z(correlation_of(series))
+    covariance = shrunk_covariance(series)
+    if estimator == "ledoit-wolf":
+        return scaled_to_unit_diagonal(covariance)
+    return partial_correlation(covariance)
+
+
+def fisher_z(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fisher's z of correlations, with a zero diagonal."""
+    z: NDArray[np.float64] = np.arctanh(np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION))
+    diagonal = np.arange(z.shape[-1])
+    z[..., diagonal, diagonal] = 0
+    return z
+
+
+class _RecentMatrices:
+    """The newest connectivity matrices, so that whoever asks for one next gets it and does not estimate it again.
+
+    A matrix is known by the series it is of, which are not kept: it goes with them, or when newer ones take its room.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, str], tuple[ref[NDArray[np.float64]], NDArray[np.float64]]] = {}
+        self._changing = Lock()
+
+    def get(self, series: NDArray[np.float64], estimator: Estimator) -> NDArray[np.float64]:
+        """The matrix of some series, read-only since others hold it, too."""
+        key = id(series), estimator
+        found = self._kept.get(key)
+        if found is not None and found[0]() is series:
+            return found[1]
+        matrix = functional_connectivity(series, estimator=estimator)
+        matrix.flags.writeable = False
+        with self._changing:
+            self._kept[key] = ref(series, lambda _: self._kept.pop(key, None)), matrix
+            n_bytes = sum(kept.nbytes for _, kept in list(self._kept.values()))
+            for oldest in list(self._kept)[:-1]:
+                if n_bytes <= _RECENT_BYTES:
+                    break
+                if dropped := self._kept.pop(oldest, None):
+                    n_bytes -= dropped[1].nbytes
+        return matrix
+
+
+_recent = _RecentMatrices()
+
+
+def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
+    """Return a subject's connectivity: estimated from its series, or the matrix it was brought as.
+
+    A matrix stands for itself under ``pearson``; ``fisher-z`` transforms it when all its values are
+    correlations. The other estimators need series, and say so.
+    """
+    if subject.series is not None:
+        return _recent.get(subject.series, estimator)
+    assert subject.connectivity is not None
+    if estimator == "pearson":
+        return subject.connectivity
+    if estimator == "fisher-z" and is_correlation(subject.connectivity):
+        return fisher_z(subject.connectivity)
+    if estimator == "fisher-z":
+        raise InputError(f"Subject '{subject.id}' has a matrix with values beyond ±1, for which Fisher z is undefined.")
+    raise InputError(
+        f"Subject '{subject.id}' has a connectivity matrix only; {ESTIMATORS[estimator].words} needs its region series."
+    )
+
+
+def subject_kind(subject: Subject) -> ConnectivityKind:
+    """What one subject's connectivity is, as far as its values tell."""
+    return KINDS[ESTIMATED if subject.connectivity is None else told_kind(subject.connectivity) or "other"]
+
+
+def iterate_connectivity(
+    subjects: Iterable[Subject], *, estimator: Estimator = PEARSON
+) -> Iterator[NDArray[np.float64]]:
+    """Yield one connectivity matrix after another, so that a stream of subjects need not fit in memory."""
+    for subject in subjects:
+        yield subject_connectivity(subject, estimator=estimator)
+
+
+def cohort_connectivity(
+    cohort: Cohort,
+    *,
+    estimator: Estimator = PEARSON,
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float64]:
+    """Estimate every subject's connectivity.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    estimator : str
+        ``tangent`` is fitted on all subjects of this cohort; to keep test subjects out of the fit use
+        :class:`TangentSpace`.
+    progress : callable, optional
+        Told (done, total) after each subject.
+
+    Returns
+    -------
+    ndarray, shape (n_subjects, n_regions, n_regions)
+    """
+    if estimator == "tangent":
+        return TangentSpace.fit(cohort).transform(cohort)
+    n = cohort.atlas.n_regions
+    stack = np.empty((len(cohort), n, n))
+    for i, matrix in enumerate(iterate_connectivity(cohort, estimator=estimator)):
+        stack[i] = matrix
+        if progress is not None:
+            progress(i + 1, len(cohort))
+    return stack
+
+
+@dataclass(frozen=True, eq=False)
+class TangentSpace:
+    """The tangent space at a cohort's mean covariance (Varoquaux et al. 2010), fitted once, applied to anyone.
+
+    Series are standardised first. nilearn fits the mean; the projection is applied here because nilearn's refuses a
+    single new subject.
+
+    Attributes
+    ----------
+    whitening : ndarray, shape (n_regions, n_regions)
+        Inverse square root of the geometric mean covariance.
+    """
+
+    whitening: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, subjects: Iterable[Subject]) -> "TangentSpace":
+        """Fit the reference point on subjects with series."""
+        from nilearn.connectome import ConnectivityMeasure
+        from sklearn.covariance import LedoitWolf
+
+        series = [standardised(_series_of(subject)) for subject in subjects]
+        if len(series) < 2:
+            raise InputError("The tangent space is fitted on a cohort; at least 2 subjects are needed.")
+        measure = ConnectivityMeasure(cov_estimator=LedoitWolf(store_precision=False), kind="tangent")
+        measure.fit(series)
+        return cls(whitening=np.asarray(measure.whitening_))
+
+    def transform(self, subjects: Iterable[Subject]) -> NDArray[np.float64]:
+        """Project subjects.
+
+        Returns
+        -------
+        ndarray, shape (n_subjects, n_regions, n_regions)
+            Symmetric matrices; their diagonals carry meaning and are kept.
+        """
+        return np.stack([self._project(shrunk_covariance(_series_of(subject))) for subject in subjects])
+
+    def _project(self, covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+        values, vectors = np.linalg.eigh(self.whitening @ covariance @ self.whitening.T)
+        return symmetric((vectors * np.log(values)) @ vectors.T)
+
+
+def brain_graph(
+    subject: Subject,
+    atlas: Atlas,
+    settings: ConnectomeSettings | None = None,
+    *,
+    kind: ConnectivityKind | None = None,
+) -> BrainGraph:
+    """Make one subject's brain graph.
+
+    Parameters
+    ----------
+    subject : Subject
+        With region series, or with a connectivity matrix of its own.
+    atlas : Atlas
+        Of the subject's regions, in their order.
+    settings : ConnectomeSettings, optional
+        Estimator, sign rule and threshold; by default those that are usual for its kind of connectivity.
+    kind : ConnectivityKind, optional
+        What its connectivity is; by default as far as its values tell.
+
+    Returns
+    -------
+    BrainGraph
+        Weights of shape (n_regions, n_regions), symmetric with a zero diagonal.
+
+    Examples
+    --------
+    >>> from biobgt.data.simulate import demo_cohort
+    >>> cohort = demo_cohort("asd", n_per_group=1)
+    >>> graph = brain_graph(cohort.subjects[0], cohort.atlas, ConnectomeSettings(level=0.3))
+    >>> graph.weights.shape, graph.subject
+    ((200, 200), 'sim-NC-001')
+    >>> bool(graph.weights[graph.weights > 0].min() >= 0.3)
+    True
+    """
+    kind = subject_kind(subject) if kind is None else kind
+    settings = settings or ConnectomeSettings.usual(kind)
+    connectivity = subject_connectivity(subject, estimator=settings.estimator)
+    return graph_from_connectivity(
+        connectivity,
+        settings,
+        atlas=atlas,
+        subject=subject.id,
+        simulated=subject.simulated,
+        whole=subject_connectivity(subject),
+        kind=kind,
+    )
+
+
+def cohort_graphs(cohort: Cohort, settings: ConnectomeSettings | None = None) -> Iterator[BrainGraph]:
+    """Make one graph after another; the tangent space, which needs all subjects, is fitted on this cohort."""
+    settings = settings or ConnectomeSettings.usual(cohort.kind)
+    if settings.estimator != "tangent":
+        for subject in cohort:
+            yield brain_graph(subject, cohort.atlas, settings, kind=cohort.kind_of(subject))
+        return
+    space = TangentSpace.fit(cohort)
+    for subject in cohort:
+        yield graph_from_connectivity(
+            space.transform([subject])[0],
+            settings,
+            atlas=cohort.atlas,
+            subject=subject.id,
+            simulated=subject.simulated,
+            whole=subject_connectivity(subject),
+        )
+
+
+def graph_from_connectivity(
+    connectivity: NDArray[np.float64],
+    settings: ConnectomeSettings | None = None,
+    *,
+    atlas: Atlas | None = None,
+    subject: str = "",
+    simulated: bool = False,
+    whole: NDArray[np.float64] | None = None,
+    kind: ConnectivityKind = KINDS[ESTIMATED],
+) -> BrainGraph:
+    """Apply the sign rule and the threshold to a connectivity matrix.
+
+    Parameters
+    ----------
+    connectivity : ndarray, shape (n_regions, n_regions)
+        Symmetric; its diagonal is ignored.
+    settings : ConnectomeSettings, optional
+        Sign rule and threshold; by default those of :class:`ConnectomeSettings`.
+    atlas : Atlas, optional
+        Of the regions; without one they are numbered.
+    subject : str
+        Whose graph it is.
+    simulated : bool
+        Whether the subject was simulated; whatever shows the graph says so.
+    whole : ndarray, shape (n_regions, n_regions), optional
+        The matrix on which FC strength is, where that is another than the connectivity.
+    kind : ConnectivityKind
+        What the connectivity is, for the words on the graph.
+
+    Raises
+    ------
+    InputError
+        Where sign rule and threshold leave none of the matrix's connections.
+    """
+    settings = settings or ConnectomeSettings()
+    weights = check_connectivity(connectivity, what=f"The connectivity of '{subject}'").copy()
+    np.fill_diagonal(weights, 0)
+    connected = weights.any()
+    if settings.sign == "positive":
+        weights[weights < 0] = 0
+    elif settings.sign == "absolute":
+        weights = np.abs(weights)
+    keep = _above_threshold(np.abs(weights), settings)
+    if settings.backbone:
+        keep |= _maximum_spanning_tree(np.abs(weights))
+    if connected and not keep.any():
+        raise _no_connection_left(connectivity, settings, subject)
+    return BrainGraph(
+        weights=np.where(keep, weights, 0),
+        atlas=atlas or numbered_atlas(len(weights)),
+        subject=subject,
+        settings=settings,
+        simulated=simulated,
+        connectivity=connectivity if whole is None else whole,
+        kind=kind,
+    )
+
+
+def _no_connection_left(connectivity: NDArray[np.float64], settings: ConnectomeSettings, subject: str) -> InputError:
+    """That the rules leave no connection, and what to choose instead."""
+    off_diagonal = connectivity[~np.eye(len(connectivity), dtype=bool)]
+    whose = f"The brain graph of '{subject}'" if subject else "The brain graph"
+    if settings.sign == "positive" and off_diagonal.max() <= 0:
+        return InputError(
+            f"{whose} has no connection: no weight is positive, and the sign rule 'positive' sets all others to zero. "
+            "Choose the sign rule 'absolute' or 'signed'."
+        )
+    largest = np.abs(off_diagonal).max() if settings.sign != "positive" else off_diagonal.max()
+    return InputError(
+        f"{whose} has no connection left: its largest weight is {largest:.3g}, and only {settings.kept} are kept. "
+        "Choose a lower level, a share of pairs (proportional), or no threshold (none)."
+    )
+
+
+def _above_threshold(strength: NDArray[np.float64], settings: ConnectomeSettings) -> NDArray[np.bool_]:
+    if settings.threshold == "none":
+        return strength > 0
+    if settings.threshold == "absolute":
+        return (strength >= settings.level) & (strength > 0)
+    rows, columns = np.triu_indices(len(strength), 1)
+    n_kept = max(1, round(settings.level * len(rows)))
+    strongest = np.argsort(-strength[rows, columns], kind="stable")[:n_kept]
+    keep = np.zeros(strength.shape, dtype=bool)
+    keep[rows[strongest], columns[strongest]] = True
+    return (keep | keep.T) & (strength > 0)
+
+
+def _maximum_spanning_tree(strength: NDArray[np.float64]) -> NDArray[np.bool_]:
+    from scipy.sparse.csgraph import minimum_spanning_tree  # a quarter of a second that most graphs do not need
+
+    # SciPy finds minimum trees and reads zero as "no edge", so strong edges become short, positive lengths.
+    lengths = np.where(strength > 0, 1 + strength.max() - strength, 0)
+    tree = minimum_spanning_tree(lengths).toarray() > 0
+    return tree | tree.T
+
+
+def _series_of(subject: Subject) -> NDArray[np.float64]:
+    if subject.series is None:
+        raise InputError(
+            f"Subject '{subject.id}' has a connectivity matrix only; the tangent space needs region series."
+        )
+    check_finite(subject.series)
+    return subject.series

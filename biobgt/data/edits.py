@@ -1,0 +1,642 @@
+"""What a user changes in a cohort: groups, atlas, who is in it, missing regions, several recordings of a person."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
+from biobgt.data.atlas import BUNDLED, CHOOSE_ITS_ATLAS, FEWEST_REGIONS, Atlas
+from biobgt.data.cohort import (
+    ATLAS_BY_NAMES,
+    ATLAS_DECIDED_BY,
+    GROUP_TITLES,
+    Cohort,
+    Refusal,
+    Source,
+    Subject,
+    is_silent,
+    number_of_people,
+    one_given_kind,
+    person_of,
+)
+from biobgt.data.graph import GivenKind
+
+# Regions that subjects lack: absent from the file, NaN throughout, or without any signal.
+#
+# Three things can be done about them, and the user chooses: keep every region of the atlas, and draw those that a
+# subject lacks as gaps; keep the regions that all subjects have; or refuse the subjects that lack some.
+
+
+MissingRule = Literal["gaps", "shared", "refuse"]
+_AS_GAPS = "connected to nothing and drawn as gaps"
+MISSING_RULES: Mapping[MissingRule, str] = {
+    "gaps": f"keep every region of the atlas; those that a subject lacks are {_AS_GAPS}",
+    "shared": "keep only the regions that all subjects have",
+    "refuse": "refuse the subjects that lack a region",
+}
+DRAWN_AS_GAPS = f"They are {_AS_GAPS}."
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True)
+class MissingRegions:
+    """Which regions the subjects of a cohort lack, counted from 0.
+
+    Attributes
+    ----------
+    of_subject : mapping of str to tuple of int
+        By the ids of those who lack some.
+    anywhere, everywhere : tuple of int
+        Regions that one subject or more, and that all subjects lack.
+    """
+
+    of_subject: Mapping[str, tuple[int, ...]]
+    anywhere: tuple[int, ...]
+    everywhere: tuple[int, ...]
+
+
+def missing_regions(cohort: Cohort) -> MissingRegions:
+    """Find the regions without signal of every subject.
+
+    >>> from biobgt.data.atlas import numbered_atlas
+    >>> series = np.random.default_rng(0).normal(size=(20, 4))
+    >>> whole, part = Subject("a", series=series), Subject("b", series=series * [1, 1, 0, 1])
+    >>> found = missing_regions(Cohort("c", (whole, part), numbered_atlas(4)))
+    >>> dict(found.of_subject), found.anywhere, found.everywhere
+    ({'b': (2,)}, (2,), ())
+    """
+    silent = {subject.id: subject.silent_regions for subject in cohort}
+    sets = [set(regions) for regions in silent.values()]
+    return MissingRegions(
+        of_subject={name: regions for name, regions in silent.items() if regions},
+        anywhere=tuple(sorted(set().union(*sets))),
+        everywhere=tuple(sorted(set.intersection(*sets))) if sets else (),
+    )
+
+
+def missing_words(cohort: Cohort, found: MissingRegions) -> str:
+    """Name and count the regions that are missing, in a sentence or two; empty where none is."""
+    if not found.anywhere:
+        return ""
+    regions = cohort.atlas.regions
+    counts = {region: sum(region in lacking for lacking in found.of_subject.values()) for region in found.anywhere}
+    unlike = len(set(found.of_subject.values())) > 1
+    named = [regions[i] + (f" (in {n} of {len(cohort)})" if unlike else "") for i, n in counts.items()]
+    whose = f"in {len(found.of_subject)} of {counted(len(cohort), 'subject')}"
+    differ = ", and not the same ones in each" if unlike else ""
+    are = "is" if len(named) == 1 else "are"
+    return (
+        f"{counted(len(named), 'region')} of {len(regions)} {are} missing {whose}{differ} "
+        f"(absent, NaN or without signal): {_some_of(named)}."
+    )
+
+
+def apply_missing_rule(cohort: Cohort, rule: MissingRule) -> Cohort:
+    """Do about missing regions what the user chose; a note of the cohort says which they are and what was done."""
+    found = missing_regions(cohort)
+    if not found.anywhere:
+        return cohort
+    said = missing_words(cohort, found)
+    if rule == "shared":
+        return keep_shared_regions(cohort)
+    if rule == "refuse":
+        refused = tuple(_refusal(cohort, cohort[name], lacking) for name, lacking in found.of_subject.items())
+        if len(refused) == len(cohort):
+            raise InputError(
+                f"Every subject lacks a region, so all are refused. {said} Keep the shared regions instead."
+            )
+        whole = cohort.select(lambda subject: subject.id not in found.of_subject)
+        return replace(whole, refused=(*cohort.refused, *refused), notes=(*cohort.notes, said))
+    return replace(cohort, notes=(*cohort.notes, f"{said} {DRAWN_AS_GAPS}"))
+
+
+def keep_shared_regions(cohort: Cohort) -> Cohort:
+    """Work on the regions that all subjects have; the cohort itself comes back where that is all of them."""
+    found = missing_regions(cohort)
+    kept = [region for region in range(cohort.atlas.n_regions) if region not in found.anywhere]
+    if len(kept) == cohort.atlas.n_regions:
+        return cohort
+    if len(kept) < FEWEST_REGIONS:
+        raise InputError(
+            f"The subjects share {counted(len(kept), 'region')}, and a network needs {FEWEST_REGIONS}. Remove the "
+            "subjects that lack the most regions."
+        )
+    note = f"{missing_words(cohort, found)} All subjects are analysed on the {len(kept)} regions that they share."
+    return replace(keep_regions(cohort, kept), notes=(*cohort.notes, note))
+
+
+def keep_regions(cohort: Cohort, kept: Collection[int]) -> Cohort:
+    """The cohort on some regions of its atlas, counted from 0."""
+    order = sorted(kept)
+    subjects = tuple(_on(subject, order) for subject in cohort)
+    return replace(cohort, atlas=cohort.atlas.keep(order), subjects=subjects)
+
+
+def _on(subject: Subject, order: list[int]) -> Subject:
+    missing = tuple(order.index(region) for region in subject.missing_regions if region in order)
+    if subject.series is not None:
+        return replace(subject, series=np.ascontiguousarray(subject.series[:, order]), missing_regions=missing)
+    assert subject.connectivity is not None
+    return replace(subject, connectivity=subject.connectivity[np.ix_(order, order)], missing_regions=missing)
+
+
+def _refusal(cohort: Cohort, subject: Subject, lacking: tuple[int, ...]) -> Refusal:
+    named = _some_of([cohort.atlas.regions[region] for region in lacking])
+    return Refusal(
+        subject.source.file if subject.source else subject.id,
+        f"It lacks {counted(len(lacking), 'region')} ({named}), and you chose to refuse such subjects.",
+    )
+
+
+def _some_of(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"
+
+
+# Several recordings of one person, sessions and runs: kept apart, averaged, or one of them chosen, as the user says.
+#
+# Series are averaged by joining them end to end, every region of every recording z-scored first: the Pearson
+# connectivity
+# of the joined series is the mean of the recordings' own, weighted by their lengths, and every other kind of
+# connectivity
+# and every model can still be used. Matrices are averaged as Fisher z and transformed back; where a value is not
+# between
+# -1 and 1 they are no correlations, and are averaged as they are.
+
+
+RecordingRule = Literal["apart", "averaged", "earliest"]
+RECORDING_RULES: Mapping[RecordingRule, str] = {
+    "apart": "every recording is a row of its own; where groups are compared, a person's are averaged",
+    "averaged": "one row per person: series are z-scored and joined end to end, so that their connectivity is the mean "
+    "of the recordings' own, weighted by length; matrices are averaged as Fisher z",
+    "earliest": "the first recording of each person, by session and run",
+}
+_PART = re.compile(r"(?:ses|run)-[A-Za-z0-9]+|session_\d+|rest_\d+")
+
+
+def recording_of(subject: str) -> str:
+    """Which recording of its person a subject is, by its id; empty where the id says none.
+
+    >>> recording_of("sub-01_ses-1_run-2"), recording_of("sub-01")
+    ('ses-1_run-2', '')
+    """
+    return subject[len(person_of(subject)) + 1 :]
+
+
+def check_run(run: str | None) -> None:
+    """Refuse a word for a recording that is neither a session nor a run."""
+    if run is not None and not (_PART.findall(run) and "_".join(_PART.findall(run)) == run):
+        raise InputError(
+            f"'{run}' is no session or run. Write it as file names do, such as run-1, ses-2 or ses-2_run-1."
+        )
+
+
+def recordings_by_person(cohort: Cohort) -> dict[str, tuple[Subject, ...]]:
+    """Every person's recordings, by session and run; people in the order of their first ones."""
+    owned: dict[str, list[Subject]] = {}
+    for subject, person in zip(cohort, cohort.persons, strict=True):
+        owned.setdefault(person, []).append(subject)
+    return {person: tuple(sorted(own, key=_in_time)) for person, own in owned.items()}
+
+
+def apply_recording_rule(cohort: Cohort, rule: RecordingRule = "apart", *, run: str | None = None) -> Cohort:
+    """Do about several recordings of one person what the user chose; a note of the cohort says what was done.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    rule : {"apart", "averaged", "earliest"}
+        See :data:`RECORDING_RULES`.
+    run : str, optional
+        Keep only these recordings, such as ``run-1``, ``ses-2`` or ``ses-2_run-1``. People without one are refused.
+
+    Returns
+    -------
+    Cohort
+        The same where nobody has several recordings and none was chosen.
+    """
+    cohort = _chosen(cohort, run)
+    if rule != "apart":
+        cohort = _without_joined(cohort)
+    several = {person: own for person, own in recordings_by_person(cohort).items() if len(own) > 1}
+    if rule == "apart" or not several:
+        return cohort
+    n_recordings = sum(map(len, several.values()))
+    said = (
+        f"Several recordings of {number_of_people(len(several))} ({n_recordings} recordings): {RECORDING_RULES[rule]}."
+    )
+    made = [_one_of(person, own, rule) for person, own in recordings_by_person(cohort).items()]
+    subjects = tuple(item for item in made if isinstance(item, Subject))
+    refused = tuple(item for item in made if isinstance(item, Refusal))
+    if not subjects:
+        raise InputError(refused[0].reason)
+    ids = {subject.id for subject in subjects}
+    unmatched = (name if name in ids else person_of(name) for name in cohort.unmatched_subjects)
+    return replace(
+        cohort,
+        subjects=subjects,
+        refused=(*cohort.refused, *refused),
+        notes=(*cohort.notes, said),
+        unmatched_subjects=tuple(dict.fromkeys(name for name in unmatched if name in ids)),
+    )
+
+
+def _without_joined(cohort: Cohort) -> Cohort:
+    """Leave out what is a session's runs joined already, as XCP-D writes beside them: they would count twice."""
+    joined = [name for name in cohort.ids if any(other.startswith(f"{name}_run-") for other in cohort.ids)]
+    if not joined:
+        return cohort
+    note = f"Left out, because its runs are there: {', '.join(joined[:5])}{', …' if len(joined) > 5 else ''}."
+    left = cohort.select(lambda subject: subject.id not in joined)
+    return replace(left, notes=(*left.notes, note))
+
+
+def _chosen(cohort: Cohort, run: str | None) -> Cohort:
+    check_run(run)
+    if run is None:
+        return cohort
+    wanted = set(_PART.findall(run))
+    kept = cohort.select(lambda subject: wanted <= set(_PART.findall(recording_of(subject.id))))
+    if not kept.subjects:
+        there = sorted({recording_of(name) for name in cohort.ids} - {""})
+        has = f"There are: {', '.join(there[:8])}." if there else "No subject's name says a session or a run."
+        raise InputError(f"Nobody has a recording {run}. {has}")
+    without = [person for person in dict.fromkeys(cohort.persons) if person not in set(kept.persons)]
+    refused = tuple(Refusal(person, f"There is no recording {run} of this person.") for person in without)
+    note = f"Recordings: only {run}, as you said; {len(cohort) - len(kept)} of {len(cohort)} are left out."
+    return replace(kept, refused=(*kept.refused, *refused), notes=(*kept.notes, note))
+
+
+def _one_of(person: str, own: Sequence[Subject], rule: RecordingRule) -> Subject | Refusal:
+    """One subject of a person's recordings, or why there is none."""
+    if rule == "earliest":
+        return _said(own[0], [own[0]], f"the first of {len(own)}") if len(own) > 1 else own[0]
+    if len(own) == 1:
+        return replace(own[0], id=person)
+    groups = [subject.group for subject in own]
+    if len(set(groups)) > 1:
+        named = ", ".join(f"{group or 'none'} ({recording_of(one.id)})" for one, group in zip(own, groups, strict=True))
+        return Refusal(
+            person, f"The person is in different groups: {named}. Keep the recordings apart, or choose one of them."
+        )
+    if len({subject.kind for subject in own}) > 1:
+        return Refusal(person, "Some recordings are series and others matrices, which cannot be averaged together.")
+    return _averaged(person, own)
+
+
+def _averaged(person: str, own: Sequence[Subject]) -> Subject:
+    missing = sorted({region for subject in own for region in subject.silent_regions})
+    repetition = {subject.tr for subject in own}
+    made = replace(
+        own[0],
+        id=person,
+        missing_regions=tuple(missing),
+        phenotypes=_phenotypes(own),
+        tr=own[0].tr if len(repetition) == 1 else None,
+        simulated=any(subject.simulated for subject in own),
+    )
+    if own[0].series is not None:
+        joined = join_series([subject.series for subject in own if subject.series is not None])
+        joined[:, missing] = 0
+        return _said(replace(made, series=joined), own, "z-scored and joined end to end")
+    matrices = np.array([subject.connectivity for subject in own])
+    mean, how = _mean_matrix(matrices)
+    mean[missing], mean[:, missing] = 0, 0
+    return _said(replace(made, connectivity=mean), own, how)
+
+
+def join_series(recordings: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Z-score every region of every recording and join them along time; regions without signal are zero.
+
+    >>> one, two = np.array([[1.0, 0], [2, 0], [3, 5]]), np.array([[10.0, 1], [30, 2], [20, 9]])
+    >>> joined = join_series([one, two])
+    >>> mean = (np.corrcoef(one.T) + np.corrcoef(two.T)) / 2
+    >>> joined.shape, bool(np.allclose(np.corrcoef(joined.T), mean))
+    ((6, 2), True)
+    """
+    parts = []
+    for series in recordings:
+        centred = series - series.mean(axis=0)
+        spread = np.where(is_silent(series), np.inf, centred.std(axis=0))
+        parts.append(centred / spread)
+    return np.concatenate(parts)
+
+
+def _mean_matrix(matrices: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:
+    """Mean of matrices, shape (n_recordings, n, n), and how it was taken; the diagonal is averaged as it is."""
+    inside = ~np.eye(matrices.shape[1], dtype=bool)
+    mean = matrices.mean(axis=0)
+    if np.abs(matrices[:, inside]).max(initial=0) >= 1:
+        return mean, "averaged as they are, because some values are no correlations"
+    mean[inside] = np.tanh(np.arctanh(matrices[:, inside]).mean(axis=0))
+    return mean, "averaged as Fisher z and transformed back"
+
+
+def _phenotypes(own: Sequence[Subject]) -> dict[str, object]:
+    """Numbers are averaged; of words, the one of most recordings counts, or the first."""
+    found: dict[str, object] = {}
+    for name in dict.fromkeys(name for subject in own for name in subject.phenotypes):
+        values = [subject.phenotypes[name] for subject in own if _is_known(subject.phenotypes.get(name))]
+        if not values:
+            found[name] = own[0].phenotypes.get(name)
+        elif all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+            found[name] = values[0] if len(set(values)) == 1 else float(np.mean([float(str(v)) for v in values]))
+        else:
+            found[name] = Counter(values).most_common(1)[0][0]
+    return found
+
+
+def _is_known(value: object) -> bool:
+    return value is not None and value == value
+
+
+def _said(subject: Subject, own: Sequence[Subject], how: str) -> Subject:
+    """Let the provenance say which recordings were used and how; the hash is over theirs, one after another."""
+    sources = [one.source for one in own if one.source is not None]
+    if len(sources) < len(own):
+        return subject
+    files = "; ".join(f"{source.file} (SHA-256 {source.sha256})" for source in sources)
+    options = {**sources[0].options, "recordings": how if len(sources) == 1 else f"{how}: {files}"}
+    if len(sources) == 1:
+        return replace(subject, source=replace(sources[0], options=options))
+    digest = hashlib.sha256("".join(source.sha256 for source in sources).encode()).hexdigest()
+    n_bytes = sum(source.n_bytes for source in sources)
+    name = f"{sources[0].file} and {counted(len(sources) - 1, 'further recording')}"
+    return replace(subject, source=Source(name, n_bytes, digest, sources[0].reader, options))
+
+
+def _in_time(subject: Subject) -> list[tuple[int, str]]:
+    """Sort run-2 before run-10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|\D+", subject.id)]
+
+
+# What a user changes in a cohort by hand: groups, the atlas, who is in it; and how further subjects come to it.
+#
+# Every change leaves a note in the cohort, so that a project or an export says what did not come from the files.
+# Changes can be told from what was read, and made again where the files are read again.
+
+
+BY_VALUES = "their values"  # decided on the kind of connectivity
+_LONGEST_GROUP = 60
+_KNOWN_GROUPS = {name.lower(): name for name in GROUP_TITLES}
+
+
+@dataclass(frozen=True, eq=False)
+class HandEdits:
+    """What was changed by hand since a cohort was read.
+
+    Attributes
+    ----------
+    groups : mapping of str to (str or None)
+        The group that was set, by subject.
+    removed : mapping of str to (str or None)
+        The subjects that were removed, with the SHA-256 of their file: another file of that name was not meant.
+    atlas_as_read, atlas : Atlas or None
+        The atlas that was read and the one that was put in its place; None where it was not changed.
+    given : {"functional", "structural", "other"} or None
+        What the user said that the matrices are; None where that was not changed.
+    """
+
+    groups: Mapping[str, str | None] = field(default_factory=dict)
+    removed: Mapping[str, str | None] = field(default_factory=dict)
+    atlas_as_read: Atlas | None = None
+    atlas: Atlas | None = None
+    given: GivenKind | None = None
+
+
+def group_name(text: str | None) -> str | None:
+    """Tidy a group's name as typed: known ones in their own spelling, None where there is none.
+
+    >>> group_name(" nc "), group_name("first episode"), group_name(" ")
+    ('NC', 'first episode', None)
+    """
+    name = " ".join((text or "").split())
+    if len(name) > _LONGEST_GROUP:
+        raise InputError(f"The group's name '{name[:20]}…' has {len(name)} letters; at most {_LONGEST_GROUP} are kept.")
+    return _KNOWN_GROUPS.get(name.lower(), name) or None
+
+
+def set_groups(cohort: Cohort, groups: Mapping[str, str | None]) -> Cohort:
+    """Set the group of the named subjects; the cohort itself comes back where that changes nothing."""
+    named = {subject: group_name(group) for subject, group in groups.items()}
+    changed = {subject: group for subject, group in named.items() if cohort[subject].group != group}
+    if not changed:
+        return cohort
+    return _noted(cohort.with_groups(changed), f"Group set by hand: {_whom(list(changed))}.")
+
+
+def remove_subjects(cohort: Cohort, ids: Collection[str]) -> Cohort:
+    """Take subjects out of a cohort; one at least must stay."""
+    removed = [name for name in cohort.ids if name in ids]
+    if not removed:
+        return cohort
+    if len(removed) == len(cohort):
+        raise InputError("A cohort needs at least one subject. Forget the subjects altogether instead.")
+    left = cohort.select(lambda subject: subject.id not in ids)
+    unmatched = tuple(name for name in cohort.unmatched_subjects if name not in ids)
+    return _noted(replace(left, unmatched_subjects=unmatched), f"Removed by hand: {_whom(removed)}.")
+
+
+def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
+    """Put a cohort on another atlas of as many regions.
+
+    Where both atlases name the same regions in another order, the data are put in the new one's order; but not where
+    these are two orders of one bundled atlas and nothing in the files named the regions: then the columns were taken
+    for the wrong ones. Other names are taken for other names of the same regions, in the order in which they stand.
+    """
+    if atlas.n_regions != cohort.atlas.n_regions:
+        raise InputError(
+            f"The subjects have {cohort.atlas.n_regions} regions, and {atlas.title} has "
+            f"{atlas.n_regions}. {CHOOSE_ITS_ATLAS}"
+        )
+    note = f"Atlas changed by hand from {cohort.atlas.title} to {atlas.title}"
+    named = ATLAS_BY_NAMES in cohort.atlas_decided_by
+    two_orders = {atlas.name, cohort.atlas.name} <= set(BUNDLED)
+    same = set(atlas.regions) == set(cohort.atlas.regions) and atlas.regions != cohort.atlas.regions
+    if same and (named or not two_orders):
+        place = {name: i for i, name in enumerate(cohort.atlas.regions)}
+        order = [place[name] for name in atlas.regions]
+        cohort = replace(cohort, subjects=tuple(_reordered(subject, order) for subject in cohort))
+        note += ", whose regions stand in another order: the data were put in that order"
+    decided = replace(cohort, subjects=tuple(map(_decided_by_hand, cohort)))
+    return _noted(decided.with_atlas(atlas), f"{note}.")
+
+
+def with_given_kind(cohort: Cohort, given: GivenKind, *, by: str) -> Cohort:
+    """Put down in notes and sources what the connectivity matrices are, and what decided it.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        With at least one matrix.
+    given : {"functional", "structural", "other"}
+    by : str
+    """
+    sizes = [np.abs(matrix[matrix != 0]) for subject in cohort if (matrix := subject.connectivity) is not None]
+    low, high = min(size.min(initial=np.inf) for size in sizes), max(size.max(initial=0) for size in sizes)
+    decided = {"connectivity": given, "connectivity decided by": by}
+    subjects = tuple(
+        subject
+        if subject.connectivity is None or (source := subject.source) is None
+        else replace(subject, source=replace(source, options={**source.options, **decided}))
+        for subject in cohort
+    )
+    note = f"Connectivity matrices: {given}, by {by}; sizes from {low:.3g} to {high:.3g}."
+    return _noted(replace(cohort, subjects=subjects, given=given), note)
+
+
+def set_given_kind(cohort: Cohort, given: GivenKind) -> Cohort:
+    """Take the user's word on what the matrices are; the cohort itself comes back where that changes nothing."""
+    return cohort if cohort.given in (None, given) else with_given_kind(cohort, given, by="the user")
+
+
+def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
+    """Tell what was changed by hand, from the cohort as it was read and as it is now."""
+    left = {subject.id: subject for subject in now}
+    same_atlas = now.atlas is as_read.atlas
+    return HandEdits(
+        groups={
+            subject.id: left[subject.id].group
+            for subject in as_read
+            if subject.id in left and left[subject.id].group != subject.group
+        },
+        removed={subject.id: _sha256(subject) for subject in as_read if subject.id not in left},
+        atlas_as_read=None if same_atlas else as_read.atlas,
+        atlas=None if same_atlas else now.atlas,
+        given=None if now.given == as_read.given else now.given,
+    )
+
+
+def confirm_atlas(cohort: Cohort) -> Cohort:
+    """Take the user's word that the regions are those of the cohort's atlas, in its order."""
+    confirmed = replace(cohort, subjects=tuple(map(_decided_by_hand, cohort.subjects)))
+    return _noted(confirmed, f"Atlas: {cohort.atlas.title}, confirmed by you.")
+
+
+def edit_again(cohort: Cohort, edits: HandEdits) -> Cohort:
+    """Make changes again in a cohort whose files were read again; what they no longer fit is left as it was read."""
+    if edits.atlas is not None and edits.atlas_as_read is not None and same_regions(cohort.atlas, edits.atlas_as_read):
+        part = is_part_of(edits.atlas, cohort.atlas)
+        cohort = _on_part(cohort, edits.atlas) if part else change_atlas(cohort, edits.atlas)
+    cohort = cohort if edits.given is None else set_given_kind(cohort, edits.given)
+    cohort = set_groups(cohort, {name: group for name, group in edits.groups.items() if name in cohort.ids})
+    gone = [
+        subject.id
+        for subject in cohort
+        if subject.id in edits.removed and edits.removed[subject.id] == _sha256(subject)
+    ]
+    return remove_subjects(cohort, gone) if len(gone) < len(cohort) else cohort
+
+
+def add_subjects(cohort: Cohort, further: Cohort) -> Cohort:
+    """Add the subjects of another cohort on the same atlas; who is in both stays as in the first.
+
+    A subject that comes again from the same file brings its phenotypes, and its group where it had none. One that comes
+    from another file is refused, because two people, or two sessions of one, go by the same name.
+    """
+    further = _on_atlas_of(cohort, further)
+    known = {subject.id: subject for subject in cohort}
+    again = {subject.id: subject for subject in further if _same_file(known.get(subject.id), subject)}
+    new = tuple(subject for subject in further if subject.id not in known)
+    others = [subject for subject in further if subject.id in known and subject.id not in again]
+    ids = {*known, *(subject.id for subject in new)}
+    updated = tuple(_updated(subject, again[subject.id]) if subject.id in again else subject for subject in cohort)
+    unmatched = (*cohort.unmatched_subjects, *further.unmatched_subjects)
+    notes = (*cohort.notes, *further.notes, f"Added: {_whom([subject.id for subject in new])}." if new else "")
+    return replace(
+        cohort,
+        given=one_given_kind((cohort, further)),
+        subjects=(*updated, *new),
+        refused=tuple(dict.fromkeys((*cohort.refused, *further.refused, *map(_loaded_already, others)))),
+        notes=tuple(dict.fromkeys(note for note in notes if note)),
+        unmatched_subjects=tuple(dict.fromkeys(name for name in unmatched if name in ids)),
+        unmatched_rows=tuple(
+            dict.fromkeys(name for name in (*cohort.unmatched_rows, *further.unmatched_rows) if name not in ids)
+        ),
+    )
+
+
+def same_regions(one: Atlas, other: Atlas) -> bool:
+    """Tell whether two atlases are the same one, perhaps read twice."""
+    return one is other or (one.name == other.name and one.regions == other.regions)
+
+
+def is_part_of(part: Atlas, whole: Atlas) -> bool:
+    """Tell whether an atlas has some, and not all, of another's regions."""
+    return part.whole is not None and same_regions(part.whole, whole)
+
+
+def _on_part(cohort: Cohort, part: Atlas) -> Cohort:
+    kept = set(part.regions)
+    shared = keep_regions(cohort, [i for i, region in enumerate(cohort.atlas.regions) if region in kept])
+    return _noted(replace(shared, atlas=part), f"Regions: {part.title}, as chosen for the subjects there were.")
+
+
+def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
+    """Put further subjects on the atlas of those there are, where their regions are the same."""
+    mine, theirs = cohort.atlas, further.atlas
+    if same_regions(mine, theirs):
+        return replace(further, atlas=mine)
+    if set(mine.regions) == set(theirs.regions):
+        return change_atlas(further, mine)
+    if is_part_of(mine, theirs):
+        return _on_part(further, mine)
+    raise InputError(
+        f"The subjects that are loaded are on {mine.title} with {mine.n_regions} regions, and the further ones on "
+        f"{theirs.title} with {theirs.n_regions}. One cohort has one atlas: let the new files take the place of the "
+        "loaded subjects, or name the same atlas for both."
+    )
+
+
+def _updated(subject: Subject, again: Subject) -> Subject:
+    return replace(subject, group=subject.group or again.group, phenotypes={**subject.phenotypes, **again.phenotypes})
+
+
+def _loaded_already(subject: Subject) -> Refusal:
+    return Refusal(
+        subject.source.file if subject.source else subject.id,
+        f"Subject '{subject.id}' is loaded already, from another file. Rename this one, or remove that one first.",
+    )
+
+
+def _same_file(one: Subject | None, other: Subject) -> bool:
+    return one is not None and _sha256(one) is not None and _sha256(one) == _sha256(other)
+
+
+def _sha256(subject: Subject) -> str | None:
+    return None if subject.source is None else subject.source.sha256
+
+
+def _reordered(subject: Subject, order: list[int]) -> Subject:
+    """Take a subject's regions in an order, each given by where it stood."""
+    missing = tuple(sorted(order.index(region) for region in subject.missing_regions))
+    if subject.series is not None:
+        return replace(subject, series=subject.series[:, order], missing_regions=missing)
+    assert subject.connectivity is not None
+    return replace(subject, connectivity=subject.connectivity[order][:, order], missing_regions=missing)
+
+
+def _decided_by_hand(subject: Subject) -> Subject:
+    """Let the provenance say that the user decided on the atlas."""
+    if subject.source is None:
+        return subject
+    named = ATLAS_BY_NAMES in str(subject.source.options.get(ATLAS_DECIDED_BY, ""))
+    by = f"the user, and {ATLAS_BY_NAMES}" if named else "the user"
+    options = {**subject.source.options, ATLAS_DECIDED_BY: by}
+    return replace(subject, source=replace(subject.source, options=options))
+
+
+def _noted(cohort: Cohort, note: str) -> Cohort:
+    return replace(cohort, notes=(*cohort.notes, note))
+
+
+def _whom(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{counted(len(names), 'subject')} ({shown}{', …' if len(names) > 5 else ''})"

@@ -1,0 +1,465 @@
+"""Brain graphs: the weighted network everything downstream is computed on, checked once.
+
+A :class:`BrainGraph` knows its atlas, its subject and the settings it was made with. Functions of networks accept one
+or a plain matrix, and bring either to checked weights here, so that none can return silent nonsense for NaN,
+self-connections or asymmetry.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.errors import InputError, no_such
+from biobgt.base.options import Options, Registry, option
+from biobgt.base.wording import capitalised, counted, listed, percent
+from biobgt.data.atlas import FEWEST_REGIONS, Atlas
+
+Matrix = NDArray[np.float64]
+Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
+PEARSON: Estimator = "pearson"
+SignRule = Literal["positive", "absolute", "signed"]
+ThresholdRule = Literal["absolute", "proportional", "none"]
+
+
+@dataclass(frozen=True)
+class ConnectivityEstimator:
+    """A way to estimate connectivity.
+
+    Attributes
+    ----------
+    key : str
+    title : str
+        As a page offers it.
+    words : str
+        Within a sentence of a caption or a methods text.
+    quantity : str
+        What its values are called on scales and axes.
+    colour_limit : float
+        Half the width of the colour scale: partial correlations of many regions are small, Fisher z may pass 1.
+    shrunk : bool
+        Whether it starts from the Ledoit-Wolf covariance.
+    """
+
+    key: Estimator
+    title: str
+    words: str
+    quantity: str
+    colour_limit: float = 1.0
+    shrunk: bool = False
+
+
+ESTIMATORS: Registry[ConnectivityEstimator] = Registry(
+    "estimator",
+    ConnectivityEstimator(PEARSON, "Pearson correlation", "Pearson correlation", "r"),
+    ConnectivityEstimator("fisher-z", "Fisher z", "Fisher-z transformed Pearson correlation", "Fisher z", 1.5),
+    ConnectivityEstimator(
+        "partial",
+        "Partial correlation",
+        "partial correlation, from the Ledoit-Wolf covariance",
+        "partial r",
+        0.3,
+        shrunk=True,
+    ),
+    ConnectivityEstimator(
+        "ledoit-wolf",
+        "Ledoit-Wolf correlation",
+        "correlation from the Ledoit-Wolf shrunk covariance",
+        "shrunk r",
+        shrunk=True,
+    ),
+    ConnectivityEstimator(
+        "tangent",
+        "Tangent space of the cohort",
+        "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
+        "tangent",
+        shrunk=True,
+    ),
+)
+
+GivenKind = Literal["functional", "structural", "other"]
+ESTIMATED = "estimated"
+
+
+@dataclass(frozen=True)
+class ConnectivityKind:
+    """What the connectivity of a cohort is, and the words that follow from it.
+
+    Attributes
+    ----------
+    key : {"estimated", "functional", "structural", "other"}
+        Estimated here from region series, or brought as matrices that are one of the other three.
+    title : str
+        Of its matrices.
+    data : str
+        What was analysed, within a sentence.
+    quantity : str
+        What values are called on scales and axes; of what was estimated, the estimator says it.
+    strength : str
+        What the mean connectivity of a region with all others is called.
+    threshold : str
+        Rule of the threshold where nobody chose one: 0.3 is a usual correlation, and no usual weight of fibres.
+    meaning : str
+        What a user says by choosing it.
+    """
+
+    key: str
+    title: str
+    data: str
+    quantity: str
+    strength: str
+    threshold: ThresholdRule
+    meaning: str = ""
+
+    @property
+    def functional(self) -> bool:
+        """Whether it is functional connectivity, estimated here or brought."""
+        return self.key in (ESTIMATED, "functional")
+
+    def source(self, estimator: str) -> str:
+        """Where weights came from, within a sentence: by which estimator, or as they were given."""
+        if self.key == ESTIMATED:
+            return ESTIMATORS[estimator].words
+        transformed = "" if estimator == PEARSON else f", as {ESTIMATORS[estimator].quantity}"
+        return f"{self.title[:1].lower()}{self.title[1:]} as given{transformed}"
+
+    def named(self, text: str) -> str:
+        """A text on functional connectivity, such as the name of a measure, in the words of this kind."""
+        if self.functional:
+            return text
+        text = re.sub(r"(^|(?<=\. ))FC strength(?= )", capitalised(self.strength), text)
+        return re.sub(r"\bFC\b", self.quantity, text.replace("FC strength", self.strength))
+
+
+KINDS: Registry[ConnectivityKind] = Registry(
+    "kind of connectivity",
+    ConnectivityKind(ESTIMATED, "Functional connectivity", "resting-state fMRI", "r", "FC strength", "absolute"),
+    ConnectivityKind(
+        "functional",
+        "Functional connectivity",
+        "functional connectivity matrices",
+        "connectivity",
+        "FC strength",
+        "absolute",
+        "functional connectivity, such as correlations",
+    ),
+    ConnectivityKind(
+        "structural",
+        "Structural connectivity",
+        "structural connectivity matrices",
+        "weight",
+        "strength",
+        "none",
+        "structural connectivity, such as streamline counts",
+    ),
+    ConnectivityKind("other", "Connectivity", "connectivity matrices", "weight", "strength", "none", "anything else"),
+)
+# Of the weights above zero, the 95th percentile over the 5th: 26 to 51 in positive or absolute correlations of 65 ABIDE
+# subjects on two atlases, 693 to 2,654 in normalised streamline weights of 67 people.
+_SPAN_OF_WEIGHTS = 100.0
+_TINY_WEIGHT = 0.05  # no matrix of correlations has a largest value below it
+
+# What negative connections are under each sign rule.
+SIGN_RULES: Mapping[SignRule, str] = {
+    "positive": "set to zero",
+    "absolute": "replaced by their absolute values",
+    "signed": "kept",
+}
+
+
+@dataclass(frozen=True)
+class LevelRange:
+    """What the level of a threshold is called, its default, and in which range and steps a page offers it."""
+
+    title: str
+    default: float
+    low: float
+    high: float
+    step: float = 0.01
+    in_percent: bool = False
+
+
+# Each rule has its own level: 0.3 is a usual weight and an unusual share.
+LEVELS: Mapping[str, LevelRange] = {
+    "absolute": LevelRange("Weakest connection kept", 0.3, 0.0, 1.0),
+    "proportional": LevelRange("Share of pairs kept", 0.1, 0.01, 1.0, in_percent=True),
+}
+
+
+def levels_of(kind: ConnectivityKind) -> Mapping[str, LevelRange]:
+    """The same for a kind of connectivity: weights other than functional connectivity may be of any size."""
+    return LEVELS if kind.functional else {**LEVELS, "absolute": replace(LEVELS["absolute"], default=0.0, high=np.inf)}
+
+
+# Rounding of a matrix computed in single precision or printed with six digits, as a share of its largest weight.
+_SYMMETRY_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class ConnectomeSettings(Options):
+    """How a brain graph is made; every choice is visible.
+
+    The strength of a connection, to which thresholds apply, is the absolute value of its weight.
+    """
+
+    estimator: Estimator = option(
+        PEARSON,
+        title="Connectivity",
+        help="How connectivity is estimated.",
+        choices=get_args(Estimator),
+        shown={key: one.title for key, one in ESTIMATORS.items()},
+        link="estimator",
+    )
+    sign: SignRule = option(
+        "positive",
+        title="Sign rule",
+        help=f"Negative connections are {listed([f'{what} ({rule})' for rule, what in SIGN_RULES.items()], 'or')}.",
+        choices=get_args(SignRule),
+        shown=str.capitalize,
+        link="sign",
+    )
+    threshold: ThresholdRule = option(
+        "absolute",
+        title="Threshold",
+        help="Drop connections below a weight, keep the strongest share of all pairs, or keep all. Default: absolute "
+        "for functional connectivity, none for any other.",
+        choices=get_args(ThresholdRule),
+        default_of=lambda cohort: cohort.kind.threshold,
+        shown={"absolute": "Weight", "proportional": "Share", "none": "None"},
+        link="threshold",
+    )
+    level: float = option(
+        None,
+        type_=float,
+        title="Level",
+        help="Weight, or share of pairs, of the threshold. Default: "
+        f"{' or '.join(f'{about.default:g} ({rule})' for rule, about in LEVELS.items())}.",
+        low=0.0,
+        link="level",
+    )
+    backbone: bool = option(
+        False,
+        title="Keep the spanning tree",
+        help="Keep the maximum spanning tree whatever the threshold, so that no region is cut off needlessly.",
+        link="backbone",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: float | None = self.level
+        if given is None:  # only until here: whoever reads a level finds a number
+            object.__setattr__(self, "level", LEVELS.get(self.threshold, LEVELS["absolute"]).default)
+        if not np.isfinite(self.level):
+            raise InputError(f"The threshold level is {self.level}; it must be a number.")
+        if self.threshold == "proportional" and not 0 < self.level <= 1:
+            raise InputError(f"A proportional threshold keeps a share above 0 and up to 1, not {self.level}.")
+
+    @classmethod
+    def usual(cls, kind: ConnectivityKind, **chosen: Any) -> Self:
+        """What was chosen, and for all else what is usual for a kind of connectivity."""
+        return cls(**{"threshold": kind.threshold, **chosen})
+
+    @property
+    def kept(self) -> str:
+        """Which connections are kept, in words."""
+        size = " in absolute value" if self.sign == "signed" else ""
+        return {
+            "absolute": f"connections of at least {self.level:g}{size}",
+            "proportional": f"the strongest {percent(self.level, 1)} of pairs",
+            "none": "connections of any strength",
+        }[self.threshold]
+
+    def describe(self, kind: ConnectivityKind = KINDS[ESTIMATED]) -> str:
+        """Say it in words, for captions; structural connectivity has no negative connections to speak of."""
+        signs = "" if kind.key == "structural" else f"; negative connections {SIGN_RULES[self.sign]}"
+        tree = ", with the maximum spanning tree" if self.backbone else ""
+        return f"{kind.source(self.estimator)}{signs}; {self.kept}{tree}"
+
+
+@dataclass(frozen=True, eq=False)
+class BrainGraph:
+    """A weighted, undirected brain network, checked once: square, symmetric, finite, zero diagonal.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_regions, n_regions)
+        Read-only.
+    atlas : Atlas
+    subject : str
+        Whose graph this is; a group's name for a group mean.
+    settings : ConnectomeSettings or None
+        How it was made; None for a graph that was brought as it is.
+    simulated : bool
+    connectivity : ndarray, shape (n_regions, n_regions), or None
+        The whole matrix behind the weights, on which FC strength is, as in the paper: Pearson correlation, or
+        connectivity as it was brought. None where it is not known.
+    kind : ConnectivityKind
+        What that connectivity is.
+    """
+
+    weights: NDArray[np.float64]
+    atlas: Atlas
+    subject: str = ""
+    settings: ConnectomeSettings | None = None
+    simulated: bool = False
+    connectivity: NDArray[np.float64] | None = None
+    kind: ConnectivityKind = KINDS[ESTIMATED]
+    n_edges: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        weights = check_connectivity(self.weights, what=f"The graph of '{self.subject}'")
+        _refuse_loops(weights, f"The graph of '{self.subject}'")
+        if len(weights) != self.atlas.n_regions:
+            raise InputError(
+                f"The graph of '{self.subject}' has {len(weights)} regions and atlas {self.atlas.name} has "
+                f"{self.atlas.n_regions}."
+            )
+        weights = weights.copy()
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "n_edges", int(np.count_nonzero(weights)) // 2)
+
+    @property
+    def n_regions(self) -> int:
+        """Number of regions."""
+        return self.atlas.n_regions
+
+    @property
+    def density(self) -> float:
+        """Share of all pairs that are connected."""
+        return self.n_edges / (self.n_regions * (self.n_regions - 1) / 2)
+
+
+Graph = BrainGraph | NDArray[np.float64]
+
+
+def is_correlation(connectivity: NDArray[np.float64]) -> bool:
+    """Whether a matrix's connections can be correlations; its diagonal and rounding do not count."""
+    off_diagonal = connectivity - np.diag(np.diag(connectivity))
+    return bool(np.abs(off_diagonal).max() <= 1 + 1e-6)
+
+
+def has_unit_diagonal(connectivity: NDArray[np.float64]) -> bool:
+    """Whether a matrix is one of correlations: none beyond ±1, and every region that has any is 1 with itself."""
+    diagonal = np.diag(connectivity)
+    connected = (connectivity - np.diag(diagonal)).any(axis=0)
+    return is_correlation(connectivity) and bool(np.allclose(diagonal[connected], 1, rtol=0, atol=1e-6))
+
+
+def spans_decades(weights: NDArray[np.float64]) -> bool:
+    """Whether weights above zero differ so much that a linear scale would show only the few strongest."""
+    weak, strong = np.percentile(weights[weights > 0], (5, 95)) if (weights > 0).any() else (1.0, 1.0)
+    return bool(strong >= _SPAN_OF_WEIGHTS * weak)
+
+
+def told_kind(connectivity: NDArray[np.float64]) -> GivenKind | None:
+    """Tell from a matrix's values what it is, or None where they do not.
+
+    A negative value, or a diagonal of ones with nothing beyond ±1, is functional. Without either, counts, weights over
+    decades and tiny weights are structural.
+
+    Parameters
+    ----------
+    connectivity : ndarray, shape (n_regions, n_regions)
+    """
+    weights = connectivity[~np.eye(len(connectivity), dtype=bool)]
+    weights = weights[weights != 0]
+    if weights.size == 0 or (weights == 1).all():
+        return None
+    if weights.min() < 0 or has_unit_diagonal(connectivity):
+        return "functional"
+    counts = weights.max() > 1 and bool((weights == np.round(weights)).all())
+    return "structural" if counts or weights.max() < _TINY_WEIGHT or spans_decades(weights) else None
+
+
+def graph_weights(graph: Graph) -> NDArray[np.float64]:
+    """Return a graph's weights, checked: finite, symmetric, and with a zero diagonal.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+    """
+    if isinstance(graph, BrainGraph):
+        return graph.weights
+    weights = check_connectivity(graph, what="The graph")
+    _refuse_loops(weights, "The graph")
+    return weights
+
+
+def nonnegative_weights(graph: Graph, *, what: str) -> NDArray[np.float64]:
+    """Return a graph's weights where ``what`` is defined for them, that is where none is negative.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
+    what : str
+        What is to be computed, for the sentence.
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+    """
+    weights = graph_weights(graph)
+    if weights.min() < 0:
+        row, column = np.unravel_index(weights.argmin(), weights.shape)
+        whose = f"the graph of '{graph.subject}'" if isinstance(graph, BrainGraph) else "the graph"
+        raise InputError(
+            f"{what} is not defined for negative weights, and {whose} has one ({weights[row, column]:.4g}) between "
+            f"regions {row + 1} and {column + 1}. Make it with the sign rule 'positive' or 'absolute'."
+        )
+    return weights
+
+
+def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix") -> NDArray[np.float64]:
+    """Return the matrix as a symmetric float array, or say what is wrong with it.
+
+    Differences across the diagonal below 1e-6 of the largest weight are rounding and are averaged away.
+    """
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{what} has shape {matrix.shape}; connectivity is square, regions by regions.")
+    if len(matrix) < FEWEST_REGIONS:
+        raise InputError(f"{what} has {counted(len(matrix), 'region')}; at least {FEWEST_REGIONS} are needed.")
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
+        raise InputError(f"{what} has a value that is not finite between regions {row} and {column}.")
+    if np.array_equal(matrix, matrix.T):
+        return matrix
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() > _SYMMETRY_TOLERANCE * np.abs(matrix).max():
+        row, column = np.unravel_index(difference.argmax(), matrix.shape)
+        raise InputError(
+            f"{what} is not symmetric: {matrix[row, column]:.4g} from region {row + 1} to {column + 1} and "
+            f"{matrix[column, row]:.4g} back. Directed connectivity is not supported; "
+            "average the two directions first if that is meant."
+        )
+    return (matrix + matrix.T) / 2
+
+
+def _refuse_loops(weights: NDArray[np.float64], what: str) -> None:
+    if np.diag(weights).any():
+        region = int(np.flatnonzero(np.diag(weights))[0]) + 1
+        raise InputError(f"{what} connects region {region} to itself; set the diagonal to zero.")
+
+
+def check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Refuse an option that does not exist, and name those that do.
+
+    Parameters
+    ----------
+    what : str
+        What is chosen, in words, for the sentence.
+    value : str
+        The choice.
+    allowed : tuple of str
+        Every choice there is.
+    """
+    if value not in allowed:
+        raise no_such(what, value, allowed)

@@ -1,0 +1,612 @@
+"""Subjects that were never scanned: demo cohorts, a simulated Alzheimer's progression, worse recordings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.errors import InputError, no_such
+from biobgt.base.files import asset
+from biobgt.base.statistics import ranks
+from biobgt.data.atlas import Atlas, load_atlas
+from biobgt.data.cohort import Cohort, Subject, is_silent
+from biobgt.data.graph import check_connectivity
+
+# Group-level parameters of real cohorts, and subjects drawn from them.
+#
+# A subject's connectome is the group's mean (Fisher z) plus a draw from a low-rank subject covariance. What those
+# components leave out of a person's individuality is a Wishart draw around it, and its series are Gaussian with the
+# cohort's mean temporal spectrum, so that their correlations carry the sampling noise of a scan of that length. The
+# parameters hold averages and components over hundreds of subjects, and no subject.
+
+
+# Correlations from tanh(mean + draw) need not belong together; eigenvalues below this are raised to it.
+_SMALLEST_EIGENVALUE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class GroupParameters:
+    """What is known of a cohort's groups; connections are ordered as ``numpy.triu_indices(n_regions, 1)``.
+
+    Attributes
+    ----------
+    groups : tuple of str
+    n_subjects : tuple of int
+        How many real subjects each group's mean was taken over.
+    mean_z : ndarray, shape (n_groups, n_connections)
+        Mean Fisher-z connectome of each group.
+    components : ndarray, shape (n_components, n_connections)
+        Directions in which subjects differ within groups, each scaled by its standard deviation.
+    individual_dof : int
+        Degrees of freedom of the Wishart draw: the fewer, the more a subject differs from what the
+        components say.
+    spectrum : ndarray, shape (n_frequencies,)
+        Mean power of the series, on an even grid from 0 to half a cycle per time point.
+    n_timepoints : int
+    tr : float
+        Seconds between time points.
+    """
+
+    groups: tuple[str, ...]
+    n_subjects: tuple[int, ...]
+    mean_z: NDArray[np.float64]
+    components: NDArray[np.float64]
+    individual_dof: int
+    spectrum: NDArray[np.float64]
+    n_timepoints: int
+    tr: float
+
+    @property
+    def n_regions(self) -> int:
+        """Number of regions, from n (n − 1) / 2 connections."""
+        return int((1 + np.sqrt(1 + 8 * self.mean_z.shape[1])) / 2)
+
+    def mean_connectivity(self, group: str) -> NDArray[np.float64]:
+        """Return a group's mean connectome as correlations, shape (n_regions, n_regions), unit diagonal."""
+        return _correlation_matrix(self.mean_z[self.groups.index(group)], self.n_regions)
+
+    def save(self, path: Path) -> None:
+        """Write the parameters as a compressed ``.npz`` without objects."""
+        np.savez_compressed(
+            path,
+            groups=np.array(self.groups),
+            n_subjects=np.array(self.n_subjects, dtype=np.int32),
+            mean_z=self.mean_z.astype(np.float32),
+            components=self.components.astype(np.float16),
+            individual_dof=np.int32(self.individual_dof),
+            spectrum=self.spectrum.astype(np.float32),
+            n_timepoints=np.int32(self.n_timepoints),
+            tr=np.float32(self.tr),
+        )
+
+
+@cache
+def load_parameters(name: str) -> GroupParameters:
+    """Load the bundled parameters ``asd``, ``adhd`` or ``ad``."""
+    with np.load(asset("demo", f"{name}.npz"), allow_pickle=False) as stored:
+        return GroupParameters(
+            groups=tuple(str(group) for group in stored["groups"]),
+            n_subjects=tuple(int(count) for count in stored["n_subjects"]),
+            mean_z=stored["mean_z"].astype(np.float64),
+            components=stored["components"].astype(np.float64),
+            individual_dof=int(stored["individual_dof"]),
+            spectrum=stored["spectrum"].astype(np.float64),
+            n_timepoints=int(stored["n_timepoints"]),
+            tr=float(stored["tr"]),
+        )
+
+
+def draw_connectome(parameters: GroupParameters, group: str, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw one subject's true connectome.
+
+    Parameters
+    ----------
+    parameters : GroupParameters
+    group : str
+        One of ``parameters.groups``.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+        A correlation matrix: symmetric, positive semi-definite, unit diagonal.
+    """
+    factor = _draw_factor(parameters, group, rng)
+    return factor @ factor.T
+
+
+def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw one subject's region series.
+
+    Parameters
+    ----------
+    parameters : GroupParameters
+    group : str
+        One of ``parameters.groups``.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray, shape (n_timepoints, n_regions)
+        Gaussian, of mean zero and expected variance one. The same generator state gives
+        :func:`draw_connectome` the connectome that these series are a finite sample of.
+    """
+    factor = _draw_factor(parameters, group, rng)
+    amplitude = _amplitude(parameters.spectrum, parameters.n_timepoints)
+    sources = _coloured_noise(amplitude, parameters.n_timepoints, factor.shape[1], rng)
+    return sources @ factor.T
+
+
+def _draw_factor(parameters: GroupParameters, group: str, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw F, shape (n_regions, individual_dof), whose rows have unit length: the connectome is F Fᵀ."""
+    scores = rng.standard_normal(len(parameters.components))
+    z = parameters.mean_z[parameters.groups.index(group)] + scores @ parameters.components
+    expected = _factor(_correlation_matrix(z, parameters.n_regions))
+    return _unit_rows(expected @ rng.standard_normal((parameters.n_regions, parameters.individual_dof)))
+
+
+def _correlation_matrix(z: NDArray[np.float64], n_regions: int) -> NDArray[np.float64]:
+    matrix = np.zeros((n_regions, n_regions))
+    matrix[np.triu_indices(n_regions, 1)] = np.tanh(z)
+    matrix += matrix.T
+    np.fill_diagonal(matrix, 1)
+    return matrix
+
+
+def _factor(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return F with F Fᵀ the correlation matrix whose negative eigenvalues were clipped away."""
+    values, vectors = np.linalg.eigh(correlation)
+    # The symmetric root: the signs of eigenvectors differ between machines, and a seed must not.
+    return _unit_rows((vectors * np.sqrt(np.maximum(values, _SMALLEST_EIGENVALUE))) @ vectors.T)
+
+
+def _unit_rows(factor: NDArray[np.float64]) -> NDArray[np.float64]:
+    return factor / np.linalg.norm(factor, axis=1, keepdims=True)
+
+
+def _amplitude(spectrum: NDArray[np.float64], n_timepoints: int) -> NDArray[np.float64]:
+    """Return the Fourier amplitudes that give the spectrum's shape, no mean and unit expected variance."""
+    frequencies = np.fft.rfftfreq(n_timepoints)
+    power = np.interp(frequencies, np.linspace(0, 0.5, len(spectrum)), spectrum)
+    power[0] = 0
+    # A real series has each frequency twice (f and −f) but for the highest one of an even length.
+    times = np.where(frequencies == 0.5, 1, 2)
+    return np.sqrt(power / (times * power).sum())
+
+
+def _coloured_noise(
+    amplitude: NDArray[np.float64], n_timepoints: int, n_series: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    real, imaginary = rng.standard_normal((2, len(amplitude), n_series)) / np.sqrt(2)
+    if n_timepoints % 2 == 0:
+        real[-1] *= np.sqrt(2)  # the highest frequency of an even length has no imaginary part
+    coefficients = amplitude[:, None] * (real + 1j * imaginary)
+    return np.fft.irfft(coefficients, n_timepoints, axis=0, norm="forward")
+
+
+# A simulated Alzheimer's progression: hub and default-mode connections fade with severity.
+#
+# Region i has a vulnerability v_i from 0 to 1. At severity s its signal becomes √(1−a_i) x_i + √a_i ξ_i with a_i = s
+# v_i and ξ_i independent noise of the same spectrum, so that a correlation C_ij becomes √((1−a_i)(1−a_j)) C_ij. This
+# is **invented, not measured**: hubs carry the most amyloid (Buckner et al., J. Neurosci. 29:1860, 2009) and the
+# default mode loses coherence (Greicius et al., PNAS 101:4637, 2004), and that is all it takes from the disease.
+
+
+DEFAULT_MODE_WEIGHT = 0.5
+# In AAL-90 this region has carried the default mode's label only since its nearest seed, a cerebellar one, no longer
+# counts. Demos and models are made of subjects in whom it does not fade.
+SPARED = "Fusiform_L"
+
+
+@dataclass(frozen=True)
+class Severity:
+    """How severity is spread in a group: normal with this mean and standard deviation, held within 0 and 1."""
+
+    mean: float
+    sd: float
+
+
+SEVERITY: Mapping[str, Severity] = {
+    "NC": Severity(mean=0.0, sd=0.0),
+    "MCI": Severity(mean=0.25, sd=0.10),
+    "AD": Severity(mean=0.45, sd=0.12),
+}
+
+
+def vulnerability(mean_connectivity: NDArray[np.float64], atlas: Atlas) -> NDArray[np.float64]:
+    """Say how much each region suffers: half by its rank as a hub, half by lying in the default mode.
+
+    AAL's left fusiform gyrus (:data:`SPARED`) does not count to the default mode.
+
+    Parameters
+    ----------
+    mean_connectivity : ndarray, shape (n_regions, n_regions)
+        Mean correlations of the controls; a region's strength is the sum of its positive ones.
+    atlas : Atlas
+        With Dosenbach's networks.
+
+    Returns
+    -------
+    ndarray, shape (n_regions,)
+        From 0 to 1.
+    """
+    connectivity = check_connectivity(mean_connectivity, what="The controls' mean connectivity")
+    networks = atlas.labelling("dosenbach")
+    if len(networks) != len(connectivity):
+        raise InputError(
+            f"The controls' mean connectivity has {len(connectivity)} regions and atlas {atlas.name} has "
+            f"{atlas.n_regions}; use the atlas with which the data were extracted."
+        )
+    positive = np.maximum(connectivity, 0)
+    strength = positive.sum(axis=1) - np.diag(positive)
+    hubness = (ranks(strength) - 1) / (len(strength) - 1)
+    fades = [network == "default" and region != SPARED for region, network in zip(atlas.regions, networks, strict=True)]
+    in_default_mode = np.array(fades, dtype=np.float64)
+    return (1 - DEFAULT_MODE_WEIGHT) * hubness + DEFAULT_MODE_WEIGHT * in_default_mode
+
+
+def draw_severity(group: str, *, seed: int | np.random.Generator) -> float:
+    """Draw one subject's severity from its group's distribution in :data:`SEVERITY`."""
+    if group not in SEVERITY:
+        raise InputError(f"The progression has no group '{group}'. It has: {', '.join(SEVERITY)}.")
+    spread = SEVERITY[group]
+    drawn = spread.mean + spread.sd * np.random.default_rng(seed).standard_normal()
+    return float(np.clip(drawn, 0, 1))
+
+
+def fade_connectivity(
+    connectivity: NDArray[np.float64], vulnerability: NDArray[np.float64], severity: float
+) -> NDArray[np.float64]:
+    """Fade correlations: C_ij becomes √((1−a_i)(1−a_j)) C_ij, and the diagonal stays.
+
+    Parameters
+    ----------
+    connectivity : ndarray, shape (n_regions, n_regions)
+    vulnerability : ndarray, shape (n_regions,)
+    severity : float
+        From 0 (nothing changes) to 1.
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+        Positive semi-definite if ``connectivity`` was: it is D C D plus a non-negative diagonal.
+    """
+    kept = np.sqrt(1 - _lost_share(vulnerability, severity, n_regions=len(connectivity)))
+    faded = connectivity * np.outer(kept, kept)
+    np.fill_diagonal(faded, np.diag(connectivity))
+    return faded
+
+
+def fade_series(
+    series: NDArray[np.float64],
+    vulnerability: NDArray[np.float64],
+    severity: float,
+    *,
+    seed: int | np.random.Generator,
+) -> NDArray[np.float64]:
+    """Fade series: region i becomes √(1−a_i) x_i + √a_i ξ_i, with the mean kept.
+
+    Parameters
+    ----------
+    series : ndarray, shape (n_timepoints, n_regions)
+    vulnerability : ndarray, shape (n_regions,)
+    severity : float
+        From 0 (nothing changes) to 1.
+    seed : int or numpy.random.Generator
+
+    Returns
+    -------
+    ndarray, shape (n_timepoints, n_regions)
+        Their correlations are those of :func:`fade_connectivity`, up to the noise of a finite sample.
+    """
+    lost = _lost_share(vulnerability, severity, n_regions=series.shape[1])
+    kept = np.sqrt(1 - lost)
+    noise = phase_randomised(series, seed=seed)
+    return kept * series + (1 - kept) * series.mean(axis=0) + np.sqrt(lost) * noise
+
+
+def phase_randomised(series: NDArray[np.float64], *, seed: int | np.random.Generator) -> NDArray[np.float64]:
+    """Return noise with each region's own power spectrum and mean zero, independent between regions.
+
+    The noise has the spectrum of the signal it replaces, so that the spectrum cannot give a patient away.
+
+    Parameters
+    ----------
+    series : ndarray, shape (n_timepoints, n_regions)
+    seed : int or numpy.random.Generator
+
+    Returns
+    -------
+    ndarray, shape (n_timepoints, n_regions)
+    """
+    rng = np.random.default_rng(seed)
+    coefficients = np.fft.rfft(series - series.mean(axis=0), axis=0)
+    phases = rng.uniform(0, 2 * np.pi, size=coefficients.shape)
+    if len(series) % 2 == 0:
+        phases[-1] = np.pi * (phases[-1] > np.pi)  # the highest frequency of an even length is real
+    return np.fft.irfft(coefficients * np.exp(1j * phases), len(series), axis=0)
+
+
+def simulate_progression(
+    subject: Subject, group: str, vulnerability: NDArray[np.float64], *, seed: int | np.random.Generator
+) -> Subject:
+    """Make a simulated subject of ``group`` from a control, with a severity drawn for that group.
+
+    Parameters
+    ----------
+    subject : Subject
+        A control, real or drawn, with series or a matrix of correlations.
+    group : str
+        One of :data:`SEVERITY`.
+    vulnerability : ndarray, shape (n_regions,)
+    seed : int or numpy.random.Generator
+
+    Returns
+    -------
+    Subject
+        Of that group and marked simulated (a control of severity 0 as well, since what it stands beside is
+        simulated), with ``simulated severity`` among its phenotypes. Its id and source are kept.
+    """
+    rng = np.random.default_rng(seed)
+    severity = draw_severity(group, seed=rng)
+    series, connectivity = subject.series, subject.connectivity
+    if series is not None:
+        series = fade_series(series, vulnerability, severity, seed=rng)
+    if connectivity is not None:
+        connectivity = fade_connectivity(connectivity, vulnerability, severity)
+    return replace(
+        subject,
+        series=series,
+        connectivity=connectivity,
+        group=group,
+        phenotypes={**subject.phenotypes, "simulated severity": round(severity, 3)},
+        simulated=True,
+    )
+
+
+def _lost_share(vulnerability: NDArray[np.float64], severity: float, *, n_regions: int) -> NDArray[np.float64]:
+    """Return a = s v, the share of each region's variance that becomes noise."""
+    if not 0 <= severity <= 1:
+        raise InputError(f"The severity is {severity}; it must lie between 0 and 1.")
+    vulnerability = np.asarray(vulnerability, dtype=np.float64)
+    if vulnerability.shape != (n_regions,):
+        raise InputError(f"The vulnerability has shape {vulnerability.shape}, expected ({n_regions},).")
+    if not np.all((vulnerability >= 0) & (vulnerability <= 1)):
+        raise InputError("A vulnerability lies outside 0 to 1.")
+    return severity * vulnerability
+
+
+# The demo cohorts: subjects drawn from group-level parameters, because no real subject may be shipped.
+#
+# Subject i of a group is the same however many are drawn. What the subjects reproduce of the real groups, and what
+# not, is measured in ``docs/simulation.md``; they show how things work and are evidence of nothing.
+
+
+@dataclass(frozen=True)
+class _Demo:
+    title: str
+    atlas: str
+    groups: tuple[str, ...]
+    origin: str
+
+
+_ABIDE = "ABIDE (Di Martino et al. 2014; Craddock et al. 2013)"
+_DEMOS: Mapping[str, _Demo] = {
+    "asd": _Demo("Demo NC / ASD (simulated)", "cc200", ("NC", "ASD"), _ABIDE),
+    "adhd": _Demo("Demo NC / ADHD (simulated)", "cc200", ("NC", "ADHD"), "CNI-TLC 2019 (Schirmer et al. 2021)"),
+    "ad": _Demo("Demo NC / MCI / AD (simulated)", "aal90", ("NC", "MCI", "AD"), _ABIDE),
+}
+DEMO_PER_GROUP = 20
+DEMO_COHORTS: Mapping[str, str] = {name: demo.title for name, demo in _DEMOS.items()}
+
+
+def demo_cohort(name: str, *, n_per_group: int = DEMO_PER_GROUP, seed: int = 0) -> Cohort:
+    """Draw a demo cohort.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`DEMO_COHORTS`: ``asd``, ``adhd`` or ``ad``.
+    n_per_group : int
+    seed : int
+        Zero or more. The same seed gives the same subjects, and a larger cohort begins with those of a
+        smaller one in every group.
+
+    Returns
+    -------
+    Cohort
+        Every subject is marked simulated.
+
+    Examples
+    --------
+    >>> cohort = demo_cohort("asd", n_per_group=2, seed=0)
+    >>> cohort.ids
+    ('sim-NC-001', 'sim-NC-002', 'sim-ASD-001', 'sim-ASD-002')
+    >>> cohort.atlas.name, cohort.atlas.n_regions
+    ('cc200', 200)
+    """
+    if name not in _DEMOS:
+        raise no_such("demo cohort", name, _DEMOS)
+    if n_per_group < 1:
+        raise InputError(f"A demo cohort needs at least 1 subject per group, not {n_per_group}.")
+    if seed < 0:
+        raise InputError(f"The seed is {seed}; it must be 0 or more.")
+    demo, parameters = _DEMOS[name], load_parameters(name)
+    atlas = load_atlas(demo.atlas)
+    fading = None
+    if _is_progression(demo, parameters):
+        fading = vulnerability(parameters.mean_connectivity("NC"), atlas)
+    subjects = tuple(
+        _draw_subject(parameters, group, i, rng=_subject_rng(seed, name, group, i), fading=fading)
+        for group in demo.groups
+        for i in range(n_per_group)
+    )
+    return Cohort(name=demo.title, subjects=subjects, atlas=atlas, notes=_notes(demo, parameters))
+
+
+def _draw_subject(
+    parameters: GroupParameters,
+    group: str,
+    index: int,
+    *,
+    rng: np.random.Generator,
+    fading: NDArray[np.float64] | None,
+) -> Subject:
+    # In the progression everyone is drawn as a control first.
+    drawn_as = group if fading is None else "NC"
+    subject = Subject(
+        id=f"sim-{group}-{index + 1:03d}",
+        series=draw_series(parameters, drawn_as, rng),
+        group=group,
+        tr=parameters.tr,
+        simulated=True,
+    )
+    return subject if fading is None else simulate_progression(subject, group, fading, seed=rng)
+
+
+def _subject_rng(seed: int, cohort: str, group: str, index: int) -> np.random.Generator:
+    """Give every subject a stream of its own, so that it does not depend on how many are drawn."""
+    key = crc32(f"{cohort}/{group}".encode())
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(key, index)))
+
+
+def _is_progression(demo: _Demo, parameters: GroupParameters) -> bool:
+    return set(demo.groups) != set(parameters.groups)
+
+
+def _notes(demo: _Demo, parameters: GroupParameters) -> tuple[str, ...]:
+    counted = " and ".join(
+        f"{count} {group}" for group, count in zip(parameters.groups, parameters.n_subjects, strict=True)
+    )
+    drawn = (
+        f"All subjects are simulated: they were drawn from group-level averages over {counted} subjects of "
+        f"{demo.origin}. They show how things work and are evidence of nothing."
+    )
+    if not _is_progression(demo, parameters):
+        return (drawn,)
+    severities = ", ".join(f"{group} {SEVERITY[group].mean:g}" for group in demo.groups)
+    progression = (
+        "MCI and AD are an invented progression, not measured on patients: connections of hubs and of the default "
+        f"mode fade with severity (mean severity: {severities})."
+    )
+    return drawn, progression
+
+
+# Worse recordings of the same brain, made of a subject's own series: what a model says of them is on its card.
+#
+# White noise stands for thermal noise of the scanner and whatever else is independent between regions and time points.
+# The other corruptions are a scan that was stopped early, spikes as of sudden motion, a global signal as of breathing
+# or of preprocessing without global-signal regression, drift of the scanner, and regions outside the field of view.
+# Every region is z-scored first, so that strengths are in units of each region's own SD.
+
+
+PURE = float("inf")  # nothing but noise
+NOISE_LEVELS: Sequence[float] = (0.0, 0.25, 0.5, 1.0, 2.0, PURE)  # SD, in units of each region's own
+SPIKES, SPIKE_SD = 0.03, 5.0  # share of time points, and how far they jump
+Series = NDArray[np.float64]
+Corruption = Callable[[Series, np.random.Generator], Series]  # of z-scored series, shape (n_timepoints, n_regions)
+
+
+def add_noise(subject: Subject, sd: float, *, seed: int) -> Subject:
+    """The subject with white noise on its z-scored series.
+
+    Parameters
+    ----------
+    subject : Subject
+        With series; a region without signal stays without.
+    sd : float
+        In units of each region's own SD; 0 only z-scores, :data:`PURE` keeps nothing but the number of time points.
+    seed : int
+        With the subject's id and the SD it decides the noise.
+    """
+    if not sd >= 0:
+        raise InputError(f"The SD of the noise is {sd:g}; it must be 0 or more.")
+    return replace(_changed(subject, partial(_noisy, sd=sd), f"{sd:g}", seed), simulated=sd > 0)
+
+
+def corrupt(subject: Subject, kind: str, *, seed: int) -> Subject | None:
+    """The subject as a worse recording, or None where this one is no longer than what would be left of it.
+
+    Parameters
+    ----------
+    subject : Subject
+        With series; a region without signal stays without.
+    kind : str
+        A key of :data:`CORRUPTIONS`.
+    seed : int
+        With the subject's id and the kind it decides what chance decides.
+    """
+    worse = _changed(subject, CORRUPTIONS[kind], kind, seed)
+    if kind in _LEFT and subject.n_timepoints == worse.n_timepoints:
+        return None
+    return replace(worse, simulated=True)
+
+
+def _changed(subject: Subject, corruption: Corruption, kind: str, seed: int) -> Subject:
+    if subject.series is None:
+        raise InputError(
+            f"Subject '{subject.id}' has a connectivity matrix only; noise can be added only to region series."
+        )
+    silent = is_silent(subject.series)
+    spread = np.where(silent, 1.0, subject.series.std(axis=0))
+    scores = (subject.series - subject.series.mean(axis=0)) / spread
+    random = np.random.default_rng([seed, *sha256(f"{subject.id} {kind}".encode()).digest()[:8]])
+    series = corruption(scores, random)
+    series[:, silent] = 0
+    return replace(subject, series=series)
+
+
+def _noisy(scores: Series, random: np.random.Generator, *, sd: float) -> Series:
+    noise = random.standard_normal(scores.shape)
+    return noise if np.isinf(sd) else scores + sd * noise
+
+
+def _stopped(scores: Series, random: np.random.Generator, *, after: int) -> Series:
+    return scores[:after].copy()
+
+
+def _spiky(scores: Series, random: np.random.Generator) -> Series:
+    """Some time points jump up or down in all regions, in each by its own amount."""
+    n, n_regions = scores.shape
+    frames = random.choice(n, max(1, round(SPIKES * n)), replace=False)
+    found = scores.copy()
+    jumps = SPIKE_SD * random.choice([-1.0, 1.0], len(frames))
+    found[frames] += np.outer(jumps, random.uniform(0.5, 1.5, n_regions))
+    return found
+
+
+def _global(scores: Series, random: np.random.Generator, *, sd: float) -> Series:
+    """One signal in all regions; it has the regions' mean spectrum, so that it is as slow as they are."""
+    n = len(scores)
+    amplitudes = np.sqrt(np.square(np.abs(np.fft.rfft(scores, axis=0))).mean(axis=1))
+    phases = random.uniform(0, 2 * np.pi, len(amplitudes))
+    signal = np.fft.irfft(amplitudes * np.exp(1j * phases), n)
+    return np.asarray(scores + sd * ((signal - signal.mean()) / (signal.std() or 1.0))[:, None])
+
+
+def _drifting(scores: Series, random: np.random.Generator, *, sd: float) -> Series:
+    """A straight line in each region, up or down by chance."""
+    line = np.linspace(-np.sqrt(3), np.sqrt(3), len(scores))  # of SD 1
+    return np.asarray(scores + sd * np.outer(line, random.standard_normal(scores.shape[1])))
+
+
+def _uncovered(scores: Series, random: np.random.Generator, *, share: float) -> Series:
+    n_regions, found = scores.shape[1], scores.copy()
+    found[:, random.choice(n_regions, max(1, round(share * n_regions)), replace=False)] = 0
+    return found
+
+
+_LEFT = {f"first {n} time points": n for n in (60, 100, 150)}
+CORRUPTIONS: Mapping[str, Corruption] = {
+    **{kind: partial(_stopped, after=n) for kind, n in _LEFT.items()},
+    f"spikes in {SPIKES:.0%} of time points".replace("%", " %"): _spiky,
+    "global signal, SD 0.25": partial(_global, sd=0.25),
+    "global signal, SD 0.5": partial(_global, sd=0.5),
+    "linear drift, SD 0.5": partial(_drifting, sd=0.5),
+    "10 % of regions without signal": partial(_uncovered, share=0.1),
+}

@@ -1,0 +1,267 @@
+"""What makes a figure again: which figure, of whom, with which options; as JSON, and as commands of a script."""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from biobgt.base.errors import InputError, no_such
+from biobgt.base.options import Plain
+from biobgt.data.atlas import BUNDLED, LATER_LABELLINGS
+from biobgt.data.cohort import Cohort
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
+from biobgt.figures.paper_style import FileFormat, PaperStyle
+from biobgt.model.installed import installed_model
+from biobgt.readers.fetch import DEMO_PREFIX
+
+# What makes a figure again: which figure, of whom, from which graph, with which options; as JSON, too.
+#
+# A cohort is named by the demo it is, or by the SHA-256 of its numbers, so that the same subjects are recognised in
+# whatever file they lie and other subjects are refused.
+
+
+FORMAT, VERSION = "biobgt-figure", 1
+NEWER = "This request was written by a newer version of BioBGT Explorer. Update, then try again."
+PANELS = "panels"  # the name of a figure that is made of others
+MODEL_PREFIX = "model:"
+
+
+@dataclass(frozen=True)
+class CohortRef:
+    """A cohort by name: a demo with its parameters, a user's own, or the one a trained model's results are of.
+
+    Attributes
+    ----------
+    name : str
+        The demo's short name (``asd``), the model's, or what the user calls the cohort.
+    demo, model : bool
+    n_per_group, seed : int
+        Of a demo.
+    sha256 : str
+        Of a user's own cohort, from :func:`cohort_sha256`; of a model, that of its weights, as its card has it; empty
+        where it was not asked for yet.
+    """
+
+    name: str
+    demo: bool = False
+    model: bool = False
+    n_per_group: int = DEMO_PER_GROUP
+    seed: int = 0
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        if self.demo and self.name not in DEMO_COHORTS:
+            raise no_such("demo cohort", self.name, DEMO_COHORTS)
+
+    @property
+    def own(self) -> bool:
+        """Whether these are subjects that a user brought."""
+        return not (self.demo or self.model)
+
+    def draw(self) -> Cohort:
+        """Draw the demo cohort; of a model's, whose subjects are not shipped, only the atlas is known."""
+        if self.model:
+            model = installed_model(self.name)
+            if self.sha256 not in ("", model.sha256):
+                raise InputError(
+                    f"The model '{self.name}' was trained anew since the figure was exported. Use the version of "
+                    "BioBGT Explorer that provenance.json names."
+                )
+            return model.cohort
+        if not self.demo:
+            raise InputError(f"The subjects of '{self.name}' are not a demo: name the file they are in.")
+        return demo_cohort(self.name, n_per_group=self.n_per_group, seed=self.seed)
+
+    def check(self, cohort: Cohort) -> None:
+        """Refuse another cohort than the one that was exported."""
+        if self.own and self.sha256 and cohort_sha256(cohort) != self.sha256:
+            raise InputError(
+                f"These are not the subjects that the figures were made of: the SHA-256 of '{cohort.name}' is another "
+                f"than that of '{self.name}' at the time. Bring the same files, with the same atlas and groups, "
+                "or use the version of BioBGT Explorer that provenance.json names."
+            )
+
+
+@dataclass(frozen=True)
+class FigureRequest:
+    """One figure to be made: the key of its kind, the cohort, the subject, the graph's settings, the options."""
+
+    figure: str
+    cohort: CohortRef
+    subject: str | None = None
+    settings: ConnectomeSettings = field(default_factory=ConnectomeSettings)
+    options: Mapping[str, Plain] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "figure": self.figure,
+            "cohort": asdict(self.cohort),
+            "subject": self.subject,
+            "settings": self.settings.as_dict(),
+            "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self._options},
+        }
+
+    def to_json(self) -> str:
+        """Write as JSON; the same request is always the same text."""
+        return json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @property
+    def model(self) -> str:
+        """The trained model behind the figure, or an empty name."""
+        return self.cohort.name if self.cohort.model else str(self.options.get("model", ""))
+
+    @cached_property
+    def _options(self) -> tuple[tuple[str, Plain], ...]:
+        return tuple(sorted(self.options.items()))
+
+    def __hash__(self) -> int:
+        return hash((self.figure, self.cohort, self.subject, self.settings, self._options))
+
+    @classmethod
+    def from_json(cls, text: str) -> "FigureRequest":
+        """Read what :meth:`to_json` wrote; anything else ends with a sentence."""
+        try:
+            document = json.loads(text)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise InputError("This is no request of a figure. Give one of the .json files of an exported bundle.")
+        if document.get("version") != VERSION:
+            raise InputError(NEWER)
+        try:
+            return cls(
+                figure=_a(str, document["figure"]),
+                cohort=CohortRef(**_checked(document["cohort"], CohortRef)),
+                subject=None if document["subject"] is None else _a(str, document["subject"]),
+                settings=ConnectomeSettings(**_checked(document["settings"], ConnectomeSettings)),
+                options={_a(str, name): _plain(value) for name, value in document["options"].items()},
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"The request of a figure is damaged ({error}). Export the figure again.") from None
+
+
+def cohort_sha256(cohort: Cohort) -> str:
+    """SHA-256 over what figures depend on: regions, places, labels, and every subject's id, group, TR and numbers.
+
+    The kind of connectivity is part of it where that is not functional.
+    """
+    digest = hashlib.sha256()
+    atlas = cohort.atlas
+    later = LATER_LABELLINGS if atlas.name in BUNDLED else frozenset()
+    said = {
+        "regions": atlas.regions,
+        "coordinates": None if atlas.coordinates is None else atlas.coordinates.tolist(),
+        "labels": {name: labels for name, labels in atlas.labels.items() if name not in later},
+    }
+    digest.update(json.dumps(said, sort_keys=True).encode())
+    for subject in cohort:
+        values = subject.series if subject.series is not None else subject.connectivity
+        numbers = np.ascontiguousarray(values, dtype="<f8")
+        about = (subject.id, subject.group, subject.kind, subject.tr, numbers.shape)
+        digest.update(json.dumps(about).encode())
+        digest.update(numbers.tobytes())
+    if not cohort.kind.functional:
+        digest.update(cohort.kind.key.encode())
+    return digest.hexdigest()
+
+
+def _checked(document: Mapping[str, Any], kind: type[CohortRef] | type[ConnectomeSettings]) -> dict[str, Any]:
+    """The fields of a dataclass, each of the kind that its default or its neighbours have."""
+    names = {one.name for one in fields(kind)}
+    if set(document) != names:
+        raise KeyError(f"expected {', '.join(sorted(names))}")
+    texts = {"name", "sha256", "estimator", "sign", "threshold"}
+    kinds: dict[str, Any] = dict.fromkeys(texts, str) | {"demo": bool, "model": bool, "backbone": bool, "level": float}
+    return {name: _a(kinds.get(name, int), value) for name, value in document.items()}
+
+
+def _a(kind: type, value: Any) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} is not a {kind.__name__}")
+    return value
+
+
+def _plain(value: Any) -> Plain:
+    if isinstance(value, list):
+        if value and all(type(one) is str for one in value):
+            return tuple(value)
+        return tuple(float(_a(float, number)) for number in value)
+    if not isinstance(value, str | int | float | bool):
+        raise TypeError(f"{value!r} is no plain value")
+    return value
+
+
+# The script of a bundle: ``biobgt figure`` commands that make the same figures and numbers again.
+
+
+REMADE = "remade"
+
+
+def make_script(
+    requests: Sequence[FigureRequest],
+    names: Sequence[str],
+    own: Mapping[CohortRef, str],
+    *,
+    style: PaperStyle,
+    formats: Sequence[FileFormat],
+    included: bool,
+    panels: Sequence[FigureRequest] | None = None,
+) -> str:
+    """Write the script.
+
+    Parameters
+    ----------
+    requests : sequence of FigureRequest
+    names : sequence of str
+        Of the figures' files.
+    own : mapping of CohortRef to str
+        The project file of each cohort that is no demo.
+    style : PaperStyle
+    formats : sequence of {"svg", "pdf", "png", "tiff"}
+    included : bool
+        Whether the project files are in the bundle.
+    panels : sequence of FigureRequest, optional
+        Those that are the panels of one figure, too.
+    """
+    lines = [
+        "#!/bin/sh",
+        f"# Makes the figures of this bundle and the numbers behind them again, in the folder '{REMADE}'.",
+        "# It needs BioBGT Explorer; provenance.json says which version the bundle was made with.",
+        "set -eu",
+        'cd "$(dirname "$0")"',
+    ]
+    if not included:
+        for file in own.values():
+            said = f"Put the project file of the subjects beside this script, under the name {file}, and run it again."
+            lines.append(f"[ -f {shlex.quote(file)} ] || {{ echo {shlex.quote(said)} >&2; exit 2; }}")
+    look = shlex.join(_look(style, formats))
+    for request, name in zip(requests, names, strict=True):
+        lines.append(f"{_command(request.figure, _where(request.cohort, own), name)} {look}")
+    if panels:
+        ref = next((panel.cohort for panel in panels if panel.cohort.own), panels[0].cohort)
+        lines.append(f"{_command(PANELS, _where(ref, own), PANELS)} {look}")
+    return "\n".join(lines) + "\n"
+
+
+def _where(ref: CohortRef, own: Mapping[CohortRef, str]) -> str:
+    return own[ref] if ref.own else f"{DEMO_PREFIX if ref.demo else MODEL_PREFIX}{ref.name}"
+
+
+def _command(figure: str, cohort: str, name: str) -> str:
+    what = ["biobgt", "figure", figure, cohort, "--request", f"requests/{name}.json"]
+    return shlex.join([*what, "--out", REMADE, "--name", name])
+
+
+def _look(style: PaperStyle, formats: Sequence[FileFormat]) -> list[str]:
+    return [*(part for format in formats for part in ("--format", format)), *style.command_line()]

@@ -1,0 +1,229 @@
+"""The methods section as Markdown, LaTeX and Word, byte for byte the same every time."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable
+from xml.sax.saxutils import escape
+
+from biobgt.base.files import TIMELESS
+from biobgt.base.wording import plain_markdown
+from biobgt.export.methods import LIBRARY, Cited, Methods, Paragraph, Run, Sentence, ToComplete
+
+# A methods section as Markdown.
+
+
+def methods_markdown(methods: Methods) -> str:
+    """Write it, with a list of the works it names."""
+    lines = ["# Methods", ""]
+    for section in methods.sections:
+        lines += [f"## {section.heading}", ""]
+        for paragraph in section.paragraphs:
+            lines += [_markdown_paragraph(paragraph), ""]
+    lines += ["## References", ""]
+    lines += [f"- {plain_markdown(work.entry)}" for work in methods.works.values()]
+    return "\n".join(lines) + f"\n\nThe same works are in {LIBRARY}.bib.\n"
+
+
+def _markdown_paragraph(paragraph: Paragraph) -> str:
+    about = [f"**{paragraph.about}.**"] if paragraph.about else []
+    return " ".join([*about, *map(_sentence, paragraph.sentences)])
+
+
+def _sentence(sentence: Sentence) -> str:
+    if len(sentence) == 1 and isinstance(sentence[0], ToComplete):
+        return f"**{plain_markdown(sentence[0].text)}**"
+    return plain_markdown("".join(run if isinstance(run, str) else run.text for run in sentence))
+
+
+# A methods section as LaTeX, with natbib's citations of the bundle's BibTeX file.
+#
+# It is a whole document that pdfLaTeX and its kin typeset; what stands between the beginning of the document and the
+# bibliography is for a manuscript to take over.
+
+
+_HEAD = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage[round,semicolon]{natbib}
+\begin{document}
+"""
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "'": "'",
+    "–": "--",
+    "−": "$-$",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "≈": r"$\approx$",
+    "·": r"$\cdot$",
+    "√": r"$\surd$",
+    "∞": r"$\infty$",
+    "Σ": r"$\Sigma$",
+    "Δ": r"$\Delta$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
+    "λ": r"$\lambda$",
+    "ρ": r"$\rho$",
+    "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+    "ψ": r"$\psi$",
+    "ω": r"$\omega$",
+    "²": r"$^2$",
+}
+# What T1 and UTF-8 input cannot typeset: letters beyond Latin, and signs that have no entry above.
+_UNKNOWN = re.compile(r"[^\x00-\x7f\u00a0-\u017f\u2018-\u201d]")
+
+
+def methods_latex(methods: Methods, library: str) -> str:
+    """Write it.
+
+    Parameters
+    ----------
+    methods : Methods
+    library : str
+        Name of the BibTeX file, without suffix.
+    """
+    lines = [_HEAD + r"\section*{Methods}"]
+    for section in methods.sections:
+        lines.append(f"\\subsection*{{{latex(section.heading)}}}")
+        lines += [_latex_paragraph(paragraph) + "\n" for paragraph in section.paragraphs]
+    lines += [r"\bibliographystyle{plainnat}", f"\\bibliography{{{library}}}", r"\end{document}"]
+    return "\n".join(lines) + "\n"
+
+
+def latex(text: str) -> str:
+    r"""Escape what LaTeX would take for commands, and write signs that its fonts lack as mathematics.
+
+    >>> print(latex("γ = 0.5, 10 % of sub_01"))
+    $\gamma$ = 0.5, 10 \% of sub\_01
+    """
+    written = "".join(_SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
+    return _UNKNOWN.sub("?", written)
+
+
+def _latex_paragraph(paragraph: Paragraph) -> str:
+    about = [rf"\textbf{{{latex(paragraph.about)}.}}"] if paragraph.about else []
+    return "\n".join([*about, *("".join(map(_latex_run, sentence)) for sentence in paragraph.sentences)])
+
+
+def _latex_run(run: Run) -> str:
+    if isinstance(run, ToComplete):
+        return rf"\textbf{{{latex(run.text)}}}"
+    if isinstance(run, Cited):
+        before = f"[{latex(run.before)};][]" if run.before else ""
+        return rf"\citep{before}{{{','.join(one.key for one in run.works)}}}"
+    opened, closed = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]  # latex() takes outer blanks away
+    return f"{' ' if opened else ''}{latex(run)}{' ' if closed else ''}"
+
+
+# A methods section as a Word document (Office Open XML, ISO/IEC 29500), byte for byte the same every time.
+#
+# A ``.docx`` is a zip of XML. This one holds headings, paragraphs, bold and highlighted runs, and no more, so that no
+# library is needed for it.
+
+
+_HEADER = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_TYPES = (
+    f'{_HEADER}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/>'
+    '<Override PartName="/word/document.xml" ContentType='
+    '"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>'
+    '<Override PartName="/word/styles.xml" ContentType='
+    '"application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"/></Types>'
+)
+_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+
+def methods_word(methods: Methods) -> bytes:
+    """Write it, with a list of the works it names."""
+    body = [_styled("Heading1", "Methods")]
+    for section in methods.sections:
+        body += [_styled("Heading2", section.heading), *map(_word_paragraph, section.paragraphs)]
+    body += [_styled("Heading2", "References"), *(_styled("Bibliography", one.entry) for one in methods.works.values())]
+    document = f'{_HEADER}<w:document xmlns:w="{_WORDS}"><w:body>{"".join(body)}<w:sectPr/></w:body></w:document>'
+    parts = {
+        "[Content_Types].xml": _TYPES,
+        "_rels/.rels": _related("officeDocument", "word/document.xml"),
+        "word/document.xml": document,
+        "word/_rels/document.xml.rels": _related("styles", "styles.xml"),
+        "word/styles.xml": _styles(),
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, TIMELESS), text.encode(), zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
+
+
+def _word_paragraph(paragraph: Paragraph) -> str:
+    runs = [_word_run(f"{paragraph.about}. ", bold=True)] if paragraph.about else []
+    for number, sentence in enumerate(paragraph.sentences):
+        runs += [_word_run(" ")] if number else []
+        runs += map(_of, sentence)
+    return _block("Normal", runs)
+
+
+def _of(run: Run) -> str:
+    if isinstance(run, ToComplete):
+        return _word_run(run.text, bold=True, marked=True)
+    return _word_run(run if isinstance(run, str) else run.text)
+
+
+def _word_run(text: str, *, bold: bool = False, marked: bool = False) -> str:
+    look = ("<w:b/>" if bold else "") + ('<w:highlight w:val="yellow"/>' if marked else "")
+    clean = "".join(letter for letter in text if letter.isprintable())  # XML has no control characters
+    set_as = f"<w:rPr>{look}</w:rPr>" if look else ""
+    return f'<w:r>{set_as}<w:t xml:space="preserve">{escape(clean)}</w:t></w:r>'
+
+
+def _styled(style: str, text: str) -> str:
+    return _block(style, [_word_run(text)])
+
+
+def _block(style: str, runs: Iterable[str]) -> str:
+    return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{"".join(runs)}</w:p>'
+
+
+def _related(kind: str, target: str) -> str:
+    relation = f'<Relationship Id="rId1" Type="{_RELATION}/{kind}" Target="{target}"/>'
+    return f'{_HEADER}<Relationships xmlns="{_PACKAGE}">{relation}</Relationships>'
+
+
+def _styles() -> str:
+    def style(key: str, name: str, paragraph: str, run: str, *, default: bool = False) -> str:
+        based = ' w:default="1"' if default else ""
+        base = "" if default else '<w:basedOn w:val="Normal"/>'
+        return (
+            f'<w:style w:type="paragraph"{based} w:styleId="{key}"><w:name w:val="{name}"/>{base}'
+            f"<w:pPr>{paragraph}</w:pPr><w:rPr>{run}</w:rPr></w:style>"
+        )
+
+    spaced = '<w:spacing w:after="160" w:line="276" w:lineRule="auto"/>'
+    level = '<w:keepNext/><w:spacing w:before="240" w:after="80"/><w:outlineLvl w:val="{}"/>'
+    styles = [
+        style("Normal", "Normal", spaced, '<w:sz w:val="22"/>', default=True),
+        style("Heading1", "heading 1", level.format(0), '<w:b/><w:sz w:val="32"/>'),
+        style("Heading2", "heading 2", level.format(1), '<w:b/><w:sz w:val="26"/>'),
+        style("Bibliography", "Bibliography", '<w:ind w:left="360" w:hanging="360"/>', ""),
+    ]
+    return f'{_HEADER}<w:styles xmlns:w="{_WORDS}">{"".join(styles)}</w:styles>'

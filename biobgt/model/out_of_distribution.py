@@ -1,0 +1,212 @@
+"""Whether a subject is like those a model was trained on: asked before anyone believes a probability.
+
+What is looked at is what noise, motion and another preprocessing change: how strong connections are, how many
+independent time points the series are worth, how fast the signal is, whether it drifts, how far its largest frame
+stands out, how far the connectivity lies from the training subjects' mean, and how long the series are. Quality flags
+(:mod:`biobgt.data.quality`) say the rest.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.wording import percent
+from biobgt.data.cohort import Cohort, Subject, is_silent
+from biobgt.data.quality import effective_timepoints, mean_connectivity
+
+Range = tuple[float, float]
+_OUTSIDE = (0.005, 0.995)  # at most one in a hundred training subjects lies outside a range
+_SHORTER = 0.05  # of training scans are shorter than the shortest that passes without a warning
+_FASTEST = 0.75  # of the frequencies up to half the sampling rate are not among the fastest
+# Shares that are never warned of: white noise of SD 0.06, series written with few digits; drift of SD 0.1.
+_HARMLESS = {"fast_share": 0.001, "trend_share": 0.01}
+UNCHECKED = (
+    "only a connectivity matrix is known, so the number of time points and of independent time points cannot be checked"
+)
+
+
+@dataclass(frozen=True)
+class Familiarity:
+    """Where the training subjects lie; at most one in a hundred lies outside each range.
+
+    Attributes
+    ----------
+    mean_correlation : (float, float)
+        Of all pairs of regions of a subject.
+    distance : (float, float)
+        Of a subject's connectivity, as the model is given it and not as ψ embeds it, from the training subjects' mean:
+        root mean square over all entries, which is 1 on average. Averaged or shrunk matrices lie too near.
+    timepoints : (int, int) or None
+        The length that at most one in twenty series is shorter than, and the longest; shortest and longest on earlier
+        cards.
+    strength : (float, float) or None
+        Mean |FC| over pairs of regions with signal. None, here and below, on cards made before it was measured.
+    effective_timepoints : (float, float) or None
+        Independent time points that the series are worth: see :func:`biobgt.data.quality.effective_timepoints`.
+    independent_share : (float, float) or None
+        The same over the number of time points.
+    fast_share : (float, float) or None
+        Share of the power in the fastest quarter of frequencies: what white noise adds, and a band-pass removes.
+    trend_share : (float, float) or None
+        Share of the variance that a straight line explains, mean over regions: drift that was not removed.
+    largest_frame : (float, float) or None
+        Of the time point that stands out most: root mean square over regions, in units of each region's SD.
+    """
+
+    mean_correlation: Range
+    distance: Range
+    timepoints: Range | None = None
+    strength: Range | None = None
+    effective_timepoints: Range | None = None
+    independent_share: Range | None = None
+    fast_share: Range | None = None
+    trend_share: Range | None = None
+    largest_frame: Range | None = None
+
+    @classmethod
+    def from_card(cls, ranges: Mapping[str, Any]) -> "Familiarity":
+        """Read the ranges of a card."""
+        known: dict[str, Any] = {name: tuple(ends) if ends else None for name, ends in ranges.items()}
+        return cls(**known)
+
+    def as_dict(self) -> dict[str, list[float] | None]:
+        """Plain values, for the card."""
+        return {name: list(ends) if ends else None for name, ends in asdict(self).items()}
+
+    def warnings(self, subject: Subject, *, mean_correlation: float, distance: float) -> list[str]:
+        """Say in which ways a subject is unlike the training subjects.
+
+        Parameters
+        ----------
+        subject : Subject
+        mean_correlation, distance : float
+            See :func:`biobgt.model.ensemble.position`.
+        """
+        found, said = scan_measures(subject), []
+        if _outside(mean_correlation, self.mean_correlation):
+            said.append(f"mean correlation {mean_correlation:.3f} is outside {_words(self.mean_correlation, '.3f')}")
+        if self.strength is not None and _outside(found["strength"], self.strength):
+            said.append(f"mean |FC| {found['strength']:.3f} is outside {_words(self.strength, '.3f')}")
+        if _outside(distance, self.distance):
+            side = "closer to" if distance < self.distance[0] else "farther from"
+            said.append(
+                f"its connectivity pattern is {side} the training mean than that of 99.5 % of training subjects "
+                f"({distance:.2f}; theirs {_words(self.distance, '.2f')})"
+            )
+        if self.timepoints is not None and subject.series is None:
+            return [*said, UNCHECKED]
+        return said if subject.series is None else said + self._series_warnings(found)
+
+    def _series_warnings(self, found: Mapping[str, float]) -> list[str]:
+        said, n = [], found["timepoints"]
+        if self.timepoints is not None and _outside(n, self.timepoints):
+            said.append(f"{n:.0f} time points; at least 95 % of training subjects had {_words(self.timepoints, '.0f')}")
+        if self.effective_timepoints is not None and _outside(found["effective_timepoints"], self.effective_timepoints):
+            said.append(
+                f"its series are worth {found['effective_timepoints']:.0f} independent time points, those of training "
+                f"subjects {_words(self.effective_timepoints, '.0f')}"
+            )
+        share = found["independent_share"]
+        if self.independent_share is not None and _outside(share, self.independent_share):
+            kind = "white noise" if share > self.independent_share[1] else "a slower signal or a filter"
+            said.append(
+                f"{percent(share)} of its time points are independent, of training subjects' "
+                f"{percent(self.independent_share[0])} to {percent(self.independent_share[1])}, which points to {kind}"
+            )
+        if self.fast_share is not None and found["fast_share"] > self.fast_share[1]:
+            said.append(
+                f"{100 * found['fast_share']:.2g} % of its power is in the fastest quarter of frequencies, of training "
+                f"subjects' at most {100 * self.fast_share[1]:.2g} %, which points to white noise or another filter"
+            )
+        if self.trend_share is not None and found["trend_share"] > self.trend_share[1]:
+            said.append(
+                f"a straight line explains {100 * found['trend_share']:.2g} % of the variance of its series, of "
+                f"training subjects' at most {100 * self.trend_share[1]:.2g} %, which points to drift"
+            )
+        if self.largest_frame is not None and found["largest_frame"] > self.largest_frame[1]:
+            said.append(
+                f"one time point stands out by {found['largest_frame']:.1f} SD over all regions, of training subjects "
+                f"by at most {self.largest_frame[1]:.1f}, which points to motion"
+            )
+        return said
+
+
+def scan_measures(subject: Subject) -> dict[str, float]:
+    """What is compared of a scan, by the names of :class:`Familiarity`; of a matrix only the strength."""
+    strength = {"strength": mean_connectivity(subject)[1]}
+    if subject.series is None:
+        return strength
+    n, effective = len(subject.series), effective_timepoints(subject.series)
+    heard = subject.series[:, ~is_silent(subject.series)]
+    scores = (heard - heard.mean(axis=0)) / heard.std(axis=0)
+    power = np.square(np.abs(np.fft.rfft(scores, axis=0))).sum(axis=1)[1:]
+    fastest = power[int(_FASTEST * len(power)) :].sum()
+    line = np.linspace(-1, 1, n)
+    explained = np.square(line @ scores).mean() / (n * line @ line) if heard.size else 0.0
+    frames = np.square(scores).sum(axis=1) / max(1, scores.shape[1])
+    return strength | {
+        "timepoints": float(n),
+        "effective_timepoints": effective,
+        "independent_share": effective / n,
+        "fast_share": float(fastest / (power.sum() or 1.0)),
+        "trend_share": float(explained),
+        "largest_frame": float(np.sqrt(frames.max())),
+    }
+
+
+def familiarity_of(
+    scans: Sequence[Mapping[str, float]], *, mean_correlations: NDArray[np.float64], distances: NDArray[np.float64]
+) -> Familiarity:
+    """Describe where training subjects lie.
+
+    Parameters
+    ----------
+    scans : sequence of mapping of str to float, length n_subjects
+        Of :func:`scan_measures`, of those that the model was trained on.
+    mean_correlations, distances : ndarray, shape (n_subjects,)
+        Of :func:`biobgt.model.ensemble.position`.
+    """
+    known = {name: np.array([scan[name] for scan in scans if name in scan]) for scan in scans for name in scan}
+    ranges = {name: _range(values) for name, values in known.items() if name != "timepoints"}
+    if "timepoints" in known:
+        lengths = known["timepoints"]
+        ranges |= {name: (ranges[name][0], max(ranges[name][1], least)) for name, least in _HARMLESS.items()}
+        ranges["timepoints"] = (int(np.quantile(lengths, _SHORTER, method="lower")), int(lengths.max()))
+    return Familiarity(mean_correlation=_range(mean_correlations), distance=_range(distances), **ranges)
+
+
+def _range(values: NDArray[np.float64]) -> Range:
+    """Both ends are a subject's own, rounded outwards: of a small cohort nobody is outside."""
+    low, high = np.quantile(values, _OUTSIDE[0], method="lower"), np.quantile(values, _OUTSIDE[1], method="higher")
+    return math.floor(1e4 * float(low)) / 1e4, math.ceil(1e4 * float(high)) / 1e4
+
+
+def _outside(value: float, ends: Range) -> bool:
+    return not ends[0] <= value <= ends[1]
+
+
+def _words(ends: Range, form: str) -> str:
+    return f"{ends[0]:{form}} to {ends[1]:{form}}"
+
+
+def other_connectivity(model: str, cohort: Cohort) -> str:
+    """Why a model cannot be asked about a cohort whose connectivity is not functional; nothing where it is.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    cohort : Cohort
+    """
+    if cohort.kind.functional:
+        return ""
+    kind = "structural" if cohort.given == "structural" else "neither region series nor functional connectivity"
+    return (
+        f"Model {model} was trained on correlations of fMRI signals; the matrices of cohort '{cohort.name}' are "
+        f"{kind}, of which it can say nothing. If they are such correlations, choose functional as their kind of "
+        "connectivity."
+    )

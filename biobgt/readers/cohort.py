@@ -1,0 +1,561 @@
+"""From what a user names, a file, a folder, an archive or several of them, to a cohort."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.limits import current_limits
+from biobgt.base.wording import counted
+from biobgt.data.atlas import UNKNOWN_ATLAS, Atlas
+from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Refusal, Source, Subject, cohort_told_kind
+from biobgt.data.edits import (
+    BY_VALUES,
+    apply_missing_rule,
+    apply_recording_rule,
+    change_atlas,
+    set_given_kind,
+    with_given_kind,
+)
+from biobgt.data.graph import GivenKind, told_kind
+from biobgt.data.quality import cohort_witness, doubt_words
+from biobgt.readers.discover import (
+    Found,
+    FoundFile,
+    ask_between_recordings,
+    check_name,
+    look_up,
+    printable,
+    read_found_phenotypes,
+    subject_ids,
+)
+from biobgt.readers.formats import ReadOptions, describe_source, is_image, is_read_ahead, read_file, suffix_of
+from biobgt.readers.isolate import one_refused_file, read_until
+from biobgt.readers.measurement import (
+    FileName,
+    Measurement,
+    Reading,
+    interpret,
+    named_by_table,
+    names_of_regions,
+    read_name,
+)
+from biobgt.readers.phenotypes import Phenotypes, match_phenotypes, read_phenotypes
+from biobgt.readers.project import PROJECT_SUFFIX, read_project_cohort
+from biobgt.readers.recognise import (
+    BY_USER,
+    SettledAtlas,
+    check_places,
+    find_atlas,
+    label_table_beside,
+    region_order,
+    settle_atlas,
+    settle_by_user,
+    with_absent_regions,
+)
+from biobgt.readers.tables import each_workbook_once
+
+# From files to subjects: read each file, and, once the atlas is known, decide what its numbers mean.
+
+
+Progress = Callable[[int, int], None]
+_AT_A_TIME = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One subject's reading, before an atlas is chosen."""
+
+    subject: str
+    reading: Reading
+    source: Source
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A file, or a subject in it, that could not be read, or that leaves a question open."""
+
+    file: str
+    subject: str
+    error: InputError
+    other_atlas: bool = False
+
+
+def read_candidates(
+    files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None = None
+) -> Iterator[Candidate | Problem]:
+    """Read one file after another; what fails is a problem of that file alone.
+
+    Parameters
+    ----------
+    files : sequence of FoundFile
+    options : ReadOptions
+        The user's word on what the files alone do not say.
+    atlas : Atlas or None
+        Where the user named one.
+    progress : callable, optional
+        Told (done, total) after each file.
+    """
+    for i, found in enumerate(_a_little_ahead(files, options, atlas), start=1):
+        yield from found
+        if progress is not None:
+            progress(i, len(files))
+
+
+def _a_little_ahead(
+    files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None
+) -> Iterator[list[Candidate] | list[Problem]]:
+    """Read files in their order; those that other processes read, two at a time.
+
+    Whoever stops early, by an interrupt or a limit of the cohort, does not wait for the files ahead.
+    """
+    stopped = Event()
+    threads = ThreadPoolExecutor(_AT_A_TIME, "biobgt-reading", initializer=read_until, initargs=(stopped,))
+    waiting: deque[Future[list[Candidate] | list[Problem]]] = deque()
+    try:
+        for file, subject in zip(files, subject_ids(files), strict=True):
+            ahead = is_read_ahead(file.path)
+            if ahead:
+                waiting.append(threads.submit(_read_one, file, subject, options, atlas))
+            while len(waiting) > (_AT_A_TIME if ahead else 0):
+                yield waiting.popleft().result()
+            if not ahead:
+                yield _read_one(file, subject, options, atlas)
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        stopped.set()
+        threads.shutdown(cancel_futures=True)  # archives are unpacked until this returns, so nobody reads on
+
+
+def _read_one(
+    file: FoundFile, subject: str, options: ReadOptions, atlas: Atlas | None
+) -> list[Candidate] | list[Problem]:
+    try:
+        with one_refused_file("The file"):
+            check_name(file.name, subject)
+            readings = read_file(file.path, options, atlas, root=file.root)
+            _check_named_regions(readings)
+            names = _name_each(subject, readings)
+            source = describe_source(file.path, name=file.name, sha256=readings[0].sha256 if readings else "")
+    except InputError as error:
+        return [Problem(printable(file.name), printable(subject), error)]
+    file_name = _file_name(file, options)
+    return [
+        Candidate(name, named_by_table(replace(reading, file_name=file_name)), source)
+        for name, reading in zip(names, readings, strict=True)
+    ]
+
+
+def to_subjects(
+    candidates: Sequence[Candidate], atlas: Atlas, options: ReadOptions, *, decided_by: str
+) -> tuple[dict[str, Subject], list[Problem]]:
+    """Decide what every reading means; regions are put in the same order for all.
+
+    ``decided_by`` is what decided on the atlas, for the provenance.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    atlas : Atlas
+    options : ReadOptions
+    decided_by : str
+
+    Returns
+    -------
+    subjects : dict of str to Subject
+        By id.
+    problems : list of Problem
+    """
+    reference = reference_names(candidates, atlas)
+    subjects: dict[str, Subject] = {}
+    problems: list[Problem] = []
+    for candidate in candidates:
+        result = to_subject(candidate, atlas, options, reference, decided_by=decided_by)
+        if isinstance(result, Subject) and (first := subjects.get(result.id)) is not None:
+            where = f" from '{first.source.file}'" if first.source else ""
+            sentence = f"Subject '{result.id}' was read{where} already. Rename one, or choose files by a pattern."
+            result = Problem(candidate.source.file, result.id, InputError(sentence))
+        if isinstance(result, Subject):
+            subjects[result.id] = result
+        else:
+            problems.append(result)
+    return subjects, problems
+
+
+def to_subject(
+    candidate: Candidate,
+    atlas: Atlas,
+    options: ReadOptions,
+    reference: tuple[str, ...] | None,
+    *,
+    decided_by: str,
+) -> Subject | Problem:
+    """Decide what one reading means, and put its regions in the order of the reference.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    atlas : Atlas
+    options : ReadOptions
+    reference : tuple of str, length n_regions, or None
+        Names in the order that all subjects must have; see :func:`reference_names`.
+    decided_by : str
+        What decided on the atlas, for the provenance.
+    """
+    reading = candidate.reading
+    try:
+        with one_refused_file("The file"):
+            measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
+            names = _own_names(reading, atlas)
+            check_places(names or (), atlas)
+            measured, reordered = _in_order(measured, names, reference)
+    except InputError as error:
+        other_atlas = atlas.n_regions not in reading.values.shape
+        return Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
+    decided: dict[str, str | float | bool] = {**reading.options, ATLAS_DECIDED_BY: decided_by, "kind": measured.kind}
+    if measured.orientation is not None:
+        decided |= {"orientation": measured.orientation, "orientation decided by": measured.orientation_by}
+    if reordered:
+        decided["regions reordered"] = True
+    return Subject(
+        id=candidate.subject,
+        series=measured.values if measured.kind == "series" else None,
+        connectivity=measured.values if measured.kind == "connectivity" else None,
+        missing_regions=measured.missing_regions,
+        tr=reading.tr,
+        source=replace(candidate.source, options=decided),
+        simulated=reading.simulated,
+    )
+
+
+def reference_names(candidates: Iterable[Candidate], atlas: Atlas) -> tuple[str, ...] | None:
+    """Return the regions' names in the order that all subjects must have: the atlas's own where files use them."""
+    named = [
+        names for item in candidates if (names := _own_names(item.reading, atlas)) and len(names) == atlas.n_regions
+    ]
+    if any(set(names) == set(atlas.regions) for names in named):
+        return atlas.regions
+    return named[0] if named else None
+
+
+def _file_name(file: FoundFile, options: ReadOptions) -> FileName:
+    """What names say: of an image's regions, the label image's name does."""
+    labels, bundled = options.image.labels, options.image.bundled
+    if bundled is not None and is_image(file.path):
+        return FileName(file.path.name, said_by=f"the bundled label image {bundled.key}", bundled=bundled.key)
+    if labels is not None and is_image(file.path):
+        return read_name(Path(labels))
+    return replace(read_name(file.path), labels=label_table_beside(file.path, file.root))
+
+
+def _own_names(reading: Reading, atlas: Atlas) -> tuple[str, ...] | None:
+    """The names of a reading's regions, spelt as the atlas does."""
+    names = names_of_regions(reading)
+    return None if names is None else atlas.own_names(names)
+
+
+def _in_order(
+    measured: Measurement, names: tuple[str, ...] | None, reference: tuple[str, ...] | None
+) -> tuple[Measurement, bool]:
+    order = region_order(names, reference) if names is not None and reference is not None else None
+    if order is None:
+        return measured, False
+    values = measured.values[:, order]
+    if measured.kind == "connectivity":
+        values = values[order]
+    missing = tuple(sorted(order.index(region) for region in measured.missing_regions))
+    return replace(measured, values=values, missing_regions=missing), True
+
+
+def _check_named_regions(readings: list[Reading]) -> None:
+    """Refuse a file that names more regions than are read, before it can be taken for another atlas."""
+    limits = current_limits()
+    for names in filter(None, map(names_of_regions, readings)):
+        limits.check("regions", len(names), "The file")
+        limits.check("region_characters", max(map(len, names)), "The file")
+
+
+def _name_each(subject: str, readings: list[Reading]) -> list[str]:
+    """A file's subject goes by the file's name; several in one go by their own ids, or by number."""
+    width = len(str(len(readings)))
+    numbered = [f"{subject}_{i:0{width}d}" for i in range(1, len(readings) + 1)] if len(readings) > 1 else [subject]
+    names = [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
+    check_name(*names)
+    current_limits().check("id_characters", max(map(len, names)), "The file")
+    return names
+
+
+# From what a user names, a file, a folder, an archive or several of them, to a cohort.
+#
+# :func:`read_cohort` reads everything, settles the atlas once for all subjects, and returns the cohort together with
+# the list of what was refused. :func:`stream_subjects` reads one subject at a time, for data that need not stay in
+# memory.
+
+
+def read_cohort(
+    path: str | Path | Sequence[str | Path],
+    *,
+    atlas: str | Path | Atlas | None = None,
+    phenotypes: str | Path | None = None,
+    options: ReadOptions | None = None,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> Cohort:
+    """Read subjects from files, folders and archives.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        A file, a folder, a ``.zip``, or several of them; or a project, which is a whole cohort by itself.
+    atlas : str, path or Atlas, optional
+        A bundled name, a region table, an atlas, or ``unknown`` for none of the bundled ones. None takes it from region
+        names, from a known layout or from the files' names, and asks where these say nothing.
+    phenotypes : path, optional
+        Table of groups and covariates, or the name of one of those that lie with the data. None uses all of these.
+    options : ReadOptions, optional
+        The user's word on what the files alone do not say.
+    name : str, optional
+        The cohort's name; None takes it from the path.
+    progress : callable, optional
+        Told (done, total) after each file.
+
+    Returns
+    -------
+    Cohort
+        What was refused, and why, is part of it.
+
+    Raises
+    ------
+    InputError
+        When no subject could be read.
+    ChoiceNeeded
+        When two readings are possible and the user has to say which.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("sub-01", "sub-02"):
+    ...         np.savetxt(Path(folder, f"{name}.csv"), [[1, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 1]], delimiter=",")
+    ...     cohort = read_cohort(folder, atlas="unknown")
+    >>> cohort.ids, cohort.atlas.n_regions
+    (('sub-01', 'sub-02'), 3)
+    >>> cohort["sub-01"].connectivity[0].tolist()
+    [1.0, 0.5, 0.1]
+    """
+    paths = [Path(path)] if isinstance(path, str | Path) else [Path(item) for item in path]
+    options = options or ReadOptions()
+    unknown = isinstance(atlas, str) and atlas.lower() == UNKNOWN_ATLAS
+    chosen = find_atlas(atlas) if atlas is not None and not unknown else None
+    if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
+        project = _read_project(paths, chosen, phenotypes, name)
+        project = project if options.connectivity is None else set_given_kind(project, options.connectivity)
+        return apply_recording_rule(project, options.recordings, run=options.run)
+    with ExitStack() as stack, each_workbook_once():
+        found = look_up(paths, options, stack)
+        ask_between_recordings(found.data)
+        table = read_found_phenotypes(phenotypes, found)
+        read = list(_within_limits(read_candidates(found.data, options, chosen, progress)))
+    candidates = [item if unknown else _whole(item, chosen) for item in read if isinstance(item, Candidate)]
+    problems = [item for item in read if isinstance(item, Problem)]
+    settled = _settle(candidates, chosen, options, unknown=unknown)
+    current_limits().check("regions", settled.atlas.n_regions, "The data's atlas")
+    subjects, more_problems = to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
+    if chosen is not None and subjects and more_problems:  # what a refused file says about the atlas does not count
+        accepted = _accepted(candidates, subjects)
+        settled = _settle(accepted, chosen, options, unknown=unknown)
+        subjects, _ = to_subjects(accepted, settled.atlas, options, decided_by=settled.decided_by)
+    _sort_problems(problems + more_problems, subjects, found)
+    if not subjects:
+        raise _nothing_read(paths, found)
+    cohort = Cohort(
+        name=name or printable(", ".join(item.resolve().stem for item in paths[:3])),
+        subjects=tuple(subjects.values()),
+        atlas=settled.atlas,
+        refused=tuple(found.refused),
+        notes=(settled.note, *found.notes, *_notes_on(subjects.values())),
+        given=_given_kind(subjects.values(), options),
+    )
+    if cohort.given is not None:
+        cohort = with_given_kind(cohort, cohort.given, by=BY_VALUES if options.connectivity is None else BY_USER)
+    if settled.decided_by in (BY_USER, ATLAS_BY_COUNT):
+        cohort = replace(cohort, notes=(*cohort.notes, *_second_witness(cohort)))
+    cohort = apply_missing_rule(cohort, options.missing)
+    cohort = cohort if table is None else _with_phenotypes(cohort, table)
+    return apply_recording_rule(cohort, options.recordings, run=options.run)
+
+
+def stream_subjects(
+    path: str | Path, *, atlas: str | Path | Atlas, options: ReadOptions | None = None
+) -> Iterator[Subject | Refusal]:
+    """Read one subject after another, keeping none; the atlas must be known beforehand.
+
+    Groups are not looked up, two files of the same subject both come, and recordings of one person stay apart.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder or a ``.zip``.
+    atlas : str, path or Atlas
+        A bundled name, a region table, or an atlas.
+    options : ReadOptions, optional
+        The user's word on what the files alone do not say.
+
+    Yields
+    ------
+    Subject or Refusal
+    """
+    options = options or ReadOptions()
+    if options.recordings != "apart" or options.run is not None:
+        raise InputError("Subjects that come one after another are kept apart: read the cohort to join recordings.")
+    chosen = find_atlas(atlas)
+    if suffix_of(Path(path)) == PROJECT_SUFFIX:
+        project = _read_project([Path(path)], chosen, None, None)
+        yield from (*project.refused, *project)
+        return
+    reference: tuple[str, ...] | None = None
+    with ExitStack() as stack:
+        found = look_up([Path(path)], options, stack)
+        ask_between_recordings(found.data)
+        yield from found.refused
+        for item in read_candidates(found.data, options, chosen):
+            if isinstance(item, Candidate):
+                whole = _whole(item, chosen)
+                reference = reference or reference_names([whole], chosen)
+                result = to_subject(whole, chosen, options, reference, decided_by=BY_USER)
+            else:
+                result = item
+            yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
+
+
+def _whole(candidate: Candidate, chosen: Atlas | None) -> Candidate:
+    """The candidate with the regions that its file leaves out, as missing ones."""
+    return replace(candidate, reading=with_absent_regions(candidate.reading, chosen))
+
+
+def _settle(
+    candidates: Sequence[Candidate], chosen: Atlas | None, options: ReadOptions, *, unknown: bool
+) -> SettledAtlas:
+    """Take the atlas that the user named, or find out which one it is."""
+    readings = [item.reading for item in candidates]
+    if chosen is not None:
+        said = f"Atlas: {chosen.title}, as you said."
+        return settle_by_user(readings, chosen, said, kind=options.kind, orientation=options.orientation)
+    return settle_atlas(readings, kind=options.kind, orientation=options.orientation, unknown=unknown)
+
+
+def _accepted(candidates: Sequence[Candidate], subjects: Mapping[str, Subject]) -> list[Candidate]:
+    """Those candidates that the subjects were made of; of two with one name in one file, the first."""
+    files = {name: subject.source.file for name, subject in subjects.items() if subject.source is not None}
+    first: dict[str, Candidate] = {}
+    for item in candidates:
+        if files.get(item.subject) == item.source.file:
+            first.setdefault(item.subject, item)
+    return list(first.values())
+
+
+def _given_kind(subjects: Iterable[Subject], options: ReadOptions) -> GivenKind | None:
+    """What the matrices are, as the user or their values say; otherwise it is asked."""
+    matrices = [subject.connectivity for subject in subjects if subject.connectivity is not None]
+    if not matrices or options.connectivity is not None:
+        return options.connectivity
+    told = cohort_told_kind(matrices)
+    if told is not None:
+        return told
+    if len({told_kind(matrix) for matrix in matrices} - {None}) > 1:
+        question = "Some of the connectivity matrices look functional and others structural, and a cohort has one kind."
+    else:
+        question = (
+            "The connectivity matrices have neither a negative value nor a diagonal of ones, so their values do not "
+            "tell whether they are functional or structural."
+        )
+    meanings = ReadOptions.declared()["connectivity"]
+    choices = {str(one): meanings.text(one) for one in meanings.choices or ()}
+    raise ChoiceNeeded(question, option="connectivity", choices=choices)
+
+
+def _second_witness(cohort: Cohort) -> list[str]:
+    """Where nothing in the files tells the atlas, hear whether connectivity speaks against it."""
+    witness = cohort_witness(cohort)
+    return [doubt_words(cohort, witness)] if witness is not None and witness.doubts else []
+
+
+def _within_limits(read: Iterable[Candidate | Problem]) -> Iterator[Candidate | Problem]:
+    """Stop before subjects, each small enough, fill the memory together."""
+    limits = current_limits()
+    n_subjects = n_bytes = 0
+    for item in read:
+        if isinstance(item, Candidate):
+            n_subjects, n_bytes = n_subjects + 1, n_bytes + item.reading.values.nbytes
+            limits.check("subjects", n_subjects, "The cohort")
+            limits.check("cohort_bytes", n_bytes, "The cohort")
+        yield item
+
+
+def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path | None, name: str | None) -> Cohort:
+    """Read the cohort of a project; the user's word on atlas, phenotypes and name comes before the project's."""
+    if len(paths) > 1:
+        project = next(item.name for item in paths if suffix_of(item) == PROJECT_SUFFIX)
+        raise InputError(f"'{project}' is a project, which holds a whole cohort. Open it alone, without other files.")
+    if not paths[0].is_file():
+        raise InputError(f"There is no project file '{paths[0]}'.")
+    cohort = read_project_cohort(paths[0])
+    if atlas is not None and atlas is not cohort.atlas:
+        cohort = change_atlas(cohort, atlas)
+    if phenotypes is not None:
+        cohort = _with_phenotypes(cohort, read_phenotypes(phenotypes))
+    return replace(cohort, name=name or cohort.name)
+
+
+def _with_phenotypes(cohort: Cohort, table: Phenotypes) -> Cohort:
+    matched = match_phenotypes(cohort, table)
+    return replace(
+        cohort,
+        subjects=matched.subjects,
+        notes=(*cohort.notes, *table.notes, *matched.notes),
+        unmatched_subjects=matched.unmatched_subjects,
+        unmatched_rows=matched.unmatched_rows,
+    )
+
+
+def _notes_on(subjects: Iterable[Subject]) -> list[str]:
+    """Say what was decided about the files' contents and may be worth a look."""
+    options = [subject.source.options for subject in subjects if subject.source is not None]
+    turned = sum(option.get("orientation") == "region-time" for option in options)
+    reordered = sum(bool(option.get("regions reordered")) for option in options)
+    notes = []
+    if turned:
+        notes.append(f"Stored region × time, and turned: {turned} of {counted(len(options), 'subject')}.")
+    if reordered:
+        notes.append(f"Regions in another order, put right: {reordered} of {counted(len(options), 'subject')}.")
+    return notes
+
+
+def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], found: Found) -> None:
+    """Refuse what could not be read; set aside another parcellation's files of subjects that were."""
+    aside = [problem for problem in problems if problem.other_atlas and problem.subject in subjects]
+    if aside:
+        found.notes.append(f"Not read: {counted(len(aside), 'file')} of the same subjects on another atlas.")
+    questions = [problem.error for problem in problems if isinstance(problem.error, ChoiceNeeded)]
+    if questions and not subjects:
+        raise questions[0]  # the answer holds for every file, so the user is asked once
+    found.refused += [Refusal(problem.file, str(problem.error)) for problem in problems if problem not in aside]
+
+
+def _nothing_read(paths: list[Path], found: Found) -> InputError:
+    what = ", ".join(f"'{path.name}'" for path in paths[:3])
+    refused = found.refused
+    if not refused and found.phenotypes:
+        return InputError(f"There is a phenotype table in {what}, and no file of the people it describes. Add both.")
+    if not refused:
+        return InputError(f"There is nothing to read in {what}: no file of region series, connectivity or images.")
+    if len(refused) == 1:
+        return InputError(f"'{refused[0].file}' could not be read. {refused[0].reason}")
+    reasons = " ".join(f"{item.file}: {item.reason}" for item in refused[:3])
+    return InputError(f"None of the {len(refused)} files in {what} could be read. {reasons}")

@@ -1,0 +1,434 @@
+"""Which files hold data, phenotypes or neither, and whose they are: folders and archives looked through."""
+
+import fnmatch
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.limits import current_limits
+from biobgt.base.wording import counted
+from biobgt.data.cohort import Refusal
+from biobgt.readers.archives import UnpackedSoFar, unpacked
+from biobgt.readers.formats import ReadOptions, is_image, is_of_one_side, reader_of, suffix_of
+from biobgt.readers.images import file_of_other_side, is_surface_labels, side_of, without_side
+from biobgt.readers.isolate import one_refused_file
+from biobgt.readers.phenotypes import JoinedPhenotypes, Phenotypes, TableSearch, read_phenotypes
+from biobgt.readers.recognise import is_label_table
+
+# Whose file it is: subject ids from file and folder names, as BIDS, ABIDE, ADHD-200 and everyone else writes them.
+
+
+_BIDS_FILE = re.compile(r"(sub-[A-Za-z0-9]+)(?:_(ses-[A-Za-z0-9]+))?(?=_|$)(?:.*?_(run-[A-Za-z0-9]+))?")
+_BIDS_FOLDER = re.compile(r"sub-[A-Za-z0-9]+")
+_SESSION_FOLDER = re.compile(r"ses-[A-Za-z0-9]+")
+_ABIDE = re.compile(r"(.+_\d{5,7})_(?:rois|func)_?.*")
+_ATHENA = re.compile(r"s?f?n?w?mrda(\d+)_session_(\d+)_rest_(\d+).*", re.IGNORECASE)
+# Entities that tell two recordings, or two versions of one, apart; atlases are told apart by their regions.
+_ENTITIES = ("task", "acq", "dir", "rec", "echo", "space", "res", "den", "desc")
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file to be read: where it lies, its name within what the user named, and the folders above it.
+
+    ``root`` is the folder that the user named, out of which no link may lead; None where the file itself was named.
+    """
+
+    path: Path
+    name: str
+    folders: tuple[str, ...] = ()
+    root: Path | None = None
+
+
+def subject_ids(files: Sequence[FoundFile]) -> list[str]:
+    """Name each file's subject from its name, or from its folders where files in several folders share a name."""
+    stems = [stem_of(file.path) for file in files]
+    shared = {stem for stem, count in Counter(stems).items() if count > 1}
+    files_in = Counter(file.folders for file in files)
+    return [
+        _known_layout(file, stem) or _plain_id(file, stem, shared=stem in shared, alone=files_in[file.folders] == 1)
+        for file, stem in zip(files, stems, strict=True)
+    ]
+
+
+def ask_between_recordings(files: Sequence[FoundFile]) -> None:
+    """Ask which recording is meant where one subject has several that differ in task, space or the like."""
+    values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for file, subject in zip(files, subject_ids(files), strict=True):
+        for entity in _ENTITIES:
+            if match := re.search(rf"_{entity}-([A-Za-z0-9]+)(?=_)", file.path.name):
+                values[entity][subject].add(match.group(1))
+    for entity, by_subject in values.items():
+        several = {subject: found for subject, found in by_subject.items() if len(found) > 1}
+        if several:
+            subject, found = next(iter(several.items()))
+            raise ChoiceNeeded(
+                f"{len(several)} subjects, such as '{subject}', have files that differ in {entity}: "
+                f"{', '.join(sorted(found))}.",
+                option="pattern",
+                choices=[f"*_{entity}-{value}_*" for value in sorted(set().union(*several.values()))],
+            )
+
+
+def check_name(*names: str) -> None:
+    """Refuse a name that is not Unicode text: no table, figure or project could hold the subject's id."""
+    for name in names:
+        if printable(name) != name:
+            raise InputError("Its name, or that of its folder, is not UTF-8 text. Rename it and read it again.")
+
+
+def printable(name: str) -> str:
+    """Write bytes of a file's name that are no UTF-8 text as escapes, so that the name can be shown."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def stem_of(path: Path) -> str:
+    """Return the file's name without its extension, and without the hemisphere where there is a file of each."""
+    stem = path.name[: len(path.name) - len(suffix_of(path))]
+    return without_side(stem) if is_of_one_side(path) else stem
+
+
+def _known_layout(file: FoundFile, stem: str) -> str | None:
+    if match := _BIDS_FILE.match(stem):
+        return "_".join(part for part in match.groups() if part)
+    if match := _ABIDE.fullmatch(stem):
+        return match.group(1)
+    if match := _ATHENA.fullmatch(stem):
+        subject, session, rest = match.groups()
+        return subject if (session, rest) == ("1", "1") else f"{subject}_session_{session}_rest_{rest}"
+    subjects = [folder for folder in file.folders if _BIDS_FOLDER.fullmatch(folder)]
+    sessions = [folder for folder in file.folders if _SESSION_FOLDER.fullmatch(folder)]
+    return "_".join([subjects[-1], *sessions[-1:]]) if subjects else None
+
+
+def _plain_id(file: FoundFile, stem: str, *, shared: bool, alone: bool) -> str:
+    """Where folders hold files of the same name, the folder is the subject, or goes before the file's name."""
+    if not shared or not file.folders:
+        return stem
+    return file.folders[-1] if alone else f"{file.folders[-1]}_{stem}"
+
+
+# Folders of subjects: which files hold data, which ones phenotypes or further files.
+#
+# Knows the layouts of fMRIPrep and XCP-D derivatives, of ABIDE's Preprocessed Connectomes Project, of ADHD-200 Athena
+# and of CNI-2019; any other folder of readable files works too. What is not read is counted, never passed over
+# silently.
+
+
+_PHENOTYPES = re.compile(r"participants\.tsv|.*(?:phenotypic|phenotype|phenotypes).*\.(?:csv|tsv|xlsx)", re.IGNORECASE)
+# Tables that fMRIPrep, XCP-D and BIDS put beside the data and that are no subject's series.
+_BESIDE_THE_DATA = re.compile(
+    r".*(?:desc-confounds|_motion|_outliers|_qc|_coverage|_alff|_reho|stat-coverage|stat-alff|stat-reho|_design|_xfm"
+    r"|_events|_scans|_sessions|dseg)[._].*|dataset_description.*|readme.*|changes.*|license.*",
+    re.IGNORECASE,
+)
+# What derivative trees hold of a subject whose series of regions are there as a table, or as a file of parcels.
+_ALSO_SERIES = re.compile(r"_relmat\.tsv$|_bold\.nii(?:\.gz)?$|\.(?:ptseries|pconn|dtseries)\.nii$")
+_DENSE = re.compile(r"\.(?:pconn|dtseries)\.nii$")
+_PREPROCESSED_IMAGE = re.compile(
+    r".*(?:_desc-(?:preproc|denoised|denoisedSmoothed)_bold|_bold|_func_preproc)\.nii(?:\.gz)?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class FoundFolder:
+    """What a folder holds; archives are not opened."""
+
+    data: tuple[FoundFile, ...]
+    phenotypes: tuple[FoundFile, ...]
+    archives: tuple[FoundFile, ...]
+    refused: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+
+
+def look_through(
+    folder: Path, search: TableSearch, *, pattern: str | None = None, name: str | None = None
+) -> FoundFolder:
+    """Sort a folder's files into data, phenotypes, archives, refused and left aside.
+
+    Parameters
+    ----------
+    folder : Path
+    search : TableSearch
+        Tells tables of phenotypes.
+    pattern : str, optional
+        Read only files whose name, or whose path within the folder, fits (``*_cc200*``).
+    name : str, optional
+        What the user calls the folder, where it is another one that is looked through (an unpacked archive).
+    """
+    data: list[FoundFile] = []
+    phenotypes: list[FoundFile] = []
+    archives: list[FoundFile] = []
+    refused: list[Refusal] = []
+    left_aside: Counter[str] = Counter()
+    own_name = name or folder.resolve().name
+    for path in _all_within(folder):
+        inside = path.relative_to(folder)
+        found = FoundFile(path, inside.as_posix(), folders=(own_name, *inside.parts[:-1]), root=folder)
+        if any(part.startswith(".") for part in inside.parts):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            if not os.access(path, os.R_OK | os.X_OK):
+                refused.append(
+                    Refusal(
+                        printable(found.name),
+                        "You do not have permission to open this folder. Ask its owner for access.",
+                    )
+                )
+            continue
+        if path.is_symlink() and (refusal := _check_link(path, printable(found.name), folder)):
+            refused.append(refusal)
+        elif not path.is_file():  # to open a pipe is to wait for whoever writes to it, without end
+            refused.append(Refusal(printable(found.name), "It is a pipe, a socket or a device and no file. Remove it."))
+        elif suffix_of(path) == ".zip":
+            archives.append(found)
+        elif _PHENOTYPES.fullmatch(path.name) or _may_be_phenotypes(path, search):
+            phenotypes.append(found)
+        elif _holds_data(path, found.name, pattern):
+            data.append(found)
+        else:
+            left_aside[suffix_of(path) or "no extension"] += 1
+    kept, notes = _choose_among_derivatives(data)
+    if left_aside:
+        counts = ", ".join(f"{count} × {suffix}" for suffix, count in left_aside.most_common())
+        notes.append(f"Not read, because they hold no data{' or outside the pattern' if pattern else ''}: {counts}.")
+    return FoundFolder(tuple(kept), tuple(phenotypes), tuple(archives), tuple(refused), tuple(notes))
+
+
+def _may_be_phenotypes(path: Path, search: TableSearch) -> bool:
+    return not _BESIDE_THE_DATA.fullmatch(path.name) and search.holds_phenotypes(path)
+
+
+def _all_within(folder: Path) -> list[Path]:
+    """Everything in a folder, in order; links to folders are not followed."""
+    limits = current_limits()
+    paths = []
+    for path in folder.rglob("*"):
+        paths.append(path)
+        limits.check("folder_files", len(paths), "The folder")
+    return sorted(paths)
+
+
+def _holds_data(path: Path, name: str, pattern: str | None) -> bool:
+    reader = reader_of(path)
+    if reader is None or _BESIDE_THE_DATA.fullmatch(path.name):
+        return False
+    if pattern is not None and not (fnmatch.fnmatch(path.name, pattern) or fnmatch.fnmatch(name, pattern)):
+        return False
+    return not reader.images or bool(_PREPROCESSED_IMAGE.fullmatch(path.name))
+
+
+def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], list[str]]:
+    """Derivative trees hold a subject's data more than once: read its series, else its images in MNI space."""
+    by_subject: dict[str, list[FoundFile]] = defaultdict(list)
+    for file, subject in zip(files, subject_ids(files), strict=True):
+        by_subject[subject].append(file)
+    derived: list[FoundFile] = []
+    elsewhere: list[FoundFile] = []
+    for own in by_subject.values():
+        tables = any(file.name.endswith("_timeseries.tsv") for file in own)
+        parcels = any(file.name.endswith(".ptseries.nii") for file in own)
+        derived += [
+            file
+            for file in own
+            if (tables and _ALSO_SERIES.search(file.name)) or (parcels and _DENSE.search(file.name))
+        ]
+        images = [file for file in own if is_image(file.path) and file not in derived]
+        if any("space-MNI" in file.name for file in images):
+            elsewhere += [file for file in images if "space-MNI" not in file.name]
+    notes = []
+    if derived:
+        notes.append(f"Not read: {counted(len(derived), 'derived file')}, as the same subjects' series are read.")
+    if elsewhere:
+        notes.append(f"Not read: {counted(len(elsewhere), 'image')}, as the same subjects have images in MNI space.")
+    aside = {file.name for file in (*derived, *elsewhere)}
+    return [file for file in files if file.name not in aside], notes
+
+
+def _check_link(path: Path, name: str, folder: Path) -> Refusal | None:
+    """Links within the folder (as DataLad makes them) are followed; others would read what was not offered."""
+    try:
+        target = path.resolve()
+    except (RuntimeError, OSError):
+        return Refusal(name, "It is a link that leads back to itself, so it was not followed. Remove it.")
+    if not target.exists():
+        return Refusal(name, "It is a link to a file that is not here. Fetch it first (with DataLad: datalad get).")
+    if not target.is_relative_to(folder.resolve()):
+        return Refusal(name, "It is a link that leads out of the folder, so it was not followed. Copy the file itself.")
+    if target.is_dir():
+        return Refusal(name, "It is a link to a folder, which is not followed. Name that folder itself.")
+    return None
+
+
+# What the user named, looked through: data, phenotype tables and archives, in folders, archives and one by one.
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A phenotype table, and its column of subject ids where that is not named as such columns are."""
+
+    file: FoundFile
+    id_column: str | None = None
+
+    def read(self) -> Phenotypes:
+        """Read the table."""
+        return read_phenotypes(self.file.path, id_column=self.id_column)
+
+
+@dataclass
+class Found:
+    """Everything the user named, looked through."""
+
+    data: list[FoundFile] = field(default_factory=list)
+    phenotypes: list[FoundTable] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unpacked: UnpackedSoFar = field(default_factory=UnpackedSoFar)
+    search: TableSearch = field(default_factory=TableSearch)
+
+
+def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Found:
+    """Look through folders and archives; archives stay unpacked until the stack closes.
+
+    An archive that cannot be opened is one refused file, and an error where nothing else was named.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        As the user named them.
+    options : ReadOptions
+        With the pattern of file names, where the user gave one.
+    stack : ExitStack
+    """
+    found = Found()
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"There is no file or folder '{path}'.")
+        if suffix_of(path) == ".zip":
+            try:
+                folder, refused = _unpack(path, found, stack)
+            except InputError as error:
+                if len(paths) == 1:
+                    raise
+                found.refused.append(Refusal(printable(path.name), str(error)))
+                continue
+            found.refused += refused
+            _look_into(folder, found, options, name=path.resolve().stem)
+        elif path.is_dir():
+            _look_into(path, found, options, name=path.resolve().stem, stack=stack)
+        else:
+            file = FoundFile(path, path.name, folders=path.resolve().parts[-4:-1])
+            if is_label_table(path):
+                found.notes.append(f"Read as names of regions: {printable(path.name)}.")
+            elif is_surface_labels(path):
+                found.notes.append(f"Read as labels of vertices: {printable(path.name)}.")
+            elif found.search.holds_phenotypes(path):
+                found.phenotypes.append(FoundTable(file))
+            else:
+                found.data.append(file)
+    _join_hemispheres(found)
+    _set_tables_aside(found)
+    return found
+
+
+def _unpack(path: Path, found: Found, stack: ExitStack) -> tuple[Path, list[Refusal]]:
+    """Unpack an archive until the stack closes; whatever fails is a sentence about this archive."""
+    with one_refused_file(f"'{path.name}'"):
+        return stack.enter_context(unpacked(path, found.unpacked))
+
+
+def _look_into(
+    folder: Path, found: Found, options: ReadOptions, *, name: str, within: str = "", stack: ExitStack | None = None
+) -> None:
+    """Add what a folder holds; without a stack it is an unpacked archive, and archives in it are refused.
+
+    ``within`` is the archive's place among the user's files, which goes before the names of the files in it.
+    """
+    inside = look_through(folder, found.search, pattern=options.pattern, name=name)
+    prefix = f"{within}/" if within else ""
+    found.data += [replace(file, name=prefix + file.name) for file in inside.data]
+    found.phenotypes += [FoundTable(replace(file, name=prefix + file.name)) for file in inside.phenotypes]
+    found.refused += [replace(refusal, file=prefix + refusal.file) for refusal in inside.refused]
+    found.notes += [f"{within}: {note}" if within else note for note in inside.notes]
+    for archive in inside.archives:
+        shown = printable(prefix + archive.name)
+        if stack is None:
+            found.refused.append(
+                Refusal(shown, "It is an archive in an archive, which is not opened. Unpack it first.")
+            )
+            continue
+        try:
+            unpacked_folder, refused = _unpack(archive.path, found, stack)
+        except InputError as error:
+            found.refused.append(Refusal(shown, str(error)))
+            continue
+        found.refused += [replace(refusal, file=f"{shown}/{refusal.file}") for refusal in refused]
+        _look_into(unpacked_folder, found, options, name=archive.path.stem, within=shown)
+
+
+def _join_hemispheres(found: Found) -> None:
+    """Keep the left hemisphere's file of a pair, with which the right one's is read."""
+    there = {file.path for file in found.data}
+    found.data = [
+        file
+        for file in found.data
+        if not (
+            is_of_one_side(file.path)
+            and side_of(file.path.name) == "R"
+            and file_of_other_side(file.path, file.root) in there
+        )
+    ]
+
+
+def _set_tables_aside(found: Found) -> None:
+    """Take the tables whose rows are the subjects at hand out of the data, and find their columns of ids."""
+    subjects, column_of_subjects = subject_ids(found.data), found.search.column_of_subjects
+    tables = [FoundTable(file, column_of_subjects(file.path, subjects)) for file in found.data]
+    of_people = [table for table in tables if table.id_column is not None]
+    aside = {table.file for table in of_people}
+    found.data = [file for file in found.data if file not in aside]
+    known = [FoundTable(table.file, column_of_subjects(table.file.path, subjects)) for table in found.phenotypes]
+    found.phenotypes = [*known, *of_people]
+    found.search = TableSearch()  # forgets what it kept: the data are read next
+
+
+def read_found_phenotypes(named: str | Path | None, found: Found) -> Phenotypes | None:
+    """Read the table the user named, or the ones found; a found one that cannot be used is refused, not fatal."""
+    if named is not None:
+        chosen = next((table for table in found.phenotypes if table.file.name == str(named)), None)
+        return read_phenotypes(named) if chosen is None else chosen.read()
+    joined = JoinedPhenotypes()
+    contents: dict[str, str] = {}
+    for item in found.phenotypes:
+        name = printable(item.file.name)
+        try:
+            table = item.read()
+            joined.check_size(table)
+        except InputError as error:
+            found.refused.append(Refusal(name, str(error)))
+            continue
+        contents[name] = _contents(table)
+        try:
+            joined.add(table)
+        except InputError as disagreement:
+            raise _which_table(str(disagreement), contents) from None
+    return joined.result()
+
+
+def _which_table(disagreement: str, contents: Mapping[str, str]) -> ChoiceNeeded:
+    """Ask which of several tables that contradict one another is meant."""
+    return ChoiceNeeded(
+        f"More than one phenotype table lies with the data, and they contradict one another. {disagreement}",
+        option="phenotypes",
+        choices=contents,
+    )
+
+
+def _contents(phenotypes: Phenotypes) -> str:
+    columns = ", ".join(map(str, phenotypes.table.columns[1:6])) or "ids alone"
+    return f"{counted(len(phenotypes.table), 'row')} with {columns}"

@@ -1,0 +1,563 @@
+"""From a table of numbers to a measurement: series or connectivity, and which axis is time."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.files import asset
+from biobgt.data.atlas import BUNDLED, CHOOSE_ITS_ATLAS, OTHER_PARCELLATIONS, BundledAtlas, Parcellation, atlas_of_names
+from biobgt.data.graph import check_connectivity
+
+# Which axis of a nameless table is time: what the values suggest, and the question that is asked.
+#
+# BOLD signals change slowly in time and at random from one region to the next, so the lag-1 autocorrelation is larger
+# along time. How often that holds was measured on real cohorts (``assets/studies/time_axis.py``): in every series as
+# it was released, in half of them when only every second volume is kept. It is shown with the question, never put in
+# the place of the answer.
+
+
+Orientation = Literal["time-region", "region-time"]
+
+# No real series had a smaller difference in the right direction (assets/studies/time_axis.csv, as released).
+CLEAR_DIFFERENCE = 0.1
+AS_RELEASED, CENTRED_TWICE = "as released", "centred twice"
+_FEWEST = 3  # values along an axis that have an autocorrelation
+
+
+@dataclass(frozen=True)
+class AxisEvidence:
+    """Mean lag-1 autocorrelation from row to row, and from column to column."""
+
+    along_rows: float
+    along_columns: float
+
+    @property
+    def suggests(self) -> Orientation | None:
+        """How the table seems to lie; None where the two hardly differ."""
+        difference = self.along_rows - self.along_columns
+        if abs(difference) < CLEAR_DIFFERENCE:
+            return None
+        return "time-region" if difference > 0 else "region-time"
+
+    def sentence(self) -> str:
+        """The numbers, what they suggest and how far that can be trusted."""
+        along_rows, along_columns = (round(value, 2) + 0.0 for value in (self.along_rows, self.along_columns))
+        numbers = (
+            f"Lag-1 autocorrelation is {along_rows:.2f} from row to row and {along_columns:.2f} from column to column"
+        )
+        if self.suggests is None:
+            return f"{numbers}, too close to suggest which are the time points."
+        time = "rows" if self.suggests == "time-region" else "columns"
+        right, n_series = _record()
+        return (
+            f"{numbers}, which suggests that the {time} are time points: in {right:,} of {n_series:,} real series with "
+            "a repetition time of at most 3 s it was larger along time (with longer ones it says little)."
+        )
+
+
+def axis_evidence(values: NDArray[np.float64]) -> AxisEvidence | None:
+    """Measure along which axis neighbours are alike.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_rows, n_columns)
+        Rows and columns that are NaN throughout are left out.
+
+    Returns
+    -------
+    AxisEvidence or None
+        None where other values are missing, or an axis has fewer than three.
+    """
+    kept = values
+    if not np.isfinite(values).all():
+        known = ~np.isnan(values)
+        kept = values[known.any(axis=1)][:, known.any(axis=0)]
+        if not np.isfinite(kept).all():
+            return None
+    if min(kept.shape) < _FEWEST:
+        return None
+    centred = centred_twice(kept)
+    return AxisEvidence(lag_one_autocorrelation(centred), lag_one_autocorrelation(centred.T))
+
+
+def centred_twice(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take the mean of each row and of each column away: raw signals have a level of their own in every region."""
+    return values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+
+
+def lag_one_autocorrelation(values: NDArray[np.float64]) -> float:
+    """Mean lag-1 autocorrelation down the columns that vary."""
+    centred = values - values.mean(axis=0)
+    power = np.einsum("ij,ij->j", centred, centred)
+    varies = power > 1e-20 * np.abs(values).max(initial=0) ** 2
+    products = np.einsum("ij,ij->j", centred[1:], centred[:-1])
+    return float(np.mean(products[varies] / power[varies])) if varies.any() else 0.0
+
+
+def orientation_question(values: NDArray[np.float64], *, file: str | None, further_files: int = 0) -> ChoiceNeeded:
+    """Ask which axis is time, with what the values suggest and with what follows from either answer.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_rows, n_columns)
+    file : str or None
+        Name of the file, where it is known.
+    further_files : int
+        How many more files leave the same question open.
+    """
+    rows, columns = values.shape
+    evidence = axis_evidence(values)
+    question = (
+        f"The table{f' {file!r}' if file else ''} has {rows} rows and {columns} columns, and neither region names nor "
+        "a known layout say which of them are the regions."
+    )
+    if further_files:
+        question += f" The same holds for {further_files:,} further file{'s' if further_files > 1 else ''}."
+    if evidence is not None:
+        question += f" {evidence.sentence()}"
+    return ChoiceNeeded(
+        question,
+        option="orientation",
+        choices={
+            "time-region": f"{rows} time points of {columns} regions",
+            "region-time": f"{columns} time points of {rows} regions",
+        },
+    )
+
+
+@cache
+def _record() -> tuple[int, int]:
+    """In how many of how many real series, as they were released, the larger autocorrelation was along time."""
+    table = pd.read_csv(asset("studies", "time_axis.csv"))
+    used = table[(table["series are"] == AS_RELEASED) & (table["values"] == CENTRED_TWICE)]
+    return int(used["larger along time"].sum()), int(used["series"].sum())
+
+
+# What a file's name and place say about its contents: the layouts of public releases, BIDS entities, an atlas's name.
+#
+# Known layouts: ABIDE's ``*_rois_cc200.1D`` (time × region), ADHD-200's ``*_TCs.1D`` (time × region), CNI-2019's
+# ``timeseries_cc200.csv`` beside ``phenotypic.csv`` (region × time) and BIDS' ``sub-*_timeseries.tsv`` (time ×
+# region). BIDS names an atlas by the entities ``atlas-``, ``seg-`` and, with them or alone, ``desc-``. Of other files
+# parts of the name between underscores, dashes and dots may be an atlas's (``study_aal116.npz``,
+# ``schaefer_200_7networks.csv``). Either counts only where the table has as many regions as that atlas. Folders' names
+# say nothing here.
+
+
+_ABIDE = re.compile(r".+_\d{5,7}_rois_([a-z0-9]+)\.1d")
+_ATHENA = re.compile(r".*_tcs\.1d")
+_CNI = re.compile(r"timeseries_(aal|cc200|ho)\.csv")
+_BIDS_SERIES = re.compile(r"sub-[a-z0-9]+_.*timeseries\.tsv")
+_BIDS_ATLAS = re.compile(r"(?:^|_)((?:atlas|seg)-([a-z0-9]+))(?=[_.])")
+_BIDS_DESC = re.compile(r"(?:^|_)(desc-([a-z0-9]+))(?=[_.])")
+_LONGEST_NAME = 3  # parts of a file's name that together may be an atlas's: schaefer2018_200parcels_7networks
+
+
+@dataclass(frozen=True)
+class NamedAtlases:
+    """The atlases that a file's name may mean.
+
+    Attributes
+    ----------
+    bundled : tuple of str
+        Short names; more than one where the name leaves the order of the regions open.
+    others : tuple of str
+        Known parcellations whose tables are not bundled.
+    said_by : str
+        Completes "told by …".
+    certain : bool
+        Whether a layout or a BIDS entity says so, which is put there to name the atlas.
+    """
+
+    bundled: tuple[str, ...]
+    others: tuple[str, ...]
+    said_by: str
+    certain: bool
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """The names of an atlas's regions, in the order of their numbers, and the file that has them."""
+
+    file: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FileName:
+    """What a file's name and place say.
+
+    Attributes
+    ----------
+    file : str
+        The name, for sentences.
+    layout : str
+        The release whose layout it is, or nothing.
+    orientation : {"time-region", "region-time"} or None
+        How that layout stores series.
+    entity : str or None
+        The atlas that the layout names, as it is written there: it says for certain which atlas it is, or is not.
+    said_by : str
+        Where the entity stands, to complete "told by …".
+    desc : str or None
+        The BIDS entity ``desc-``, which may name an atlas, or say more of one (``atlas-Schaefer2018_desc-200Parcels``).
+    labels : LabelTable or None
+        The names of regions in the label table (``*_dseg.tsv``) that belongs to the file.
+    bundled : str or None
+        The bundled atlas whose label image series were taken from, by its key.
+    """
+
+    file: str
+    layout: str = ""
+    orientation: Orientation | None = None
+    entity: str | None = None
+    said_by: str = ""
+    desc: str | None = None
+    labels: LabelTable | None = None
+    bundled: str | None = None
+
+    def atlases(self, n_regions: int) -> NamedAtlases | None:
+        """Return the atlases of that many regions that the name may mean; None where it means none.
+
+        An entity that is no name of a known atlas of that size means one that is not known here.
+        """
+        if self.bundled is not None and BUNDLED[self.bundled].n_regions == n_regions:
+            return NamedAtlases((self.bundled,), (), self.said_by, certain=True)
+        known = {key: about for key, about in BUNDLED.items() if about.n_regions == n_regions}
+        sized = {name: about for name, about in OTHER_PARCELLATIONS.items() if n_regions in about.sizes}
+        for texts, said_by, certain in self._texts() if known or sized else ():
+            bundled = tuple(key for key, about in known.items() if _is(about, texts))
+            others = tuple(name for name, about in sized.items() if _is(about, texts))
+            if bundled or others:
+                return NamedAtlases(bundled, others, said_by, certain)
+        return NamedAtlases((), (), self.said_by, certain=True) if self.entity is not None else None
+
+    def names_size(self, n_regions: int) -> bool:
+        """Whether the name gives a parcellation that is known to have so many regions."""
+        named = self.atlases(n_regions)
+        return named is not None and bool(named.bundled or named.others)
+
+    def _texts(self) -> list[tuple[set[str], str, bool]]:
+        """What may be an atlas's name, the most certain first; where it stands; whether it is put there for that."""
+        found = []
+        if self.entity is not None:
+            found += [({self.entity + self.desc}, self.said_by, True)] if self.desc else []
+            found.append(({self.entity}, self.said_by, True))
+        if self.desc is not None:
+            found.append(({self.desc}, "the BIDS entity desc", True))
+        if self.entity is None:
+            parts = re.split(r"[^a-z0-9]+", self.file.lower())
+            runs = (
+                {"".join(parts[i : i + length]) for i in range(len(parts) - length + 1)}
+                for length in range(_LONGEST_NAME, 0, -1)
+            )
+            found += [(texts, "the atlas's name in the file name", False) for texts in runs]
+        return found
+
+
+def _is(about: BundledAtlas | Parcellation, texts: set[str]) -> bool:
+    """Whether one of some parts of a name is how this atlas is written."""
+    return any(re.fullmatch(about.written, text) for text in texts)
+
+
+def read_name(path: Path) -> FileName:
+    """Read what a file's name and place say."""
+    name = path.name.lower()
+    if match := _ABIDE.fullmatch(name):
+        said = f"ABIDE's file names (rois_{match[1]})"
+        return FileName(path.name, "ABIDE", "time-region", match[1], said)
+    if _ATHENA.fullmatch(name):
+        return FileName(path.name, "ADHD-200", "time-region")
+    if (match := _CNI.fullmatch(name)) and path.with_name("phenotypic.csv").is_file():
+        said = f"CNI-2019's file names (timeseries_{match[1]})"
+        return FileName(path.name, "CNI-2019", "region-time", match[1], said)
+    entity, desc = _BIDS_ATLAS.search(name), _BIDS_DESC.search(name)
+    is_series = bool(_BIDS_SERIES.fullmatch(name))
+    return FileName(
+        path.name,
+        "BIDS" if is_series else "",
+        "time-region" if is_series else None,
+        entity[2] if entity else None,
+        f"the BIDS entity {path.name[slice(*entity.span(1))]}" if entity else "",
+        desc[2] if desc else None,
+    )
+
+
+# From a table of numbers to a measurement: series or connectivity, and which axis is time.
+#
+# A file's :class:`Reading` is what it holds before anybody decided what it means. :func:`interpret` decides. Which
+# axis is time is known from the format, from region names, from the layout of a release, or from the user; an atlas
+# that the user or the file's name gives settles it where only one axis has so many regions. Otherwise it is asked
+# (:class:`~biobgt.base.errors.ChoiceNeeded`), never guessed from the shape.
+
+
+Kind = Literal["series", "connectivity"]
+
+# Names that only number regions, as releases do: they fit any atlas.
+NUMBERING_NAME = re.compile(r"#?(?:mean|roi|region|node|parcel|label|r|n)?[ _.\-]?\d+", re.IGNORECASE)
+_MIN_REGIONS = 2
+_MIN_TIMEPOINTS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The numbers of one subject as a file holds them.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n_rows, n_columns)
+        May hold NaN.
+    region_names : tuple of str or None
+        Column names, where the file has them and they do more than count: then the columns are known to be regions.
+    row_names : tuple of str or None
+        Row labels, where the file has them: without column names, the rows are then known to be regions.
+    columns_are_regions : bool
+        True where the format itself says so.
+    subject : str or None
+        The subject's id, where it stands inside the file.
+    tr : float or None
+        Seconds between time points, where the file says so.
+    simulated : bool
+        True where the file says that it holds a drawn subject.
+    file_name : FileName or None
+        What the file's name and place say.
+    names_from : str or None
+        The label table that gave the names, where the file itself has none.
+    options : mapping
+        How the file was read (separator, variable, ...), for the provenance.
+    sha256 : str
+        Of the file, where its reader had all of it at once.
+    """
+
+    values: NDArray[np.float64]
+    region_names: tuple[str, ...] | None = None
+    row_names: tuple[str, ...] | None = None
+    columns_are_regions: bool = False
+    subject: str | None = None
+    tr: float | None = None
+    simulated: bool = False
+    file_name: FileName | None = None
+    names_from: str | None = None
+    options: Mapping[str, str | float | bool] = field(default_factory=dict)
+    sha256: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What a reading means: checked series (time, region) or a checked connectivity matrix.
+
+    ``orientation`` is how the file had the series, and ``orientation_by`` what decided it; empty for a matrix.
+    """
+
+    kind: Kind
+    values: NDArray[np.float64]
+    missing_regions: tuple[int, ...] = ()
+    orientation: Orientation | None = None
+    orientation_by: str = ""
+
+
+def interpret(
+    reading: Reading,
+    *,
+    n_regions: int | None = None,
+    kind: Kind | None = None,
+    orientation: Orientation | None = None,
+) -> Measurement:
+    """Decide what a reading means and check it.
+
+    Parameters
+    ----------
+    reading : Reading
+    n_regions : int, optional
+        The number of regions of the atlas that the user, or the file itself, named.
+    kind, orientation : str, optional
+        The user's own word; it settles what the file leaves open.
+    """
+    values = reading.values
+    kind = kind or _tell_kind(values)
+    if kind == "connectivity":
+        return _as_connectivity(values, n_regions)
+    said = said_orientation(reading, orientation) or _orientation_by_size(reading, n_regions)
+    series = values if said.orientation == "time-region" else values.T
+    return replace(_as_series(series, n_regions), orientation=said.orientation, orientation_by=said.by)
+
+
+@dataclass(frozen=True)
+class SaidOrientation:
+    """How a table lies, and what said so."""
+
+    orientation: Orientation
+    by: str
+
+
+def said_orientation(reading: Reading, user: Orientation | None = None) -> SaidOrientation | None:
+    """Return what is said about the axes, by format, names, user and layout in this order; None where nothing is.
+
+    Names of a bundled atlas come before the user, whose answer is meant for files that leave it open; names that no
+    bundled atlas has may stand for anything, so the user comes before them.
+    """
+    names = names_of_regions(reading)
+    by_names: Orientation = "region-time" if reading.region_names is None else "time-region"
+    if reading.columns_are_regions:
+        return SaidOrientation("time-region", "the file format")
+    if names is not None and atlas_of_names(names) is not None:
+        return SaidOrientation(by_names, "region names")
+    if user is not None:
+        return SaidOrientation(user, "the user")
+    if names is not None:
+        return SaidOrientation(by_names, "column names" if reading.region_names is not None else "row names")
+    if reading.file_name is not None and reading.file_name.orientation is not None:
+        return SaidOrientation(reading.file_name.orientation, f"the layout of {reading.file_name.layout}")
+    return None
+
+
+def possible_region_counts(
+    reading: Reading, *, kind: Kind | None = None, orientation: Orientation | None = None
+) -> set[int]:
+    """Count the regions a reading may have, before an atlas is chosen: one number, or two where it is open.
+
+    Parameters
+    ----------
+    reading : Reading
+        A table of shape (n_rows, n_columns).
+    kind : {"series", "connectivity"}, optional
+        The user's word on what it holds.
+    orientation : {"time-region", "region-time"}, optional
+        The user's word on which axis is time.
+    """
+    rows, columns = reading.values.shape
+    if kind == "connectivity" or rows == columns or min(rows, columns) == 1:
+        return {columns}
+    said = said_orientation(reading, orientation)
+    if said is not None:
+        return {columns if said.orientation == "time-region" else rows}
+    return _sizes_by_file_name(reading) or {rows, columns}
+
+
+def names_of_regions(reading: Reading) -> tuple[str, ...] | None:
+    """Return the regions' names, from wherever the file has them."""
+    return reading.region_names or reading.row_names
+
+
+def named_by_table(reading: Reading) -> Reading:
+    """Take the names of regions from the label table beside the file, where it has none and one axis is as long."""
+    labels = None if reading.file_name is None else reading.file_name.labels
+    names = names_of_regions(reading)
+    if labels is None or (names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in names)):
+        return reading
+    rows, columns = reading.values.shape
+    if columns == len(labels.names):
+        return replace(reading, region_names=labels.names, row_names=None, names_from=labels.file)
+    if rows == len(labels.names) and not reading.columns_are_regions:
+        return replace(reading, region_names=None, row_names=labels.names, names_from=labels.file)
+    return reading
+
+
+def file_of(reading: Reading) -> str | None:
+    """Return the name of the file a reading is from, where it is known."""
+    return None if reading.file_name is None else reading.file_name.file
+
+
+def _tell_kind(values: NDArray[np.float64]) -> Kind:
+    rows, columns = values.shape
+    if rows != columns or rows < _MIN_REGIONS:
+        return "series"
+    off_diagonal = np.where(np.eye(rows, dtype=bool), 0, values)
+    scale = np.nanmax(np.abs(off_diagonal), initial=0)
+    if np.allclose(off_diagonal, off_diagonal.T, rtol=0, atol=1e-6 * scale, equal_nan=True):
+        return "connectivity"
+    diagonal = np.diag(values)[np.isfinite(np.diag(values))]
+    if diagonal.size == 0 or np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():
+        return "connectivity"  # a constant diagonal is no time series; the check then says what is asymmetric
+    raise ChoiceNeeded(
+        f"The table is square ({rows} × {columns}) and not symmetric: it may be series with as many time points as "
+        "regions, or a damaged or directed connectivity matrix.",
+        option="kind",
+        choices=("series", "connectivity"),
+    )
+
+
+def _orientation_by_size(reading: Reading, n_regions: int | None) -> SaidOrientation:
+    """Take the one axis that has as many regions as the atlas that was named, unless the values speak against it."""
+    rows, columns = reading.values.shape
+    if min(rows, columns) == 1:
+        return SaidOrientation("time-region", "")  # one time point or one region, and either is refused
+    sizes = {n_regions} if n_regions is not None else _sizes_by_file_name(reading)
+    fitting: list[Orientation] = []
+    if columns in sizes:
+        fitting.append("time-region")
+    if rows in sizes:
+        fitting.append("region-time")
+    if n_regions is not None and not fitting:
+        raise _wrong_atlas(f"{rows} × {columns} values", n_regions)
+    evidence = axis_evidence(reading.values)
+    suggested = None if evidence is None else evidence.suggests
+    if len(fitting) == 1 and suggested in (None, fitting[0]):
+        return SaidOrientation(fitting[0], "the number of regions of the atlas that was named")
+    raise orientation_question(reading.values, file=file_of(reading))
+
+
+def _sizes_by_file_name(reading: Reading) -> set[int]:
+    """The lengths of axes that are the size of an atlas that the file's name gives."""
+    name = reading.file_name
+    return set() if name is None else {n for n in reading.values.shape if name.names_size(n)}
+
+
+def _as_series(values: NDArray[np.float64], n_regions: int | None) -> Measurement:
+    n_timepoints, columns = values.shape
+    if n_regions is not None and columns != n_regions:
+        raise _wrong_atlas(f"{columns} regions", n_regions)
+    if columns < _MIN_REGIONS:
+        raise InputError(f"The series have {columns} region; a network needs at least {_MIN_REGIONS}.")
+    if n_timepoints < _MIN_TIMEPOINTS:
+        raise InputError(
+            f"The series have {n_timepoints} time point; connectivity needs at least {_MIN_TIMEPOINTS}, "
+            "and reliable connectivity a hundred or more."
+        )
+    missing: NDArray[np.bool_] = np.asarray(np.isnan(values).all(axis=0))
+    series = _without_missing(values, missing)
+    if not np.isfinite(series).all():
+        time, region = np.argwhere(~np.isfinite(series))[0] + 1
+        raise InputError(
+            f"The value at time point {time}, region {region} is {series[time - 1, region - 1]}. "
+            "Interpolate or cut such time points; a region that is missing altogether may be NaN throughout."
+        )
+    if not np.ptp(series, axis=0).any():
+        raise InputError("The series are constant in every region: there is no signal to correlate.")
+    return Measurement("series", series, tuple(np.flatnonzero(missing).tolist()))
+
+
+def _as_connectivity(values: NDArray[np.float64], n_regions: int | None) -> Measurement:
+    if values.shape[0] != values.shape[1]:
+        raise InputError(
+            f"The matrix has {values.shape[0]} rows and {values.shape[1]} columns; connectivity is regions by regions."
+        )
+    if n_regions is not None and len(values) != n_regions:
+        raise _wrong_atlas(f"{len(values)} regions", n_regions)
+    matrix = values.copy()
+    np.fill_diagonal(matrix, np.where(np.isfinite(np.diag(values)), np.diag(values), 0))
+    off_diagonal_missing = np.isnan(values) | np.eye(len(values), dtype=bool)
+    missing = off_diagonal_missing.all(axis=0) & off_diagonal_missing.all(axis=1)
+    matrix[missing, :] = 0
+    matrix[:, missing] = 0
+    matrix = check_connectivity(matrix)
+    if not (matrix - np.diag(np.diag(matrix))).any():
+        raise InputError("The matrix has no connection: every value off the diagonal is zero.")
+    return Measurement("connectivity", matrix, tuple(np.flatnonzero(missing).tolist()))
+
+
+def _without_missing(values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+    if missing.any():
+        return np.where(missing, 0, values)
+    return np.ascontiguousarray(values)
+
+
+def _wrong_atlas(found: str, n_regions: int) -> InputError:
+    return InputError(f"It has {found}, and the chosen atlas has {n_regions} regions. {CHOOSE_ITS_ATLAS}")

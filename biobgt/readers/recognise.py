@@ -1,0 +1,646 @@
+"""Which atlas files are on: told by a layout, a BIDS entity, region names or a table of the user."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.limits import current_limits
+from biobgt.base.wording import counted, listed
+from biobgt.data.atlas import (
+    BUNDLED,
+    FEWEST_REGIONS,
+    Atlas,
+    atlas_of_names,
+    atlas_question,
+    load_atlas,
+    numbered_atlas,
+    others_of_size,
+    recognise_atlas,
+)
+from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_BY_NAMES
+from biobgt.readers.isolate import one_refused_file
+from biobgt.readers.measurement import (
+    NUMBERING_NAME,
+    Kind,
+    LabelTable,
+    NamedAtlases,
+    Orientation,
+    Reading,
+    file_of,
+    names_of_regions,
+    orientation_question,
+    possible_region_counts,
+)
+from biobgt.readers.phenotypes import is_known, read_table_of_words, read_words
+
+# BIDS label tables (``*_dseg.tsv``): the names of an atlas's regions, beside the data that were extracted with it.
+#
+# A table of numbers without a header is in the order of such a table, if it has as many regions. XCP-D puts the tables
+# in a folder ``atlases`` of the whole data set, other programs put them beside each file.
+
+
+_TABLE = re.compile(r"(?:.*[_-])?dseg\.tsv", re.IGNORECASE)
+_ENTITY = re.compile(r"(?:^|_)(?:atlas|seg)-([A-Za-z0-9]+)(?=[_.])")
+_NAME_COLUMNS = ("label", "name", "region")
+
+
+def is_label_table(path: Path) -> bool:
+    """Whether a file is a label table, by its name."""
+    return bool(_TABLE.fullmatch(path.name))
+
+
+def label_table_beside(path: Path, root: Path | None) -> LabelTable | None:
+    """Find the label table that belongs to a file; None where there is none, or more than one may be meant.
+
+    It lies in the file's folder, in one above it up to the folder that the user named, or in the folder ``atlases`` of
+    that one; where file and table both name an atlas (``atlas-``, ``seg-``), the names must be the same.
+    """
+    own = _ENTITY.search(path.name)
+    for folder in folders_above(path, root):
+        tables = [table for table in _tables_in(folder) if _fits(own, table)]
+        if own is not None and (same := [table for table in tables if _ENTITY.search(table.name)]):
+            tables = same
+        if len(tables) == 1:
+            return _read(tables[0], tables[0].stat().st_mtime_ns)
+        if tables:
+            return None
+    return None
+
+
+def folders_above(path: Path, root: Path | None) -> list[Path]:
+    """The folders in which a file's labels may lie, the nearest first; ``root`` is the one that the user named.
+
+    A link among them that leads out of ``root`` is not followed.
+    """
+    if root is None:
+        return [path.parent]
+    above = [folder for folder in path.parents if folder == root or root in folder.parents]
+    shared, named = root / "atlases", root.resolve()
+    if not _is_folder_within(shared, named):
+        return above
+    return [*above, shared, *sorted(folder for folder in shared.iterdir() if _is_folder_within(folder, named))]
+
+
+def _is_folder_within(folder: Path, named: Path) -> bool:
+    return folder.is_dir() and folder.resolve().is_relative_to(named)
+
+
+def _tables_in(folder: Path) -> list[Path]:
+    tables = (path for path in folder.glob("*dseg.tsv") if is_label_table(path))
+    return sorted(path for path in tables if path.is_file() and not path.is_symlink())
+
+
+def _fits(own: re.Match[str] | None, table: Path) -> bool:
+    """Whether a table may belong to a file: neither names another atlas than the other."""
+    named = _ENTITY.search(table.name)
+    return own is None or named is None or own[1].lower() == named[1].lower()
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _changed: int) -> LabelTable | None:
+    """Read a table's names; one that cannot be read, or that names a region twice, says nothing."""
+    limits = current_limits()
+    try:
+        table = read_table_of_words(read_words(path, limits, f"'{path.name}'"), f"'{path.name}'")
+        limits.check("regions", len(table), f"'{path.name}'")
+    except InputError:
+        return None
+    table.columns = pd.Index([str(column).strip().lower() for column in table.columns])
+    column = next((name for name in _NAME_COLUMNS if name in table.columns), None)
+    if column is None:
+        return None
+    if "index" in table.columns:
+        numbers = pd.to_numeric(table["index"], errors="coerce")
+        table = table[numbers > 0].assign(index=numbers).sort_values("index")
+    names = tuple(str(name).strip() for name in table[column])
+    return LabelTable(path.name, names) if len(set(names)) == len(names) > 1 else None
+
+
+# A user's own atlas: a table of regions with MNI coordinates, or a BrainNet Viewer ``.node`` file.
+
+
+_NODES = ".node"
+ATLAS_SUFFIXES = (".csv", ".tsv", _NODES)
+
+
+def read_atlas(path: str | Path) -> Atlas:
+    """Read a user's own atlas: a CSV/TSV table with x, y, z and label, or a BrainNet Viewer ``.node`` file.
+
+    A table may also carry any number of further columns; each becomes a functional labelling.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"There is no atlas file '{path}'.")
+    what, limits = f"Atlas '{path.name}'", current_limits()
+    with one_refused_file(what):
+        text = read_words(path, limits, what)
+        table = _parse_node_file(text, path) if path.suffix.lower() == _NODES else _parse_table(text, path)
+        limits.check("regions", len(table), what)
+        return _as_atlas(table, path)
+
+
+def _as_atlas(table: pd.DataFrame, path: Path) -> Atlas:
+    coordinates = _numeric_coordinates(table, path)
+    labellings = {
+        str(column): tuple(str(label) if is_known(label) else None for label in table[column])
+        for column in table.columns
+        if column not in {"x", "y", "z", "label"}
+    }
+    return Atlas(
+        name=path.stem,
+        title=path.stem,
+        regions=_unique_names(str(label) if is_known(label) else "" for label in table["label"]),
+        coordinates=coordinates,
+        labels=labellings,
+    )
+
+
+def find_atlas(name_or_path: str | Path | Atlas) -> Atlas:
+    """Return an atlas from itself, a bundled name, or the path of a table."""
+    if isinstance(name_or_path, Atlas):
+        return name_or_path
+    text = str(name_or_path)
+    if text.lower() in BUNDLED:
+        return load_atlas(text.lower())
+    if Path(text).suffix:
+        return read_atlas(text)
+    raise InputError(
+        f"There is no atlas '{text}'. Bundled: {', '.join(BUNDLED)}. Your own is the path of a "
+        f"{listed(ATLAS_SUFFIXES, 'or')} file."
+    )
+
+
+def _parse_table(text: str, path: Path) -> pd.DataFrame:
+    table = read_table_of_words(text, f"Atlas '{path.name}'")
+    table.columns = pd.Index([str(column).strip().lower() for column in table.columns])
+    if table.columns.has_duplicates:
+        raise InputError(f"Atlas '{path.name}' has two columns named '{table.columns[table.columns.duplicated()][0]}'.")
+    missing = [column for column in ("x", "y", "z", "label") if column not in table.columns]
+    if missing:
+        raise InputError(
+            f"Atlas '{path.name}' has no column {', '.join(missing)}. It needs x, y, z and label; "
+            f"it has {', '.join(map(str, table.columns[:8]))}."
+        )
+    return table
+
+
+def _parse_node_file(text: str, path: Path) -> pd.DataFrame:
+    """Parse BrainNet Viewer's x y z colour size label, by white space; '#' opens a comment line, '-' is no label."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    current_limits().check("regions", len(lines), f"Atlas '{path.name}'")
+    rows = [line.split(None, 5) for line in lines]
+    short = next((row for row in rows if len(row) < 3), None)
+    if not rows or short is not None:
+        raise InputError(
+            f"'{path.name}' has a row of {len(short or [])} columns; a .node file has x, y, z, colour, size and label."
+        )
+    names = [row[5].strip() if len(row) > 5 and row[5].strip() != "-" else "" for row in rows]
+    numbered = [name or f"Region {i}" for i, name in enumerate(names, start=1)]
+    return pd.DataFrame([row[:3] for row in rows], columns=["x", "y", "z"]).assign(label=numbered)
+
+
+def _numeric_coordinates(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
+    coordinates = table[["x", "y", "z"]].apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    bad = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
+    if bad.size:
+        raise InputError(f"Atlas '{path.name}': row {bad[0] + 1} has a coordinate that is not a number.")
+    if len(coordinates) < FEWEST_REGIONS:
+        n_regions = counted(len(coordinates), "region")
+        raise InputError(f"Atlas '{path.name}' has {n_regions}; at least {FEWEST_REGIONS} are needed.")
+    if np.abs(coordinates).max() > 200:
+        raise InputError(
+            f"Atlas '{path.name}' has a coordinate of {np.abs(coordinates).max():g}; "
+            "MNI coordinates in mm stay within 200 of the origin."
+        )
+    return coordinates
+
+
+def _unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Add the region's number to names that stand more than once."""
+    names = [name.strip() or "Region" for name in names]
+    repeated = {name for name, count in Counter(names).items() if count > 1}
+    return tuple(f"{name} ({i})" if name in repeated else name for i, name in enumerate(names, start=1))
+
+
+# Which atlas a set of readings is on: told by a layout, a BIDS entity or a label table, by region names, or asked.
+#
+# The user's word comes before all of them, and is told where files contradict it. A number of regions decides alone
+# only where no other published parcellation has it, and the note then says so.
+
+
+BY_USER = "the user"
+NO_SUCH_SIZE = "the number of regions, which no bundled atlas has"
+
+
+@dataclass(frozen=True, eq=False)
+class SettledAtlas:
+    """An atlas, what decided that it is the one (for the provenance), and a sentence about it."""
+
+    atlas: Atlas
+    decided_by: str
+    note: str
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What one reading says of its atlas: a bundled one's name, or None for another; and what said so.
+
+    ``or_else`` are further orders of the same regions that it may mean.
+    """
+
+    name: str | None
+    by: str
+    or_else: tuple[str, ...] = ()
+
+
+def settle_atlas(
+    readings: Sequence[Reading],
+    *,
+    kind: Kind | None = None,
+    orientation: Orientation | None = None,
+    unknown: bool = False,
+) -> SettledAtlas:
+    """Settle the atlas of a cohort where the user named none.
+
+    Parameters
+    ----------
+    readings : sequence of Reading
+    kind, orientation : str, optional
+        The user's word on what the files hold.
+    unknown : bool
+        The user's word that it is none of the bundled atlases.
+
+    Raises
+    ------
+    ChoiceNeeded
+        When the readings do not say which axis is time or which atlas it is, or are of several atlases.
+    """
+    if not readings:
+        return SettledAtlas(numbered_atlas(2), NO_SUCH_SIZE, "Nothing was read, so no atlas was recognised.")
+    n_regions = _settle_size(readings, kind=kind, orientation=orientation, unknown=unknown)
+    own = [item for item in readings if possible_region_counts(item, kind=kind, orientation=orientation) == {n_regions}]
+    names = next((found for item in own if (found := names_of_regions(item)) and len(found) == n_regions), None)
+    numbered = numbered_atlas(n_regions, names=_if_unique(names))
+    if unknown:
+        said = f"Atlas: none of the bundled ones, as you said. {_NO_BRAIN}"
+        return settle_by_user(own, numbered, said, kind=kind, orientation=orientation)
+    if all(about.n_regions != n_regions for about in BUNDLED.values()):
+        others = ", ".join(others_of_size(n_regions))
+        known = f" (parcellations of that size: {others})" if others else ""
+        return SettledAtlas(numbered, NO_SUCH_SIZE, f"No bundled atlas has {n_regions} regions{known}. {_NO_BRAIN}")
+    told = [_evidence(item, n_regions) for item in own]
+    by = " and ".join(dict.fromkeys(item.by for items in told for item in items))
+    atlas = _agreed(own, told, n_regions)
+    if atlas is None:
+        return SettledAtlas(numbered, by, _other_atlas(n_regions, by, names))
+    if () in told:
+        return SettledAtlas(atlas, ATLAS_BY_COUNT, _by_count(atlas))
+    return SettledAtlas(atlas, by, f"Atlas: {atlas.title}, told by {by}.")
+
+
+def settle_by_user(
+    readings: Sequence[Reading],
+    atlas: Atlas,
+    note: str,
+    *,
+    kind: Kind | None = None,
+    orientation: Orientation | None = None,
+) -> SettledAtlas:
+    """Take the user's word for the atlas, and say where files tell another one.
+
+    Parameters
+    ----------
+    readings : sequence of Reading
+    atlas : Atlas
+    note : str
+        Says which it is, and that the user said so.
+    kind, orientation : str, optional
+        The user's word on what the files hold.
+    """
+    n = atlas.n_regions
+    own = [item for item in readings if n in possible_region_counts(item, kind=kind, orientation=orientation)]
+    said = [(item, told) for item in own for told in _evidence(item, n) or _left_open(item, n)]
+    against = [(item, told) for item, told in said if _contradicts(told, atlas)]
+    if not against:
+        return SettledAtlas(atlas, BY_USER, note)
+    by = " and ".join(dict.fromkeys(told.by for _, told in against))
+    keys = dict.fromkeys(key for _, told in against if told.name is not None for key in (told.name, *told.or_else))
+    named = [load_atlas(key).title for key in keys]
+    file = file_of(against[0][0])
+    warning = (
+        f"But {len(against):,} of {counted(len(own), 'recording')}{f', such as {file!r},' if file else ''} "
+        f"{'name' if len(against) > 1 else 'names'} {listed(named) if named else 'another atlas'} (told by {by}). What "
+        "you said is used; choose the other atlas if the files are right."
+    )
+    return SettledAtlas(atlas, f"{BY_USER}, against {by}", f"{note} {warning}")
+
+
+def _contradicts(told: _Told, atlas: Atlas) -> bool:
+    """Whether a file tells of another atlas; one of a user's own may well be the one that is not bundled."""
+    if told.name is None:
+        return atlas.name in BUNDLED
+    if atlas.name in told.or_else:
+        return False
+    named = load_atlas(told.name)
+    same_regions = atlas.coordinates is not None and set(atlas.regions) == set(named.regions)
+    return named.fingerprint != atlas.fingerprint and not same_regions
+
+
+def region_order(names: tuple[str, ...], reference: tuple[str, ...]) -> list[int] | None:
+    """Say in which order to take regions so that they stand as in the reference; None where they already do.
+
+    Raises
+    ------
+    InputError
+        When the two do not name the same regions.
+    """
+    if names == reference or all(NUMBERING_NAME.fullmatch(name) for name in names):
+        return None
+    if set(names) != set(reference) or len(set(names)) != len(names):
+        other = next((name for name in names if name not in set(reference)), names[0])
+        raise InputError(
+            f"Its regions are named otherwise than those of the other subjects (such as '{other}'), so they cannot be "
+            "put side by side."
+        )
+    place = {name: i for i, name in enumerate(names)}
+    return [place[name] for name in reference]
+
+
+def check_places(names: tuple[str, ...], atlas: Atlas) -> None:
+    """Refuse regions that have names of the atlas, but at other places: the rest could not be put in order."""
+    place = {name: i for i, name in enumerate(atlas.regions, start=1)}
+    if len(names) != atlas.n_regions or set(names) == set(place):
+        return
+    for i, name in enumerate(names, start=1):
+        if place.get(name, i) != i:
+            raise InputError(
+                f"Its region {i} is named '{name}', which is region {place[name]} of {atlas.title}, and other names "
+                "are not the atlas's, so the regions cannot be put in its order. Correct the names, or choose another "
+                "atlas."
+            )
+
+
+_WHICH_FOR_ALL = "Which one is it? The answer is for all files: add those of another atlas on their own."
+_NO_BRAIN = (
+    "Regions go by name or number and cannot be drawn on a brain. Add their atlas as a table with x, y, z and label."
+)
+
+
+def _settle_size(
+    readings: Sequence[Reading], *, kind: Kind | None, orientation: Orientation | None, unknown: bool
+) -> int:
+    """Return the number of regions, or ask which axis of the nameless tables has them."""
+    counts = [possible_region_counts(item, kind=kind, orientation=orientation) for item in readings]
+    undecided = [item for item, possible in zip(readings, counts, strict=True) if len(possible) > 1]
+    sizes = [next(iter(possible)) for possible in counts if len(possible) == 1]
+    if len(undecided) < len(sizes):
+        decided = [item for item, possible in zip(readings, counts, strict=True) if len(possible) == 1]
+        size = _most_plausible_size(sizes, [] if unknown else decided)
+        undecided = [item for item in undecided if size in item.values.shape]  # others do not belong, either way round
+        if not undecided:
+            return size
+    if undecided:
+        first = undecided[0]
+        raise orientation_question(first.values, file=file_of(first), further_files=len(undecided) - 1)
+    return _most_plausible_size(sizes, [] if unknown else readings)
+
+
+def _evidence(reading: Reading, n_regions: int) -> tuple[_Told, ...]:
+    """Say what one reading tells of its atlas, the strongest first; more than one where they contradict one another.
+
+    A layout or a BIDS entity comes first; where it leaves the order of the regions open, or names an atlas that is not
+    known here, their names decide. Another part of the file's name counts only where the names say nothing.
+    """
+    named = None if reading.file_name is None else reading.file_name.atlases(n_regions)
+    by_names = _told_by_names(reading, n_regions)
+    if named is None or not (named.certain or by_names is None):
+        return () if by_names is None else (by_names,)
+    by_file = _as_told(named) if named.certain or not _has_names(reading) else ()
+    if by_names is None or not (named.bundled or named.others):
+        return by_file if by_names is None or by_names.name is None else (by_names,)
+    if by_names.name in named.bundled:
+        return (_Told(by_names.name, f"{named.said_by} and {by_names.by}"),)
+    return by_file if by_names.name is None and by_file else (*by_file, by_names)
+
+
+def _as_told(named: NamedAtlases) -> tuple[_Told, ...]:
+    """What a file's name tells: nothing where it may mean two atlases."""
+    if len(named.bundled) > 1 or (named.bundled and named.others):
+        return ()
+    return (_Told(next(iter(named.bundled), None), named.said_by),)
+
+
+def _left_open(reading: Reading, n_regions: int) -> tuple[_Told, ...]:
+    """What a file's name tells where it means one of several orders of the same regions."""
+    named = None if reading.file_name is None else reading.file_name.atlases(n_regions)
+    if named is None or len(named.bundled) < 2:
+        return ()
+    first, *others = named.bundled
+    return (_Told(first, named.said_by, tuple(others)),)
+
+
+def _has_names(reading: Reading) -> bool:
+    """Whether the regions have names that do more than number them."""
+    names = names_of_regions(reading)
+    return names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in names)
+
+
+def _told_by_names(reading: Reading, n_regions: int) -> _Told | None:
+    names = names_of_regions(reading)
+    if names is None or not _has_names(reading):
+        return None
+    by = ATLAS_BY_NAMES + ("" if reading.names_from is None else f" in the label table '{reading.names_from}'")
+    atlas = atlas_of_names(names)
+    if atlas is not None:
+        return _Told(atlas.name, by)
+    if any(set(same.own_names(names)) & set(same.regions) for same in _bundled_of(n_regions)):
+        return None  # some names are the atlas's and some are not
+    return _Told(None, by)
+
+
+def _agreed(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]], n_regions: int) -> Atlas | None:
+    """Return the atlas that all readings tell, None where all tell another than the bundled ones; or ask."""
+    said = {item.name: item.by for items in told for item in items}
+    choices = _choices(own, n_regions)
+    if len(said) > 1:
+        titles = [f"{'another one' if name is None else load_atlas(name).title} (by {by})" for name, by in said.items()]
+        named = f"The files name more than one atlas of {n_regions} regions: {listed(titles)}."
+        raise atlas_question(f"{named} {_WHICH_FOR_ALL}", choices)
+    if () not in told:
+        return load_atlas(name) if (name := next(iter(said))) is not None else None
+    try:
+        by_count = recognise_atlas(n_regions)
+    except ChoiceNeeded as asked:
+        file = _name_of_open(own, told)
+        which = f"The file {file!r} does not say" if file else "The data do not say"
+        raise atlas_question(
+            f"{asked.question} {which} which it is, neither by the names of all regions nor by a known layout. Which "
+            "one is it?",
+            choices,
+        ) from None
+    if by_count is not None and set(said) - {by_count.name}:
+        named = f"The number of regions is that of {by_count.title}, and some files name another atlas of that size."
+        raise atlas_question(f"{named} {_WHICH_FOR_ALL}", [by_count])
+    return by_count
+
+
+def _choices(own: Sequence[Reading], n_regions: int) -> list[Atlas]:
+    """The bundled atlases of that size that the files' names leave open, or else all."""
+    named = [item.file_name.atlases(n_regions) for item in own if item.file_name is not None]
+    keys = dict.fromkeys(key for found in named if found is not None for key in found.bundled)
+    return [load_atlas(key) for key in keys] if len(keys) > 1 else _bundled_of(n_regions)
+
+
+def _name_of_open(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]]) -> str | None:
+    """The first file that does not tell its atlas."""
+    first = next((item for item, said in zip(own, told, strict=True) if not said), None)
+    return None if first is None else file_of(first)
+
+
+def _other_atlas(n_regions: int, by: str, names: tuple[str, ...] | None) -> str:
+    same = _bundled_of(n_regions)[0]
+    example = f" (such as '{names[0]}')" if by == ATLAS_BY_NAMES and names else ""
+    return (
+        f"{same.title} has {n_regions} regions too, but {by}{example} say that this is another atlas. {_NO_BRAIN} "
+        f"Choose the atlas {same.name} if it is the one after all."
+    )
+
+
+def _by_count(atlas: Atlas) -> str:
+    return (
+        f"Atlas: {atlas.title}, by {ATLAS_BY_COUNT}: no other published parcellation that is known here has "
+        f"{atlas.n_regions}, but nothing in the files confirms it. If it is another, add it as a table with x, y, z "
+        "and label."
+    )
+
+
+def _bundled_of(n_regions: int) -> list[Atlas]:
+    return [load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == n_regions]
+
+
+def _if_unique(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return names if names is not None and len(set(names)) == len(names) else None
+
+
+def _most_plausible_size(sizes: Sequence[int], readings: Sequence[Reading]) -> int:
+    """Files of several sizes: the one size that is an atlas's, or that most files have; the others are then refused."""
+    found = Counter(sizes)
+    if len(found) == 1:
+        return sizes[0]
+    atlases = {size: atlas for size in sorted(found) if (atlas := _possible_atlas(size, readings)) is not None}
+    if len(atlases) == 1:
+        return next(iter(atlases))
+    if not atlases:
+        (common, count), *_ = found.most_common()
+        if count > len(sizes) / 2:
+            return common
+        listed = ", ".join(f"{found[size]} with {size}" for size in sorted(found))
+        raise InputError(
+            f"The files have different numbers of regions ({listed}), and none is known to be a bundled atlas's. "
+            "Choose files of one kind by a pattern, or add a table of their atlas."
+        )
+    listed = ", ".join(f"{found[size]} with {size} regions ({atlas.title})" for size, atlas in atlases.items())
+    raise ChoiceNeeded(
+        f"The files are of more than one atlas: {listed}.",
+        option="atlas",
+        choices=[atlas.name for atlas in atlases.values()],
+    )
+
+
+def _possible_atlas(size: int, readings: Sequence[Reading]) -> Atlas | None:
+    """The bundled atlas of that size, unless every file of that size tells that it is another."""
+    told = [_evidence(item, size) for item in readings if size in item.values.shape]
+    if not told or all(items and all(item.name is None for item in items) for items in told):
+        return None
+    return next(iter(_bundled_of(size)), None)
+
+
+# Files that lack some regions of an atlas: columns that are absent are put in their places, missing throughout.
+#
+# Parcels that a scan does not cover are often left out of a file. Where the names of the others are those of an atlas,
+# the absent ones are known: they are written as NaN, and so the subject says which regions are missing, whether a file
+# left their columns out or wrote nothing in them.
+
+
+LEAST_SHARE = 0.8  # of a bundled atlas's regions, so that their names tell it where the user did not
+ABSENT = "absent regions"  # among the options of a source
+
+
+def with_absent_regions(reading: Reading, chosen: Atlas | None = None) -> Reading:
+    """Put the regions that a file leaves out in their places, where the names of the others tell the atlas.
+
+    Parameters
+    ----------
+    reading : Reading
+    chosen : Atlas, optional
+        The user's word. Without it, a bundled atlas is taken that has all the names and whose regions are, for the
+        most part, there; of several the one that misses the fewest.
+
+    Returns
+    -------
+    Reading
+        The same where no region is absent or the atlas is not known.
+    """
+    names = names_of_regions(reading)
+    if names is None or len(set(names)) < len(names) or all(NUMBERING_NAME.fullmatch(name) for name in names):
+        return reading
+    if chosen is None and atlas_of_names(names) is not None:
+        return reading
+    atlas = _holding(names, _nearly_as_large(reading, len(names)) if chosen is None else [chosen])
+    return reading if atlas is None else _completed(reading, atlas.own_names(names), atlas)
+
+
+def _nearly_as_large(reading: Reading, n_names: int) -> list[Atlas]:
+    """Bundled atlases that may have lost a few regions: those that the file's name gives first, then the smallest."""
+    sizes = {key: about.n_regions for key, about in BUNDLED.items() if LEAST_SHARE <= n_names / about.n_regions < 1}
+    said = reading.file_name
+    ordered = sorted(sizes, key=lambda key: (said is None or not said.names_size(sizes[key]), sizes[key]))
+    return [load_atlas(key) for key in ordered]
+
+
+def _holding(names: tuple[str, ...], atlases: Iterable[Atlas]) -> Atlas | None:
+    """The first atlas that has all the names, and more."""
+    held = (atlas for atlas in atlases if set(atlas.own_names(names)) < set(atlas.regions))
+    return next(held, None)
+
+
+def _completed(reading: Reading, names: tuple[str, ...], atlas: Atlas) -> Reading:
+    place = {region: i for i, region in enumerate(atlas.regions)}
+    places = [place[name] for name in names]
+    by_columns = reading.region_names is not None
+    values = reading.values
+    if not by_columns or _is_matrix(reading):
+        values = _spread(values.T, places, atlas.n_regions).T
+    if by_columns:
+        values = _spread(values, places, atlas.n_regions)
+    absent = [region for region in atlas.regions if region not in set(names)]
+    return replace(
+        reading,
+        values=values,
+        region_names=atlas.regions if by_columns else None,
+        row_names=None if by_columns else atlas.regions,
+        options={**reading.options, ABSENT: ", ".join(absent)},
+    )
+
+
+def _is_matrix(reading: Reading) -> bool:
+    """Whether rows are the same regions as columns."""
+    values = reading.values
+    if values.shape[0] != values.shape[1]:
+        return False
+    return reading.row_names == reading.region_names or np.allclose(values, values.T, atol=1e-6, equal_nan=True)
+
+
+def _spread(values: NDArray[np.float64], places: list[int], n_regions: int) -> NDArray[np.float64]:
+    """Columns at their places among all regions; the others are NaN. Shape (n_rows, n_regions)."""
+    whole = np.full((len(values), n_regions), np.nan)
+    whole[:, places] = values
+    return whole

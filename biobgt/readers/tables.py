@@ -1,0 +1,552 @@
+"""Tables of text (``.1D``, ``.csv``, ``.tsv``, ``.txt``) and Excel workbooks, as labs and releases write them."""
+
+import csv
+import datetime
+import hashlib
+import math
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from io import StringIO
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.limits import Limits, current_limits
+from biobgt.readers.archives import ZIP_ERRORS, open_archive
+from biobgt.readers.isolate import read_isolated
+from biobgt.readers.measurement import Reading
+
+# How a text table is written: separator, decimal mark, header, row labels, columns that are not regions.
+#
+# All lines are looked at before anything is decided: every one must have as many cells. A header is told from data by
+# its words, or by numbers that count while the data do not; where both fit the user is asked.
+
+
+Header = Literal["yes", "no"]
+NumberedLine = tuple[int, str]
+
+# What `biobgt demo` writes above the numbers, so that a drawn subject stays marked wherever it is read again.
+SIMULATED_MARK = "# simulated:"
+MISSING = ("", "nan", "na", "n/a", "-nan", "null", "none")
+# Columns that releases and programs put beside the regions: ADHD-200 Athena's first two, row numbers, clocks.
+_NOT_REGIONS = {"", "file", "sub-brick", "index", "unnamed: 0", "row"} | {
+    *("time", "time (s)", "t", "tr", "volume", "vol", "frame", "scan", "timepoint", "time point", "timepoints"),
+}
+# Names that only count columns, or that count time: they do not say that the columns are regions.
+_COUNTING_NAME = re.compile(
+    r"(?:v|x|t|tr|time|timepoint|vol|volume|frame|scan|column|col)?[ _.\-]?\d+(?:\.0*)?", re.IGNORECASE
+)
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_SHORTEST_PROGRESSION = 5
+_LOOKED_AT = 20  # lines, the last ones, from which the separator is told
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text table is written; ``rows`` are its lines of numbers, with their numbers in the file."""
+
+    separator: str  # a tab, a semicolon, a comma, or a space for any white space
+    decimal: str
+    header: list[str] | None
+    rows: list[NumberedLine]
+    n_columns: int
+    left_out: frozenset[int]
+    row_names: tuple[str, ...] | None
+    simulated: bool
+
+    @property
+    def regions(self) -> list[int]:
+        """The columns that hold numbers of regions (or of time points)."""
+        return [i for i in range(self.n_columns) if i not in self.left_out]
+
+    @property
+    def region_names(self) -> tuple[str, ...] | None:
+        """The header's names, unless they only count."""
+        if self.header is None:
+            return None
+        names = [self.header[i] for i in self.regions]
+        if all(_COUNTING_NAME.fullmatch(name) for name in names):
+            return None
+        return tuple(name.lstrip("#").strip() for name in names)
+
+    @property
+    def names_left_out(self) -> list[str]:
+        """The columns that are not read, by name or number."""
+        return [(self.header[i] if self.header else "") or f"column {i + 1}" for i in sorted(self.left_out)]
+
+    def split(self, line: str) -> list[str]:
+        """Split a line into cells."""
+        return split_cells(line, self.separator)
+
+
+def find_layout(text: str, *, header: Header | None = None) -> Layout:
+    """Find out how a table is written, or say which line does not fit."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line and not line.isspace()]
+    if lines and re.fullmatch(r"sep=.", lines[0][1].strip(), re.IGNORECASE):
+        lines = lines[1:]  # Excel's note to itself
+    n_comments = next((i for i, (_, line) in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
+    comments, rows = lines[:n_comments], lines[n_comments:]
+    if not rows:
+        raise InputError("The file has comments and no rows of numbers.")
+    limits = current_limits()
+    _check_shape(rows, limits)
+    separator, decimal = find_separator([line for _, line in rows[-_LOOKED_AT:]])
+    names = None
+    if header == "yes" or (header is None and _is_header(rows, separator, decimal)):
+        names, rows = split_cells(rows[0][1], separator), rows[1:]
+    elif comments:
+        names = _header_in_comment(comments[-1][1], separator, n_columns=_count_cells(rows[0][1], separator))
+    if not rows:
+        raise InputError("The file has a header and no rows of numbers.")
+    n_columns = _check_counts(rows, separator)
+    trailing = separator != " " and n_columns > 1 and all(line.rstrip(" ").endswith(separator) for _, line in rows)
+    names = _fit_header(names, n_columns, trailing=trailing, line=rows[0][0])
+    left_out, row_names = _columns_left_out(names, rows, separator, decimal)
+    if trailing and (names is None or names[-1] == ""):
+        left_out.add(n_columns - 1)
+    limits.check_table((len(rows), n_columns - len(left_out)), "The table")
+    simulated = any(line.startswith(SIMULATED_MARK) for _, line in comments)
+    return Layout(separator, decimal, names, rows, n_columns, frozenset(left_out), row_names, simulated)
+
+
+def split_cells(line: str, separator: str) -> list[str]:
+    """Split a line into cells, without quotes and surrounding space."""
+    if separator == " ":
+        return [cell.strip('"') for cell in line.split()]
+    try:
+        cells = next(csv.reader([line], delimiter=separator)) if '"' in line else line.split(separator)
+    except csv.Error as error:
+        raise InputError(f"The table's quotes do not match up ({error}).") from None
+    return [cell.strip().strip('"') for cell in cells]
+
+
+def find_separator(lines: list[str]) -> tuple[str, str]:
+    """Tell the separator and the decimal mark from lines; what stands in quotes does not count."""
+    bare = [re.sub(r'"[^"]*"', '""', line.strip()) for line in lines]
+    for separator in "\t;":
+        if all(separator in line for line in bare):
+            if not any("," in line for line in bare):
+                return separator, "."
+            cells = [cell.strip() for line in bare for cell in line.split(separator)]
+            comma = any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells) and not any(
+                re.fullmatch(r"[-+]?\d*\.\d+", cell) for cell in cells
+            )
+            return separator, "," if comma else "."
+    words = [word for line in bare for word in line.split()]
+    spaced = all(len(line.split()) > 1 for line in bare)
+    if spaced and all(_DECIMAL_COMMA.fullmatch(word) or re.fullmatch(r"[-+]?\d+", word) for word in words):
+        return " ", "," if any("," in word for word in words) else "."
+    return ("," if any("," in line for line in bare) else " "), "."
+
+
+def is_number(cell: str, decimal: str) -> bool:
+    """Tell a number, or a way of saying that there is none, from words."""
+    if cell.lower() in MISSING:
+        return True
+    return bool(_NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell))
+
+
+# Digits are matched in one way only: a long word that begins as a number takes no longer than its length.
+_NUMBER = re.compile(
+    r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?",
+    re.IGNORECASE,
+)
+
+
+def _is_header(rows: list[NumberedLine], separator: str, decimal: str) -> bool:
+    """Words are a header. Numbers are one when they count up and the data below do not."""
+    first = split_cells(rows[0][1], separator)
+    named = [cell for cell in first if cell]
+    n_words = sum(not is_number(cell, decimal) for cell in named)
+    if not named or n_words > len(named) / 2:
+        return True
+    if n_words and not is_number(first[0], decimal):
+        named = named[1:]  # a word over the row names, numbers over the rest
+    if len(rows) < 2 or sum(not is_number(cell, decimal) for cell in named) or not _counts_up(named):
+        return False
+    below = [cell for _, line in rows[1:4] for cell in split_cells(line, separator)[len(first) - len(named) :]]
+    if not all(_is_whole(cell, decimal) for cell in below):
+        return True
+    raise ChoiceNeeded(
+        "The first line counts up in whole numbers, and the lines below are whole numbers too: "
+        "it may be a header, or data.",
+        option="header",
+        choices=("yes", "no"),
+    )
+
+
+def _counts_up(cells: list[str]) -> bool:
+    """Whole numbers from 0 upwards, each larger than the one before: column counts, or an atlas's codes."""
+    if len(cells) < 3 or not all(re.fullmatch(r"\d+(?:\.0*)?", cell) for cell in cells):
+        return False
+    return all(after > before for before, after in pairwise(map(float, cells)))
+
+
+def _is_whole(cell: str, decimal: str) -> bool:
+    return cell.lower() in MISSING or (is_number(cell, decimal) and float(cell.replace(",", ".")).is_integer())
+
+
+def _header_in_comment(line: str, separator: str, *, n_columns: int) -> list[str] | None:
+    """ABIDE's header is ``#1 #2 ...``, numpy's is ``# name name``: comments with one word per column."""
+    cells = split_cells(line, separator)
+    if len(cells) == n_columns and all(cell.startswith("#") for cell in cells):
+        return cells
+    cells = split_cells(line.lstrip().removeprefix("#").strip(), separator)
+    return cells if len(cells) == n_columns else None
+
+
+def _fit_header(names: list[str] | None, n_columns: int, *, trailing: bool, line: int) -> list[str] | None:
+    if names is None:
+        return None
+    if len(names) == n_columns - 1:
+        # Either the rows end in a separator that the header does not have, or R left the row names' column unnamed.
+        return [*names, ""] if trailing else ["", *names]
+    if len(names) != n_columns:
+        raise InputError(
+            f"The header has {len(names)} names and line {line} has {n_columns} values; "
+            "there must be one name per column."
+        )
+    return names
+
+
+def _check_shape(rows: list[NumberedLine], limits: Limits) -> None:
+    """Refuse a table of more rows or columns than are read, before its cells are looked at."""
+    for _, line in (rows[0], *rows[-_LOOKED_AT:]):
+        n_columns = max(len(line.split()), *(line.count(mark) for mark in "\t;,"))
+        limits.check("timepoints", n_columns - 1, "The table")  # but for row names, one axis is time
+    limits.check("timepoints", len(rows) - 1, "The table")
+
+
+def _check_counts(rows: list[NumberedLine], separator: str) -> int:
+    """Return the number of cells that every line has."""
+    n_columns = _count_cells(rows[0][1], separator)
+    for number, line in rows:
+        count = _count_cells(line, separator)
+        if count != n_columns:
+            cut = " The file may have been cut off." if number == rows[-1][0] else ""
+            raise InputError(
+                f"Line {number} has {count} values where line {rows[0][0]} has {n_columns}; "
+                f"every line must have as many.{cut}"
+            )
+    return n_columns
+
+
+def _count_cells(line: str, separator: str) -> int:
+    if separator == " ":
+        return len(line.split())
+    return len(split_cells(line, separator)) if '"' in line else line.count(separator) + 1
+
+
+def _columns_left_out(
+    names: list[str] | None, rows: list[NumberedLine], separator: str, decimal: str
+) -> tuple[set[int], tuple[str, ...] | None]:
+    """Find the columns that are not regions: by their name, row labels, and row numbers or a clock in front.
+
+    Returns
+    -------
+    set of int
+    tuple of str or None
+        The row labels, where they are words.
+    """
+    left_out = {i for i, name in enumerate(names or []) if name.lower() in _NOT_REGIONS}
+    maximum = 1 if separator != " " else None
+    first = [(line.split(separator, 1) if maximum else line.split(None, 1))[0].strip().strip('"') for _, line in rows]
+    if '"' in rows[0][1] and separator != " ":
+        first = [split_cells(line, separator)[0] for _, line in rows]
+    if not any(is_number(cell, decimal) for cell in first):
+        return left_out | {0}, tuple(first)
+    if all(is_number(cell, decimal) and cell.lower() not in MISSING for cell in first) and _is_clock(first, decimal):
+        left_out.add(0)
+    return left_out, None
+
+
+def _is_clock(cells: list[str], decimal: str) -> bool:
+    """Row numbers or times: equal steps upwards, which no measured signal makes."""
+    if len(cells) < _SHORTEST_PROGRESSION:
+        return False
+    numbers = [float(cell.replace(",", ".") if decimal == "," else cell) for cell in cells]
+    step = numbers[1] - numbers[0]
+    return step > 0 and all(abs(after - before - step) <= 1e-6 * step for before, after in pairwise(numbers))
+
+
+# Text tables: ``.1D``, ``.csv``, ``.tsv``, ``.txt``, with or without a header, as labs and releases write them.
+#
+# :mod:`biobgt.readers.tables` finds out how a table is written; the numbers are parsed by pandas' C parser. Where a
+# table cannot be parsed the line and the cell are looked for, so that the user can find them too.
+
+
+_NOT_NUMBERS = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)]
+_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # all marks at which str.splitlines cuts
+
+
+def read_text(file: BinaryIO, *, header: Header | None = None) -> Reading:
+    """Read one subject's table of numbers; ``header`` is the user's word on whether its first line is one."""
+    data = file.read()
+    digest = hashlib.sha256(data).hexdigest()
+    check_lines(data, current_limits(), "The file")
+    text = decode(data)
+    del data
+    check_line_count(text, "timepoints", current_limits(), "The file")
+    layout = find_layout(text, header=header)
+    del text
+    values = _parse(layout)
+    options: dict[str, str | float | bool] = {
+        "separator": {"\t": "tab", " ": "space"}.get(layout.separator, layout.separator),
+        "header": "yes" if layout.header is not None else "no",
+    }
+    if layout.decimal == ",":
+        options["decimal mark"] = ","
+    if layout.left_out:
+        options["columns left out"] = ", ".join(layout.names_left_out)
+    return Reading(
+        values=values,
+        region_names=layout.region_names,
+        row_names=layout.row_names,
+        simulated=layout.simulated,
+        options=options,
+        sha256=digest,
+    )
+
+
+def decode(data: bytes) -> str:
+    """Decode text by its byte-order mark, or as UTF-8, or (old spreadsheets) as Latin-1."""
+    if not data or data.isspace():
+        raise InputError("The file is empty.")
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), None)
+    if encoding is None and b"\x00" in data[:4096]:
+        raise InputError("The file is not text, or it is UTF-16 without a byte-order mark. Save it as CSV in UTF-8.")
+    try:
+        return data.decode(encoding or "utf-8")
+    except UnicodeDecodeError:
+        if encoding is not None:
+            raise InputError(
+                "The file begins as Unicode text and is damaged further on. Save it again as UTF-8."
+            ) from None
+        return data.decode("latin-1")
+
+
+def check_lines(data: bytes, limits: Limits, what: str) -> None:
+    """Refuse text with a line longer than any table has, before it is split into cells.
+
+    It goes from line end to line end in the largest steps allowed, so that no list of lines is made.
+
+    Parameters
+    ----------
+    data : bytes
+    limits : Limits
+    what : str
+        The subject of a refusal's sentence.
+    """
+    longest, start = limits.line_characters, 0
+    while len(data) - start > longest:
+        end = max(data.rfind(mark, start, start + longest + 1) for mark in (b"\n", b"\r"))
+        if end < 0:
+            ends = [at for mark in (b"\n", b"\r") if (at := data.find(mark, start)) >= 0]
+            limits.check("line_characters", min(ends, default=len(data)) - start, what)
+        start = end + 1
+
+
+def check_line_count(text: str, limit: str, limits: Limits, what: str) -> None:
+    """Refuse text of far more lines than a table may have rows, before a list of them is made.
+
+    Parameters
+    ----------
+    text : str
+    limit : str
+        The field of :class:`~biobgt.base.limits.Limits` that says how many rows are read.
+    limits : Limits
+    what : str
+        The subject of a refusal's sentence.
+    """
+    limits.check_lines(limit, sum(map(text.count, _LINE_ENDS)) - text.count("\r\n"), what)
+
+
+def _parse(layout: Layout) -> NDArray[np.float64]:
+    if not layout.regions:
+        raise InputError("The file has no column of numbers.")
+    lines = [line for _, line in layout.rows]
+    try:
+        if layout.left_out or any('"' in line for line in lines):
+            return _parse_columns(lines, layout)
+        return _parse_cells(lines, layout)
+    except (ValueError, pd.errors.ParserError):
+        return np.array([_parse_line(number, line, layout) for number, line in layout.rows])
+
+
+def _parse_cells(lines: list[str], layout: Layout) -> NDArray[np.float64]:
+    """Parse all cells as one long column: making a column for every region takes pandas as long as the numbers do."""
+    if layout.separator == " ":
+        column = "\n".join(chain.from_iterable(map(str.split, lines)))
+    else:
+        column = "\n".join(lines).replace(layout.separator, "\n")
+    separator = "\t" if layout.separator == " " else layout.separator  # of which none is left
+    table = _read_csv(column + "\n", separator, layout.decimal, names=[0], skip_blank_lines=False)
+    return table[0].to_numpy().reshape(len(lines), layout.n_columns)
+
+
+def _parse_columns(lines: list[str], layout: Layout) -> NDArray[np.float64]:
+    """Parse the columns that are not left out; pandas knows about quotes."""
+    separator = r"\s+" if layout.separator == " " else layout.separator
+    return _read_csv("\n".join(lines), separator, layout.decimal, usecols=layout.regions).to_numpy()
+
+
+def _read_csv(text: str, separator: str, decimal: str, **options: Any) -> pd.DataFrame:
+    return pd.read_csv(
+        StringIO(text),
+        sep=separator,
+        decimal=decimal,
+        header=None,
+        dtype=np.float64,
+        low_memory=False,  # else every column is parsed in pieces and joined
+        na_values=_NOT_NUMBERS,
+        **options,
+    )
+
+
+def _parse_line(number: int, line: str, layout: Layout) -> list[float]:
+    """Parse cell by cell what pandas cannot, such as 'nan' before a space, and name the cell that is no number."""
+    cells = layout.split(line)
+    for i in layout.regions:
+        if not is_number(cells[i], layout.decimal):
+            raise InputError(
+                f"Line {number}, column {i + 1} holds '{cells[i][:40]}' where a number belongs. Correct it, or write "
+                "NaN where a value is missing."
+            )
+    wanted = [cells[i].replace(layout.decimal, ".") for i in layout.regions]
+    return [math.nan if cell.lower() in MISSING else float(cell) for cell in wanted]
+
+
+# Excel workbooks to tables of words: the first sheet, whose first row is the header.
+#
+# The workbook's parts are held to their limits before openpyxl sees them; it reads them in a process of its own.
+
+
+_PIECE = 2**20
+_OVERLAP = len(b"<!DOCTYPE") - 1  # what may be cut in two between pieces
+_SHEET = re.compile(rb"[<:]sheet[\s/>]")  # no <sheetData>; the name may have a prefix
+_STYLES = "xl/styles.xml"  # where openpyxl looks for them, whatever the workbook says
+
+
+class _Kept:
+    """What became of the workbooks that were read, for as long as a cohort is read."""
+
+    def __init__(self) -> None:
+        self.outcomes: dict[tuple[Path, int, int], pd.DataFrame | InputError] = {}
+        self.n_cells = 0
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read a workbook, or take what was read before; tables together are kept up to the size of one."""
+        status = path.stat()
+        key = (path, status.st_mtime_ns, status.st_size)
+        if key in self.outcomes:
+            outcome = self.outcomes[key]
+        else:
+            outcome = _outcome(path)
+            n_cells = 0 if isinstance(outcome, InputError) else outcome.size
+            if self.n_cells + n_cells <= current_limits().table_cells:
+                self.outcomes[key], self.n_cells = outcome, self.n_cells + n_cells
+        if isinstance(outcome, InputError):
+            raise outcome.with_traceback(None)
+        return outcome
+
+
+_KEPT: ContextVar[_Kept | None] = ContextVar("workbooks that were read", default=None)
+
+
+@contextmanager
+def each_workbook_once() -> Iterator[None]:
+    """Keep what is read, tables and refusals, until the context ends: a cohort asks for a workbook three times."""
+    token = _KEPT.set(_Kept())
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def read_workbook(path: Path) -> pd.DataFrame:
+    """Read the first sheet; a column without a name is called by its number, an empty cell is NaN.
+
+    The table may be handed out again (:func:`each_workbook_once`), so it must not be changed.
+    """
+    kept = _KEPT.get()
+    return _read(path) if kept is None else kept.read(path)
+
+
+def _outcome(path: Path) -> pd.DataFrame | InputError:
+    try:
+        return _read(path)
+    except InputError as error:
+        return error
+
+
+def _read(path: Path) -> pd.DataFrame:
+    limits = current_limits()
+    try:
+        with open_archive(path, limits) as archive:
+            n_bytes = sum(entry.file_size for entry in archive.infolist())
+            limits.check("table_bytes", n_bytes, f"'{path.name}', once unpacked,")
+            _check_elements(archive, path.name, limits)
+    except InputError:
+        raise
+    except ZIP_ERRORS:
+        raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
+    cells = read_isolated("biobgt.readers.foreign_tables:read_cells", path, {}, limit="workbook_seconds").answer["rows"]
+    rows: list[list[Any]] = [[_value_of(cell) for cell in row] for row in cells]
+    if not rows:
+        return pd.DataFrame()
+    n_columns = max(map(len, rows))
+    limits.check("table_cells", n_columns * len(rows), f"'{path.name}'")
+    padded = [row + [float("nan")] * (n_columns - len(row)) for row in rows]
+    names = [f"column {i}" if pd.isna(name) else str(name) for i, name in enumerate(padded[0], start=1)]
+    return pd.DataFrame(padded[1:], columns=range(n_columns), dtype=object).set_axis(names, axis=1)
+
+
+def _check_elements(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
+    """Refuse a workbook of more elements than are read: openpyxl would take minutes over what packs into kilobytes.
+
+    Every mark that opens an element counts, in all parts: cells, rows and shared strings. Sheets are counted because
+    each is opened, also when all name the same part.
+    """
+    n_elements = n_sheets = 0
+    for entry in archive.infolist():
+        with archive.open(entry) as part:
+            in_part, sheets_in_part = _count_elements(part, name)
+        n_elements, n_sheets = n_elements + in_part, n_sheets + sheets_in_part
+        if entry.filename == _STYLES:
+            limits.check("workbook_styles", in_part, f"'{name}'")
+        limits.check("workbook_elements", n_elements, f"'{name}'")
+        limits.check("workbook_sheets", n_sheets, f"'{name}'")
+
+
+def _count_elements(part: IO[bytes], name: str) -> tuple[int, int]:
+    """Count all elements of a part, and those that are sheets.
+
+    Excel declares no document types, whose entities would be elements that are not written out.
+    """
+    n_elements = n_sheets = 0
+    before = b""
+    while piece := part.read(_PIECE):
+        seen = (before + piece).replace(b"\0", b"")  # UTF-16, too
+        if b"<!DOCTYPE" in seen:
+            raise InputError(f"'{name}' declares a document type, which no workbook does. Save it as CSV.")
+        n_elements += seen.count(b"<") - seen.count(b"</") - before.count(b"<") + before.count(b"</")
+        n_sheets += len(_SHEET.findall(seen)) - len(_SHEET.findall(before))
+        before = seen[-_OVERLAP:]
+    return n_elements, n_sheets
+
+
+def _value_of(cell: Any) -> Any:
+    if cell is None:
+        return float("nan")
+    return datetime.datetime.fromisoformat(cell["date"]) if isinstance(cell, dict) else cell

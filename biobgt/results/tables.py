@@ -1,0 +1,371 @@
+"""Tables of the hubs and modules of every subject of a cohort, made in parallel, and of its groups.
+
+The command line and the studies come here. Each subject is one job for :mod:`biobgt.base.parallel`, which asks
+:mod:`biobgt.results.measured`, as the app does; groups are put together from the subjects' results.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from biobgt.base.errors import InputError
+from biobgt.base.parallel import map_subjects
+from biobgt.data.cohort import Cohort, average_by_person, person_of
+from biobgt.data.graph import ConnectomeSettings, Matrix
+from biobgt.data.result_keys import Store, warn_not_kept
+from biobgt.hubs import rank_agreement, summarise_plausibility
+from biobgt.hubs.evidence import agreement_beyond_strength
+from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.hubs.reliability import why_not_split
+from biobgt.hubs.table import REFERENCES
+from biobgt.modules import Partition, combine_partitions, match_modules
+from biobgt.modules.compare import partitions_by_person
+from biobgt.modules.measures import ModuleOptions
+from biobgt.modules.partition import module_labels
+from biobgt.results.measured import Measured, MeasuredCohort, connectivity_key
+
+Progress = Callable[[int, int], None]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class CohortHubs:
+    """Hubs of a cohort.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        Each subject's :func:`biobgt.hubs.hub_table`.
+    groups : DataFrame
+        One row per group and region: mean and SD of each measure over people, and the share of people's recordings in
+        which it is a hub; a person's recordings are averaged first.
+    agreement : DataFrame
+        One row per subject and reference (node efficiency, FC strength): Spearman, Kendall, overlap of hubs, and
+        ``partial``, Spearman given strength and degree, with its range in null graphs and p where these were drawn.
+    summary : DataFrame
+        The same over subjects, with bootstrap intervals.
+    halves : DataFrame
+        One row per subject and measure: how alike the halves of its recording are, see
+        :func:`biobgt.hubs.reliability.compare_halves`, or in ``why_not`` why they were not measured. Empty where
+        halves were not asked for.
+    mean_connectivity : mapping of str to float
+        Each subject's mean over all pairs of regions with signal.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    groups: pd.DataFrame
+    agreement: pd.DataFrame
+    summary: pd.DataFrame
+    halves: pd.DataFrame
+    mean_connectivity: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class CohortModules:
+    """Modules of a cohort.
+
+    Attributes
+    ----------
+    partitions : mapping of str to Partition
+    roles : mapping of str to DataFrame
+        Each subject's :func:`biobgt.modules.node_roles`.
+    summary : DataFrame
+        One row per subject: the measures of :data:`biobgt.modules.measures.MODULE_MEASURES`.
+    groups : DataFrame
+        One row per region: each group's consensus module, numbered alike across groups.
+    """
+
+    partitions: Mapping[str, Partition]
+    roles: Mapping[str, pd.DataFrame]
+    summary: pd.DataFrame
+    groups: pd.DataFrame
+
+
+def analyse_hubs(
+    cohort: Cohort,
+    settings: ConnectomeSettings | None = None,
+    options: HubAnalysisOptions | None = None,
+    *,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+    store: Store | None = None,
+) -> CohortHubs:
+    """Measure the hubs of every subject.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings, optional
+        How brain graphs are made; by default as is usual for the cohort's kind of connectivity.
+    options : HubAnalysisOptions, optional
+        What a hub is, and the diffusion times at which measures are compared.
+    workers : int or None
+        Processes, one by default; None takes all cores.
+    scheduler : str, optional
+        Address of a Dask cluster that does the work instead.
+    progress : callable, optional
+        Told (done, total) after each subject.
+    tell : callable, optional
+        Told in a sentence what is going on.
+    store : Store, optional
+        Where results are kept, and found again: a :class:`biobgt.results.store.FolderStore`. By default nowhere.
+    """
+    settings, options = settings or ConnectomeSettings.usual(cohort.kind), options or HubAnalysisOptions()
+    results = measure_each(
+        partial(_subject_hubs, options=options),
+        cohort,
+        settings,
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+        tell=tell,
+        store=store,
+    )
+    tables = {subject.id: found.table for subject, found in zip(cohort, results, strict=True)}
+    agreement = pd.concat([found.agreement for found in results], ignore_index=True)
+    summary = _agreement_summary(agreement, options)
+    halves = pd.concat([found.halves for found in results], ignore_index=True)
+    means = {subject.id: found.mean_connectivity for subject, found in zip(cohort, results, strict=True)}
+    return CohortHubs(tables, _group_hubs(cohort, tables), agreement, summary, halves, means)
+
+
+def analyse_modules(
+    cohort: Cohort,
+    settings: ConnectomeSettings | None = None,
+    options: ModuleOptions | None = None,
+    *,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+    store: Store | None = None,
+) -> CohortModules:
+    """Find the modules of every subject and of every group.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings, optional
+        How brain graphs are made; by default as is usual for the cohort's kind of connectivity.
+    options : ModuleOptions, optional
+        How modules are found.
+    workers : int or None
+        Processes, one by default; None takes all cores.
+    scheduler : str, optional
+        Address of a Dask cluster that does the work instead.
+    progress : callable, optional
+        Told (done, total) after each subject.
+    tell : callable, optional
+        Told in a sentence what is going on.
+    store : Store, optional
+        Where results are kept, and found again: a :class:`biobgt.results.store.FolderStore`. By default nowhere.
+    """
+    settings, options = settings or ConnectomeSettings.usual(cohort.kind), options or ModuleOptions()
+    results = measure_each(
+        partial(Measured.modules, options=options),
+        cohort,
+        settings,
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+        tell=tell,
+        store=store,
+    )
+    found = dict(zip(cohort.ids, results, strict=True))
+    partitions = {name: modules.partition for name, modules in found.items()}
+    summary = [{"subject": subject.id, "group": subject.group, **found[subject.id].measures} for subject in cohort]
+    return CohortModules(
+        partitions=partitions,
+        roles={name: modules.roles for name, modules in found.items()},
+        summary=pd.DataFrame(summary),
+        groups=_group_modules(cohort, partitions, options),
+    )
+
+
+def measure_each(
+    question: Callable[[Measured], Result],
+    cohort: Cohort,
+    settings: ConnectomeSettings,
+    *,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+    store: Store | None = None,
+) -> list[Result]:
+    """Ask the same of every subject of a cohort and return the answers in its order.
+
+    Parameters
+    ----------
+    question : callable
+        Gets a subject with its graph; importable by name, since it runs in other processes.
+    cohort : Cohort
+    settings : ConnectomeSettings
+        How brain graphs are made.
+    workers, scheduler, progress, tell, store
+        As for :func:`analyse_hubs`.
+    """
+    answers = map_subjects(
+        partial(_ask, question=question),
+        _jobs(cohort, settings, store),
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+        tell=tell,
+    )
+    if (troubles := [trouble for _, trouble in answers if trouble]) and store is not None and not store.trouble:
+        warn_not_kept(troubles[0])  # which other processes leave to this one
+    return [answer for answer, _ in answers]
+
+
+@dataclass(frozen=True, eq=False)
+class _OneSubject:
+    """All that a job needs of one subject, in this process or another.
+
+    Attributes
+    ----------
+    cohort : Cohort
+        Of this subject alone.
+    settings : ConnectomeSettings
+    store : Store or None
+        Where results are kept; None: nowhere longer than the job takes.
+    tangent : array or None
+        Connectivity that depends on the whole cohort.
+    """
+
+    cohort: Cohort
+    settings: ConnectomeSettings
+    store: Store | None
+    tangent: Matrix | None
+
+    def measured(self) -> Measured:
+        whole, subject = MeasuredCohort(self.cohort, self.store), self.cohort.subjects[0]
+        if self.tangent is not None:
+            whole.store.put(connectivity_key(subject, "tangent"), self.tangent)
+        return whole.of(subject.id, self.settings)
+
+
+@dataclass(frozen=True, eq=False)
+class _SubjectHubs:
+    """One subject's hub table, its agreement, how alike the halves of its recording are, and its mean connectivity."""
+
+    table: pd.DataFrame
+    agreement: pd.DataFrame
+    halves: pd.DataFrame
+    mean_connectivity: float
+
+
+def _ask(job: _OneSubject, *, question: Callable[[Measured], Result]) -> tuple[Result, str]:
+    """The answer, and why results are no longer kept."""
+    return question(job.measured()), "" if job.store is None else job.store.trouble
+
+
+def _jobs(cohort: Cohort, settings: ConnectomeSettings, store: Store | None) -> list[_OneSubject]:
+    if not len(cohort):
+        raise InputError("The cohort is empty.")
+    whole = MeasuredCohort(cohort, store)
+    return [
+        _OneSubject(
+            cohort=Cohort(cohort.name, (subject,), cohort.atlas),
+            settings=settings,
+            store=store,
+            tangent=whole.of(subject.id, settings).connectivity() if settings.estimator == "tangent" else None,
+        )
+        for subject in cohort
+    ]
+
+
+def _subject_hubs(measured: Measured, *, options: HubAnalysisOptions) -> _SubjectHubs:
+    table, has_signal = measured.hub_table(options), measured.hubs(options.perturbation).has_signal
+    entanglement = table.loc[has_signal, NE].to_numpy(float)
+    beyond = agreement_beyond_strength(
+        measured.graph(),
+        table,
+        has_signal=has_signal,
+        gamma=options.gamma,
+        nulls=[
+            measured.null_agreement(options.perturbation, seed, gammas=measured.gammas_with(options.gamma))
+            for seed in range(options.seed, options.seed + options.nulls)
+        ],
+    )
+    rows = []
+    for column in REFERENCES:
+        reference = HUB_MEASURES[column].title
+        measures = rank_agreement(entanglement[None], table.loc[has_signal, column].to_numpy(float), top=options.share)
+        plain = {name: float(values[0]) for name, values in measures.items()}
+        rows.append({"reference": measured.kind.named(reference), **plain, **beyond[reference]})
+    where = {
+        "subject": measured.subject.id,
+        "level": measured.settings.level,
+        "null": 0,
+        "n_regions": int(has_signal.sum()),
+        "perturbation": options.perturbation,
+        "signed": False,
+        "gamma": options.gamma,
+    }
+    agreement = pd.DataFrame([{**where, **row} for row in rows])
+    halves = _subject_halves(measured, options) if options.halves else pd.DataFrame()
+    return _SubjectHubs(table, agreement, halves, measured.mean_connectivity()[0])
+
+
+def _subject_halves(measured: Measured, options: HubAnalysisOptions) -> pd.DataFrame:
+    """How alike the halves of one recording are, or why they were not measured."""
+    subject = measured.subject
+    if reason := why_not_split(subject, measured.settings):
+        return pd.DataFrame([{"subject": subject.id, "why_not": reason}])
+    table = measured.halves_compared(options)
+    return table.assign(subject=subject.id, why_not="")[["subject", *table.columns, "why_not"]]
+
+
+def _agreement_summary(agreement: pd.DataFrame, options: HubAnalysisOptions) -> pd.DataFrame:
+    """Means over subjects with intervals; the partial correlation is summarised as Spearman's is."""
+    columns = ["reference", "measure", "mean", "sd", "low", "high", "n_subjects"]
+    whole = summarise_plausibility(agreement, seed=options.seed)[columns]
+    partial = summarise_plausibility(agreement.assign(spearman=agreement["partial"]), seed=options.seed)[columns]
+    given = partial[partial["measure"] == "spearman"].assign(measure="partial")
+    return pd.concat([whole, given], ignore_index=True)
+
+
+def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    frames = []
+    for group, members in _members(cohort).items():
+        persons = [person_of(name) for name in members]
+        n_people = len(set(persons))
+        frame = pd.DataFrame({"group": group, "n_subjects": n_people, "n_recordings": len(members)}, index=range(1))
+        frame = frame.merge(pd.DataFrame({"region": cohort.atlas.regions}), how="cross")
+        for metric in HUB_MEASURES:
+            recorded = np.stack([tables[name][metric].to_numpy(float) for name in members])
+            hubs = np.stack([tables[name][f"{metric}_hub"].to_numpy(float) for name in members])
+            values = average_by_person(recorded, persons)
+            frame[f"{metric}_mean"] = values.mean(axis=0)
+            frame[f"{metric}_sd"] = values.std(axis=0, ddof=1) if n_people > 1 else np.nan
+            frame[f"{metric}_hub_share"] = average_by_person(hubs, persons).mean(axis=0)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _group_modules(cohort: Cohort, partitions: Mapping[str, Partition], options: ModuleOptions) -> pd.DataFrame:
+    """Consensus of each group's people, numbered like the first one's."""
+    frame = pd.DataFrame({"region": cohort.atlas.regions})
+    reference = None
+    for group, members in _members(cohort).items():
+        recorded = [partitions[name] for name in members]
+        own = partitions_by_person(recorded, [person_of(name) for name in members], seed=options.seed)
+        consensus = own[0] if len(own) == 1 else combine_partitions(own, seed=options.seed)
+        labels = module_labels(consensus) if reference is None else match_modules(consensus, reference)
+        reference = labels if reference is None else reference
+        frame[group] = labels
+    return frame
+
+
+def _members(cohort: Cohort) -> dict[str, list[str]]:
+    """Ids by group; a cohort without groups is one group, 'all'."""
+    groups = {group: list(cohort.group(group).ids) for group in cohort.group_sizes}
+    return groups or {"all": list(cohort.ids)}
