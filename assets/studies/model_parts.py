@@ -17,7 +17,7 @@ import typer
 
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import load_card, model_folder, pretrained_names
-from biobgt.training.checks import complete_parts
+from biobgt.training.checks import complete_ablation
 from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.folds import label_graphs
 
@@ -39,7 +39,7 @@ def main(
         cohort = training_cohort(card["data"]["cohort"], data, seed=card["training"]["seed"])
         prepared = label_graphs(cohort, Preset.from_dict(card["preset"]), kept=features)
         splits = protocol_splits(cohort, "folds", n=len(card["temperatures"]), seed=card["training"]["seed"])
-        parts = complete_parts(model_folder(name), prepared, splits)["parts"]
+        parts = complete_ablation(model_folder(name), prepared, splits)["parts"]
         at_start = {"members": len(splits), "members_at_start": parts["members_at_start"]}
         effects += [{"model": name, "part": part, **found, **at_start} for part, found in parts["without"].items()]
         connectivity += [{"model": name, "group": group, **found} for group, found in parts["connectivity"].items()]

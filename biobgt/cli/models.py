@@ -70,10 +70,10 @@ def complete_card(
         Where NE and modules are kept.
     """
     from biobgt.training.card_tables import corruption_words, motion_words, noise_words
-    from biobgt.training.checks import check_model, complete_parts
+    from biobgt.training.checks import check_model, complete_ablation
     from biobgt.training.folds import feature_store
 
-    complete_parts(folder, prepared, splits)
+    complete_ablation(folder, prepared, splits)
     with progress_bar("Worse recordings") as progress:
         found = check_model(
             folder,

@@ -31,7 +31,7 @@ from biobgt.data.result_keys import Store
 from biobgt.model.attention import check_layer_and_head
 from biobgt.model.inputs import prepare
 from biobgt.model.network import AttentionMap, BioBGT, GraphBatch, join_batches
-from biobgt.model.out_of_distribution import Familiarity, other_connectivity
+from biobgt.model.out_of_distribution import TrainingRanges, other_connectivity
 from biobgt.model.presets import Preset
 
 SIZE = 32
@@ -152,7 +152,7 @@ class Ensemble:
     groups: tuple[str, ...]
     members: tuple[BioBGT, ...]
     temperatures: tuple[float, ...]
-    familiarity: Familiarity | None = None
+    ranges: TrainingRanges | None = None
     trained_on: torch.Tensor | None = None  # fingerprints of the training subjects, shape (n_subjects, 32)
     trained_ids: frozenset[str] = frozenset()  # hashes of the training subjects' ids
     id_salt: str = ""
@@ -345,10 +345,10 @@ class Ensemble:
         for one, subject in zip(said, subjects, strict=True):
             flags = quality_flags(subject, atlas)
             one.extend(flag.sentence.removesuffix(".") for flag in flags if flag.level == "warning")
-        if self.familiarity is not None:
+        if self.ranges is not None:
             means, distances = position(graphs, self.members[0])
             for one, subject, mean, distance in zip(said, subjects, means, distances, strict=True):
-                one.extend(self.familiarity.warnings(subject, mean_correlation=float(mean), distance=float(distance)))
+                one.extend(self.ranges.warnings(subject, mean_correlation=float(mean), distance=float(distance)))
         return said
 
 

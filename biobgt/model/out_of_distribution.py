@@ -30,7 +30,7 @@ UNCHECKED = (
 
 
 @dataclass(frozen=True)
-class Familiarity:
+class TrainingRanges:
     """Where the training subjects lie; at most one in a hundred lies outside each range.
 
     Attributes
@@ -68,7 +68,7 @@ class Familiarity:
     largest_frame: Range | None = None
 
     @classmethod
-    def from_card(cls, ranges: Mapping[str, Any]) -> "Familiarity":
+    def from_card(cls, ranges: Mapping[str, Any]) -> "TrainingRanges":
         """Read the ranges of a card."""
         known: dict[str, Any] = {name: tuple(ends) if ends else None for name, ends in ranges.items()}
         return cls(**known)
@@ -136,7 +136,7 @@ class Familiarity:
 
 
 def scan_measures(subject: Subject) -> dict[str, float]:
-    """What is compared of a scan, by the names of :class:`Familiarity`; of a matrix only the strength."""
+    """What is compared of a scan, by the names of :class:`TrainingRanges`; of a matrix only the strength."""
     strength = {"strength": mean_connectivity(subject)[1]}
     if subject.series is None:
         return strength
@@ -158,9 +158,9 @@ def scan_measures(subject: Subject) -> dict[str, float]:
     }
 
 
-def familiarity_of(
+def training_ranges(
     scans: Sequence[Mapping[str, float]], *, mean_correlations: NDArray[np.float64], distances: NDArray[np.float64]
-) -> Familiarity:
+) -> TrainingRanges:
     """Describe where training subjects lie.
 
     Parameters
@@ -176,7 +176,7 @@ def familiarity_of(
         lengths = known["timepoints"]
         ranges |= {name: (ranges[name][0], max(ranges[name][1], least)) for name, least in _HARMLESS.items()}
         ranges["timepoints"] = (int(np.quantile(lengths, _SHORTER, method="lower")), int(lengths.max()))
-    return Familiarity(mean_correlation=_range(mean_correlations), distance=_range(distances), **ranges)
+    return TrainingRanges(mean_correlation=_range(mean_correlations), distance=_range(distances), **ranges)
 
 
 def _range(values: NDArray[np.float64]) -> Range:

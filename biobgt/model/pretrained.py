@@ -151,7 +151,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from safetensors.torch import load_file
 
     from biobgt.model.ensemble import Ensemble, read_hashes
-    from biobgt.model.out_of_distribution import Familiarity
+    from biobgt.model.out_of_distribution import TrainingRanges
     from biobgt.model.presets import Preset, choose_device
 
     card = load_card(name)
@@ -178,7 +178,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         groups=tuple(card["groups"]),
         members=members,
         temperatures=tuple(card.get("temperatures", [1.0] * len(members))),
-        familiarity=Familiarity.from_card(card["familiarity"]) if "familiarity" in card else None,
+        ranges=TrainingRanges.from_card(card["familiarity"]) if "familiarity" in card else None,
         trained_on=tensors.get(FINGERPRINTS),
         trained_ids=read_hashes(network.get("trained_ids", "")),
         id_salt=card["sha256"],
@@ -256,7 +256,7 @@ LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
 FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
 
 
-class Worth(Enum):
+class Verdict(Enum):
     """What a model's numbers are worth to a new subject."""
 
     SIMULATED = "its patients are simulated"
@@ -266,7 +266,7 @@ class Worth(Enum):
     BETTER = "better than chance"
 
 
-def model_worth(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Worth:
+def model_verdict(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Verdict:
     """Return what a model is worth, from its out-of-fold AUC.
 
     Parameters
@@ -279,21 +279,21 @@ def model_worth(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, in
         Whether the patients are simulated.
     """
     if simulated:
-        return Worth.SIMULATED
+        return Verdict.SIMULATED
     if min(sizes.values()) < FEWEST_A_GROUP:
-        return Worth.TOO_FEW
+        return Verdict.TOO_FEW
     auc = results["BioBGT"]["auc"]
     if auc["value"] is None or auc["low"] is None or auc["low"] <= CHANCE:
-        return Worth.CHANCE
-    return Worth.LITTLE if auc["value"] < LITTLE else Worth.BETTER
+        return Verdict.CHANCE
+    return Verdict.LITTLE if auc["value"] < LITTLE else Verdict.BETTER
 
 
 def is_doubtful(card: Mapping[str, Any]) -> bool:
     """Whether a card's numbers call for a warning; not those of a network, whose readouts have cards of their own."""
     if "results" not in card:
         return False
-    worth = model_worth(card["results"], card["data"]["subjects"], simulated=card["simulated"])
-    return worth is not Worth.BETTER
+    verdict = model_verdict(card["results"], card["data"]["subjects"], simulated=card["simulated"])
+    return verdict is not Verdict.BETTER
 
 
 # How the people of a group spread around its mean attention: median and trimmed maps, standard errors, contrasts.

@@ -9,7 +9,7 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS, code_span, counted, covariate_w
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import Worth, model_worth
+from biobgt.model.pretrained import Verdict, model_verdict
 from biobgt.training.card_tables import corruption_words, motion_words, nested_words, noise_words, recordings_table
 from biobgt.training.datasets import STORIES
 from biobgt.training.metrics import METRICS
@@ -103,15 +103,15 @@ def headline(
     )
     told = " / ".join(sizes)
     beside = _beside_best(results, paired or {})
-    worth = model_worth(results, sizes, simulated=simulated)
-    if worth is Worth.SIMULATED:
+    verdict = model_verdict(results, sizes, simulated=simulated)
+    if verdict is Verdict.SIMULATED:
         return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
-    if worth is Worth.TOO_FEW:
+    if verdict is Verdict.TOO_FEW:
         numbers = ", ".join(f"{n} {group}" for group, n in sizes.items())
         return f"Too few subjects to tell what this model is worth ({numbers}): {measured}; {beside}."
-    if worth is Worth.CHANCE:
+    if verdict is Verdict.CHANCE:
         return f"At or near chance: this model does not tell {told} apart in new subjects ({measured})."
-    if worth is Worth.LITTLE:
+    if verdict is Verdict.LITTLE:
         return f"Hardly tells {told} apart, though better than chance: {measured}; {beside}."
     return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
 
@@ -176,7 +176,7 @@ def _sharpness(asked: float, attention: Mapping[str, float | None]) -> str:
     )
 
 
-def parts_words(card: Mapping[str, Any]) -> str:
+def ablation_words(card: Mapping[str, Any]) -> str:
     """Say what NE, attention and labels did to a model, in full sentences, for its card and its maps."""
     if "readouts" in card:
         return ON_READOUTS
@@ -291,7 +291,7 @@ def readme(card: Mapping[str, Any]) -> str:
     lines += [contrast_line(card)]
     lines += ["", "Limits:", ""]
     lines += [
-        f"- {plain_markdown(limit)}" for limit in (*card["limits"], parts_words(card), beside_words(card)) if limit
+        f"- {plain_markdown(limit)}" for limit in (*card["limits"], ablation_words(card), beside_words(card)) if limit
     ]
     return hub_header(card) + "\n".join(lines) + "\n"
 

@@ -26,7 +26,7 @@ from biobgt.groups.design import LEAST_DEGREES, coded, covariates_of, design_mat
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import ensemble_tensors, fingerprints, id_hashes, position, written_hashes
 from biobgt.model.network import BioBGT
-from biobgt.model.out_of_distribution import familiarity_of, scan_measures
+from biobgt.model.out_of_distribution import scan_measures, training_ranges
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, SPREAD_FILE, TESTS, WEIGHTS, load_card, weights_file
 from biobgt.modules.partition import module_blocks
@@ -137,7 +137,7 @@ def write_model(
         "attention": attention,
         "beside_connectivity": beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
-        "familiarity": _familiarity(cohort, data, trained),
+        "familiarity": _ranges(cohort, data, trained),
         "noise": None,
         "corruption": None,
         "motion": None,
@@ -307,10 +307,10 @@ def _data_words(cohort: Cohort) -> dict[str, Any]:
     }
 
 
-def _familiarity(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> dict[str, list[float] | None]:
+def _ranges(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> dict[str, list[float] | None]:
     means, distances = position(data.graphs, trained.members[0])
     scans = [scan_measures(subject) for subject in cohort]
-    return familiarity_of(scans, mean_correlations=means, distances=distances).as_dict()
+    return training_ranges(scans, mean_correlations=means, distances=distances).as_dict()
 
 
 def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str, Any]:

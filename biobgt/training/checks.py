@@ -22,7 +22,7 @@ from biobgt.model.attention import BesideConnectivity, beside_connectivity
 from biobgt.model.calibration import calibrated, fold_temperatures
 from biobgt.model.ensemble import AT_ONCE, Ensemble, position, prepare_each, recognised
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
-from biobgt.model.out_of_distribution import familiarity_of, scan_measures
+from biobgt.model.out_of_distribution import scan_measures, training_ranges
 from biobgt.model.presets import FOLDS, Preset
 from biobgt.model.pretrained import CARD, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION
@@ -120,12 +120,12 @@ class HeldOut:
         """One member alone, which warns of scans unlike those of its own fold's training and validation subjects."""
         rows = np.concatenate([self.splits[number].train, self.splits[number].validation])
         means, distances = position(self.graphs[torch.tensor(rows)], self.ensemble.members[number])
-        ranges = familiarity_of([self.scans[row] for row in rows], mean_correlations=means, distances=distances)
+        ranges = training_ranges([self.scans[row] for row in rows], mean_correlations=means, distances=distances)
         return replace(
             self.ensemble,
             members=(self.ensemble.members[number],),
             temperatures=(self.ensemble.temperatures[number],),
-            familiarity=ranges,
+            ranges=ranges,
             trained_on=None,
             trained_ids=frozenset(),  # everyone here was in some member's training, though not in that of this one
             simulated=False,
@@ -233,7 +233,7 @@ def _described(
 # out of fold, of the member that never met them.
 
 
-PARTS = (NE_SHUFFLED, NO_ATTENTION)
+ABLATIONS = (NE_SHUFFLED, NO_ATTENTION)
 _AT_ONCE = 16
 SHUFFLE_SEED = 0
 
@@ -269,7 +269,7 @@ def logits_without(member: BioBGT, graphs: GraphBatch) -> dict[str, NDArray[np.f
     return {part: model.eval()(given).double().cpu().numpy() for part, (model, given) in asked.items()}
 
 
-def measure_parts(
+def measure_ablation(
     members: Sequence[BioBGT], data: LabelledGraphs, tests: Sequence[NDArray[np.int64]]
 ) -> dict[str, Any]:
     """What a card says of a model's parts, measured out of fold.
@@ -285,12 +285,12 @@ def measure_parts(
     Returns
     -------
     dict
-        ``members_at_start``: how many members took no step from labels. ``without``: see :func:`part_effects`, one
+        ``members_at_start``: how many members took no step from labels. ``without``: see :func:`ablation_effects`, one
         entry per part. ``connectivity``: see :func:`biobgt.model.attention.beside_connectivity`, the mean over
         each group's subjects, with their own connectivity and Louvain modules.
     """
     whole = np.full((len(data.labels), len(data.groups)), np.nan)
-    without = {part: whole.copy() for part in PARTS}
+    without = {part: whole.copy() for part in ABLATIONS}
     beside: list[BesideConnectivity | None] = [None] * len(data.labels)
     for member, rows in zip(members, tests, strict=True):
         for part in np.array_split(rows, math.ceil(len(rows) / _AT_ONCE)):
@@ -310,7 +310,7 @@ def measure_parts(
     changed = {part: calibrated(logits / scale, 1.0) for part, logits in without.items()}
     return {
         "members_at_start": sum(map(took_no_step, members)),
-        "without": part_effects(calibrated(whole / scale, 1.0), changed),
+        "without": ablation_effects(calibrated(whole / scale, 1.0), changed),
         "connectivity": {
             group: _mean_beside([one for one, own in zip(beside, data.labels == label, strict=True) if own and one])
             for label, group in enumerate(data.groups)
@@ -318,7 +318,7 @@ def measure_parts(
     }
 
 
-def complete_parts(folder: Path, data: LabelledGraphs, splits: Sequence[Split]) -> dict[str, Any]:
+def complete_ablation(folder: Path, data: LabelledGraphs, splits: Sequence[Split]) -> dict[str, Any]:
     """Measure the parts of the model in a folder, put them on its card, and return the card.
 
     Parameters
@@ -331,7 +331,7 @@ def complete_parts(folder: Path, data: LabelledGraphs, splits: Sequence[Split]) 
         The folds that it was trained on, in the order of its members.
     """
     ensemble = load_pretrained(folder, "cpu")
-    parts = measure_parts(ensemble.members, data, [split.test for split in splits])
+    parts = measure_ablation(ensemble.members, data, [split.test for split in splits])
     card = {**json.loads((folder / CARD).read_text(encoding="utf-8")), "parts": parts}
     write_card(folder, card)
     return card
@@ -347,7 +347,7 @@ def _mean_beside(found: Sequence[BesideConnectivity]) -> dict[str, float | None]
     return means
 
 
-def part_effects(
+def ablation_effects(
     probabilities: NDArray[np.float64], without: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, dict[str, float | None]]:
     """How far predictions move when a part does nothing.
@@ -568,7 +568,7 @@ def check_model(
     store: Store | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Put familiarity, answers to worse recordings and motion baseline on the card in a folder, and return it.
+    """Put training ranges, answers to worse recordings and motion baseline on the card in a folder, and return it.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ def check_model(
     splits = splits or protocol_splits(cohort, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
     means, distances = position(data.graphs, ensemble.members[0])
     scans = [scan_measures(subject) for subject in cohort]
-    card["familiarity"] = familiarity_of(scans, mean_correlations=means, distances=distances).as_dict()
+    card["familiarity"] = training_ranges(scans, mean_correlations=means, distances=distances).as_dict()
     if "readout" not in card and "trained_ids" not in card:  # the ids of these weights' subjects do not change
         name_subjects(card, cohort.ids)
     card |= {"noise": None, "corruption": None}

@@ -324,7 +324,7 @@ def _batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
 
 
 @torch.no_grad()
-def start_at_ridge(
+def initialise_readout(
     model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
 ) -> None:
     """Put each readout at the ridge solution of its own subjects for targets ±1, one per group.
@@ -636,7 +636,7 @@ def train_model(
     if resume and folder is not None and (state := load_state(folder, run.model, run.optimiser)) is not None:
         run.restore(state)
     else:
-        run.warm_start(training, validation)
+        run.initialise(training, validation)
     run.to_the_end(training, validation, folder=folder, progress=progress)
     return run.model
 
@@ -807,7 +807,7 @@ class _Run(Run):
         same_on_all(model)
         return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(graphs))
 
-    def warm_start(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
+    def initialise(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
         """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
         if self.model.preset.pretrain_steps:
             pretrain_extractor(self.model, training[0], self.generator, device=self.device)
@@ -816,7 +816,7 @@ class _Run(Run):
         if self.model.preset.region_axes:
             weigh_regions(self.model, *training, device=self.device, readouts=self.readouts)
         if self.model.preset.ridge_start:
-            start_at_ridge(self.model, *training, device=self.device, readouts=self.readouts)
+            initialise_readout(self.model, *training, device=self.device, readouts=self.readouts)
         same_on_all(self.model)  # sums on a GPU differ in their last digits from process to process
         if self.model.preset.ridge_start:
             self.best_loss, self.best = self._validate(*validation)[0], _copy(self.model)

@@ -142,7 +142,7 @@ def test_a_training_that_is_stopped_leaves_the_old_model_and_says_what_is_kept(r
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("biobgt.training.checks.complete_parts", stopped)
+        patch.setattr("biobgt.training.checks.complete_ablation", stopped)
         ended = run(*_train(small, out, "--runs", tmp_path / "runs"))
     assert ended.code == 130
     assert "no results were written" not in ended.err

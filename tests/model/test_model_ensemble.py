@@ -14,7 +14,7 @@ from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.edits import confirm_atlas
 from biobgt.model.ensemble import OF_SIMULATED, Ensemble, position
 from biobgt.model.network import BioBGT, GraphBatch
-from biobgt.model.out_of_distribution import familiarity_of, scan_measures
+from biobgt.model.out_of_distribution import scan_measures, training_ranges
 
 PRESET = small("best", layers=2)
 
@@ -29,8 +29,8 @@ def ensemble(cohort: Cohort, graphs: GraphBatch) -> Ensemble:
         torch.nn.init.normal_(member.readout.classify.weight, std=0.05)
         members.append(member.eval())
     means, distances = position(graphs, members[0])
-    familiarity = familiarity_of([scan_measures(one) for one in cohort], mean_correlations=means, distances=distances)
-    return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), familiarity=familiarity)
+    ranges = training_ranges([scan_measures(one) for one in cohort], mean_correlations=means, distances=distances)
+    return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), ranges=ranges)
 
 
 def test_the_number_of_regions_alone_is_not_enough_to_predict(ensemble: Ensemble, cohort: Cohort) -> None:
@@ -57,7 +57,7 @@ def test_quality_flags_reach_the_prediction(ensemble: Ensemble, cohort: Cohort) 
     silent[:, 3] = 0
     noise = np.random.default_rng(0).standard_normal((120, N_REGIONS))
     asked = (cohort.subjects[0], Subject("silent", series=silent), Subject("noise", series=noise))
-    plain, without, pure = replace(ensemble, familiarity=None).predict(Cohort("c", asked, ATLAS))["warning"]
+    plain, without, pure = replace(ensemble, ranges=None).predict(Cohort("c", asked, ATLAS))["warning"]
     assert plain == "80 time points; fewer than 100 are unreliable"
     assert without == f"{plain}; No signal in 1 region (R4); connected to nothing"
     assert pure.startswith("Mean |FC| 0.0")

@@ -16,11 +16,11 @@ from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT
 from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits, training_cohort
 from biobgt.training.trainer import (
+    initialise_readout,
     network_axes,
     own_logits,
     readout_parts,
     region_weights,
-    start_at_ridge,
     train_model,
     with_readout,
 )
@@ -74,12 +74,12 @@ def test_each_readout_starts_where_its_cohort_alone_would(joined: JoinedCohorts)
     torch.manual_seed(0)
     model = BioBGT(preset, n_regions=16, n_groups=5)
     model.standardise(graphs)
-    start_at_ridge(model, graphs, labels, device=CPU, readouts=readouts)
+    initialise_readout(model, graphs, labels, device=CPU, readouts=readouts)
     for part in readout_parts(labels.numpy(), 5, readouts):
         alone = with_readout(model, part.columns.tolist())
         expected = alone.readout.classify.weight.clone()
         torch.nn.init.zeros_(alone.readout.classify.weight)
-        start_at_ridge(alone, graphs[torch.from_numpy(part.rows)], torch.from_numpy(part.labels), device=CPU)
+        initialise_readout(alone, graphs[torch.from_numpy(part.rows)], torch.from_numpy(part.labels), device=CPU)
         torch.testing.assert_close(alone.readout.classify.weight, expected)
 
 

@@ -32,7 +32,7 @@ from biobgt.training.checks import NESTED_FILE, HeldOut, add_nested, check_model
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs, train_ensemble
 from biobgt.training.splits import UNKNOWN, cross_validation, mean_displacement, motion_out_of_fold
-from biobgt.training.trainer import start_at_ridge
+from biobgt.training.trainer import initialise_readout
 
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 
@@ -137,7 +137,7 @@ def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[Bio
     torch.manual_seed(0)
     model = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=2)
     model.standardise(data.graphs)
-    start_at_ridge(model, data.graphs, torch.tensor(data.labels), device=torch.device("cpu"))
+    initialise_readout(model, data.graphs, torch.tensor(data.labels), device=torch.device("cpu"))
     return model.eval(), preset
 
 
@@ -276,7 +276,7 @@ def test_a_member_warns_by_the_ranges_of_its_own_training_subjects(
     for row in splits[0].test:
         scans[row] |= {"largest_frame": 99.0}  # so far off, that ranges would show that they were asked
     held_out = HeldOut(load_pretrained(written[0], "cpu"), cohort, written[1].graphs, splits, scans, seed=0)
-    first, second = (held_out.member(number).familiarity for number in (0, 1))
+    first, second = (held_out.member(number).ranges for number in (0, 1))
     assert first.largest_frame[1] < 10 < second.largest_frame[1]
     assert len(held_out.member(1).members) == 1
     with pytest.raises(InputError, match="folds need as many members"):

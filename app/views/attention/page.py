@@ -8,7 +8,7 @@ import streamlit as st
 from biobgt.figures.attention_maps import AttentionMapsOptions
 from biobgt.model.attention import load_systems_attention
 from biobgt.model.installed import InstalledModel
-from biobgt.training.card_text import beside_line, beside_words, parts_words
+from biobgt.training.card_text import ablation_words, beside_line, beside_words
 from session.loaded_cohorts import OWN
 from session.view import View, current_view
 from views.attention.attention_panels import (
@@ -92,14 +92,14 @@ def _show_groups(view: View, model: InstalledModel) -> None:
 def _show_parts(model: InstalledModel) -> None:
     """What NE, attention and training on groups do to predictions; of a network, readout by readout."""
     if not model.readouts:
-        st.markdown(plain(parts_words(model.card)))
+        st.markdown(plain(ablation_words(model.card)))
         if said := beside_line(model.card):
             st.caption(plain(said), help=plain(beside_words(model.card)))
         return
     with st.expander("How much do NE and attention contribute to predictions?"):
         for cohort in model.readouts:
             readout = model.readout(cohort)
-            st.markdown(f"**{plain(', '.join(readout.group_names))}:** {plain(parts_words(readout.card))}")
+            st.markdown(f"**{plain(', '.join(readout.group_names))}:** {plain(ablation_words(readout.card))}")
             if said := beside_line(readout.card):
                 st.caption(plain(said), help=plain(beside_words(readout.card)))
 

@@ -31,7 +31,7 @@ from biobgt.training.card_tables import (
     recordings_table,
     results_table,
 )
-from biobgt.training.card_text import beside_words, parts_words
+from biobgt.training.card_text import ablation_words, beside_words
 from session.shown_model import FITTING
 from session.view import View, current_view, measured_model
 from views.models.benchmark_panel import show_benchmark
@@ -199,7 +199,7 @@ def _show_region_weights(view: View, model: InstalledModel) -> None:
 def _show_limits(card: Mapping[str, Any]) -> None:
     st.subheader("Limits")
     st.markdown(
-        "\n".join(f"- {plain(limit)}" for limit in (*card["limits"], parts_words(card), beside_words(card)) if limit)
+        "\n".join(f"- {plain(limit)}" for limit in (*card["limits"], ablation_words(card), beside_words(card)) if limit)
     )
 
 

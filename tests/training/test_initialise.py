@@ -12,10 +12,10 @@ from biobgt.modules import module_contrast
 from biobgt.training.trainer import (
     PENALTIES,
     best_penalty,
+    initialise_readout,
     left_out,
     pretrain_extractor,
     sharpen_attention,
-    start_at_ridge,
 )
 
 CPU = torch.device("cpu")
@@ -30,7 +30,7 @@ def started(request: pytest.FixtureRequest) -> tuple[BioBGT, GraphBatch, torch.T
     model = BioBGT(preset, n_regions=16, n_groups=request.param)
     model.standardise(graphs)
     groups = torch.arange(request.param).repeat_interleave(12)
-    start_at_ridge(model, graphs, groups, device=CPU)
+    initialise_readout(model, graphs, groups, device=CPU)
     return model, graphs, groups
 
 

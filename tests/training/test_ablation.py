@@ -12,11 +12,11 @@ from planted_cohort import small
 
 from biobgt.model.network import BioBGT
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
-from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED, parts_words
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED, ablation_words
 from biobgt.training.checks import (
+    ablation_effects,
     logits_without,
-    measure_parts,
-    part_effects,
+    measure_ablation,
     shuffle_entanglement,
     took_no_step,
     without_attention,
@@ -72,12 +72,12 @@ def test_a_part_that_nothing_reads_changes_nothing(data: LabelledGraphs) -> None
 def test_effects_by_hand() -> None:
     whole = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
     changed = np.array([[0.8, 0.2], [0.6, 0.4], [0.2, 0.8]])
-    found = part_effects(whole, {"part": changed})["part"]
+    found = ablation_effects(whole, {"part": changed})["part"]
     assert found["largest_change"] == pytest.approx(0.2)
     assert found["mean_change"] == pytest.approx(0.1)
     assert found["correlation"] == pytest.approx(np.corrcoef(whole[:, 0], changed[:, 0])[0, 1], abs=1e-6)
     assert found["changed_calls"] == 1
-    assert part_effects(np.full((3, 2), 0.5), {"part": changed})["part"]["correlation"] is None
+    assert ablation_effects(np.full((3, 2), 0.5), {"part": changed})["part"]["correlation"] is None
 
 
 def test_members_that_took_no_step_are_told(data: LabelledGraphs) -> None:
@@ -88,7 +88,7 @@ def test_members_that_took_no_step_are_told(data: LabelledGraphs) -> None:
     assert not took_no_step(stepped)
     half = len(data.labels) // 2
     tests = [np.arange(half), np.arange(half, len(data.labels))]
-    parts = measure_parts([start, stepped], data, tests)
+    parts = measure_ablation([start, stepped], data, tests)
     assert parts["members_at_start"] == 1
     assert set(parts["connectivity"]) == set(data.groups)
     for found in parts["connectivity"].values():
@@ -108,17 +108,17 @@ def test_words_of_parts() -> None:
 
     without = {NE_SHUFFLED: effect(0.0009, 0.999999, 0), NO_ATTENTION: effect(0.04, 0.99916, 11)}
     card = {"temperatures": [1.0] * 10, "parts": {"members_at_start": 5, "without": without, "connectivity": {}}}
-    said = parts_words(card)
+    said = ablation_words(card)
     assert "shuffling NE over regions changes no probability by more than 0.001." in said
     assert "by 0.010 on average and 0.040 at most (r = 0.999) and puts 11 subjects into another group." in said
     assert "5 of 10 members took no training step from the subjects' groups" in said
     without[NO_ATTENTION] = effect(0.04, 0.99999, 0)
-    assert "(r > 0.9999) and puts no subject into another group" in parts_words(card)
+    assert "(r > 0.9999) and puts no subject into another group" in ablation_words(card)
     without[NO_ATTENTION] = effect(0.0016, 0.998, 0)
-    assert "by less than 0.001 on average and 0.002 at most (r = 0.998)" in parts_words(card)
+    assert "by less than 0.001 on average and 0.002 at most (r = 0.998)" in ablation_words(card)
     card["parts"] |= {"members_at_start": 0}
-    assert "training step" not in parts_words(card)
-    assert parts_words({**card, "parts": None}) == NOT_MEASURED
+    assert "training step" not in ablation_words(card)
+    assert ablation_words({**card, "parts": None}) == NOT_MEASURED
 
 
 @pytest.mark.parametrize("name", [name for name in pretrained_names() if "readouts" not in load_card(name)])

@@ -13,7 +13,7 @@ from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.quality import effective_timepoints
 from biobgt.model import load_pretrained
 from biobgt.model.ensemble import OF_SIMULATED
-from biobgt.model.out_of_distribution import UNCHECKED, Familiarity, familiarity_of, scan_measures
+from biobgt.model.out_of_distribution import UNCHECKED, TrainingRanges, scan_measures, training_ranges
 
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 
@@ -36,7 +36,7 @@ def subject(rng) -> Subject:
     ],
 )
 def test_both_ends_of_a_range_count(subject: Subject, changes: dict[str, float], words: str | None) -> None:
-    found = Familiarity((0.0, 0.2), (0.8, 1.2)).warnings(subject, **{**TYPICAL, **changes})
+    found = TrainingRanges((0.0, 0.2), (0.8, 1.2)).warnings(subject, **{**TYPICAL, **changes})
     assert len(found) == (words is not None)
     assert words is None or words in found[0]
 
@@ -57,28 +57,28 @@ def test_both_ends_of_a_range_count(subject: Subject, changes: dict[str, float],
     ],
 )
 def test_ranges_of_strength_and_length(subject: Subject, ranges: dict, words: str | None) -> None:
-    found = Familiarity((0.0, 0.2), (0.8, 1.2), **ranges).warnings(subject, **TYPICAL)
+    found = TrainingRanges((0.0, 0.2), (0.8, 1.2), **ranges).warnings(subject, **TYPICAL)
     assert len(found) == (words is not None)
     assert words is None or words in found[0]
 
 
 def test_of_a_matrix_it_is_said_what_cannot_be_checked(rng) -> None:
     matrix = Subject("m", connectivity=np.corrcoef(rng.standard_normal((50, 20)).T))
-    assert Familiarity((0.0, 0.2), (0.8, 1.2), (40, 90)).warnings(matrix, **TYPICAL) == [UNCHECKED]
-    assert Familiarity((0.0, 0.2), (0.8, 1.2)).warnings(matrix, **TYPICAL) == []
+    assert TrainingRanges((0.0, 0.2), (0.8, 1.2), (40, 90)).warnings(matrix, **TYPICAL) == [UNCHECKED]
+    assert TrainingRanges((0.0, 0.2), (0.8, 1.2)).warnings(matrix, **TYPICAL) == []
 
 
 def test_ranges_are_those_of_the_subjects_and_go_through_a_card(rng) -> None:
     subjects = [Subject(str(n), series=rng.standard_normal((n, 20))) for n in (50, 70, 90)]
-    found = familiarity_of(
+    found = training_ranges(
         [scan_measures(one) for one in subjects], mean_correlations=np.zeros(3), distances=np.ones(3)
     )
     assert found.timepoints == (50, 90)
     assert 45 < found.effective_timepoints[0] < 51 < 85 < found.effective_timepoints[1] < 90
     assert 0.9 < found.independent_share[0] < found.independent_share[1] <= 1
-    assert Familiarity.from_card(found.as_dict()) == found
+    assert TrainingRanges.from_card(found.as_dict()) == found
     old = {"mean_correlation": [-1, 1], "distance": [0, 9], "timepoints": None}
-    assert Familiarity.from_card(old) == Familiarity((-1, 1), (0, 9))
+    assert TrainingRanges.from_card(old) == TrainingRanges((-1, 1), (0, 9))
 
 
 def test_what_is_measured_of_a_scan() -> None:
@@ -100,7 +100,7 @@ def test_a_length_that_hardly_any_training_scan_had_is_warned_of() -> None:
         | {"fast_share": 1e-8, "trend_share": 1e-8, "largest_frame": 2.0}
         for n in [78] * 3 + [116] * 97
     ]
-    found = familiarity_of(scans, mean_correlations=np.zeros(100), distances=np.ones(100))
+    found = training_ranges(scans, mean_correlations=np.zeros(100), distances=np.ones(100))
     assert found.timepoints == (116, 116)
     assert found.fast_share[1] == 0.001, "a scan written with fewer digits is not warned of"
 
