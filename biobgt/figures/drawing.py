@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biobgt.base.colours import DIVERGING
 from biobgt.base.references import Citation
 from biobgt.figures.region_order import RegionOrder
 
@@ -162,6 +163,71 @@ class Rule(Mark):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Boxes(Mark):
+    """A box from the first to the third quartile with the median, and whiskers, at one place of an axis of names.
+
+    Attributes
+    ----------
+    x : float
+    values : array_like, shape (n_values,)
+    """
+
+    x: float
+    values: ArrayLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shades:
+    """What colours stand for; one scale for all maps of a drawing, or they could not be compared.
+
+    Attributes
+    ----------
+    quantity : str
+        What the values are.
+    low, high : float
+        The ends of the scale.
+    colours : str
+        A scale of :mod:`biobgt.base.colours`.
+    log : bool
+        Whether colours follow the logarithm of values; what is not above the low end has its colour.
+    marked : float, optional
+        A value that has a tick wherever the scale reaches it, because the quantity is read against it.
+    """
+
+    quantity: str
+    low: float
+    high: float
+    colours: str = DIVERGING
+    log: bool = False
+    marked: float | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Heatmap(Mark):
+    """A map of values in colours; the first row is on top. NaN is a gap.
+
+    Its panel's y-axis has names, and so has its x-axis unless ``x`` says where columns lie.
+
+    Attributes
+    ----------
+    z : ndarray, shape (n_rows, n_columns)
+        In the order in which it is drawn; ``ids`` are those of the rows.
+    shades : Shades
+    x : array_like, shape (n_columns,), optional
+    cells : sequence of sequence of str
+        Written into each cell; empty for none.
+    frames : sequence of (int, int, int, int)
+        Blocks with a frame: first row, one past the last, first column, one past the last.
+    """
+
+    z: NDArray[np.floating]
+    shades: Shades
+    x: ArrayLike | None = None
+    cells: Sequence[Sequence[str]] = ()
+    frames: Sequence[tuple[int, int, int, int]] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Surroundings(Mark):
     """A region in the middle of its neighbours, and the connections among them.
 
@@ -210,6 +276,8 @@ class Axis:
     order : RegionOrder, optional
         Where the names are those of regions: blocks are parted and named in their place. Without blocks the title says
         what the order is.
+    colours : sequence of str
+        Of the blocks, each of which then has a bar in its colour beside it.
     reversed : bool
     zero : bool
         Whether a line marks zero.
@@ -225,6 +293,7 @@ class Axis:
     percent: bool = False
     names: Sequence[str] = ()
     order: RegionOrder | None = None
+    colours: Sequence[str] = ()
     reversed: bool = False
     zero: bool = False
     hidden: bool = False
@@ -232,9 +301,12 @@ class Axis:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """Marks with two axes; what lies behind comes first. ``height`` is relative to the panels above and below."""
+    """Marks with two axes; what lies behind comes first. ``height`` is relative to the panels above and below.
 
-    marks: Sequence[Mark]
+    A panel without marks leaves its place empty.
+    """
+
+    marks: Sequence[Mark] = ()
     x: Axis = Axis()
     y: Axis = Axis()
     title: str = ""
@@ -273,11 +345,12 @@ class Drawing:
         Panels in a row. Panels one above the other share the x-axis of the lowest, panels side by side the y-axis of
         the first.
     legend : {"above", "below", "none"}
-        Where it stands on the screen; below where it may need several lines. On paper it is always below.
+        Where it, or the colour bar, stands on the screen; below where it may need several lines. On paper it is always
+        below.
     together : bool
         Whether the pointer tells of all curves at one x.
     height : int
-        On the screen, in px.
+        On the screen, in px. 0 where square maps are as high as the page lets them be wide.
     aspect : float
         Height of a panel on paper, as a share of the figure's width up to 140 mm.
     square_mm : float
@@ -305,6 +378,11 @@ class Drawing:
     def for_paper(self, style: "PaperStyle") -> "Drawing":
         """What paper shows."""
         return self if self.on_paper is None else self.on_paper(style)
+
+    @property
+    def shades(self) -> Shades | None:
+        """What the colours of its maps stand for; None where it has no map."""
+        return next((mark.shades for mark in self.marks if isinstance(mark, Heatmap)), None)
 
     @property
     def marks(self) -> list[Mark]:

@@ -15,6 +15,7 @@ from biobgt.base.options import Options
 from biobgt.base.references import Citation
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectivityKind
 from biobgt.figures.register import FIGURES, NoOptions
+from biobgt.figures.screen import ScreenHeight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,32 +24,6 @@ if TYPE_CHECKING:
 
     from biobgt.figures.paper_style import PaperStyle
     from biobgt.results.measured import Measured
-
-
-@dataclass(frozen=True)
-class ScreenHeight:
-    """How high a figure is on the screen by how wide it is, for one whose maps are square.
-
-    Attributes
-    ----------
-    around : int
-        What is around the maps takes of the height, in px.
-    beside : int
-        What is beside them takes of the width.
-    share : float
-        Height of all maps per width that is left.
-    largest : int
-        The most that all maps take of the height.
-    """
-
-    around: int
-    beside: int
-    share: float
-    largest: int
-
-    def at(self, width: float) -> int:
-        """The height at a width, in px."""
-        return round(self.around + min(self.largest, (width - self.beside) * self.share))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.colours import SEQUENTIAL
-from biobgt.figures.figure import Figure, ScreenHeight
+from biobgt.figures.figure import Figure
 from biobgt.figures.frame import BAR_BOTTOM, TOOLBAR, bar_above, in_panel, layout, panel_titles
 from biobgt.figures.region_order import RegionOrder, matrix_numbers
+from biobgt.figures.screen import ScreenHeight
 from biobgt.figures.square_maps import PANEL_GAP, block_shapes, square_axes
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
 

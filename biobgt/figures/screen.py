@@ -6,15 +6,33 @@ drawing are plain, so here is the one place where they are escaped. Every mark h
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
-from math import log10
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biobgt.figures.drawing import Axis, Band, Bars, Curve, Drawing, Mark, Panel, Points, Rule, Surroundings
+from biobgt.base.colours import BLACKISH, PALE_GREY, ink_on
+from biobgt.base.wording import power_of_ten
+from biobgt.figures.drawing import (
+    Axis,
+    Band,
+    Bars,
+    Boxes,
+    Curve,
+    Drawing,
+    Heatmap,
+    Mark,
+    Panel,
+    Points,
+    Rule,
+    Shades,
+    Surroundings,
+)
+from biobgt.figures.gaps import GAP_COLOUR
+from biobgt.figures.region_order import RegionOrder
 
 Dictionary = dict[str, Any]
 
@@ -23,6 +41,15 @@ _TITLE, _SUBTITLE, _LEGEND, _LEGEND_LINE = 48, 16, 36, 20  # px above the panels
 _MOST_IN_A_LINE = 4  # entries of a legend
 _GAP = 0.06  # between panels, as a share of the figure
 _WIDTH, _THIN = 2.2, 1.4  # px, of lines
+# Square maps are as high as they are wide. This is the width of a page in a window of 1280 px; what is wider would
+# only part the maps. On a narrower page the figure is lower: see :func:`height_by_width`.
+PAGE_WIDTH, _NARROW_WIDTH = 820, 470
+_NAMES_WIDTH, _LARGEST_MAP, _MAP_GAP, _MAP_ROW_GAP = 130, 408, 0.03, 0.1
+_BAR_TOP, _BAR_BOTTOM = 50, 104  # px below the toolbar, of a colour bar under the title with its numbers
+_PANEL_TITLES = {0: 6, 1: 22, 2: 42}  # px above panels, by the lines of their titles
+_SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
+_BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
+_FRAME_LINE = {"color": BLACKISH, "width": 2.5}
 _DIVIDER = {"color": "rgba(128, 128, 128, 0.6)", "width": 1}  # seen on a light and on a dark page
 _MOST_NAMED = 5  # entries of a legend that fit below a third of a page
 _SMALL, _SMALLER = 12, 10  # px, of letters there
@@ -98,14 +125,53 @@ def draw_on_screen(drawing: Drawing) -> Dictionary:
     layout = _frame(drawing)
     for number, panel in enumerate(drawing.panels):
         place = _Place(panel, number)
-        layout |= _axes(drawing, place, layout)
+        axes = _axes(drawing, place)
+        layout |= axes
+        if panel.title:
+            sheet.notes.append(_title_above(panel.title, axes, place))
         for mark in panel.marks:
             _PENS[type(mark)](mark, place, sheet)
     order = drawing.panels[-1].x.order
-    if order is not None:
+    if order is not None and drawing.shades is None:
         across = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": _DIVIDER}
         sheet.shapes.extend({**across, "x0": end - 0.5, "x1": end - 0.5} for _, _, end in order.blocks[:-1])
     return {"data": sheet.traces, "layout": layout | {"shapes": sheet.shapes, "annotations": sheet.notes}}
+
+
+@dataclass(frozen=True)
+class ScreenHeight:
+    """How high a figure is on the screen by how wide it is, for one whose maps are square.
+
+    Attributes
+    ----------
+    around : int
+        What is around the maps takes of the height, in px.
+    beside : int
+        What is beside them takes of the width.
+    share : float
+        Height of all maps per width that is left.
+    largest : int
+        The most that all maps take of the height.
+    """
+
+    around: int
+    beside: int
+    share: float
+    largest: int
+
+    def at(self, width: float) -> int:
+        """The height at a width, in px."""
+        return round(self.around + min(self.largest, (width - self.beside) * self.share))
+
+
+def height_by_width(drawing: Drawing) -> ScreenHeight | None:
+    """How the height on the screen follows the width; None where the height is always the same."""
+    if drawing.height:
+        return None
+    n_rows, in_row = -(-len(drawing.panels) // drawing.columns), drawing.columns
+    rows = n_rows / (1 - _MAP_ROW_GAP * (n_rows - 1))
+    share = rows * (1 - _MAP_GAP * (in_row - 1)) / in_row
+    return ScreenHeight(_top(drawing) + 8, _NAMES_WIDTH, share, round(rows * _LARGEST_MAP))
 
 
 def compact(contents: Dictionary, *, height: int) -> Dictionary:
@@ -175,10 +241,8 @@ def _along(axis: Axis, values: ArrayLike) -> NDArray[Any]:
 
 def _frame(drawing: Drawing) -> Dictionary:
     """Title, height, margins and legend; a simulated subject's title says so."""
-    n_named = len({mark.name for mark in drawing.marks if mark.name})
-    above = drawing.legend == "above"
-    top = TOOLBAR + _TITLE + _SUBTITLE * bool(drawing.subtitle) + _LEGEND * above
-    top += _LEGEND_LINE * (above and n_named > _MOST_IN_A_LINE)
+    above, shades, by_width = drawing.legend == "above", drawing.shades, height_by_width(drawing)
+    height = by_width.at(PAGE_WIDTH) if by_width else drawing.height + TOOLBAR
     title: Dictionary = {
         "text": _plain(drawing.title) + (" · simulated" if drawing.simulated else ""),
         "font": {"size": 15},
@@ -192,10 +256,17 @@ def _frame(drawing: Drawing) -> Dictionary:
     if drawing.subtitle:
         title["subtitle"] = {"text": _plain(drawing.subtitle), "font": {"size": 13}}
     legend = {"orientation": "h", "x": 0, "title": {"text": ""}}
+    colours: Dictionary = {}
+    if shades is not None:
+        # Its place is a share of the height: right below the title on a narrow page, a little lower on a wide one.
+        colours["coloraxis"] = _colour_axis(shades, drawing, by_width.at(_NARROW_WIDTH) if by_width else height)
+        if any(np.isnan(mark.z).any() for mark in drawing.marks if isinstance(mark, Heatmap)):
+            colours["plot_bgcolor"] = GAP_COLOUR  # no value is not white, which is zero
     return {
         "title": title,
-        "height": drawing.height + TOOLBAR,
-        "margin": {"l": 8, "r": 12, "t": top, "b": 8},
+        "height": height,
+        "margin": {"l": 8, "r": 12, "t": _top(drawing), "b": 8},
+        **colours,
         # Below the plot further lines of a legend push nothing away.
         "legend": legend | ({"y": 1.0, "yanchor": "bottom"} if above else {"y": -0.2, "yanchor": "top"}),
         "showlegend": drawing.legend != "none",
@@ -205,35 +276,111 @@ def _frame(drawing: Drawing) -> Dictionary:
     }
 
 
-def _axes(drawing: Drawing, at: _Place, layout: Dictionary) -> Dictionary:
+def _top(drawing: Drawing) -> int:
+    """Room above the panels, in px: for toolbar, title, legend or colour bar, and titles of panels."""
+    lines = max((1 + panel.title.count("\n") for panel in drawing.panels if panel.title), default=0)
+    above = drawing.legend == "above"
+    if drawing.shades is not None and above:
+        return TOOLBAR + _BAR_BOTTOM + _PANEL_TITLES[lines] + (18 if drawing.square_mm and lines else 0)
+    n_named = len({mark.name for mark in drawing.marks if mark.name})
+    further = _LEGEND_LINE * (above and n_named > _MOST_IN_A_LINE)
+    titles = _PANEL_TITLES[lines] if lines else 0
+    return TOOLBAR + _TITLE + _SUBTITLE * bool(drawing.subtitle) + _LEGEND * above + further + titles
+
+
+def _colour_axis(shades: Shades, drawing: Drawing, height: int) -> Dictionary:
+    """The scale of colours with its bar: under the title, where no square shrinks away from it, or below."""
+    bar: Dictionary = {"orientation": "h", "thickness": 10, "outlinewidth": 1, "outlinecolor": PALE_GREY}
+    quantity = _plain(shades.quantity)
+    if drawing.legend == "above":
+        place = {"len": 0.6, "yref": "container", "y": 1 - _BAR_TOP / (height - TOOLBAR), "yanchor": "top", "ypad": 0}
+        bar |= place | {"title": {"text": f"{quantity}<br>{_SMALL_LINE}", "side": "top"}}
+    else:
+        x = drawing.panels[-1].x
+        y = -0.24 if not x.names else -0.03 if x.order is not None and x.order.blocks else -0.1
+        bar |= {"len": 0.7, "y": y, "yanchor": "top", "title": {"text": quantity, "side": "bottom"}}
+    low, high = (log10(shades.low), log10(shades.high)) if shades.log else (shades.low, shades.high)
+    if shades.log:
+        powers = range(ceil(low - 1e-9), floor(high + 1e-9) + 1)
+        bar |= {"tickvals": list(powers), "ticktext": [power_of_ten(power) for power in powers]}
+    return {"colorscale": shades.colours, "cmin": low, "cmax": high, "colorbar": bar}
+
+
+def _axes(drawing: Drawing, at: _Place) -> Dictionary:
     """The two axes of a panel, in its row and column."""
-    n, columns = len(drawing.panels), drawing.columns
+    n, columns, square = len(drawing.panels), drawing.columns, bool(drawing.square_mm)
     row, column = divmod(at.number, columns)
-    widths = _spans([1.0] * columns)
+    widths = _spans([1.0] * columns, _MAP_GAP if square else _GAP)
     heights = [drawing.panels[first].height for first in range(0, n, columns)]
-    up = _spans(heights[::-1])[::-1]
+    up = _spans(heights[::-1], _MAP_ROW_GAP if square else _GAP)[::-1]
     below, left = at.number + columns, at.number - column
-    x = {"domain": widths[column], "anchor": f"y{at.suffix}"} | _axis(at.panel.x, shown=below >= n)
-    y = {"domain": up[row], "anchor": f"x{at.suffix}", "automargin": True} | _axis(at.panel.y, shown=column == 0)
+    x: Dictionary = {"domain": widths[column], "anchor": f"y{at.suffix}"} | _axis(
+        at.panel.x, shown=below >= n or square
+    )
+    y: Dictionary = {"domain": up[row], "anchor": f"x{at.suffix}", "automargin": True} | _axis(
+        at.panel.y, shown=column == 0
+    )
+    if not at.panel.marks:
+        x["visible"] = y["visible"] = False
+    if at.panel.y.order is not None:
+        if at.panel.x.names:  # names at the rows serve the columns too, and leave room for the map
+            x |= {"tickvals": [], "title": {"text": ""}}
+        y |= _names_apart(at.panel.y, columns) if column == 0 and at.panel.y.colours else {}
+    if square:
+        x["constrain"] = y["constrain"] = "domain"
+        y |= {"scaleanchor": f"x{at.suffix}", "scaleratio": 1, "constraintoward": "top"}
+        return {f"xaxis{at.suffix}": x, f"yaxis{at.suffix}": y}
     if below < n:
         last = _Place(at.panel, column + columns * ((n - 1 - column) // columns))
         x["matches"] = f"x{last.suffix}"
     if column:
         y["matches"] = f"y{_Place(at.panel, left).suffix}"
-    if drawing.square_mm:
-        x["constrain"] = y["constrain"] = "domain"
-        y["scaleanchor"] = f"x{at.suffix}"
     return {f"xaxis{at.suffix}": x, f"yaxis{at.suffix}": y}
 
 
-def _spans(sizes: Sequence[float]) -> list[list[float]]:
+def _spans(sizes: Sequence[float], gap: float) -> list[list[float]]:
     """Start and end of panels in a row, as shares of the figure."""
-    filled, whole, start, spans = 1 - _GAP * (len(sizes) - 1), sum(sizes), 0.0, []
+    filled, whole, start, spans = 1 - gap * (len(sizes) - 1), sum(sizes), 0.0, []
     for size in sizes:
         end = start + filled * size / whole
         spans.append([start, min(end, 1.0)])
-        start = end + _GAP
+        start = end + gap
     return spans
+
+
+def _title_above(title: str, axes: Dictionary, at: _Place) -> Dictionary:
+    place = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+    middle, top = sum(axes[f"xaxis{at.suffix}"]["domain"]) / 2, axes[f"yaxis{at.suffix}"]["domain"][1]
+    return {**place, "x": middle, "y": top, "text": _plain(title), "font": {"size": 13}}
+
+
+def _names_apart(axis: Axis, columns: int) -> Dictionary:
+    """One name per block in its colour, moved apart where panels side by side leave little height."""
+    order = axis.order
+    assert order is not None
+    share = min({1: 1 / 19, 2: 1 / 10}.get(columns, 1 / 7), 1 / max(len(order.blocks), 1))
+    names = _along(axis, range(len(axis.names)))
+    coloured = zip(order.blocks, axis.colours, strict=True)
+    return {
+        "tickvals": [names[row] for row in _rows_apart(order, share)],
+        "ticktext": [f'{_plain(name)} <span style="color:{colour}">■</span>' for (name, _, _), colour in coloured],
+        "ticks": "",
+        "ticklabelstandoff": 8,
+        "tickfont": {"size": 11 if columns < 3 else 10},
+    }
+
+
+def _rows_apart(order: RegionOrder, share: float) -> list[int]:
+    """The row at which each block's name stands: its middle, moved where small blocks would write over another."""
+    step = max(1, round(len(order.order) * share))
+    rows = [(start + end - 1) // 2 for _, start, end in order.blocks]
+    for i in range(1, len(rows)):
+        rows[i] = max(rows[i], rows[i - 1] + step)
+    last = len(order.order) - 1
+    for i in reversed(range(len(rows))):
+        rows[i] = min(rows[i], last)
+        last = rows[i] - step
+    return [max(0, row) for row in rows]
 
 
 def _axis(axis: Axis, *, shown: bool) -> Dictionary:
@@ -341,6 +488,55 @@ def _beyond_middle(x: float, at: _Place) -> bool:
     return low is None or high is None or x > (low + high) / 2
 
 
+def _boxes(mark: Boxes, at: _Place, sheet: _Sheet) -> None:
+    look = {"line": {"color": mark.colour, "width": 1.2}, "fillcolor": "rgba(0,0,0,0)", "boxpoints": False}
+    x = _along(at.panel.x, [mark.x])
+    sheet.trace(mark, at, type="box", x0=x[0], y=np.asarray(mark.values), width=0.5, hoverinfo="skip", **look)
+
+
+def _heatmap(mark: Heatmap, at: _Place, sheet: _Sheet) -> None:
+    shades, panel = mark.shades, at.panel
+    shown = np.log10(np.clip(mark.z, shades.low, None)) if shades.log else mark.z
+    rows = _along(panel.y, range(len(shown)))
+    columns = np.asarray(mark.x) if mark.x is not None else _along(panel.x, range(shown.shape[1]))
+    about: Dictionary = {"x": columns, "y": rows, "z": shown.astype(np.float32)}  # half the bytes to the browser
+    if shades.log:
+        about["customdata"] = mark.z.astype(np.float32)
+    sheet.trace(replace(mark, ids=None), at, type="heatmap", coloraxis="coloraxis", **about)
+    sheet.traces[-1].pop("showlegend")
+    sheet.shapes.extend(_block_shapes(panel, at))
+    x, y = f"x{at.suffix}", f"y{at.suffix}"
+    for top, bottom, left, right in mark.frames:
+        corners = {"x0": left - 0.5, "x1": right - 0.5, "y0": top - 0.5, "y1": bottom - 0.5}
+        sheet.shapes.append({"type": "rect", "xref": x, "yref": y, **corners, "line": _FRAME_LINE, "name": "marked"})
+    reach = max(abs(shades.low), abs(shades.high))
+    for row, texts in enumerate(mark.cells):
+        for column, text in enumerate(texts):
+            place = {"xref": x, "yref": y, "x": columns[column], "y": rows[row], "showarrow": False}
+            ink = {"size": 12, "color": ink_on(float(mark.z[row, column]) / reach)}
+            sheet.notes.extend([{**place, "text": _plain(text), "font": ink}] if text else [])
+
+
+def _block_shapes(panel: Panel, at: _Place) -> list[Dictionary]:
+    """Lines between the blocks of a map, and bars in their colours beside its rows."""
+    order, x, y = panel.y.order, f"x{at.suffix}", f"y{at.suffix}"
+    if order is None:
+        return []
+    n, ends = len(order.order), [end - 0.5 for _, _, end in order.blocks[:-1]]
+    both = panel.x.order is not None
+    span = {"x0": -0.5, "x1": n - 0.5, "xref": x} if both else {"xref": f"{x} domain", "x0": 0, "x1": 1}
+    lines = [{"type": "line", **span, "yref": y, "y0": end, "y1": end, "line": _BLOCK_LINE} for end in ends]
+    if both:
+        down = {"xref": x, "yref": y, "y0": -0.5, "y1": n - 0.5}
+        lines += [{"type": "line", **down, "x0": end, "x1": end, "line": _BLOCK_LINE} for end in ends]
+    # Beside the map wherever its square shape puts its edge.
+    beside = {"type": "rect", "xref": f"{x} domain", "x0": -0.022, "x1": -0.008, "yref": y, "line": {"width": 0}}
+    return lines + [
+        {**beside, "y0": start - 0.3, "y1": end - 0.7, "fillcolor": colour}
+        for (_, start, end), colour in zip(order.blocks, panel.y.colours, strict=False)
+    ]
+
+
 _LONGEST_NAME = 21
 _WIDTHS = (0.6, 1.4, 2.4, 3.6, 5.0)  # px, of connections, by steps of their weight
 
@@ -400,6 +596,8 @@ _PENS: Mapping[type[Mark], Callable[[Any, _Place, _Sheet], None]] = {
     Band: _band,
     Points: _points,
     Bars: _bars,
+    Boxes: _boxes,
+    Heatmap: _heatmap,
     Rule: _rule,
     Surroundings: _surroundings,
 }

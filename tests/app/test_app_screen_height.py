@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from biobgt.figures import order_regions
-from biobgt.figures.figure import ScreenHeight
 from biobgt.figures.maps_beside import NARROW_WIDTH, PAGE_WIDTH, MapsBeside
 from biobgt.figures.register import NoOptions
+from biobgt.figures.screen import ScreenHeight
 from biobgt.figures.subject_attention import SubjectAttention
 from views.shared.widgets import _height_rule
 

@@ -70,7 +70,7 @@ def _show_hubs(view: View) -> None:
     options = view.options(HubCurvesOptions, order=BY_NE, n_random=N_RANDOM, group=False)
     measures = [HUB_MEASURES[measure] for measure in options.measures]
     drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
-    contents, caption = drawn_for_screen(view, hub_curves, options, small=HEIGHT)
+    contents, caption, _ = drawn_for_screen(view, hub_curves, options, small=HEIGHT)
     _show_card(contents, caption, hub_curves.key, "hubs", f"{capitalised(drawn)} of its regions.")
 
 

@@ -25,10 +25,10 @@ from biobgt.base.options import Options
 from biobgt.base.references import GLOSSARY
 from biobgt.data.result_keys import Key, Kind
 from biobgt.export import FigureRequest
-from biobgt.figures.figure import Figure, ScreenHeight
+from biobgt.figures.figure import Figure
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure as RegisteredFigure
-from biobgt.figures.screen import compact, draw_on_screen, packed
+from biobgt.figures.screen import ScreenHeight, compact, draw_on_screen, height_by_width, packed
 from biobgt.results.measured import Measured, MeasuredCohort
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
@@ -170,8 +170,8 @@ def drawn_for_screen(
     *,
     measured: Measured | None = None,
     small: int = 0,
-) -> tuple[Drawing, str]:
-    """Draw a figure for the screen, or take what the same request gave before; with its caption.
+) -> tuple[Drawing, str, ScreenHeight | None]:
+    """Draw a figure for the screen, or take what the same request gave before; with its caption and its height.
 
     Parameters
     ----------
@@ -186,16 +186,16 @@ def drawn_for_screen(
     """
     source = measured or view.measured
 
-    def draw() -> tuple[dict[str, Any], str]:
+    def draw() -> tuple[dict[str, Any], str, ScreenHeight | None]:
         drawn = figure(source, options)
         contents = draw_on_screen(drawn)
         contents = packed(compact(contents, height=small) if small else contents)
         contents["layout"]["template"] = templates[templates.default].to_plotly_json()  # the page's theme fills it
-        return contents, drawn.caption
+        return contents, drawn.caption, height_by_width(drawn)
 
     request = (figure, options, *_whom(view, figure), small)
-    contents, caption = source.whole.keep(Key(DRAWING, how=request), draw)
-    return Drawing(contents), caption
+    contents, caption, height = source.whole.keep(Key(DRAWING, how=request), draw)
+    return Drawing(contents), caption, height
 
 
 def _whom(view: View, figure: RegisteredFigure) -> tuple[Hashable, ...]:
@@ -251,8 +251,7 @@ def show(
         caption, height = figure.caption, figure.screen_height
     else:
         assert options is not None
-        contents, caption = drawn_for_screen(view, figure, options, measured=measured)
-        height = None
+        contents, caption, height = drawn_for_screen(view, figure, options, measured=measured)
     show_figure(contents, caption, key=key, file_name=name, on_pick=on_pick, export=request, height=height)
 
 

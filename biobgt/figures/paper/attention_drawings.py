@@ -51,7 +51,7 @@ def draw_maps_beside(shown: MapsBeside, style: PaperStyle) -> Figure:
             picture = axes.imshow(drawn, cmap=SEQUENTIAL.lower(), vmin=low, vmax=high, interpolation="nearest")
             _frame(axes, order)
             axes.set_title(name)
-        add_colour_bar(figure, picture, panels, QUANTITY, length_mm=_bar_mm(style), marked=UNIFORM)  # type: ignore[arg-type]
+        add_colour_bar(figure, picture, panels, QUANTITY, length_mm=_bar_mm(style), marked=UNIFORM)
         first = list(grid[:, 0])
         for axes in first:
             reserve_names(axes, order, along="y", otherwise=order.title)
@@ -100,7 +100,7 @@ def draw_blocks(shown: AttentionBlocks, style: PaperStyle) -> Figure:
             axes.set_xticks(range(len(modules)), modules, rotation=90)
             axes.set_yticks(range(len(modules)), modules)
             axes.tick_params(length=0)
-        add_colour_bar(figure, picture, panels, EFFECT, length_mm=_bar_mm(style))  # type: ignore[arg-type]
+        add_colour_bar(figure, picture, panels, EFFECT, length_mm=_bar_mm(style))
         figure.axes[-1].xaxis.set_major_locator(MaxNLocator(2))  # more would collide below one narrow panel
         height = _LARGEST_MATRIX_MM if beside else _STACKED_MATRIX_MM
         fit_height(figure, panels[:1] if beside else panels, style, panel_mm=height, square=True)

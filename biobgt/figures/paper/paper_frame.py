@@ -241,7 +241,7 @@ def add_legend(
 def add_colour_bar(
     figure: Figure,
     shades: ScalarMappable,
-    axes: Axes,
+    axes: Axes | Sequence[Axes],
     quantity: str,
     *,
     length_mm: float,
@@ -254,7 +254,7 @@ def add_colour_bar(
     figure : Figure
     shades : ScalarMappable
         What the colours are of.
-    axes : Axes
+    axes : Axes or sequence of Axes
         Below which it stands.
     quantity : str
         What the values are.

@@ -10,19 +10,38 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from biobgt.base.colours import LINE_GREY
+from biobgt.base.colours import BLACKISH, LINE_GREY, SEQUENTIAL, ink_on
 from biobgt.base.errors import InputError
-from biobgt.figures.drawing import Axis, Band, Bars, Curve, Drawing, Mark, Panel, Points, Rule, Surroundings
+from biobgt.figures.drawing import (
+    Axis,
+    Band,
+    Bars,
+    Boxes,
+    Curve,
+    Drawing,
+    Heatmap,
+    Mark,
+    Panel,
+    Points,
+    Rule,
+    Surroundings,
+)
+from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.paper_frame import (
     BLOCK_LINE,
     MARKERS,
     POINTS_PER_MM,
+    add_colour_bar,
     add_legend,
     finish,
     fit_height,
@@ -80,8 +99,9 @@ def draw_on_paper(drawn: Drawing, style: PaperStyle) -> Figure:
             for mark in panel.marks:
                 _PENS[type(mark)](mark, axes, panel, sheet)
         _set_axes(panels, sheet)
-        _say_names(panels, sheet)
+        _explain(panels, sheet)
         _settle(panels, sheet)
+        _write_cells(panels, sheet)
         return finish(figure, style)
 
 
@@ -91,8 +111,9 @@ def _subplots(figure: Figure, shown: Drawing) -> list[Axes]:
     heights = [shown.panels[first].height for first in range(0, n, columns)]
     share: dict[str, Any] = {"sharex": "col", "sharey": "row" if columns > 1 else False}
     grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, **share)
-    for empty in grid.ravel()[n:]:
-        empty.set_axis_off()
+    for place, empty in enumerate(grid.ravel()):
+        if place >= n or not shown.panels[place].marks:
+            empty.set_axis_off()
     return list(grid.ravel()[:n])
 
 
@@ -100,13 +121,13 @@ def _set_axes(panels: Sequence[Axes], sheet: _Sheet) -> None:
     shown = sheet.drawing
     for number, (axes, panel) in enumerate(zip(panels, shown.panels, strict=True)):
         lowest, first = number + shown.columns >= len(panels), number % shown.columns == 0
+        if not panel.marks:
+            continue
         for which, axis, said in (("x", panel.x, lowest), ("y", panel.y, first)):
             if axis.hidden:
                 axes.set_axis_off()
             else:
                 _set_axis(axes, which, axis, sheet, said=said)
-        if panel.title:
-            axes.set_title(panel.title)
         if shown.square_mm:
             axes.set_aspect("equal")
     sheet.figure.align_ylabels(panels)
@@ -126,7 +147,7 @@ def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) 
         ticks = [tick for tick in axis.ticks if low <= tick <= high]
         along.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
         along.set_minor_locator(NullLocator())
-    elif not axis.log:
+    elif not axis.log and not axis.names:
         low_panels = which == "y" and len(sheet.drawing.panels) > sheet.drawing.columns
         along.set_major_locator(MaxNLocator(4 if low_panels else "auto", steps=[1, 2, 2.5, 5, 10], integer=axis.whole))
     if axis.percent:
@@ -136,19 +157,24 @@ def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) 
     if axis.zero:
         (axes.axhline if which == "y" else axes.axvline)(0, color=LINE_GREY, linewidth=0.4, zorder=0)
     if axis.order is not None:
-        _part_blocks(axes, which, axis, said=said)
+        _part_blocks(axes, which, axis, sheet, said=said)
     elif axis.names and said:
         _write_places(axes, which, axis.names, sheet)
 
 
-def _part_blocks(axes: Axes, which: str, axis: Axis, *, said: bool) -> None:
-    """Lines between blocks of regions, and the room for their names."""
+def _part_blocks(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) -> None:
+    """Lines between blocks of regions, and the room for their names; a map names them beside its rows alone."""
     assert axis.order is not None
     for _, _, end in axis.order.blocks[:-1]:
         (axes.axvline if which == "x" else axes.axhline)(end - 0.5, **BLOCK_LINE)
     axes.tick_params(axis=which, length=0)  # type: ignore[arg-type]
-    if said:
+    if which == "x" and sheet.drawing.shades is not None:
+        axes.set_xticks([])
+        axes.set_xlabel("")
+    elif said:
         reserve_names(axes, axis.order, along=which, otherwise=axis.title)
+    else:
+        axes.set(**{f"{which}ticks": []})
 
 
 def _write_places(axes: Axes, which: str, names: Sequence[str], sheet: _Sheet) -> None:
@@ -158,7 +184,8 @@ def _write_places(axes: Axes, which: str, names: Sequence[str], sheet: _Sheet) -
         lines = [wrapped(name, _NAME_SHARE * width, style.tick_size, style) for name in names]
         most = max(name.count("\n") + 1 for name in lines)
         row_mm = max(_ROW_MM, (most + 0.4) * line_height(style.tick_size) / POINTS_PER_MM)
-        sheet.panel_mm = max(_LOWEST_ROWS_MM, row_mm * len(names))
+        if not sheet.drawing.square_mm:
+            sheet.panel_mm = max(_LOWEST_ROWS_MM, row_mm * len(names))
         axes.set_yticks(range(len(names)), lines)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
@@ -171,8 +198,14 @@ def _write_places(axes: Axes, which: str, names: Sequence[str], sheet: _Sheet) -
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
 
 
-def _say_names(panels: Sequence[Axes], sheet: _Sheet) -> None:
-    """One legend for all panels."""
+def _explain(panels: Sequence[Axes], sheet: _Sheet) -> None:
+    """One colour bar and one legend for all panels."""
+    shades, style = sheet.drawing.shades, sheet.style
+    if shades is not None:
+        norm = LogNorm(shades.low, shades.high) if shades.log else Normalize(shades.low, shades.high)
+        colours, drawn = ScalarMappable(norm, _named(shades.colours)), [axes for axes in panels if axes.images]
+        length = 0.6 * min(style.width_mm, 120)
+        add_colour_bar(sheet.figure, colours, drawn, shades.quantity, length_mm=length, marked=shades.marked)
     entries = [entry for axes in panels for entry in zip(*axes.get_legend_handles_labels(), strict=True)]
     if entries and sheet.drawing.legend != "none":
         add_legend(sheet.figure, [handle for handle, _ in entries], [name for _, name in entries], sheet.style)
@@ -183,10 +216,32 @@ def _settle(panels: Sequence[Axes], sheet: _Sheet) -> None:
     shown = sheet.drawing
     column = list(panels[:: shown.columns])
     fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm, square=bool(shown.square_mm))
+    titled = [(axes, panel.title) for axes, panel in zip(panels, shown.panels, strict=True) if panel.title]
+    for axes, title in titled:
+        room = max(axes.get_position().width, 0.9 / shown.columns - 0.1) * sheet.style.width_mm * POINTS_PER_MM
+        axes.set_title("\n".join(wrapped(line, room, sheet.style.font_size, sheet.style) for line in title.split("\n")))
+    if titled:
+        fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm, square=bool(shown.square_mm))
+    if shown.shades is not None:
+        for axes, panel in zip(column, shown.panels[:: shown.columns], strict=True):
+            if panel.y.order is not None:
+                name_blocks(axes, panel.y.order, sheet.style, along="y")
+                _colour_blocks(axes, panel.y, sheet)
+        return
     order = shown.panels[-1].x.order
     if order is not None and order.blocks:
         name_blocks(panels[-1], order, sheet.style, along="x")
         fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm)
+
+
+def _colour_blocks(axes: Axes, axis: Axis, sheet: _Sheet) -> None:
+    """A bar beside the rows of each block, in its colour."""
+    assert axis.order is not None
+    point = 1 / (72 * axes.get_position().width * sheet.figure.get_figwidth())  # as a share of the map's width
+    for (_, start, end), colour in zip(axis.order.blocks, axis.colours, strict=False):
+        bar = Line2D([-2 * point] * 2, [start - 0.3, end - 0.7], color=sheet.style.colour(colour), linewidth=2.5)
+        bar.set(solid_capstyle="butt", zorder=3, transform=axes.get_yaxis_transform(), clip_on=False)
+        axes.add_line(bar)
 
 
 def _curve(mark: Curve, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
@@ -239,6 +294,51 @@ def _bars(mark: Bars, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
     if mark.labels:
         axes.bar_label(bars, labels=list(mark.labels))
         axes.margins(y=0.15)
+
+
+def _boxes(mark: Boxes, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    values = np.asarray(mark.values)
+    look = {"showfliers": False, "medianprops": {"color": "black"}, "manage_ticks": False}
+    axes.boxplot([values[np.isfinite(values)]], positions=[mark.x], widths=0.5, **look)  # type: ignore[arg-type]
+
+
+def _named(colours: str) -> str:
+    """A scale as matplotlib calls it."""
+    return colours.lower() if colours == SEQUENTIAL else colours
+
+
+def _heatmap(mark: Heatmap, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    shades = mark.shades
+    norm = LogNorm(shades.low, shades.high) if shades.log else Normalize(shades.low, shades.high)
+    shown = np.clip(mark.z, shades.low, None) if shades.log else mark.z
+    look: dict[str, Any] = {"cmap": _named(shades.colours), "norm": norm, "interpolation": "nearest"}
+    if mark.x is not None:
+        x = np.asarray(mark.x, dtype=float)
+        step = x[1] - x[0] if len(x) > 1 else 1.0
+        look["extent"] = (x[0] - step / 2, x[-1] + step / 2, len(shown) - 0.5, -0.5)
+    axes.imshow(shown, aspect="equal" if sheet.drawing.square_mm else "auto", **look)
+    axes.spines[["top", "right"]].set_visible(True)  # a map is a field, not a curve
+    axes.set_facecolor(GAP_COLOUR)
+    for top, bottom, left, right in mark.frames:
+        corner = (left - 0.5, top - 0.5)
+        axes.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=BLACKISH, linewidth=1.2))
+
+
+def _write_cells(panels: Sequence[Axes], sheet: _Sheet) -> None:
+    """Write into cells, small enough to stand apart, once the panels' size is known."""
+    style = sheet.style
+    for axes, panel in zip(panels, sheet.drawing.panels, strict=True):
+        for mark in (mark for mark in panel.marks if isinstance(mark, Heatmap) and mark.cells):
+            room = 0.9 * axes.get_position().width * style.width_mm * POINTS_PER_MM / mark.z.shape[1]
+            texts = [text for row in mark.cells for text in row if text]
+            widest = max(text_width(line, style.tick_size, style) for text in texts for line in text.split("\n"))
+            size = min(style.tick_size, style.tick_size * room / max(widest, 1e-9))
+            reach = max(abs(mark.shades.low), abs(mark.shades.high))
+            for row, words in enumerate(mark.cells):
+                for column, text in enumerate(words):
+                    colour = ink_on(float(mark.z[row, column]) / reach)
+                    written = axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=size)
+                    written.set_in_layout(False)  # they take no room beside the panel, and are many
 
 
 def _rule(mark: Rule, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
@@ -345,6 +445,8 @@ _PENS: Mapping[type[Mark], Callable[[Any, Axes, Panel, _Sheet], None]] = {
     Band: _band,
     Points: _points,
     Bars: _bars,
+    Boxes: _boxes,
+    Heatmap: _heatmap,
     Rule: _rule,
     Surroundings: _surroundings,
 }
