@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from biobgt.base.options import Plain, written
+from biobgt.base.options import Plain, to_text
 from biobgt.data.cohort import Cohort
 from biobgt.export.bundle import FigureFiles, make_files
 from biobgt.export.request import CohortRef, FigureRequest
@@ -77,7 +77,7 @@ class Example:
         """What a reader types."""
         ref = self.request.cohort
         words = ["biobgt", "figure", self.request.figure, f"{'model' if ref.model else 'demo'}:{ref.name}"]
-        words += [f"--set={name}={written(value)}" for name, value in self.request.options.items()]
+        words += [f"--set={name}={to_text(value)}" for name, value in self.request.options.items()]
         words += ["--width", f"{self.width_mm:g}"] if self.width_mm != PaperStyle().width_mm else []
         return shlex.join([*words, "--out", "figures"])
 

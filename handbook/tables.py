@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 
 from biobgt.base.files import asset, read_csv
-from biobgt.base.options import Option, Options, written
+from biobgt.base.options import Option, Options, to_text
 from biobgt.base.references import Citation, sorted_terms, work
 from biobgt.base.wording import percent, signed
 from biobgt.data.atlas import BUNDLED, LABELLINGS
@@ -78,11 +78,11 @@ def _flag(one: Option) -> str:
 
 
 def _default(one: Option) -> str:
-    return "–" if one.default == "" or one.default == () else f"`{written(one.default)}`"
+    return "–" if one.default == "" or one.default == () else f"`{to_text(one.default)}`"
 
 
 def _choices(one: Option) -> str:
-    listed = [f"`{written(choice)}`" for choice in one.choices or ()]
+    listed = [f"`{to_text(choice)}`" for choice in one.choices or ()]
     return f" One of: {', '.join(listed)}." if listed else ""
 
 

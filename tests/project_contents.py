@@ -7,7 +7,8 @@ from dataclasses import fields
 import numpy as np
 
 from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
-from biobgt.data.cohort import Refusal, Source
+from biobgt.base.errors import Refusal
+from biobgt.data.cohort import Source
 from biobgt.readers.project import Project, open_project, save_project
 
 SETTINGS = ConnectomeSettings("partial", "signed", "proportional", 0.15, True)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from biobgt import Atlas, Cohort, InputError, Subject, load_atlas
+from biobgt.base.errors import Refusal
 from biobgt.data.atlas import numbered_atlas
-from biobgt.data.cohort import Refusal, Source
+from biobgt.data.cohort import Source
 from biobgt.data.edits import (
     add_subjects,
     change_atlas,

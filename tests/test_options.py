@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biobgt import ConnectomeSettings, ImageOptions, InputError, ReadOptions
-from biobgt.base.options import LARGEST_SEED, Option, Options, Registry, option, written
+from biobgt.base.options import LARGEST_SEED, Option, Options, Registry, option, to_text
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hubs import HubCurvesOptions
@@ -79,7 +79,7 @@ def test_every_field_of_every_group_is_declared_and_its_default_is_allowed(kind)
     kind()
     for one in declared.values():
         one.check(one.default)
-        assert one.read(written(one.default)) == one.default
+        assert one.read(to_text(one.default)) == one.default
         if one.steps is not None:
             for step in one.steps:
                 one.check(step)
@@ -197,7 +197,7 @@ def test_a_part_has_the_values_that_both_groups_have():
 
 
 def test_values_are_written_as_they_are_read():
-    assert [written(value) for value in (True, 0.5, 3, "a", (0.1, 1.0), ("a", "b"))] == [
+    assert [to_text(value) for value in (True, 0.5, 3, "a", (0.1, 1.0), ("a", "b"))] == [
         "true",
         "0.5",
         "3",
@@ -213,11 +213,11 @@ def test_values_are_written_as_they_are_read():
 @given(st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1), max_size=4).map(tuple))
 def test_a_list_of_any_names_is_read_as_it_is_written(names):
     """A covariate may be a column called 'IQ, full scale' or '6" scan'."""
-    assert Baking.declared()["spices"].read(written(names)) == names
+    assert Baking.declared()["spices"].read(to_text(names)) == names
 
 
 def test_a_name_with_a_comma_stands_in_quotes():
-    assert written(("age", "IQ, full", 'the "best"')) == 'age,"IQ, full","the ""best"""'
+    assert to_text(("age", "IQ, full", 'the "best"')) == 'age,"IQ, full","the ""best"""'
     assert Baking.declared()["spices"].read("salt,,pepper") == ("salt", "pepper")
 
 

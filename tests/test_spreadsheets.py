@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from biobgt import Cohort, Subject, read_cohort
 from biobgt.base.files import as_meant, meant, safe_table, safe_text, write_csv
-from biobgt.base.wording import plain_markdown
+from biobgt.base.wording import escape_markdown
 from biobgt.cli.arguments import write_reading, write_table
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers.phenotypes import read_phenotypes
@@ -100,14 +100,14 @@ def test_ids_of_files_survive_export_and_reading(tmp_path: Path, rng: np.random.
 @example("&lt;b&gt;")
 @example("<http://x>")
 def test_captions_show_markup_as_text(text: str) -> None:
-    shown = MarkdownIt().render(f"Figure of {plain_markdown(text)}, end.")
+    shown = MarkdownIt().render(f"Figure of {escape_markdown(text)}, end.")
     tags = {part.split(">")[0] for part in shown.split("<")[1:]}
     assert tags == {"p", "/p"}
 
 
 def test_usual_captions_stay_as_they_are() -> None:
     caption = "Hubs of sub_01: |ΔS| at γ = 0.5, r = 0.31 [0.2, 0.4], p < 0.05 & q = 0.1 (NC - ASD)."
-    assert plain_markdown(caption) == caption
+    assert escape_markdown(caption) == caption
 
 
 def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:

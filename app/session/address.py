@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.base.options import Option, Plain, written
+from biobgt.base.options import Option, Plain, to_text
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import ESTIMATED, KINDS, LEVELS, ConnectivityKind, levels_of
 from biobgt.data.simulate import DEMO_COHORTS
@@ -87,7 +87,7 @@ def read_link(params: Mapping[str, str], kind: ConnectivityKind = KINDS[ESTIMATE
 
 def link_of(view: View) -> dict[str, str]:
     """Write a view as the parameters of an address."""
-    said = {name: written(value) for name, value in {**view.settings.as_dict(), **_always(view)}.items()}
+    said = {name: to_text(value) for name, value in {**view.settings.as_dict(), **_always(view)}.items()}
     if said[LABELLING] not in LABELLINGS:
         del said[LABELLING]  # of a user's own atlas: nobody else has it
     if view.model != FITTING:
@@ -100,7 +100,7 @@ def link_of(view: View) -> dict[str, str]:
 def saved_view(view: View) -> dict[str, str]:
     """What a project keeps beside cohort and settings; it is the user's own file, and may name their subject."""
     model = {} if view.model == FITTING else {MODEL: view.model}
-    said = {name: written(value) for name, value in _always(view).items()}
+    said = {name: to_text(value) for name, value in _always(view).items()}
     return {SUBJECT: view.subject.id, **model, **said, **_chosen(view)}
 
 
@@ -135,7 +135,7 @@ def _chosen(view: View) -> dict[str, str]:
     """What else the user chose, where it is not the default."""
     always = {one.link for kind in IN_EVERY_LINK for one in kind.declared().values()}
     return {
-        name: written(view.choices[name])
+        name: to_text(view.choices[name])
         for name, one in linked_options().items()
         if name not in always and name in view.choices and _differs(one, view)
     }
@@ -149,7 +149,7 @@ def _differs(one: Option, view: View) -> bool:
     of = view.cohort_behind(one)
     if of is None:
         return False
-    return value != one.default_for(of) and read_value(one, written(value), of) is not None
+    return value != one.default_for(of) and read_value(one, to_text(value), of) is not None
 
 
 def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems: list[str]) -> dict[str, Plain]:
@@ -163,7 +163,7 @@ def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems:
             value = one.default
         if value is None:
             value = value_instead(one, said[name], of)
-            problems.append(shown_instead(name, said[name], written(value)))
+            problems.append(shown_instead(name, said[name], to_text(value)))
         choices[name] = value
     return choices
 
@@ -177,7 +177,7 @@ def _read_settings(params: Mapping[str, str], kind: ConnectivityKind, problems: 
             value = one.read(params[name])
             one.check(value)
         except ValueError:
-            problems.append(shown_instead(name, params[name], written(one.default)))
+            problems.append(shown_instead(name, params[name], to_text(one.default)))
         else:
             values[name] = value
     made = ConnectomeSettings.usual(kind, **values)
@@ -208,7 +208,7 @@ def _read_model(name: str, problems: list[str]) -> str:
 
 
 def _as_text(value: object) -> str:
-    return written(value) if isinstance(value, str | int | float | bool) else str(value)
+    return to_text(value) if isinstance(value, str | int | float | bool) else str(value)
 
 
 def shown_instead(what: str, found: str, used: str) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.base.options import Option, Options, Plain, written
+from biobgt.base.options import Option, Options, Plain, to_text
 from biobgt.data.graph import LEVELS, levels_of
 from biobgt.figures.catalogue import FIGURES
 from biobgt.hubs.options import HubOptions
@@ -134,7 +134,7 @@ def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
     except ValueError:
         return None
     whole = isinstance(one.default, int) and not isinstance(one.default, bool)
-    if whole and written(value) != text:  # such as +5 or 05
+    if whole and to_text(value) != text:  # such as +5 or 05
         return None
     return value if is_offered(one, value, cohort) else None
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
-from biobgt.data.cohort import Refusal
+from biobgt.base.errors import Refusal
 from biobgt.data.edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
 from biobgt.readers import read_atlas, readable_suffixes
 from biobgt.readers.discover import printable

@@ -7,6 +7,7 @@ nothing more.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 _LONGEST_QUOTE, _LONGEST = 200, 2_000  # characters
 _QUOTED = re.compile(rf"'([^'\n]{{{_LONGEST_QUOTE},}})'")
@@ -95,3 +96,11 @@ class ReaderFault(InputError):  # noqa: N818 - to the user it is a refused file 
 
     def __reduce__(self) -> tuple[object, ...]:
         return ReaderFault, (self.kind,)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file, or a subject in it, that was not loaded, and why."""
+
+    file: str
+    reason: str

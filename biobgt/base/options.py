@@ -197,7 +197,7 @@ class Option:
             return self.none
         if callable(self.shown):
             return self.shown(value)
-        return self.shown[value] if value in self.shown else written(value)
+        return self.shown[value] if value in self.shown else to_text(value)
 
     def offered(self, cohort: "Cohort") -> Sequence[Plain]:
         """What a page offers for a cohort."""
@@ -226,14 +226,14 @@ class Option:
         if not self._has_type(value):
             raise InputError(f"The option '{self.name}' cannot be {value!r}; {self._like()}.")
         if isinstance(value, tuple) and len(value) < self.fewest:
-            like = written(self.default)
+            like = to_text(self.default)
             raise InputError(
                 f"The option '{self.name}' needs at least {self.fewest}; write it like {self.name}={like}."
             )
         if self.choices is not None:
             for one in value if isinstance(value, tuple) else (value,):
                 if one not in self.choices:
-                    allowed = [written(choice) for choice in self.choices]
+                    allowed = [to_text(choice) for choice in self.choices]
                     if isinstance(self.choices, Registry):
                         raise no_such(self.choices.kind, one, allowed)
                     raise InputError(
@@ -241,7 +241,7 @@ class Option:
                     )
         for number in value if isinstance(value, tuple) else (value,):
             if not self._is_within(number):
-                raise InputError(f"The option '{self.name}' is {written(number)}; it must be {self._bounds()}.")
+                raise InputError(f"The option '{self.name}' is {to_text(number)}; it must be {self._bounds()}.")
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -285,8 +285,8 @@ class Option:
         return isinstance(value, (*self.types, int) if float in self.types else self.types)
 
     def read(self, text: str) -> Plain:
-        """Read a value as :func:`written` writes it; ValueError where it is none."""
-        if self.default is None and text == written(None):
+        """Read a value as :func:`to_text` writes it; ValueError where it is none."""
+        if self.default is None and text == to_text(None):
             return None
         if isinstance(self.default, bool):
             if text not in ("true", "false"):
@@ -335,12 +335,12 @@ class Options:
         known = cls.declared()
         name, equals, value = text.partition("=")
         if not equals or name not in known:
-            listed = ", ".join(f"{one.name}={written(one.default)}" for one in known.values()) or "none"
+            listed = ", ".join(f"{one.name}={to_text(one.default)}" for one in known.values()) or "none"
             raise InputError(f"{of} has no option '{text}'. Its options with their defaults: {listed}.")
         try:
             return name, known[name].read(value)
         except ValueError:
-            default = written(known[name].default)
+            default = to_text(known[name].default)
             raise InputError(f"The option '{text}' cannot be read; write it like {name}={default}.") from None
 
     def as_dict(self) -> dict[str, Any]:
@@ -355,7 +355,7 @@ class Options:
             if isinstance(value, bool):
                 words.append(one.flags[not value])
             elif value is not None:
-                words += [one.flags[0], written(value)]
+                words += [one.flags[0], to_text(value)]
         return words
 
     def part(self, kind: "type[AnyOptions]") -> "AnyOptions":
@@ -372,12 +372,12 @@ def option(default: Plain, *, title: str, **about: Any) -> Any:
     return field(default=default, metadata={_DECLARED: {"title": title, "default": default, **about}})
 
 
-def written(value: Plain) -> str:
+def to_text(value: Plain) -> str:
     """Write a value as a link and the command line have it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return ",".join(_quoted(written(one)) for one in value)
+        return ",".join(_quoted(to_text(one)) for one in value)
     if isinstance(value, int | float):
         return f"{value:g}"
     return "none" if value is None else str(value)

@@ -5,13 +5,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biobgt.base.arrays import FloatArray
+
 # Ranks of numbers: those of SciPy's ``rankdata``, without the second that importing SciPy's statistics takes.
 
 
 Ties = Literal["average", "min", "max"]
 
 
-def ranks(values: NDArray[np.float64], *, ties: Ties = "average") -> NDArray[np.float64]:
+def ranks(values: FloatArray, *, ties: Ties = "average") -> FloatArray:
     """Rank numbers along the last axis; the lowest has rank 1.
 
     Parameters
@@ -53,7 +55,7 @@ def ranks(values: NDArray[np.float64], *, ties: Ties = "average") -> NDArray[np.
 FDR = 0.05
 
 
-def discovery_rates(p: ArrayLike) -> NDArray[np.float64]:
+def discovery_rates(p: ArrayLike) -> FloatArray:
     """The q of each p, over all that are known (Benjamini and Hochberg); NaN where p is.
 
     >>> discovery_rates([0.01, float("nan"), 0.04]).round(3).tolist()

@@ -74,10 +74,10 @@ def code_span(text: str) -> str:
     return f"{fence}{space}{' '.join(text.split())}{space}{fence}"
 
 
-def plain_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Escape what Markdown would take for markup, and nothing else, on one line.
 
-    >>> print(plain_markdown("sub_01 <b>, p < 0.05, [0.1, 0.3], *a*"))
+    >>> print(escape_markdown("sub_01 <b>, p < 0.05, [0.1, 0.3], *a*"))
     sub_01 \<b>, p < 0.05, [0.1, 0.3], \*a\*
     """
     return _MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))

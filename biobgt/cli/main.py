@@ -19,7 +19,7 @@ from typer.models import CommandInfo
 from biobgt import __version__
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.signals import NOTHING_WRITTEN, STOPPED, Stopped, end_cleanly_on_signals
-from biobgt.cli.screen import err, harmless, print_line
+from biobgt.cli.screen import err, escape_controls, print_line
 
 _OPTIONS: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "pretty_exceptions_enable": False}
 
@@ -143,7 +143,7 @@ def main() -> None:
     except (InputError, OSError) as error:
         if debug:
             raise
-        err.print(harmless(_sentence(error)), markup=False, highlight=False, soft_wrap=True)
+        err.print(escape_controls(_sentence(error)), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
     except SystemExit as end:
         if end.code in STOPPED:

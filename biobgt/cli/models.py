@@ -26,7 +26,7 @@ from biobgt.cli.arguments import (
     typed_command,
     write_reading,
 )
-from biobgt.cli.screen import err, harmless, print_line, progress_bar
+from biobgt.cli.screen import err, escape_controls, print_line, progress_bar
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.quality import mean_connectivity, same_scans
 from biobgt.readers import ReadOptions
@@ -160,7 +160,7 @@ def use_threads(threads: int | None) -> None:
 
 def tell(sentence: str) -> None:
     """Say how far the work is, on the screen and not among the results."""
-    err.print(harmless(sentence), markup=False, highlight=False)
+    err.print(escape_controls(sentence), markup=False, highlight=False)
 
 
 # Jobs about a network that several cohorts share: train it, and measure its card again.

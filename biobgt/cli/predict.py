@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import pandas as pd
 import typer
-from numpy.typing import NDArray
 
-from biobgt.base.errors import InputError
+from biobgt.base.arrays import FloatArray
+from biobgt.base.errors import InputError, Refusal
 from biobgt.base.files import file_names, write_csv
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted
 from biobgt.cli.arguments import (
@@ -32,7 +32,7 @@ from biobgt.cli.arguments import (
     write_reading,
 )
 from biobgt.cli.screen import print_line, print_table, progress_bar
-from biobgt.data.cohort import Cohort, Refusal, Subject
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.result_keys import NoStore
 from biobgt.results.measured import MeasuredCohort
 
@@ -124,9 +124,9 @@ class _Seen:
     """What is kept of each subject's attention: a few numbers per region or module, not the matrices."""
 
     labels: Sequence[str | None] | None
-    received: list[NDArray[np.float64]] = field(default_factory=list)
+    received: list[FloatArray] = field(default_factory=list)
     contrasts: list[float] = field(default_factory=list)
-    blocks: list[NDArray[np.float64]] = field(default_factory=list)
+    blocks: list[FloatArray] = field(default_factory=list)
     modules: tuple[str, ...] = ()
 
     def add(self, own: "SubjectExplanation") -> None:

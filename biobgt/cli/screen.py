@@ -20,10 +20,10 @@ err = Console(stderr=True)
 _COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def harmless(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Write characters that a terminal takes for commands as escapes.
 
-    >>> harmless("b\x1b[31m.mat")
+    >>> escape_controls("b\x1b[31m.mat")
     'b\\x1b[31m.mat'
     """
     return text if text.isprintable() else _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)
@@ -55,10 +55,10 @@ def print_table(frame: "pd.DataFrame", *, title: str, limit: int = 20) -> None:
     from rich.table import Table
 
     rows = [[_cell(value) for value in row] for row in frame.head(limit).itertuples(index=False)]
-    names = [harmless(str(name)) for name in frame.columns]
+    names = [escape_controls(str(name)) for name in frame.columns]
     numeric = [dtype.kind in "fiu" for dtype in frame.dtypes]
     for number, part in enumerate(_parts_that_fit(names, rows, out.width)):
-        table = Table(title=None if number else Text(harmless(title)), title_justify="left")
+        table = Table(title=None if number else Text(escape_controls(title)), title_justify="left")
         for i in part:
             table.add_column(Text(names[i]), justify="right" if numeric[i] else "left", no_wrap=i == 0)
         for row in rows:
@@ -81,12 +81,12 @@ def _parts_that_fit(names: list[str], rows: list[list[str]], width: int) -> list
 
 def print_line(text: str, *, style: str = "") -> None:
     """Print a sentence that may hold text from a user's file."""
-    out.print(Text(harmless(text), style=style), soft_wrap=True)
+    out.print(Text(escape_controls(text), style=style), soft_wrap=True)
 
 
 def print_notice(text: str) -> None:
     """Print a sentence about the work itself, beside the results."""
-    err.print(Text(harmless(text)), soft_wrap=True)
+    err.print(Text(escape_controls(text)), soft_wrap=True)
 
 
 def _cell(value: object) -> str:
@@ -95,5 +95,5 @@ def _cell(value: object) -> str:
     if value is None or pd.isna(value):  # type: ignore[call-overload]
         return ""
     if not isinstance(value, float):
-        return harmless(str(value))
+        return escape_controls(str(value))
     return f"{value:.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"  # a small p is not 0.000

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.files import asset
 from biobgt.base.options import Registry
@@ -173,7 +174,7 @@ class Atlas:
     name: str
     title: str
     regions: tuple[str, ...]
-    coordinates: NDArray[np.float64] | None = None
+    coordinates: FloatArray | None = None
     labels: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     citation: str = ""
     cites: tuple[Citation, ...] = ()

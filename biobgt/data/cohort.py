@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from biobgt.base.errors import InputError
+from biobgt.base.arrays import FloatArray
+from biobgt.base.errors import InputError, Refusal
 from biobgt.base.wording import counted, without_controls
 from biobgt.data.atlas import CHOOSE_ITS_ATLAS, Atlas
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectivityKind, GivenKind, told_kind
@@ -28,7 +29,7 @@ def people_in_order(persons: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np
     return tuple(first), np.array(list(first.values()), dtype=np.int64)
 
 
-def average_by_person(values: ArrayLike, persons: Sequence[str]) -> NDArray[np.float64]:
+def average_by_person(values: ArrayLike, persons: Sequence[str]) -> FloatArray:
     """Average the recordings of each person.
 
     Parameters
@@ -77,7 +78,7 @@ def number_of_people(n_people: int) -> str:
     return "1 person" if n_people == 1 else f"{n_people:,} people"
 
 
-def _mean_of_known(recordings: NDArray[np.generic]) -> NDArray[np.float64]:
+def _mean_of_known(recordings: NDArray[np.generic]) -> FloatArray:
     """Mean over the first axis of what is not NaN; NaN where nothing is."""
     numbers = recordings.astype(np.float64)
     known = ~np.isnan(numbers)
@@ -114,7 +115,7 @@ def kind_of_group(group: str) -> str:
     return group.split(" (")[0]
 
 
-def is_silent(series: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_silent(series: FloatArray) -> NDArray[np.bool_]:
     """Tell the regions without signal: constant up to rounding, shape (n_regions,)."""
     largest = np.abs(series).max(axis=0, initial=0)
     return np.asarray(np.ptp(series, axis=0) <= 1e-10 * largest)
@@ -132,14 +133,6 @@ class Source:
     sha256: str
     reader: str
     options: Mapping[str, str | float | bool] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A file, or a subject in it, that was not loaded, and why."""
-
-    file: str
-    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +160,8 @@ class Subject:
     """
 
     id: str
-    series: NDArray[np.float64] | None = None
-    connectivity: NDArray[np.float64] | None = None
+    series: FloatArray | None = None
+    connectivity: FloatArray | None = None
     missing_regions: tuple[int, ...] = ()
     group: str | None = None
     phenotypes: Mapping[str, object] = field(default_factory=dict)
@@ -210,7 +203,7 @@ class Subject:
         return tuple(np.flatnonzero(~connections.any(axis=0)).tolist())
 
     @property
-    def _values(self) -> NDArray[np.float64]:
+    def _values(self) -> FloatArray:
         values = self.series if self.series is not None else self.connectivity
         assert values is not None
         return values
@@ -371,7 +364,7 @@ class Cohort:
         return pd.DataFrame(rows).astype({"time points": "Int64"})
 
 
-def cohort_told_kind(matrices: Iterable[NDArray[np.float64]]) -> GivenKind | None:
+def cohort_told_kind(matrices: Iterable[FloatArray]) -> GivenKind | None:
     """Tell from the values of connectivity matrices what they are, or None where they do not, or contradict each other.
 
     Parameters

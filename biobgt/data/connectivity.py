@@ -9,6 +9,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted
 from biobgt.data.atlas import Atlas, numbered_atlas
@@ -33,7 +34,7 @@ from biobgt.data.graph import (
 # A region without signal has no correlation with any other, and counts as zero.
 
 
-def check_finite(series: NDArray[np.float64]) -> None:
+def check_finite(series: FloatArray) -> None:
     """Refuse series with holes, and name their columns."""
     holes = np.flatnonzero(~np.isfinite(series).all(axis=0))
     if holes.size:
@@ -45,7 +46,7 @@ def check_finite(series: NDArray[np.float64]) -> None:
         )
 
 
-def correlation_of(series: NDArray[np.float64]) -> NDArray[np.float64]:
+def correlation_of(series: FloatArray) -> FloatArray:
     """Pearson correlation; zero where a region has no signal (numpy.corrcoef gives NaN and a warning)."""
     centred = series - series.mean(axis=0)
     norms = np.sqrt(np.einsum("ij,ij->j", centred, centred))
@@ -58,7 +59,7 @@ def correlation_of(series: NDArray[np.float64]) -> NDArray[np.float64]:
     return correlation
 
 
-def standardised(series: NDArray[np.float64]) -> NDArray[np.float64]:
+def standardised(series: FloatArray) -> FloatArray:
     """Mean 0, SD 1: the scale of BOLD signals is arbitrary and must not steer the shrinkage."""
     centred = series - series.mean(axis=0)
     deviations = centred.std(axis=0, ddof=1)
@@ -66,22 +67,22 @@ def standardised(series: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(silent, 0, centred / np.where(silent, 1, deviations))
 
 
-def shrunk_covariance(series: NDArray[np.float64]) -> NDArray[np.float64]:
+def shrunk_covariance(series: FloatArray) -> FloatArray:
     """Covariance of standardised series, shrunk by Ledoit and Wolf (2004)."""
     from sklearn.covariance import LedoitWolf  # a second of import that most runs do not need
 
-    covariance: NDArray[np.float64] = LedoitWolf(store_precision=False).fit(standardised(series)).covariance_
+    covariance: FloatArray = LedoitWolf(store_precision=False).fit(standardised(series)).covariance_
     return covariance
 
 
-def partial_correlation(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+def partial_correlation(covariance: FloatArray) -> FloatArray:
     """Partial correlation of every pair of regions, given all others."""
     partial = -scaled_to_unit_diagonal(np.asarray(np.linalg.inv(covariance), dtype=np.float64))
     np.fill_diagonal(partial, 1)
     return symmetric(partial)
 
 
-def scaled_to_unit_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def scaled_to_unit_diagonal(matrix: FloatArray) -> FloatArray:
     """A covariance as a correlation."""
     scale = np.sqrt(np.diag(matrix))
     scaled = symmetric(matrix / np.outer(scale, scale))
@@ -89,7 +90,7 @@ def scaled_to_unit_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return scaled
 
 
-def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def symmetric(matrix: FloatArray) -> FloatArray:
     """A matrix without the rounding by which its two halves differ."""
     return (matrix + matrix.T) / 2
 
@@ -106,7 +107,7 @@ _LARGEST_CORRELATION = 1 - 1e-6
 _RECENT_BYTES = 2**26  # 200 matrices of 200 regions, 8 of 1000
 
 
-def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
+def functional_connectivity(series: FloatArray, *, estimator: Estimator = PEARSON) -> FloatArray:
     """Estimate one subject's connectivity from its series.
 
     Parameters
@@ -142,9 +143,9 @@ def functional_connectivity(series: NDArray[np.float64], *, estimator: Estimator
     return partial_correlation(covariance)
 
 
-def fisher_z(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+def fisher_z(correlation: FloatArray) -> FloatArray:
     """Fisher's z of correlations, with a zero diagonal."""
-    z: NDArray[np.float64] = np.arctanh(np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION))
+    z: FloatArray = np.arctanh(np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION))
     diagonal = np.arange(z.shape[-1])
     z[..., diagonal, diagonal] = 0
     return z
@@ -157,10 +158,10 @@ class _RecentMatrices:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, str], tuple[ref[NDArray[np.float64]], NDArray[np.float64]]] = {}
+        self._kept: dict[tuple[int, str], tuple[ref[FloatArray], FloatArray]] = {}
         self._changing = Lock()
 
-    def get(self, series: NDArray[np.float64], estimator: Estimator) -> NDArray[np.float64]:
+    def get(self, series: FloatArray, estimator: Estimator) -> FloatArray:
         """The matrix of some series, read-only since others hold it, too."""
         key = id(series), estimator
         found = self._kept.get(key)
@@ -182,7 +183,7 @@ class _RecentMatrices:
 _recent = _RecentMatrices()
 
 
-def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) -> NDArray[np.float64]:
+def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) -> FloatArray:
     """Return a subject's connectivity: estimated from its series, or the matrix it was brought as.
 
     A matrix stands for itself under ``pearson``; ``fisher-z`` transforms it when all its values are
@@ -207,9 +208,7 @@ def subject_kind(subject: Subject) -> ConnectivityKind:
     return KINDS[ESTIMATED if subject.connectivity is None else told_kind(subject.connectivity) or "other"]
 
 
-def iterate_connectivity(
-    subjects: Iterable[Subject], *, estimator: Estimator = PEARSON
-) -> Iterator[NDArray[np.float64]]:
+def iterate_connectivity(subjects: Iterable[Subject], *, estimator: Estimator = PEARSON) -> Iterator[FloatArray]:
     """Yield one connectivity matrix after another, so that a stream of subjects need not fit in memory."""
     for subject in subjects:
         yield subject_connectivity(subject, estimator=estimator)
@@ -220,7 +219,7 @@ def cohort_connectivity(
     *,
     estimator: Estimator = PEARSON,
     progress: Callable[[int, int], None] | None = None,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Estimate every subject's connectivity.
 
     Parameters
@@ -260,7 +259,7 @@ class TangentSpace:
         Inverse square root of the geometric mean covariance.
     """
 
-    whitening: NDArray[np.float64]
+    whitening: FloatArray
 
     @classmethod
     def fit(cls, subjects: Iterable[Subject]) -> "TangentSpace":
@@ -275,7 +274,7 @@ class TangentSpace:
         measure.fit(series)
         return cls(whitening=np.asarray(measure.whitening_))
 
-    def transform(self, subjects: Iterable[Subject]) -> NDArray[np.float64]:
+    def transform(self, subjects: Iterable[Subject]) -> FloatArray:
         """Project subjects.
 
         Returns
@@ -285,7 +284,7 @@ class TangentSpace:
         """
         return np.stack([self._project(shrunk_covariance(_series_of(subject))) for subject in subjects])
 
-    def _project(self, covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _project(self, covariance: FloatArray) -> FloatArray:
         values, vectors = np.linalg.eigh(self.whitening @ covariance @ self.whitening.T)
         return symmetric((vectors * np.log(values)) @ vectors.T)
 
@@ -359,13 +358,13 @@ def cohort_graphs(cohort: Cohort, settings: ConnectomeSettings | None = None) ->
 
 
 def graph_from_connectivity(
-    connectivity: NDArray[np.float64],
+    connectivity: FloatArray,
     settings: ConnectomeSettings | None = None,
     *,
     atlas: Atlas | None = None,
     subject: str = "",
     simulated: bool = False,
-    whole: NDArray[np.float64] | None = None,
+    whole: FloatArray | None = None,
     kind: ConnectivityKind = KINDS[ESTIMATED],
 ) -> BrainGraph:
     """Apply the sign rule and the threshold to a connectivity matrix.
@@ -416,7 +415,7 @@ def graph_from_connectivity(
     )
 
 
-def _no_connection_left(connectivity: NDArray[np.float64], settings: ConnectomeSettings, subject: str) -> InputError:
+def _no_connection_left(connectivity: FloatArray, settings: ConnectomeSettings, subject: str) -> InputError:
     """That the rules leave no connection, and what to choose instead."""
     off_diagonal = connectivity[~np.eye(len(connectivity), dtype=bool)]
     whose = f"The brain graph of '{subject}'" if subject else "The brain graph"
@@ -432,7 +431,7 @@ def _no_connection_left(connectivity: NDArray[np.float64], settings: ConnectomeS
     )
 
 
-def _above_threshold(strength: NDArray[np.float64], settings: ConnectomeSettings) -> NDArray[np.bool_]:
+def _above_threshold(strength: FloatArray, settings: ConnectomeSettings) -> NDArray[np.bool_]:
     if settings.threshold == "none":
         return strength > 0
     if settings.threshold == "absolute":
@@ -445,7 +444,7 @@ def _above_threshold(strength: NDArray[np.float64], settings: ConnectomeSettings
     return (keep | keep.T) & (strength > 0)
 
 
-def _maximum_spanning_tree(strength: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _maximum_spanning_tree(strength: FloatArray) -> NDArray[np.bool_]:
     from scipy.sparse.csgraph import minimum_spanning_tree  # a quarter of a second that most graphs do not need
 
     # SciPy finds minimum trees and reads zero as "no edge", so strong edges become short, positive lengths.
@@ -454,7 +453,7 @@ def _maximum_spanning_tree(strength: NDArray[np.float64]) -> NDArray[np.bool_]:
     return tree | tree.T
 
 
-def _series_of(subject: Subject) -> NDArray[np.float64]:
+def _series_of(subject: Subject) -> FloatArray:
     if subject.series is None:
         raise InputError(
             f"Subject '{subject.id}' has a connectivity matrix only; the tangent space needs region series."

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biobgt.base.errors import InputError
+from biobgt.base.arrays import FloatArray
+from biobgt.base.errors import InputError, Refusal
 from biobgt.base.wording import counted
 from biobgt.data.atlas import BUNDLED, CHOOSE_ITS_ATLAS, FEWEST_REGIONS, Atlas
 from biobgt.data.cohort import (
@@ -18,7 +18,6 @@ from biobgt.data.cohort import (
     ATLAS_DECIDED_BY,
     GROUP_TITLES,
     Cohort,
-    Refusal,
     Source,
     Subject,
     is_silent,
@@ -312,7 +311,7 @@ def _averaged(person: str, own: Sequence[Subject]) -> Subject:
     return _said(replace(made, connectivity=mean), own, how)
 
 
-def join_series(recordings: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def join_series(recordings: Sequence[FloatArray]) -> FloatArray:
     """Z-score every region of every recording and join them along time; regions without signal are zero.
 
     >>> one, two = np.array([[1.0, 0], [2, 0], [3, 5]]), np.array([[10.0, 1], [30, 2], [20, 9]])
@@ -329,7 +328,7 @@ def join_series(recordings: Sequence[NDArray[np.float64]]) -> NDArray[np.float64
     return np.concatenate(parts)
 
 
-def _mean_matrix(matrices: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:
+def _mean_matrix(matrices: FloatArray) -> tuple[FloatArray, str]:
     """Mean of matrices, shape (n_recordings, n, n), and how it was taken; the diagonal is averaged as it is."""
     inside = ~np.eye(matrices.shape[1], dtype=bool)
     mean = matrices.mean(axis=0)

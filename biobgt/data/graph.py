@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError, no_such
 from biobgt.base.options import Options, Registry, option
 from biobgt.base.wording import capitalised, counted, listed, percent
 from biobgt.data.atlas import FEWEST_REGIONS, Atlas
 
-Matrix = NDArray[np.float64]
 Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
 PEARSON: Estimator = "pearson"
 SignRule = Literal["positive", "absolute", "signed"]
@@ -300,12 +299,12 @@ class BrainGraph:
         What that connectivity is.
     """
 
-    weights: NDArray[np.float64]
+    weights: FloatArray
     atlas: Atlas
     subject: str = ""
     settings: ConnectomeSettings | None = None
     simulated: bool = False
-    connectivity: NDArray[np.float64] | None = None
+    connectivity: FloatArray | None = None
     kind: ConnectivityKind = KINDS[ESTIMATED]
     n_edges: int = field(init=False)
 
@@ -333,29 +332,29 @@ class BrainGraph:
         return self.n_edges / (self.n_regions * (self.n_regions - 1) / 2)
 
 
-Graph = BrainGraph | NDArray[np.float64]
+Graph = BrainGraph | FloatArray
 
 
-def is_correlation(connectivity: NDArray[np.float64]) -> bool:
+def is_correlation(connectivity: FloatArray) -> bool:
     """Whether a matrix's connections can be correlations; its diagonal and rounding do not count."""
     off_diagonal = connectivity - np.diag(np.diag(connectivity))
     return bool(np.abs(off_diagonal).max() <= 1 + 1e-6)
 
 
-def has_unit_diagonal(connectivity: NDArray[np.float64]) -> bool:
+def has_unit_diagonal(connectivity: FloatArray) -> bool:
     """Whether a matrix is one of correlations: none beyond ±1, and every region that has any is 1 with itself."""
     diagonal = np.diag(connectivity)
     connected = (connectivity - np.diag(diagonal)).any(axis=0)
     return is_correlation(connectivity) and bool(np.allclose(diagonal[connected], 1, rtol=0, atol=1e-6))
 
 
-def spans_decades(weights: NDArray[np.float64]) -> bool:
+def spans_decades(weights: FloatArray) -> bool:
     """Whether weights above zero differ so much that a linear scale would show only the few strongest."""
     weak, strong = np.percentile(weights[weights > 0], (5, 95)) if (weights > 0).any() else (1.0, 1.0)
     return bool(strong >= _SPAN_OF_WEIGHTS * weak)
 
 
-def told_kind(connectivity: NDArray[np.float64]) -> GivenKind | None:
+def told_kind(connectivity: FloatArray) -> GivenKind | None:
     """Tell from a matrix's values what it is, or None where they do not.
 
     A negative value, or a diagonal of ones with nothing beyond ±1, is functional. Without either, counts, weights over
@@ -375,7 +374,7 @@ def told_kind(connectivity: NDArray[np.float64]) -> GivenKind | None:
     return "structural" if counts or weights.max() < _TINY_WEIGHT or spans_decades(weights) else None
 
 
-def graph_weights(graph: Graph) -> NDArray[np.float64]:
+def graph_weights(graph: Graph) -> FloatArray:
     """Return a graph's weights, checked: finite, symmetric, and with a zero diagonal.
 
     Parameters
@@ -393,7 +392,7 @@ def graph_weights(graph: Graph) -> NDArray[np.float64]:
     return weights
 
 
-def nonnegative_weights(graph: Graph, *, what: str) -> NDArray[np.float64]:
+def nonnegative_weights(graph: Graph, *, what: str) -> FloatArray:
     """Return a graph's weights where ``what`` is defined for them, that is where none is negative.
 
     Parameters
@@ -417,7 +416,7 @@ def nonnegative_weights(graph: Graph, *, what: str) -> NDArray[np.float64]:
     return weights
 
 
-def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix") -> NDArray[np.float64]:
+def check_connectivity(matrix: FloatArray, *, what: str = "The matrix") -> FloatArray:
     """Return the matrix as a symmetric float array, or say what is wrong with it.
 
     Differences across the diagonal below 1e-6 of the largest weight are rounding and are averaged away.
@@ -443,7 +442,7 @@ def check_connectivity(matrix: NDArray[np.float64], *, what: str = "The matrix")
     return (matrix + matrix.T) / 2
 
 
-def _refuse_loops(weights: NDArray[np.float64], what: str) -> None:
+def _refuse_loops(weights: FloatArray, what: str) -> None:
     if np.diag(weights).any():
         region = int(np.flatnonzero(np.diag(weights))[0]) + 1
         raise InputError(f"{what} connects region {region} to itself; set the diagonal to zero.")

@@ -9,6 +9,7 @@ a star, and its ``null_model_und_sign`` loses the negative weights. Every loop h
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.graph import Graph, graph_weights
 
@@ -20,7 +21,7 @@ _WEIGHT_BATCHES = 100
 Ends = NDArray[np.int64]
 
 
-def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> NDArray[np.float64]:
+def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> FloatArray:
     """A random graph with the same degrees, the same weights and nearly the same strengths.
 
     Positive and negative degrees, and the weights as a whole, are kept exactly; the strengths of regions closely. In
@@ -47,7 +48,7 @@ def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> NDA
     return positive - negative
 
 
-def lattice_graph(graph: Graph, *, seed: int) -> NDArray[np.float64]:
+def lattice_graph(graph: Graph, *, seed: int) -> FloatArray:
     """A lattice-like graph with the same degrees and the same weights, for the highest clustering they allow.
 
     The regions are put on a ring in random order, and connections are swapped as long as that brings the weight
@@ -78,12 +79,12 @@ def lattice_graph(graph: Graph, *, seed: int) -> NDArray[np.float64]:
 
 
 def _swap(
-    weights: NDArray[np.float64],
+    weights: FloatArray,
     rng: np.random.Generator,
     *,
     rounds: int,
-    distance: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    distance: FloatArray | None = None,
+) -> FloatArray:
     """Swap ends of random pairs of connections: a-b, c-d become a-d, c-b, weights travelling along.
 
     In each round all connections are paired at random and every pair that may swap does. With ``distance`` a
@@ -106,7 +107,7 @@ def _swap(
     return weights
 
 
-def _may_swap(weights: NDArray[np.float64], a: Ends, b: Ends, c: Ends, d: Ends) -> NDArray[np.bool_]:
+def _may_swap(weights: FloatArray, a: Ends, b: Ends, c: Ends, d: Ends) -> NDArray[np.bool_]:
     """Whether a-d and c-b may take the weights of a-b and c-d without changing any signed degree."""
     ab, cd, ad, cb = np.sign([weights[a, b], weights[c, d], weights[a, d], weights[c, b]])
     four_regions = (a != c) & (a != d) & (b != c) & (b != d)
@@ -124,7 +125,7 @@ def _without_collisions(swaps: Ends, n_regions: int) -> Ends:
     return swaps[:, (owner == np.arange(len(owner))[:, None]).all(axis=1)]
 
 
-def _exchange(weights: NDArray[np.float64], a: Ends, b: Ends, c: Ends, d: Ends) -> None:
+def _exchange(weights: FloatArray, a: Ends, b: Ends, c: Ends, d: Ends) -> None:
     ab, cd, ad, cb = weights[a, b], weights[c, d], weights[a, d], weights[c, b]
     weights[a, d] = weights[d, a] = ab
     weights[c, b] = weights[b, c] = cd
@@ -132,18 +133,14 @@ def _exchange(weights: NDArray[np.float64], a: Ends, b: Ends, c: Ends, d: Ends) 
     weights[c, d] = weights[d, c] = cb
 
 
-def _at_random(
-    connected: NDArray[np.bool_], original: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _at_random(connected: NDArray[np.bool_], original: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Hand the original weights out to the connected pairs in any order."""
     weights = np.zeros(original.shape)
     weights[np.nonzero(np.triu(connected))] = rng.permutation(original[np.triu(original) > 0])
     return weights + weights.T
 
 
-def _with_strengths(
-    connected: NDArray[np.bool_], original: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _with_strengths(connected: NDArray[np.bool_], original: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Hand the original weights out to the connected pairs so that strengths come out as they were.
 
     In each round a random hundredth of the weights goes to the pairs of the same rank in the product of the

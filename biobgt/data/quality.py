@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.statistics import ranks
 from biobgt.base.wording import counted, percent
 from biobgt.data.atlas import Atlas
@@ -26,7 +26,7 @@ from biobgt.data.graph import ESTIMATED, KINDS, ConnectivityKind, is_correlation
 LONGEST_LAG = 0.2  # of the length; later lags are noise (Pyper and Peterman, Can. J. Fish. Aquat. Sci. 55:2127, 1998)
 
 
-def effective_timepoints(series: NDArray[np.float64]) -> float:
+def effective_timepoints(series: FloatArray) -> float:
     """Number of independent time points that a typical pair of regions is worth.
 
     With ρ(k) the mean autocorrelation over regions at lag k, N_eff = N / (1 + 2 Σ_k (1 − k/N) ρ(k)²).
@@ -272,7 +272,7 @@ def _connectivity_flags(subject: Subject) -> list[QualityFlag]:
     return []
 
 
-def _like_noise(series: NDArray[np.float64], strength: float) -> bool:
+def _like_noise(series: FloatArray, strength: float) -> bool:
     """Whether a mean |FC| is no more than independent signals have, of this length or of this autocorrelation."""
     limits = (NOISE_FACTOR, len(series)), (FILTERED_NOISE_FACTOR, effective_timepoints(series))
     return any(n > 0 and strength < factor * np.sqrt(2 / (np.pi * n)) for factor, n in limits)
@@ -290,27 +290,25 @@ def _names(regions: tuple[int, ...], atlas: Atlas) -> str:
     return f"{counted(len(regions), 'region')} ({shown}{', …' if len(regions) > 3 else ''})"
 
 
-# A second witness for an atlas: whether the data look as if their columns were these regions, at these places.
+# A check of an atlas: whether the data look as if their columns were these regions, at these places.
 #
 # A region is connected to its mirror image in the other hemisphere more strongly than to most other regions there, and
 # functional connectivity falls off with distance. Columns that are not the atlas's regions show neither. How reliably
-# that tells a wrong atlas was measured on real subjects (``assets/studies/atlas_witness.csv``): mirrored regions do,
+# that tells a wrong atlas was measured on real subjects (``assets/studies/atlas_check.csv``): mirrored regions do,
 # the fall with distance does not in data without global signal regression. Neither can tell hemispheres that were
 # exchanged, or an order that keeps mirrored regions together. It never confirms an atlas: it may only speak against
 # one.
 
 
-Matrix = NDArray[np.float64]
-
 DOUBT = "Check the atlas:"  # opens the sentence, by which pages tell it from other notes
 MIRROR_MM = 10.0  # the mirror image of a region is the region that lies so near to its mirrored place
-LEAST_MIRROR = 0.8  # between the right atlas and shuffled columns: assets/studies/atlas_witness.csv
+LEAST_MIRROR = 0.8  # between the right atlas and shuffled columns: assets/studies/atlas_check.csv
 _MOST_SUBJECTS = 20
 _LEAST_REGIONS = 20
 
 
 @dataclass(frozen=True)
-class AtlasWitness:
+class AtlasCheck:
     """What connectivity says of an atlas.
 
     Attributes
@@ -331,8 +329,8 @@ class AtlasWitness:
         return self.mirror < LEAST_MIRROR
 
 
-def atlas_witness(connectivity: Matrix, atlas: Atlas) -> AtlasWitness | None:
-    """Hear the witness on one matrix; None where too few regions have a place, a mirror image and a signal.
+def atlas_check(connectivity: FloatArray, atlas: Atlas) -> AtlasCheck | None:
+    """Check one matrix; None where too few regions have a place, a mirror image and a signal.
 
     Parameters
     ----------
@@ -350,25 +348,25 @@ def atlas_witness(connectivity: Matrix, atlas: Atlas) -> AtlasWitness | None:
     pairs = np.triu_indices(len(matrix), 1)
     fall = -_correlation(ranks(matrix[pairs]), ranks(pdist(places)))
     mirror = _mirror_rank(matrix, places)
-    return None if mirror is None else AtlasWitness(fall, mirror)
+    return None if mirror is None else AtlasCheck(fall, mirror)
 
 
-def cohort_witness(cohort: Cohort) -> AtlasWitness | None:
-    """Hear the witness on the mean connectivity of a cohort's first subjects."""
+def check_cohort_atlas(cohort: Cohort) -> AtlasCheck | None:
+    """Check the mean connectivity of a cohort's first subjects."""
     matrices = [_connectivity(subject) for subject in cohort.subjects[:_MOST_SUBJECTS]]
-    return atlas_witness(np.mean(matrices, axis=0), cohort.atlas) if matrices else None
+    return atlas_check(np.mean(matrices, axis=0), cohort.atlas) if matrices else None
 
 
-def doubt_words(cohort: Cohort, witness: AtlasWitness) -> str:
-    """A sentence for the user where the witness speaks against the atlas."""
+def atlas_doubt(cohort: Cohort, check: AtlasCheck) -> str:
+    """A sentence for the user where connectivity speaks against the atlas."""
     return (
         f"{DOUBT} if these were the regions of {cohort.atlas.title}, connectivity would fall with distance "
         f"and mirrored regions would be strongly connected. Here the rank correlation with distance is "
-        f"{-witness.fall:.2f}, and mirrored regions rank at {percent(witness.mirror)} (chance is 50 %)."
+        f"{-check.fall:.2f}, and mirrored regions rank at {percent(check.mirror)} (chance is 50 %)."
     )
 
 
-def _mirror_rank(matrix: Matrix, places: Matrix) -> float | None:
+def _mirror_rank(matrix: FloatArray, places: FloatArray) -> float | None:
     """The share of regions of the other hemisphere to which a region is connected less than to its mirror image."""
     from scipy.spatial.distance import cdist
 
@@ -383,7 +381,7 @@ def _mirror_rank(matrix: Matrix, places: Matrix) -> float | None:
     return float((weaker[counted] / (other.sum(axis=1)[counted] - 1)).mean())
 
 
-def _connectivity(subject: Subject) -> Matrix:
+def _connectivity(subject: Subject) -> FloatArray:
     if subject.connectivity is not None:
         return subject.connectivity
     assert subject.series is not None
@@ -393,5 +391,5 @@ def _connectivity(subject: Subject) -> Matrix:
     return np.asarray(standard.T @ standard)
 
 
-def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def _correlation(one: FloatArray, other: FloatArray) -> float:
     return float(np.corrcoef(one, other)[0, 1])

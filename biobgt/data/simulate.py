@@ -8,8 +8,8 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError, no_such
 from biobgt.base.files import asset
 from biobgt.base.statistics import ranks
@@ -54,10 +54,10 @@ class GroupParameters:
 
     groups: tuple[str, ...]
     n_subjects: tuple[int, ...]
-    mean_z: NDArray[np.float64]
-    components: NDArray[np.float64]
+    mean_z: FloatArray
+    components: FloatArray
     individual_dof: int
-    spectrum: NDArray[np.float64]
+    spectrum: FloatArray
     n_timepoints: int
     tr: float
 
@@ -66,7 +66,7 @@ class GroupParameters:
         """Number of regions, from n (n − 1) / 2 connections."""
         return int((1 + np.sqrt(1 + 8 * self.mean_z.shape[1])) / 2)
 
-    def mean_connectivity(self, group: str) -> NDArray[np.float64]:
+    def mean_connectivity(self, group: str) -> FloatArray:
         """Return a group's mean connectome as correlations, shape (n_regions, n_regions), unit diagonal."""
         return _correlation_matrix(self.mean_z[self.groups.index(group)], self.n_regions)
 
@@ -101,7 +101,7 @@ def load_parameters(name: str) -> GroupParameters:
         )
 
 
-def draw_connectome(parameters: GroupParameters, group: str, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_connectome(parameters: GroupParameters, group: str, rng: np.random.Generator) -> FloatArray:
     """Draw one subject's true connectome.
 
     Parameters
@@ -120,7 +120,7 @@ def draw_connectome(parameters: GroupParameters, group: str, rng: np.random.Gene
     return factor @ factor.T
 
 
-def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generator) -> FloatArray:
     """Draw one subject's region series.
 
     Parameters
@@ -142,7 +142,7 @@ def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generato
     return sources @ factor.T
 
 
-def _draw_factor(parameters: GroupParameters, group: str, rng: np.random.Generator) -> NDArray[np.float64]:
+def _draw_factor(parameters: GroupParameters, group: str, rng: np.random.Generator) -> FloatArray:
     """Draw F, shape (n_regions, individual_dof), whose rows have unit length: the connectome is F Fᵀ."""
     scores = rng.standard_normal(len(parameters.components))
     z = parameters.mean_z[parameters.groups.index(group)] + scores @ parameters.components
@@ -150,7 +150,7 @@ def _draw_factor(parameters: GroupParameters, group: str, rng: np.random.Generat
     return _unit_rows(expected @ rng.standard_normal((parameters.n_regions, parameters.individual_dof)))
 
 
-def _correlation_matrix(z: NDArray[np.float64], n_regions: int) -> NDArray[np.float64]:
+def _correlation_matrix(z: FloatArray, n_regions: int) -> FloatArray:
     matrix = np.zeros((n_regions, n_regions))
     matrix[np.triu_indices(n_regions, 1)] = np.tanh(z)
     matrix += matrix.T
@@ -158,18 +158,18 @@ def _correlation_matrix(z: NDArray[np.float64], n_regions: int) -> NDArray[np.fl
     return matrix
 
 
-def _factor(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+def _factor(correlation: FloatArray) -> FloatArray:
     """Return F with F Fᵀ the correlation matrix whose negative eigenvalues were clipped away."""
     values, vectors = np.linalg.eigh(correlation)
     # The symmetric root: the signs of eigenvectors differ between machines, and a seed must not.
     return _unit_rows((vectors * np.sqrt(np.maximum(values, _SMALLEST_EIGENVALUE))) @ vectors.T)
 
 
-def _unit_rows(factor: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unit_rows(factor: FloatArray) -> FloatArray:
     return factor / np.linalg.norm(factor, axis=1, keepdims=True)
 
 
-def _amplitude(spectrum: NDArray[np.float64], n_timepoints: int) -> NDArray[np.float64]:
+def _amplitude(spectrum: FloatArray, n_timepoints: int) -> FloatArray:
     """Return the Fourier amplitudes that give the spectrum's shape, no mean and unit expected variance."""
     frequencies = np.fft.rfftfreq(n_timepoints)
     power = np.interp(frequencies, np.linspace(0, 0.5, len(spectrum)), spectrum)
@@ -179,9 +179,7 @@ def _amplitude(spectrum: NDArray[np.float64], n_timepoints: int) -> NDArray[np.f
     return np.sqrt(power / (times * power).sum())
 
 
-def _coloured_noise(
-    amplitude: NDArray[np.float64], n_timepoints: int, n_series: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _coloured_noise(amplitude: FloatArray, n_timepoints: int, n_series: int, rng: np.random.Generator) -> FloatArray:
     real, imaginary = rng.standard_normal((2, len(amplitude), n_series)) / np.sqrt(2)
     if n_timepoints % 2 == 0:
         real[-1] *= np.sqrt(2)  # the highest frequency of an even length has no imaginary part
@@ -218,7 +216,7 @@ SEVERITY: Mapping[str, Severity] = {
 }
 
 
-def vulnerability(mean_connectivity: NDArray[np.float64], atlas: Atlas) -> NDArray[np.float64]:
+def vulnerability(mean_connectivity: FloatArray, atlas: Atlas) -> FloatArray:
     """Say how much each region suffers: half by its rank as a hub, half by lying in the default mode.
 
     AAL's left fusiform gyrus (:data:`SPARED`) does not count to the default mode.
@@ -259,9 +257,7 @@ def draw_severity(group: str, *, seed: int | np.random.Generator) -> float:
     return float(np.clip(drawn, 0, 1))
 
 
-def fade_connectivity(
-    connectivity: NDArray[np.float64], vulnerability: NDArray[np.float64], severity: float
-) -> NDArray[np.float64]:
+def fade_connectivity(connectivity: FloatArray, vulnerability: FloatArray, severity: float) -> FloatArray:
     """Fade correlations: C_ij becomes √((1−a_i)(1−a_j)) C_ij, and the diagonal stays.
 
     Parameters
@@ -283,12 +279,12 @@ def fade_connectivity(
 
 
 def fade_series(
-    series: NDArray[np.float64],
-    vulnerability: NDArray[np.float64],
+    series: FloatArray,
+    vulnerability: FloatArray,
     severity: float,
     *,
     seed: int | np.random.Generator,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Fade series: region i becomes √(1−a_i) x_i + √a_i ξ_i, with the mean kept.
 
     Parameters
@@ -310,7 +306,7 @@ def fade_series(
     return kept * series + (1 - kept) * series.mean(axis=0) + np.sqrt(lost) * noise
 
 
-def phase_randomised(series: NDArray[np.float64], *, seed: int | np.random.Generator) -> NDArray[np.float64]:
+def phase_randomised(series: FloatArray, *, seed: int | np.random.Generator) -> FloatArray:
     """Return noise with each region's own power spectrum and mean zero, independent between regions.
 
     The noise has the spectrum of the signal it replaces, so that the spectrum cannot give a patient away.
@@ -333,7 +329,7 @@ def phase_randomised(series: NDArray[np.float64], *, seed: int | np.random.Gener
 
 
 def simulate_progression(
-    subject: Subject, group: str, vulnerability: NDArray[np.float64], *, seed: int | np.random.Generator
+    subject: Subject, group: str, vulnerability: FloatArray, *, seed: int | np.random.Generator
 ) -> Subject:
     """Make a simulated subject of ``group`` from a control, with a severity drawn for that group.
 
@@ -369,7 +365,7 @@ def simulate_progression(
     )
 
 
-def _lost_share(vulnerability: NDArray[np.float64], severity: float, *, n_regions: int) -> NDArray[np.float64]:
+def _lost_share(vulnerability: FloatArray, severity: float, *, n_regions: int) -> FloatArray:
     """Return a = s v, the share of each region's variance that becomes noise."""
     if not 0 <= severity <= 1:
         raise InputError(f"The severity is {severity}; it must lie between 0 and 1.")
@@ -455,7 +451,7 @@ def _draw_subject(
     index: int,
     *,
     rng: np.random.Generator,
-    fading: NDArray[np.float64] | None,
+    fading: FloatArray | None,
 ) -> Subject:
     # In the progression everyone is drawn as a control first.
     drawn_as = group if fading is None else "NC"
@@ -508,8 +504,9 @@ def _notes(demo: _Demo, parameters: GroupParameters) -> tuple[str, ...]:
 PURE = float("inf")  # nothing but noise
 NOISE_LEVELS: Sequence[float] = (0.0, 0.25, 0.5, 1.0, 2.0, PURE)  # SD, in units of each region's own
 SPIKES, SPIKE_SD = 0.03, 5.0  # share of time points, and how far they jump
-Series = NDArray[np.float64]
-Corruption = Callable[[Series, np.random.Generator], Series]  # of z-scored series, shape (n_timepoints, n_regions)
+Corruption = Callable[
+    [FloatArray, np.random.Generator], FloatArray
+]  # of z-scored series, shape (n_timepoints, n_regions)
 
 
 def add_noise(subject: Subject, sd: float, *, seed: int) -> Subject:
@@ -561,16 +558,16 @@ def _changed(subject: Subject, corruption: Corruption, kind: str, seed: int) -> 
     return replace(subject, series=series)
 
 
-def _noisy(scores: Series, random: np.random.Generator, *, sd: float) -> Series:
+def _noisy(scores: FloatArray, random: np.random.Generator, *, sd: float) -> FloatArray:
     noise = random.standard_normal(scores.shape)
     return noise if np.isinf(sd) else scores + sd * noise
 
 
-def _stopped(scores: Series, random: np.random.Generator, *, after: int) -> Series:
+def _stopped(scores: FloatArray, random: np.random.Generator, *, after: int) -> FloatArray:
     return scores[:after].copy()
 
 
-def _spiky(scores: Series, random: np.random.Generator) -> Series:
+def _spiky(scores: FloatArray, random: np.random.Generator) -> FloatArray:
     """Some time points jump up or down in all regions, in each by its own amount."""
     n, n_regions = scores.shape
     frames = random.choice(n, max(1, round(SPIKES * n)), replace=False)
@@ -580,7 +577,7 @@ def _spiky(scores: Series, random: np.random.Generator) -> Series:
     return found
 
 
-def _global(scores: Series, random: np.random.Generator, *, sd: float) -> Series:
+def _global(scores: FloatArray, random: np.random.Generator, *, sd: float) -> FloatArray:
     """One signal in all regions; it has the regions' mean spectrum, so that it is as slow as they are."""
     n = len(scores)
     amplitudes = np.sqrt(np.square(np.abs(np.fft.rfft(scores, axis=0))).mean(axis=1))
@@ -589,13 +586,13 @@ def _global(scores: Series, random: np.random.Generator, *, sd: float) -> Series
     return np.asarray(scores + sd * ((signal - signal.mean()) / (signal.std() or 1.0))[:, None])
 
 
-def _drifting(scores: Series, random: np.random.Generator, *, sd: float) -> Series:
+def _drifting(scores: FloatArray, random: np.random.Generator, *, sd: float) -> FloatArray:
     """A straight line in each region, up or down by chance."""
     line = np.linspace(-np.sqrt(3), np.sqrt(3), len(scores))  # of SD 1
     return np.asarray(scores + sd * np.outer(line, random.standard_normal(scores.shape[1])))
 
 
-def _uncovered(scores: Series, random: np.random.Generator, *, share: float) -> Series:
+def _uncovered(scores: FloatArray, random: np.random.Generator, *, share: float) -> FloatArray:
     n_regions, found = scores.shape[1], scores.copy()
     found[:, random.choice(n_regions, max(1, round(share * n_regions)), replace=False)] = 0
     return found

@@ -17,7 +17,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import TIMELESS, make_folder, write_csv
 from biobgt.base.options import Options, option
 from biobgt.base.references import Citation
-from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, listed, plain_markdown
+from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, escape_markdown, listed
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.export.making import MadeFigure, make_figure, options_in_full
@@ -44,12 +44,14 @@ def captions_text(figures: "Sequence[FigureFiles]", names: Sequence[str], panels
     panels : PanelFiles, optional
     """
     parts = [
-        f"**Figure {number}. {one.title}.** {plain_markdown(one.caption)}\n\n"
+        f"**Figure {number}. {one.title}.** {escape_markdown(one.caption)}\n\n"
         f"Files: figures/{name}, numbers/{name}.csv\n"
         for number, (one, name) in enumerate(zip(figures, names, strict=True), start=1)
     ]
     if panels is not None:
-        parts.append(f"**Several panels in one figure.** {plain_markdown(panels.caption)}\n\nFiles: figures/{PANELS}\n")
+        parts.append(
+            f"**Several panels in one figure.** {escape_markdown(panels.caption)}\n\nFiles: figures/{PANELS}\n"
+        )
     return "# Captions\n\n" + "\n".join(parts)
 
 
@@ -57,7 +59,7 @@ def readme_text(missing: Mapping[CohortRef, str]) -> str:
     """What is in the bundle, and how to make its figures again."""
     needed = "".join(
         f"\nThe subjects are not in this bundle. Put `{file}` beside the script before you run it: the project file of "
-        f"'{plain_markdown(ref.name)}', as the page Subjects of the app saves it. Other subjects are refused.\n"
+        f"'{escape_markdown(ref.name)}', as the page Subjects of the app saves it. Other subjects are refused.\n"
         for ref, file in missing.items()
     )
     return f"""# An export of BioBGT Explorer

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 from biobgt.base.files import TIMELESS
-from biobgt.base.wording import plain_markdown
+from biobgt.base.wording import escape_markdown
 from biobgt.export.methods import LIBRARY, Cited, Methods, Paragraph, Run, Sentence, ToComplete
 
 # A methods section as Markdown.
@@ -21,7 +21,7 @@ def methods_markdown(methods: Methods) -> str:
         for paragraph in section.paragraphs:
             lines += [_markdown_paragraph(paragraph), ""]
     lines += ["## References", ""]
-    lines += [f"- {plain_markdown(work.entry)}" for work in methods.works.values()]
+    lines += [f"- {escape_markdown(work.entry)}" for work in methods.works.values()]
     return "\n".join(lines) + f"\n\nThe same works are in {LIBRARY}.bib.\n"
 
 
@@ -32,8 +32,8 @@ def _markdown_paragraph(paragraph: Paragraph) -> str:
 
 def _sentence(sentence: Sentence) -> str:
     if len(sentence) == 1 and isinstance(sentence[0], ToComplete):
-        return f"**{plain_markdown(sentence[0].text)}**"
-    return plain_markdown("".join(run if isinstance(run, str) else run.text for run in sentence))
+        return f"**{escape_markdown(sentence[0].text)}**"
+    return escape_markdown("".join(run if isinstance(run, str) else run.text for run in sentence))
 
 
 # A methods section as LaTeX, with natbib's citations of the bundle's BibTeX file.

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.references import Citation, in_brackets
 from biobgt.base.wording import capitalised
@@ -10,7 +11,6 @@ from biobgt.figures.region_order import RegionOrder, order_regions
 
 if TYPE_CHECKING:
     from biobgt.data.atlas import Atlas
-    from biobgt.data.graph import Matrix
     from biobgt.results.measured import Measured
 
 ATLAS_ORDER = "atlas"
@@ -74,7 +74,7 @@ def region_number(atlas: "Atlas", name: str) -> int | None:
     return atlas.regions.index(name) if name else None
 
 
-def coordinates_of(atlas: "Atlas") -> "Matrix":
+def coordinates_of(atlas: "Atlas") -> "FloatArray":
     """MNI coordinates of the regions, shape (n_regions, 3), or a sentence where they are not known."""
     if atlas.coordinates is None:
         raise InputError(f"The coordinates of atlas {atlas.name} are not known, so nothing can be drawn on a brain.")

@@ -16,9 +16,10 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.archives import ZIP_ERRORS, open_archive
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.limits import Limits, current_limits
-from biobgt.readers.archives import ZIP_ERRORS, open_archive
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
 
@@ -479,5 +480,5 @@ def _as_name(name: object) -> str:
     return str(name).removesuffix(".0") if isinstance(name, float) else str(name)
 
 
-def _as_float(array: NDArray[Any]) -> NDArray[np.float64]:
+def _as_float(array: NDArray[Any]) -> FloatArray:
     return np.asarray(array, dtype=np.float64)

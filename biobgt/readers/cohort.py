@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
-from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
 from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
 from biobgt.data.atlas import UNKNOWN_ATLAS, Atlas
-from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Refusal, Source, Subject, cohort_told_kind
+from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject, cohort_told_kind
 from biobgt.data.edits import (
     BY_VALUES,
     apply_missing_rule,
@@ -22,7 +22,7 @@ from biobgt.data.edits import (
     with_given_kind,
 )
 from biobgt.data.graph import GivenKind, told_kind
-from biobgt.data.quality import cohort_witness, doubt_words
+from biobgt.data.quality import atlas_doubt, check_cohort_atlas
 from biobgt.readers.discover import (
     Found,
     FoundFile,
@@ -385,7 +385,9 @@ def read_cohort(
     if cohort.given is not None:
         cohort = with_given_kind(cohort, cohort.given, by=BY_VALUES if options.connectivity is None else BY_USER)
     if settled.decided_by in (BY_USER, ATLAS_BY_COUNT):
-        cohort = replace(cohort, notes=(*cohort.notes, *_second_witness(cohort)))
+        check = check_cohort_atlas(cohort)  # nothing in the files tells the atlas: connectivity may speak against it
+        if check is not None and check.doubts:
+            cohort = replace(cohort, notes=(*cohort.notes, atlas_doubt(cohort, check)))
     cohort = apply_missing_rule(cohort, options.missing)
     cohort = cohort if table is None else _with_phenotypes(cohort, table)
     return apply_recording_rule(cohort, options.recordings, run=options.run)
@@ -478,12 +480,6 @@ def _given_kind(subjects: Iterable[Subject], options: ReadOptions) -> GivenKind 
     meanings = ReadOptions.declared()["connectivity"]
     choices = {str(one): meanings.text(one) for one in meanings.choices or ()}
     raise ChoiceNeeded(question, option="connectivity", choices=choices)
-
-
-def _second_witness(cohort: Cohort) -> list[str]:
-    """Where nothing in the files tells the atlas, hear whether connectivity speaks against it."""
-    witness = cohort_witness(cohort)
-    return [doubt_words(cohort, witness)] if witness is not None and witness.doubts else []
 
 
 def _within_limits(read: Iterable[Candidate | Problem]) -> Iterator[Candidate | Problem]:

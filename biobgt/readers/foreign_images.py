@@ -19,6 +19,7 @@ from nibabel.nifti1 import intent_codes
 from nibabel.openers import ImageOpener
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.limits import DamagedFile, Limits, allow_memory, library
 
@@ -65,7 +66,7 @@ _LARGEST_LABEL = 2**31
 _ROUNDING_MM = 2.0  # nilearn takes the voxel whose whole millimetres are the sphere's, too
 
 
-def read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[np.float64]]:
+def read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Extract one subject's series.
 
     Parameters
@@ -151,7 +152,7 @@ def _n_voxels(image: Any) -> int:
 
 def _series_of_labels(
     image: Any, labels: Any, cleaning: dict[str, Any], fit: dict[str, Any], limits: Limits
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Mean series of each label, in the order of the labels; NaN for one that the image does not reach."""
     if labels.ndim != 3:
         raise InputError(f"The label image has shape {labels.shape}; it must be 3-D, with one whole number per region.")
@@ -176,7 +177,7 @@ def _series_of_labels(
 
 def _series_of_spheres(
     image: Any, options: Mapping[str, Any], cleaning: dict[str, Any], fit: dict[str, Any]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     if options["coordinates"] is None:
         raise InputError(
             "An image needs regions: give a label image, or an atlas with MNI coordinates to put spheres around."
@@ -189,7 +190,7 @@ def _series_of_spheres(
     return _run(masker, image, fit)
 
 
-def _check_reached(image: Any, seeds: NDArray[np.float64], radius_mm: float) -> None:
+def _check_reached(image: Any, seeds: FloatArray, radius_mm: float) -> None:
     """Refuse an image that does not reach all spheres, which nilearn finds out after minutes.
 
     Parameters
@@ -212,7 +213,7 @@ def _check_reached(image: Any, seeds: NDArray[np.float64], radius_mm: float) -> 
         )
 
 
-def _run(masker: Any, image: Any, fit: dict[str, Any]) -> NDArray[np.float64]:
+def _run(masker: Any, image: Any, fit: dict[str, Any]) -> FloatArray:
     try:
         _check_not_empty(image)
         return np.asarray(masker.fit_transform(image, **fit), dtype=np.float64)
@@ -281,7 +282,7 @@ def _leads_into(link: Path, root: Path) -> bool:
 
 
 def _used(
-    options: Mapping[str, Any], tr: float | None, series: NDArray[np.float64], image: Any
+    options: Mapping[str, Any], tr: float | None, series: FloatArray, image: Any
 ) -> dict[str, str | float | bool]:
     """What was done, for the provenance."""
     labels = options["labels"]
@@ -314,7 +315,7 @@ _SECONDS = {"SECOND": 1.0}
 _AT_ONCE = 2**24  # values of a dense series in memory at a time
 
 
-def read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[np.float64]]:
+def read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Read one subject's parcels.
 
     Parameters
@@ -387,7 +388,7 @@ def _axes(image: Any) -> list[Any]:
     return axes
 
 
-def _values(image: Any, limits: Limits) -> NDArray[np.float64]:
+def _values(image: Any, limits: Limits) -> FloatArray:
     """All values of a matrix that is small enough to be kept."""
     limits.check_array(image.shape, "The file")
     allow_memory(_CIFTI_COPIES * 8 * int(image.shape[0]) * int(image.shape[1]), limits)
@@ -418,7 +419,7 @@ def _labels_of(dense: Any, labels: Any, limits: Limits) -> tuple[list[str], NDAr
     return [table[key] for key in sorted(table)], np.array([columns.get(key, -1) for key in carried])
 
 
-def _cifti_means(image: Any, time: int, own: NDArray[np.int64], n_labels: int, limits: Limits) -> NDArray[np.float64]:
+def _cifti_means(image: Any, time: int, own: NDArray[np.int64], n_labels: int, limits: Limits) -> FloatArray:
     """Mean series of each label, some time points after others; NaN for a label that no grayordinate carries.
 
     Parameters
@@ -489,7 +490,7 @@ class Parcels:
     left_out: tuple[str, ...] = ()
 
 
-def read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[np.float64]]:
+def read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Read one subject's regions.
 
     Parameters
@@ -575,7 +576,7 @@ def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str,
     return Parcels(names, own, left_out)
 
 
-def _gifti_means(path: Path, side: str | None, parcels: Parcels, limits: Limits) -> NDArray[np.float64]:
+def _gifti_means(path: Path, side: str | None, parcels: Parcels, limits: Limits) -> FloatArray:
     """Mean series of each region of one file, shape (n_timepoints, n_regions)."""
     parser = _Parser(path, limits, parcels)
     image = parser.read()
@@ -605,7 +606,7 @@ class _Parser(_NibabelParser):  # type: ignore[misc]
 
     def __init__(self, path: Path, limits: Limits, parcels: Parcels | None = None) -> None:
         super().__init__(mmap=False)
-        self.arrays: list[NDArray[np.float64]] = []
+        self.arrays: list[FloatArray] = []
         self._path, self._limits, self._parcels = path, limits, parcels
         self._declared = 0
 
@@ -654,7 +655,7 @@ class _Parser(_NibabelParser):  # type: ignore[misc]
         self.da.data = None
         self.arrays.append(values if self._parcels is None else self._averaged(values))
 
-    def _averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _averaged(self, values: FloatArray) -> FloatArray:
         """Means of regions over vertices that have a value, shape (n_timepoints, n_regions)."""
         assert self._parcels is not None
         own, n_regions = self._parcels.own, len(self._parcels.names)

@@ -110,7 +110,7 @@ class ReadOptions(Options):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ReadContext:
     """How a file shall be read: the user's word, the atlas where it is known, and the folder that the user named.
 
     ``file`` is the file, open at its beginning, for readers that take its bytes.
@@ -134,7 +134,7 @@ class Reader:
     suffixes : tuple of str
         How names of such files end, in lower case, with the dot.
     read : callable
-        Reads every subject a file holds, given its path and what was asked.
+        Reads every subject a file holds, given its path and what was context.
     apart : bool
         Whether it is read by a process of its own, so that a damaged file ends that process and not this one.
     alone : bool
@@ -154,7 +154,7 @@ class Reader:
     key: str
     title: str
     suffixes: tuple[str, ...]
-    read: Callable[[Path, Asked], list[Reading]]
+    read: Callable[[Path, ReadContext], list[Reading]]
     apart: bool
     alone: bool = False
     begins: tuple[bytes, ...] = ()
@@ -164,25 +164,25 @@ class Reader:
     limit: str = "file_bytes"
 
 
-def _text(path: Path, asked: Asked) -> list[Reading]:
-    return [read_text(asked.file, header=asked.options.header)]
+def _text(path: Path, context: ReadContext) -> list[Reading]:
+    return [read_text(context.file, header=context.options.header)]
 
 
-def _image(path: Path, asked: Asked) -> list[Reading]:
-    return [read_image(path, atlas=asked.atlas, options=asked.options.image, root=asked.root)]
+def _image(path: Path, context: ReadContext) -> list[Reading]:
+    return [read_image(path, atlas=context.atlas, options=context.options.image, root=context.root)]
 
 
-def _cifti(path: Path, asked: Asked) -> list[Reading]:
-    return [read_cifti(path, labels=asked.options.image.label_file)]
+def _cifti(path: Path, context: ReadContext) -> list[Reading]:
+    return [read_cifti(path, labels=context.options.image.label_file)]
 
 
-def _gifti(path: Path, asked: Asked) -> list[Reading]:
-    return [read_gifti(path, options=asked.options.image, root=asked.root)]
+def _gifti(path: Path, context: ReadContext) -> list[Reading]:
+    return [read_gifti(path, options=context.options.image, root=context.root)]
 
 
-def _arrays(read: Callable[..., list[Reading]]) -> Callable[[Path, Asked], list[Reading]]:
-    def cut(path: Path, asked: Asked) -> list[Reading]:
-        return read(path, variable=asked.options.variable, subject_axis=asked.options.subject_axis)
+def _arrays(read: Callable[..., list[Reading]]) -> Callable[[Path, ReadContext], list[Reading]]:
+    def cut(path: Path, context: ReadContext) -> list[Reading]:
+        return read(path, variable=context.options.variable, subject_axis=context.options.subject_axis)
 
     return cut
 
@@ -360,7 +360,7 @@ def read_file(
     with path.open("rb") as file:
         _check_beginning(file.read(8), suffix_of(path), reader)
         file.seek(0)
-        return reader.read(path, Asked(file, options, atlas, root))
+        return reader.read(path, ReadContext(file, options, atlas, root))
 
 
 def describe_source(path: Path, *, name: str, sha256: str = "") -> Source:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.files import asset
 from biobgt.data.atlas import BUNDLED, CHOOSE_ITS_ATLAS, OTHER_PARCELLATIONS, BundledAtlas, Parcellation, atlas_of_names
@@ -63,7 +64,7 @@ class AxisEvidence:
         )
 
 
-def axis_evidence(values: NDArray[np.float64]) -> AxisEvidence | None:
+def axis_evidence(values: FloatArray) -> AxisEvidence | None:
     """Measure along which axis neighbours are alike.
 
     Parameters
@@ -88,12 +89,12 @@ def axis_evidence(values: NDArray[np.float64]) -> AxisEvidence | None:
     return AxisEvidence(lag_one_autocorrelation(centred), lag_one_autocorrelation(centred.T))
 
 
-def centred_twice(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def centred_twice(values: FloatArray) -> FloatArray:
     """Take the mean of each row and of each column away: raw signals have a level of their own in every region."""
     return values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
 
 
-def lag_one_autocorrelation(values: NDArray[np.float64]) -> float:
+def lag_one_autocorrelation(values: FloatArray) -> float:
     """Mean lag-1 autocorrelation down the columns that vary."""
     centred = values - values.mean(axis=0)
     power = np.einsum("ij,ij->j", centred, centred)
@@ -102,7 +103,7 @@ def lag_one_autocorrelation(values: NDArray[np.float64]) -> float:
     return float(np.mean(products[varies] / power[varies])) if varies.any() else 0.0
 
 
-def orientation_question(values: NDArray[np.float64], *, file: str | None, further_files: int = 0) -> ChoiceNeeded:
+def orientation_question(values: FloatArray, *, file: str | None, further_files: int = 0) -> ChoiceNeeded:
     """Ask which axis is time, with what the values suggest and with what follows from either answer.
 
     Parameters
@@ -336,7 +337,7 @@ class Reading:
         Of the file, where its reader had all of it at once.
     """
 
-    values: NDArray[np.float64]
+    values: FloatArray
     region_names: tuple[str, ...] | None = None
     row_names: tuple[str, ...] | None = None
     columns_are_regions: bool = False
@@ -357,7 +358,7 @@ class Measurement:
     """
 
     kind: Kind
-    values: NDArray[np.float64]
+    values: FloatArray
     missing_regions: tuple[int, ...] = ()
     orientation: Orientation | None = None
     orientation_by: str = ""
@@ -384,20 +385,20 @@ def interpret(
     kind = kind or _tell_kind(values)
     if kind == "connectivity":
         return _as_connectivity(values, n_regions)
-    said = said_orientation(reading, orientation) or _orientation_by_size(reading, n_regions)
+    said = axis_order(reading, orientation) or _orientation_by_size(reading, n_regions)
     series = values if said.orientation == "time-region" else values.T
     return replace(_as_series(series, n_regions), orientation=said.orientation, orientation_by=said.by)
 
 
 @dataclass(frozen=True)
-class SaidOrientation:
+class AxisOrder:
     """How a table lies, and what said so."""
 
     orientation: Orientation
     by: str
 
 
-def said_orientation(reading: Reading, user: Orientation | None = None) -> SaidOrientation | None:
+def axis_order(reading: Reading, user: Orientation | None = None) -> AxisOrder | None:
     """Return what is said about the axes, by format, names, user and layout in this order; None where nothing is.
 
     Names of a bundled atlas come before the user, whose answer is meant for files that leave it open; names that no
@@ -406,15 +407,15 @@ def said_orientation(reading: Reading, user: Orientation | None = None) -> SaidO
     names = names_of_regions(reading)
     by_names: Orientation = "region-time" if reading.region_names is None else "time-region"
     if reading.columns_are_regions:
-        return SaidOrientation("time-region", "the file format")
+        return AxisOrder("time-region", "the file format")
     if names is not None and atlas_of_names(names) is not None:
-        return SaidOrientation(by_names, "region names")
+        return AxisOrder(by_names, "region names")
     if user is not None:
-        return SaidOrientation(user, "the user")
+        return AxisOrder(user, "the user")
     if names is not None:
-        return SaidOrientation(by_names, "column names" if reading.region_names is not None else "row names")
+        return AxisOrder(by_names, "column names" if reading.region_names is not None else "row names")
     if reading.file_name is not None and reading.file_name.orientation is not None:
-        return SaidOrientation(reading.file_name.orientation, f"the layout of {reading.file_name.layout}")
+        return AxisOrder(reading.file_name.orientation, f"the layout of {reading.file_name.layout}")
     return None
 
 
@@ -435,7 +436,7 @@ def possible_region_counts(
     rows, columns = reading.values.shape
     if kind == "connectivity" or rows == columns or min(rows, columns) == 1:
         return {columns}
-    said = said_orientation(reading, orientation)
+    said = axis_order(reading, orientation)
     if said is not None:
         return {columns if said.orientation == "time-region" else rows}
     return _sizes_by_file_name(reading) or {rows, columns}
@@ -465,7 +466,7 @@ def file_of(reading: Reading) -> str | None:
     return None if reading.file_name is None else reading.file_name.file
 
 
-def _tell_kind(values: NDArray[np.float64]) -> Kind:
+def _tell_kind(values: FloatArray) -> Kind:
     rows, columns = values.shape
     if rows != columns or rows < _MIN_REGIONS:
         return "series"
@@ -484,11 +485,11 @@ def _tell_kind(values: NDArray[np.float64]) -> Kind:
     )
 
 
-def _orientation_by_size(reading: Reading, n_regions: int | None) -> SaidOrientation:
+def _orientation_by_size(reading: Reading, n_regions: int | None) -> AxisOrder:
     """Take the one axis that has as many regions as the atlas that was named, unless the values speak against it."""
     rows, columns = reading.values.shape
     if min(rows, columns) == 1:
-        return SaidOrientation("time-region", "")  # one time point or one region, and either is refused
+        return AxisOrder("time-region", "")  # one time point or one region, and either is refused
     sizes = {n_regions} if n_regions is not None else _sizes_by_file_name(reading)
     fitting: list[Orientation] = []
     if columns in sizes:
@@ -500,7 +501,7 @@ def _orientation_by_size(reading: Reading, n_regions: int | None) -> SaidOrienta
     evidence = axis_evidence(reading.values)
     suggested = None if evidence is None else evidence.suggests
     if len(fitting) == 1 and suggested in (None, fitting[0]):
-        return SaidOrientation(fitting[0], "the number of regions of the atlas that was named")
+        return AxisOrder(fitting[0], "the number of regions of the atlas that was named")
     raise orientation_question(reading.values, file=file_of(reading))
 
 
@@ -510,7 +511,7 @@ def _sizes_by_file_name(reading: Reading) -> set[int]:
     return set() if name is None else {n for n in reading.values.shape if name.names_size(n)}
 
 
-def _as_series(values: NDArray[np.float64], n_regions: int | None) -> Measurement:
+def _as_series(values: FloatArray, n_regions: int | None) -> Measurement:
     n_timepoints, columns = values.shape
     if n_regions is not None and columns != n_regions:
         raise _wrong_atlas(f"{columns} regions", n_regions)
@@ -534,7 +535,7 @@ def _as_series(values: NDArray[np.float64], n_regions: int | None) -> Measuremen
     return Measurement("series", series, tuple(np.flatnonzero(missing).tolist()))
 
 
-def _as_connectivity(values: NDArray[np.float64], n_regions: int | None) -> Measurement:
+def _as_connectivity(values: FloatArray, n_regions: int | None) -> Measurement:
     if values.shape[0] != values.shape[1]:
         raise InputError(
             f"The matrix has {values.shape[0]} rows and {values.shape[1]} columns; connectivity is regions by regions."
@@ -553,7 +554,7 @@ def _as_connectivity(values: NDArray[np.float64], n_regions: int | None) -> Meas
     return Measurement("connectivity", matrix, tuple(np.flatnonzero(missing).tolist()))
 
 
-def _without_missing(values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _without_missing(values: FloatArray, missing: NDArray[np.bool_]) -> FloatArray:
     if missing.any():
         return np.where(missing, 0, values)
     return np.ascontiguousarray(values)

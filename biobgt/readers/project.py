@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biobgt.base.errors import InputError
+from biobgt.base.archives import ZIP_ERRORS, open_archive
+from biobgt.base.arrays import FloatArray
+from biobgt.base.errors import InputError, Refusal
 from biobgt.base.files import TIMELESS
 from biobgt.base.limits import current_limits
 from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
-from biobgt.data.cohort import Cohort, Refusal, Source, Subject
+from biobgt.data.cohort import Cohort, Source, Subject
 from biobgt.data.graph import ConnectomeSettings, GivenKind, check_connectivity
-from biobgt.readers.archives import ZIP_ERRORS, open_archive
 from biobgt.readers.arrays import HEADER_ERRORS
 from biobgt.readers.isolate import one_refused_file
 
@@ -32,9 +32,8 @@ from biobgt.readers.isolate import one_refused_file
 # Numbers that JSON does not have (NaN, infinities) and dates are written as ``{"number": …}`` and ``{"date": …}``.
 
 
-Array = NDArray[np.float64]
-KeepArray = Callable[[str, Array], str]
-TakeArray = Callable[[str], Array]
+KeepArray = Callable[[str, FloatArray], str]
+TakeArray = Callable[[str], FloatArray]
 Kind = TypeVar("Kind")
 
 _NUMBER, _DATE = "number", "date"
@@ -192,7 +191,7 @@ def _subject_from(document: Mapping[str, Any], take: TakeArray, atlas: Atlas) ->
     )
 
 
-def _check_values(values: Array, kind: str, name: str) -> None:
+def _check_values(values: FloatArray, kind: str, name: str) -> None:
     """Hold what is read to what a subject promises: a changed file may say anything."""
     if kind == "connectivity":
         check_connectivity(values, what=f"The matrix of subject '{name}'")
@@ -311,7 +310,7 @@ class ProjectFile:
         limits.check("id_characters", max(map(len, cohort.ids)), "The project")
         return cohort
 
-    def array(self, name: str) -> NDArray[np.float64]:
+    def array(self, name: str) -> FloatArray:
         """Read one array, and make sure that it is the one that was saved.
 
         Returns
@@ -358,7 +357,7 @@ def read_project_cohort(source: str | Path | BinaryIO) -> Cohort:
         return project.cohort()
 
 
-def encode_array(values: NDArray[np.float64]) -> bytes:
+def encode_array(values: FloatArray) -> bytes:
     """Write an array as the bytes of an ``.npy`` file: float64, rows first."""
     buffer = io.BytesIO()
     np.save(buffer, np.ascontiguousarray(values, dtype="<f8"), allow_pickle=False)
@@ -422,7 +421,7 @@ def _check_entries(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> Non
         raise InputError(_LOCKED)
 
 
-def _decode(content: bytes, name: str, shape: tuple[object, ...]) -> NDArray[np.float64]:
+def _decode(content: bytes, name: str, shape: tuple[object, ...]) -> FloatArray:
     """Read the bytes of an ``.npy`` file; only float64 of the stated shape and size is ever read."""
     stream = io.BytesIO(content)
     try:
@@ -484,7 +483,7 @@ def save_project(
     # Series hardly shrink (to 85 % on ABIDE, at a tenth of the speed), so arrays are stored as they are.
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
 
-        def keep(name: str, values: Array) -> str:
+        def keep(name: str, values: FloatArray) -> str:
             content = encode_array(values)
             where = f"arrays/{name}.npy"
             arrays[where] = {"shape": list(values.shape), "sha256": hashlib.sha256(content).hexdigest()}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted, listed
@@ -207,7 +207,7 @@ def _parse_node_file(text: str, path: Path) -> pd.DataFrame:
     return pd.DataFrame([row[:3] for row in rows], columns=["x", "y", "z"]).assign(label=numbered)
 
 
-def _numeric_coordinates(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
+def _numeric_coordinates(table: pd.DataFrame, path: Path) -> FloatArray:
     coordinates = table[["x", "y", "z"]].apply(pd.to_numeric, errors="coerce").to_numpy(float)
     bad = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
     if bad.size:
@@ -250,7 +250,7 @@ class SettledAtlas:
 
 
 @dataclass(frozen=True)
-class _Told:
+class AtlasEvidence:
     """What one reading says of its atlas: a bundled one's name, or None for another; and what said so.
 
     ``or_else`` are further orders of the same regions that it may mean.
@@ -343,7 +343,7 @@ def settle_by_user(
     return SettledAtlas(atlas, f"{BY_USER}, against {by}", f"{note} {warning}")
 
 
-def _contradicts(told: _Told, atlas: Atlas) -> bool:
+def _contradicts(told: AtlasEvidence, atlas: Atlas) -> bool:
     """Whether a file tells of another atlas; one of a user's own may well be the one that is not bundled."""
     if told.name is None:
         return atlas.name in BUNDLED
@@ -413,7 +413,7 @@ def _settle_size(
     return _most_plausible_size(sizes, [] if unknown else readings)
 
 
-def _evidence(reading: Reading, n_regions: int) -> tuple[_Told, ...]:
+def _evidence(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
     """Say what one reading tells of its atlas, the strongest first; more than one where they contradict one another.
 
     A layout or a BIDS entity comes first; where it leaves the order of the regions open, or names an atlas that is not
@@ -427,24 +427,24 @@ def _evidence(reading: Reading, n_regions: int) -> tuple[_Told, ...]:
     if by_names is None or not (named.bundled or named.others):
         return by_file if by_names is None or by_names.name is None else (by_names,)
     if by_names.name in named.bundled:
-        return (_Told(by_names.name, f"{named.said_by} and {by_names.by}"),)
+        return (AtlasEvidence(by_names.name, f"{named.said_by} and {by_names.by}"),)
     return by_file if by_names.name is None and by_file else (*by_file, by_names)
 
 
-def _as_told(named: NamedAtlases) -> tuple[_Told, ...]:
+def _as_told(named: NamedAtlases) -> tuple[AtlasEvidence, ...]:
     """What a file's name tells: nothing where it may mean two atlases."""
     if len(named.bundled) > 1 or (named.bundled and named.others):
         return ()
-    return (_Told(next(iter(named.bundled), None), named.said_by),)
+    return (AtlasEvidence(next(iter(named.bundled), None), named.said_by),)
 
 
-def _left_open(reading: Reading, n_regions: int) -> tuple[_Told, ...]:
+def _left_open(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
     """What a file's name tells where it means one of several orders of the same regions."""
     named = None if reading.file_name is None else reading.file_name.atlases(n_regions)
     if named is None or len(named.bundled) < 2:
         return ()
     first, *others = named.bundled
-    return (_Told(first, named.said_by, tuple(others)),)
+    return (AtlasEvidence(first, named.said_by, tuple(others)),)
 
 
 def _has_names(reading: Reading) -> bool:
@@ -453,20 +453,20 @@ def _has_names(reading: Reading) -> bool:
     return names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in names)
 
 
-def _told_by_names(reading: Reading, n_regions: int) -> _Told | None:
+def _told_by_names(reading: Reading, n_regions: int) -> AtlasEvidence | None:
     names = names_of_regions(reading)
     if names is None or not _has_names(reading):
         return None
     by = ATLAS_BY_NAMES + ("" if reading.names_from is None else f" in the label table '{reading.names_from}'")
     atlas = atlas_of_names(names)
     if atlas is not None:
-        return _Told(atlas.name, by)
+        return AtlasEvidence(atlas.name, by)
     if any(set(same.own_names(names)) & set(same.regions) for same in _bundled_of(n_regions)):
         return None  # some names are the atlas's and some are not
-    return _Told(None, by)
+    return AtlasEvidence(None, by)
 
 
-def _agreed(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]], n_regions: int) -> Atlas | None:
+def _agreed(own: Sequence[Reading], told: Sequence[tuple[AtlasEvidence, ...]], n_regions: int) -> Atlas | None:
     """Return the atlas that all readings tell, None where all tell another than the bundled ones; or ask."""
     said = {item.name: item.by for items in told for item in items}
     choices = _choices(own, n_regions)
@@ -499,7 +499,7 @@ def _choices(own: Sequence[Reading], n_regions: int) -> list[Atlas]:
     return [load_atlas(key) for key in keys] if len(keys) > 1 else _bundled_of(n_regions)
 
 
-def _name_of_open(own: Sequence[Reading], told: Sequence[tuple[_Told, ...]]) -> str | None:
+def _name_of_open(own: Sequence[Reading], told: Sequence[tuple[AtlasEvidence, ...]]) -> str | None:
     """The first file that does not tell its atlas."""
     first = next((item for item, said in zip(own, told, strict=True) if not said), None)
     return None if first is None else file_of(first)
@@ -639,7 +639,7 @@ def _is_matrix(reading: Reading) -> bool:
     return reading.row_names == reading.region_names or np.allclose(values, values.T, atol=1e-6, equal_nan=True)
 
 
-def _spread(values: NDArray[np.float64], places: list[int], n_regions: int) -> NDArray[np.float64]:
+def _spread(values: FloatArray, places: list[int], n_regions: int) -> FloatArray:
     """Columns at their places among all regions; the others are NaN. Shape (n_rows, n_regions)."""
     whole = np.full((len(values), n_regions), np.nan)
     whole[:, places] = values

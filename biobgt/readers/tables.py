@@ -17,11 +17,11 @@ from typing import IO, Any, BinaryIO, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from biobgt.base.archives import ZIP_ERRORS, open_archive
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.limits import Limits, current_limits
-from biobgt.readers.archives import ZIP_ERRORS, open_archive
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
 
@@ -372,7 +372,7 @@ def check_line_count(text: str, limit: str, limits: Limits, what: str) -> None:
     limits.check_lines(limit, sum(map(text.count, _LINE_ENDS)) - text.count("\r\n"), what)
 
 
-def _parse(layout: Layout) -> NDArray[np.float64]:
+def _parse(layout: Layout) -> FloatArray:
     if not layout.regions:
         raise InputError("The file has no column of numbers.")
     lines = [line for _, line in layout.rows]
@@ -384,7 +384,7 @@ def _parse(layout: Layout) -> NDArray[np.float64]:
         return np.array([_parse_line(number, line, layout) for number, line in layout.rows])
 
 
-def _parse_cells(lines: list[str], layout: Layout) -> NDArray[np.float64]:
+def _parse_cells(lines: list[str], layout: Layout) -> FloatArray:
     """Parse all cells as one long column: making a column for every region takes pandas as long as the numbers do."""
     if layout.separator == " ":
         column = "\n".join(chain.from_iterable(map(str.split, lines)))
@@ -395,7 +395,7 @@ def _parse_cells(lines: list[str], layout: Layout) -> NDArray[np.float64]:
     return table[0].to_numpy().reshape(len(lines), layout.n_columns)
 
 
-def _parse_columns(lines: list[str], layout: Layout) -> NDArray[np.float64]:
+def _parse_columns(lines: list[str], layout: Layout) -> FloatArray:
     """Parse the columns that are not left out; pandas knows about quotes."""
     separator = r"\s+" if layout.separator == " " else layout.separator
     return _read_csv("\n".join(lines), separator, layout.decimal, usecols=layout.regions).to_numpy()

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
@@ -15,7 +16,6 @@ from biobgt.data.graph import (
     BrainGraph,
     ConnectivityKind,
     ConnectomeSettings,
-    Matrix,
     has_unit_diagonal,
 )
 from biobgt.data.result_keys import (
@@ -149,7 +149,7 @@ class MeasuredGraph:
         """The key of a result of this subject's graph."""
         return Key(kind, "" if self.one is None else self.one.id, self.settings, how)
 
-    def connectivity(self) -> Matrix:
+    def connectivity(self) -> FloatArray:
         """Connectivity by the settings' estimator, shape (n_regions, n_regions)."""
         subject, estimator = self.subject, self.settings.estimator
         if estimator != PEARSON and not self.kind.functional:
@@ -159,7 +159,7 @@ class MeasuredGraph:
                 "it is."
             )
 
-        def measure() -> Matrix:
+        def measure() -> FloatArray:
             if estimator != "tangent":
                 return subject_connectivity(subject, estimator=estimator)
             space = self.whole.keep(Key(TANGENT_SPACE), lambda: TangentSpace.fit(self.cohort))
@@ -167,7 +167,7 @@ class MeasuredGraph:
 
         return self.whole.keep(connectivity_key(subject, estimator), measure)
 
-    def pearson(self) -> Matrix:
+    def pearson(self) -> FloatArray:
         """The Pearson matrix, or connectivity as brought: FC strength is on it, as in the paper, whatever the graph."""
         subject = self.subject
         return self.whole.keep(

@@ -12,10 +12,11 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.parallel import map_subjects
 from biobgt.data.cohort import Cohort, average_by_person, person_of
-from biobgt.data.graph import ConnectomeSettings, Matrix
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.result_keys import Store, warn_not_kept
 from biobgt.hubs import rank_agreement, summarise_plausibility
 from biobgt.hubs.evidence import agreement_beyond_strength
@@ -243,7 +244,7 @@ class _OneSubject:
     cohort: Cohort
     settings: ConnectomeSettings
     store: Store | None
-    tangent: Matrix | None
+    tangent: FloatArray | None
 
     def measured(self) -> Measured:
         whole, subject = MeasuredCohort(self.cohort, self.store), self.cohort.subjects[0]

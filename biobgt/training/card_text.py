@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from biobgt.base.statistics import FDR, discovery_rates, passes
-from biobgt.base.wording import NOT_A_DIAGNOSIS, code_span, counted, covariate_words, listed, plain_markdown, signed
+from biobgt.base.wording import NOT_A_DIAGNOSIS, code_span, counted, covariate_words, escape_markdown, listed, signed
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.presets import Preset
@@ -42,10 +42,10 @@ def hub_header(card: Mapping[str, Any]) -> str:
     }
     metrics = _results(card)
     if metrics:
-        dataset = {"type": data["cohort"], "name": plain_markdown(data["title"])}
+        dataset = {"type": data["cohort"], "name": escape_markdown(data["title"])}
         results = [{"task": _TASK, "dataset": dataset, "metrics": metrics}]
         header |= {"metrics": [one["type"] for one in metrics]}
-        header |= {"model-index": [{"name": plain_markdown(card["name"]), "results": results}]}
+        header |= {"model-index": [{"name": escape_markdown(card["name"]), "results": results}]}
     written: str = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=1000)
     return f"---\n{written}---\n"
 
@@ -276,22 +276,22 @@ def readme(card: Mapping[str, Any]) -> str:
     if recordings != people:
         subjects += f" ({counted_people(sum(people.values()), sum(recordings.values()))})"
     data = f"{card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."
-    lines = [f"# {plain_markdown(card['name'])}", "", plain_markdown(card["headline"]), ""]
-    lines += [f"- Data: {plain_markdown(data)}"]
-    lines += [f"- Protocol: {plain_markdown(card['protocol'])}"]
+    lines = [f"# {escape_markdown(card['name'])}", "", escape_markdown(card["headline"]), ""]
+    lines += [f"- Data: {escape_markdown(data)}"]
+    lines += [f"- Protocol: {escape_markdown(card['protocol'])}"]
     lines += [f"- Made by {code_span(card['training']['command'])}, seed {card['training']['seed']}.", ""]
     lines += table_lines(
         ["out of fold", *METRICS],
         [[model, *(_cell(found[metric]) for metric in METRICS)] for model, found in card["results"].items()],
     )
     if said := paired_words(card):
-        lines += ["", plain_markdown(said)]
-    lines += ["", plain_markdown(nested_words(card)), "", plain_markdown(f"Noise: {noise_words(card)}"), ""]
-    lines += [*_recording_lines(card), plain_markdown(motion_words(card)), ""]
+        lines += ["", escape_markdown(said)]
+    lines += ["", escape_markdown(nested_words(card)), "", escape_markdown(f"Noise: {noise_words(card)}"), ""]
+    lines += [*_recording_lines(card), escape_markdown(motion_words(card)), ""]
     lines += [contrast_line(card)]
     lines += ["", "Limits:", ""]
     lines += [
-        f"- {plain_markdown(limit)}" for limit in (*card["limits"], ablation_words(card), beside_words(card)) if limit
+        f"- {escape_markdown(limit)}" for limit in (*card["limits"], ablation_words(card), beside_words(card)) if limit
     ]
     return hub_header(card) + "\n".join(lines) + "\n"
 
@@ -301,7 +301,7 @@ def contrast_line(card: Mapping[str, Any]) -> str:
     found = ", ".join(
         f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
     )
-    return plain_markdown(f"Attention within over between modules, held-out subjects: {found}.")
+    return escape_markdown(f"Attention within over between modules, held-out subjects: {found}.")
 
 
 def paired_words(card: Mapping[str, Any]) -> str:
@@ -321,7 +321,7 @@ def paired_words(card: Mapping[str, Any]) -> str:
 
 def _recording_lines(card: Mapping[str, Any]) -> list[str]:
     """What worse recordings do, as a sentence and a table, where it was measured; each with an empty line after it."""
-    table, lines = recordings_table(card), [plain_markdown(corruption_words(card)), ""]
+    table, lines = recordings_table(card), [escape_markdown(corruption_words(card)), ""]
     return lines if table.empty else [*lines, *table_lines(list(table.columns), table.to_numpy().tolist()), ""]
 
 
@@ -329,7 +329,7 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
     """A table in Markdown."""
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(plain_markdown(cell).replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(escape_markdown(cell).replace("|", "\\|") for cell in cells) + " |"
 
     return [line(columns), "|" + "---|" * len(columns), *map(line, rows)]
 
@@ -417,18 +417,18 @@ def shared_readme(card: Mapping[str, Any]) -> str:
     """The card in words."""
     data = card["data"]
     subjects = ", ".join(f"{n} {group}" for group, n in data["subjects"].items())
-    lines = [f"# {plain_markdown(card['name'])}", "", plain_markdown(card["headline"]), ""]
+    lines = [f"# {escape_markdown(card['name'])}", "", escape_markdown(card["headline"]), ""]
     said = f"{data['title']}; {subjects}. {data['terms']} Cite {data['citation']}."
-    lines += [f"- Data: {plain_markdown(said)}"]
-    lines += [f"- Protocol: {plain_markdown(card['protocol'])}"]
+    lines += [f"- Data: {escape_markdown(said)}"]
+    lines += [f"- Protocol: {escape_markdown(card['protocol'])}"]
     lines += [f"- Made by {code_span(card['training']['command'])}, seed {card['training']['seed']}."]
     folders = listed([f"`{one['cohort']}/`" for one in card["readouts"]])
     lines += [f"- Results of each readout, beside linear models on the same folds, are in {folders}.", ""]
     lines += [contrast_line(card), ""]
     if rows := likeness_rows(card):
         columns = ["difference", "beside", "r", "r expected by chance", "p"]
-        lines += [plain_markdown(likeness_words(card)), "", *table_lines(columns, rows), ""]
-    lines += ["Limits:", "", *(f"- {plain_markdown(limit)}" for limit in card["limits"])]
+        lines += [escape_markdown(likeness_words(card)), "", *table_lines(columns, rows), ""]
+    lines += ["Limits:", "", *(f"- {escape_markdown(limit)}" for limit in card["limits"])]
     return hub_header(card) + "\n".join(lines) + "\n"
 
 

@@ -98,7 +98,7 @@ def test_names_that_are_commands_to_a_terminal_are_printed_as_escapes(capsys: py
     shown = "".join(capsys.readouterr())
     assert not set(shown) & set("\x1b\x07\x9b\u202e")
     assert shown.count(r"b\x1b]0;PWNED\x1b\\x07\x9b31m\u202ecod") >= 4
-    assert screen.harmless("Zürich, 脑\tone\n") == "Zürich, 脑\tone\n"
+    assert screen.escape_controls("Zürich, 脑\tone\n") == "Zürich, 脑\tone\n"
 
 
 def test_a_refused_file_with_such_a_name_is_told_without_commands(run: Run, simulated: Path, tmp_path: Path) -> None:

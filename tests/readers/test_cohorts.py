@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 
 from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
-from biobgt.data.cohort import Refusal
+from biobgt.base.errors import Refusal
 from biobgt.readers import stream_subjects
 from biobgt.readers.discover import FoundFile, subject_ids
 

@@ -1,12 +1,12 @@
 """How reliably connectivity tells a wrong atlas: the study on the ABIDE and CNI-2019 subjects.
 
-    python assets/studies/atlas_witness.py --data DIR
+    python assets/studies/atlas_check.py --data DIR
 
 DIR holds the four ``.npz`` archives of both cohorts. Every subject's connectivity is held against its own atlas, and
 against wrong ones: the same regions shuffled, in the opposite order, moved by one place, with left and right exchanged,
 and other bundled atlases of as many regions. The threshold of ``biobgt/data/quality.py`` was set after
 a look at every fifth subject of both cohorts; all others test it. Only summaries over subjects are written, to
-``atlas_witness.csv`` beside this script.
+``atlas_check.csv`` beside this script.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
-from biobgt.data.quality import AtlasWitness, atlas_witness
+from biobgt.data.quality import AtlasCheck, atlas_check
 
 HERE = Path(__file__).parent
 ARCHIVES = {"abide": ("cc200", "aal116"), "cni2019": ("cc200", "aal116")}
@@ -51,7 +51,7 @@ def wrong_atlases(atlas: Atlas, rng: np.random.Generator) -> dict[str, Atlas]:
 
 
 def main(data: Annotated[Path, typer.Option(help="Folder of the real cohorts.")]) -> None:
-    """Hear the witness on every subject, and on means of twelve, and write the summary."""
+    """Check every subject, and on means of twelve, and write the summary."""
     rows = []
     for release, keys in ARCHIVES.items():
         for key in keys:
@@ -59,14 +59,14 @@ def main(data: Annotated[Path, typer.Option(help="Folder of the real cohorts.")]
                 about = {"data": f"{release} {key}", "subjects": subjects}
                 matrices = list(_connectivity_of(data / f"{release}_{key}.npz", subjects))
                 rows += [{**about, **row} for row in _rows(matrices, load_atlas(key))]
-    pd.DataFrame(rows).to_csv(HERE / "atlas_witness.csv", index=False, float_format="%.3f")
+    pd.DataFrame(rows).to_csv(HERE / "atlas_check.csv", index=False, float_format="%.3f")
 
 
 def _rows(matrices: list[NDArray[np.float64]], right: Atlas) -> Iterator[dict[str, object]]:
     means = [np.mean(part, axis=0) for part in _parts(matrices)]
     for taken, atlas in wrong_atlases(right, np.random.default_rng(SEED)).items():
         for of, shown in (("one subject", matrices), (f"mean of {COHORT_OF} subjects", means)):
-            heard = [found for matrix in shown if (found := atlas_witness(matrix, atlas)) is not None]
+            heard = [found for matrix in shown if (found := atlas_check(matrix, atlas)) is not None]
             yield {"taken for": taken, "of": of, **_summary(heard)}
 
 
@@ -89,7 +89,7 @@ def _connectivity_of(path: Path, subjects: str) -> Iterator[NDArray[np.float64]]
         yield own.T @ own
 
 
-def _summary(heard: list[AtlasWitness]) -> dict[str, object]:
+def _summary(heard: list[AtlasCheck]) -> dict[str, object]:
     fall, mirror = np.array([item.fall for item in heard]), np.array([item.mirror for item in heard])
     quantiles = {
         f"{name} {label}": np.quantile(values, share)

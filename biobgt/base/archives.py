@@ -18,9 +18,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, Any, BinaryIO
 
-from biobgt.base.errors import InputError
+from biobgt.base.errors import InputError, Refusal
 from biobgt.base.limits import Limits, current_limits
-from biobgt.data.cohort import Refusal
 
 # What Python raises on archives that were damaged, or packed in a way it does not know.
 ZIP_ERRORS = (

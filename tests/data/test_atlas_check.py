@@ -1,4 +1,4 @@
-"""The second witness for an atlas: mirrored regions are strongly connected, unless the columns are other regions."""
+"""A check of the atlas: mirrored regions are strongly connected, unless the columns are other regions."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ import pytest
 from biobgt import ReadOptions, load_atlas, read_cohort
 from biobgt.base.files import asset
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.data.quality import LEAST_MIRROR, atlas_witness
+from biobgt.data.quality import LEAST_MIRROR, atlas_check
 
-REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw" / "abide"
+REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "raw" / "abide"
 
 
 def bilateral(rng, atlas, n_timepoints=200):
@@ -27,12 +27,12 @@ def test_by_hand(rng):
     pairs = np.arange(90) ^ 1  # AAL lists left and right one after the other
     matrix = np.eye(90)
     matrix[np.arange(90), pairs] = 0.9
-    assert atlas_witness(matrix, atlas).mirror == pytest.approx(1, abs=0.05)
-    assert atlas_witness(np.eye(90) + 0.1 * rng.random((90, 90)), atlas).mirror == pytest.approx(0.5, abs=0.15)
+    assert atlas_check(matrix, atlas).mirror == pytest.approx(1, abs=0.05)
+    assert atlas_check(np.eye(90) + 0.1 * rng.random((90, 90)), atlas).mirror == pytest.approx(0.5, abs=0.15)
 
 
 def test_too_few_places_say_nothing(rng):
-    assert atlas_witness(np.eye(3), Cohort("c", (Subject("s", connectivity=np.eye(3)),), _places(3)).atlas) is None
+    assert atlas_check(np.eye(3), Cohort("c", (Subject("s", connectivity=np.eye(3)),), _places(3)).atlas) is None
 
 
 def _places(n):
@@ -51,7 +51,7 @@ def test_the_wrong_word_for_a_nameless_file_is_doubted(tmp_path, rng, said, warn
     assert any(note.startswith("Check the atlas: if these were the regions of") for note in notes) == warned
 
 
-def test_names_need_no_witness(tmp_path, rng):
+def test_names_need_no_check(tmp_path, rng):
     atlas = load_atlas("schaefer100")
     pd.DataFrame(rng.standard_normal((40, 100)), columns=atlas.regions).to_csv(tmp_path / "s.csv", index=False)
     assert not any("Check the atlas" in note for note in read_cohort(tmp_path).notes)
@@ -66,7 +66,7 @@ def test_real_subjects_on_the_right_atlas_and_on_another():
 
 
 def test_the_study_separates_the_right_atlas_from_shuffled_columns():
-    study = pd.read_csv(asset("studies", "atlas_witness.csv")).set_index(["data", "subjects", "taken for", "of"])
+    study = pd.read_csv(asset("studies", "atlas_check.csv")).set_index(["data", "subjects", "taken for", "of"])
     right = study.xs("the right atlas", level="taken for")
     wrong = study.xs("regions shuffled", level="taken for")
     assert (right["mirror 5 %"] > LEAST_MIRROR).all()
