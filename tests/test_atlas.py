@@ -10,7 +10,6 @@ from biobgt.data.atlas import (
     LABEL_RADIUS_MM,
     LABELLINGS,
     PAPER_MODULES,
-    Atlas,
     atlas_of_names,
     load_atlas,
     named_labelling,
@@ -150,14 +149,6 @@ def test_names_of_all_regions_recognise_an_atlas_in_any_order(name):
         "two orders of Glasser's areas, one name each"
     )
     assert atlas_of_names([*regions[1:], "elsewhere"]) is None
-
-
-def test_two_fitting_atlases_are_a_question():
-    own = Atlas(name="mine", title="Mine", regions=tuple(f"r{i}" for i in range(200)))
-    with pytest.raises(ChoiceNeeded) as caught:
-        recognise_atlas(200, own=[own])
-    assert caught.value.option == "atlas"
-    assert caught.value.choices == ("mine", "cc200", "schaefer200", "schaefer200_17", "unknown")
 
 
 def test_own_table_with_labels(tmp_path):

@@ -35,7 +35,7 @@ def island(tmp_path):
     """An atlas of seven regions with one labelling of its own, for as long as a test runs."""
     table = pd.DataFrame({"name": REGIONS, "x": np.linspace(-30, 30, 7), "y": 0.0, "z": 10.0})
     table.assign(parts=["coast", "coast", "", "", "town", "town", "coast"]).to_csv(tmp_path / "island.csv", index=False)
-    row = BundledAtlas("island7", "Island 7", r"island(?:7)?", ISLAND, tmp_path / "island.csv")
+    row = BundledAtlas("island7", "Island 7", r"island(?:7)?", (ISLAND,), tmp_path / "island.csv")
     with BUNDLED.temporarily(row):
         yield load_atlas("island7")
 

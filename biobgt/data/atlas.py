@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from biobgt.base.options import Registry
 from biobgt.base.references import Citation, in_brackets, work
 from biobgt.base.wording import without_controls
 
-# What regions do: the functional labellings of the bundled atlases, and what their labels mean.
+# What regions do: the functional labellings of the bundled atlases (``assets/atlases.toml``), by their keys.
 #
 # Every bundled atlas has Dosenbach's, the paper's and Yeo's two labellings; the first two from the nearest of
 # Dosenbach's seeds, Yeo's from the Schaefer parcel at the region's centre or the nearest one. Beyond the distances
@@ -27,112 +28,19 @@ from biobgt.base.wording import without_controls
 
 
 LABEL_RADIUS_MM = 15.0  # a region farther than this from every labelled seed has no label
-YEO_RADIUS_MM = (
-    4.0  # a region whose centre is farther than this from every cortical parcel is in none of Yeo's networks
-)
+YEO_RADIUS_MM = 4.0  # a region whose centre is farther than this from every cortical parcel is in no network of Yeo's
+_DATA = tomllib.loads(asset("atlases.toml").read_text(encoding="utf-8"))
+LABELLINGS: Mapping[str, str] = {key: one["title"] for key, one in _DATA["labellings"].items()}
+LATER_LABELLINGS = frozenset(key for key, one in _DATA["labellings"].items() if "later" in one)
+PAPER_MODULES: Mapping[str, str] = _DATA["paper_modules"]
 
 
-@dataclass(frozen=True)
-class Labelling:
-    """A division of regions into functional networks, modules or cortical divisions.
-
-    Attributes
-    ----------
-    key : str
-        Short name, as given on the command line.
-    title : str
-        As it stands within a sentence: "Yeo's 7 networks".
-    citation : str
-        Key of the work to cite.
-    in_tables : str
-        Its column in the tables of bundled atlases, where that is not the key.
-    later : bool
-        Whether the first versions had no such labels: who a cohort's subjects are must not depend on them.
-    """
-
-    key: str
-    title: str
-    citation: str
-    in_tables: str = ""
-    later: bool = False
-
-    @property
-    def column(self) -> str:
-        """Its column in the tables of bundled atlases."""
-        return self.in_tables or self.key
-
-
-_ALL = (
-    Labelling("dosenbach", "Dosenbach's six networks", "dosenbach2010", "dosenbach_network"),
-    Labelling("paper", "the six modules of the BioBGT paper", "peng2025", "paper_module"),
-    Labelling("yeo7", "Yeo's 7 networks", "yeo2011", later=True),
-    Labelling("yeo17", "Yeo's 17 networks", "yeo2011", later=True),
-    Labelling("gordon", "Gordon's 12 networks", "gordon2016"),
-    Labelling("glasser_division", "Glasser's 22 cortical divisions", "glasser2016"),
-)
-FUNCTIONAL_LABELLINGS: Mapping[str, Labelling] = {one.key: one for one in _ALL}
-LABELLINGS: Mapping[str, str] = {key: one.title for key, one in FUNCTIONAL_LABELLINGS.items()}
-LATER_LABELLINGS = frozenset(key for key, one in FUNCTIONAL_LABELLINGS.items() if one.later)
-PAPER_MODULES: Mapping[str, str] = {
-    "Vis": "visual cortex",
-    "MC": "motion control",
-    "CC": "cognition control",
-    "Aud": "auditory cortex",
-    "LP": "language processing",
-    "EC": "executive control",
-}
-
-# Published parcellations that are not bundled: how many regions they have, and how file names write them.
-#
-# A number of regions names an atlas only where no other one has it. This table says which numbers are shared; it has
-# no names, coordinates or labels of regions. Numbers are those of the files that are handed round, which are not
-# always the number in a parcellation's name (ABIDE's ``rois_cc400`` have 392 columns).
-
-
-_SIZES = tuple(range(100, 1001, 100))
-
-
-@dataclass(frozen=True)
-class Parcellation:
-    """The numbers of regions a parcellation is handed round with, and how a part of a file's name writes it.
-
-    ``written`` is a regular expression for one part of a name in lower case, between underscores, dashes and dots.
-    """
-
-    sizes: tuple[int, ...]
-    written: str
-
-
-OTHER_PARCELLATIONS: Mapping[str, Parcellation] = {
-    "Kong": Parcellation(_SIZES, r"kong20\d\d\w*"),
-    "Yan": Parcellation(_SIZES, r"yan\d{4}\w*"),
-    "Schaefer with Tian's subcortex": Parcellation(
-        tuple(cortex + subcortex for cortex in _SIZES for subcortex in (16, 32, 50, 54)), r"schaefer\w*|tian\w*"
-    ),
-    "Glasser with subcortex": Parcellation((379,), r"glasser\w*|mmp\w*|hcpmmp\w*"),
-    "Gordon with subcortex": Parcellation((352,), r"gordon\w*"),
-    "Brainnetome with cerebellum": Parcellation((273,), r"brainnetome\w*|bna?273"),
-    "Desikan-Killiany with further regions": Parcellation((70, 84, 86), r"desikan\w*|aparc"),
-    "Destrieux with subcortex": Parcellation((164,), r"destrieux\w*|a2009s"),
-    "Lausanne": Parcellation((83, 129, 234, 463, 1015), r"lausanne\w*|cammoun\w*"),
-    "Harvard-Oxford, in another selection or order": Parcellation((48, 96, 110, 111, 112), r"harvardoxford\w*"),
-    "AAL2 without cerebellum": Parcellation((94,), r"aal2"),
-    "AAL3": Parcellation((166, 170), r"aal3v?\d*"),
-    "Eickhoff-Zilles, as in ABIDE": Parcellation((116,), r"eickhoff\w*"),
-    "Talairach-Tournoux, as in ABIDE": Parcellation((97,), r"talairach\w*"),
-    "Dosenbach, as in ABIDE": Parcellation((161,), r"dos(?:enbach)?16[01]"),
-    "Craddock, as in ABIDE and ADHD-200": Parcellation((190, 351, 392), r"cc[24]00|craddock\w*"),
-    "BASC": Parcellation((7, 12, 20, 36, 64, 122, 197, 325, 444), r"basc\w*"),
-    "Shirer (Stanford functional regions)": Parcellation((90, 499), r"shirer\w*"),
-    "Seitzman": Parcellation((300,), r"seitzman\w*"),
-    "DiFuMo": Parcellation((64, 128, 256, 512, 1024), r"difumo\w*"),
-    "MSDL": Parcellation((39,), r"msdl"),
-}
-
-
-def others_of_size(n_regions: int) -> tuple[str, ...]:
-    """Name the parcellations, apart from the bundled ones, that have so many regions."""
-    return tuple(name for name, about in OTHER_PARCELLATIONS.items() if n_regions in about.sizes)
+def named_labelling(labelling: str) -> tuple[str, tuple[Citation, ...]]:
+    """What functional labels are called in a text, with their work, and that work; a user's own labels have none."""
+    if labelling not in LABELLINGS:
+        return labelling, ()
+    cites = tuple(_DATA["labellings"][labelling]["cites"])
+    return f"{LABELLINGS[labelling]}{in_brackets(cites)}", cites
 
 
 # An atlas: which brain regions the columns of data stand for, where they lie and what they do.
@@ -255,7 +163,8 @@ class Atlas:
         """Side of each region by its x coordinate; within 3 mm of the midline it is ``M``, without a place None."""
         if self.coordinates is None:
             return None
-        return tuple(_side(x) for x in self.coordinates[:, 0])
+        x = self.coordinates[:, 0]
+        return tuple(None if np.isnan(at) else "M" if abs(at) < MIDLINE_MM else "L" if at < 0 else "R" for at in x)
 
     def labelling(self, name: str) -> tuple[str | None, ...]:
         """Return one functional labelling, or say which ones this atlas has."""
@@ -279,39 +188,15 @@ class Atlas:
         return frame
 
 
-def _side(x: float) -> Hemisphere | None:
-    if np.isnan(x):
-        return None
-    if abs(x) < MIDLINE_MM:
-        return "M"
-    return "L" if x < 0 else "R"
-
-
-# Atlases: the bundled ones, and how an atlas is recognised.
+# The bundled atlases, and how an atlas is recognised.
 #
-# Bundled atlases stand in the register :data:`BUNDLED`, with tables in ``assets/atlases``: a new one is a row and a
-# table. One table may carry a second order of its regions (Schaefer's parcels by 7 or by 17 networks, Glasser's with
-# the left or the right hemisphere first): each order is a row of its own, because columns of data stand in one or the
-# other.
+# A bundled atlas is a table of ``assets/atlases.toml`` and a CSV in ``assets/atlases``. One CSV may carry a second
+# order of its regions (Schaefer's parcels by 7 or by 17 networks, Glasser's with the left or the right hemisphere
+# first): each order is an atlas of its own, because columns of data stand in one or the other.
 #
 # A number of regions does not identify an atlas: names do, or whoever made the data. :func:`atlas_of_names` and
 # :func:`recognise_atlas` are the two ways; the second asks where another published parcellation has as many regions.
 
-
-__all__ = [
-    "BUNDLED",
-    "LABELLINGS",
-    "LABEL_RADIUS_MM",
-    "PAPER_MODULES",
-    "UNKNOWN_ATLAS",
-    "Atlas",
-    "BundledAtlas",
-    "atlas_of_names",
-    "atlas_question",
-    "load_atlas",
-    "numbered_atlas",
-    "recognise_atlas",
-]
 
 UNKNOWN_ATLAS = "unknown"  # the user's word for an atlas that is none of the bundled ones
 _NO_LABELS = {"name", "also", "x", "y", "z", "nearest_seed", "seed_mm"}
@@ -321,7 +206,7 @@ _Number = TypeVar("_Number", bound=np.generic)
 
 @dataclass(frozen=True, eq=False)
 class BundledAtlas:
-    """An atlas that everybody has: a row of the register, and a table.
+    """An atlas that everybody has.
 
     Attributes
     ----------
@@ -329,9 +214,9 @@ class BundledAtlas:
         Short name, as given on the command line.
     title : str
         Name for figures and text.
-    written : str
+    pattern : str
         A regular expression of how a part of a file's name writes it, in lower case.
-    cites : Citation or tuple of Citation
+    cites : tuple of Citation
         The works to cite.
     table : Path or None
         CSV with one row per region: ``name``, ``x``, ``y``, ``z`` in MNI mm, and a column for each functional
@@ -340,7 +225,7 @@ class BundledAtlas:
     order : str
         Another order of the table's regions: column ``roi_ORDER`` says where each stands, ``name_ORDER`` and
         ``also_ORDER`` what it is called there, where that differs. Empty is the order of the table.
-    followed_by : Path or None
+    behind : Path or None
         A further table, whose regions stand behind those of the first.
     networks : str
         The labelling that regions are drawn and named by unless others are chosen. Empty is the first of the table.
@@ -354,12 +239,12 @@ class BundledAtlas:
 
     key: str
     title: str
-    written: str
-    cites: Citation | tuple[Citation, ...]
+    pattern: str
+    cites: tuple[Citation, ...]
     table: Path | None = None
     _: KW_ONLY
     order: str = ""
-    followed_by: Path | None = None
+    behind: Path | None = None
     networks: str = ""
     surface: str = ""
     image: str = ""
@@ -395,8 +280,7 @@ class BundledAtlas:
             table = table.sort_values(f"roi_{self.order}", ignore_index=True)
         names = tuple(table[self._column("name")])
         spelt = table[self._column("also")] if "also" in table else [""] * len(names)
-        cites = self.cites if isinstance(self.cites, tuple) else (self.cites,)
-        known = {one.column: key for key, one in FUNCTIONAL_LABELLINGS.items()}  # others have their own name
+        known = {one["column"]: key for key, one in _DATA["labellings"].items() if "column" in one}
         columns = [one for one in map(str, table) if one not in _NO_LABELS and not one.startswith(_ORDER_COLUMNS)]
         return Atlas(
             name=self.key,
@@ -407,8 +291,8 @@ class BundledAtlas:
                 known.get(column, column): tuple(label or None for label in table[column])
                 for column in sorted(columns, key=lambda one: one != self.networks)
             },
-            citation="; ".join(work(cited).in_full for cited in cites),
-            cites=cites,
+            citation="; ".join(work(cited).in_full for cited in self.cites),
+            cites=self.cites,
             also={
                 other: name for name, others in zip(names, spelt, strict=True) for other in others.split(";") if other
             },
@@ -416,8 +300,7 @@ class BundledAtlas:
 
     @property
     def _paths(self) -> list[Path]:
-        first = self.table or asset("atlases", f"{self.key}.csv")
-        return [first] if self.followed_by is None else [first, self.followed_by]
+        return [path for path in (self.table or asset("atlases", f"{self.key}.csv"), self.behind) if path is not None]
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
@@ -430,100 +313,29 @@ class BundledAtlas:
         return own if self.order and own in self._rows else what
 
 
-def _schaefer(size: int) -> tuple[BundledAtlas, BundledAtlas]:
-    """The two orders of Schaefer's parcels; XCP-D before 0.6 wrote 217 for 200 parcels by 17 networks."""
-    table, cites = asset("atlases", f"schaefer{size}.csv"), ("schaefer2018", "yeo2011")
-    written = rf"schaefer(?:2018)?n?{size}(?:parcels?|p)?"
-    surface = f"schaefer{size}.npy" if size <= _LARGEST_SURFACE else ""
-    by_7, by_17 = rf"{written}(?:x?7(?:networks|n)?)?", rf"{written}(?:x?17(?:networks|n)?)?|schaefer{size + 17}"
-    return (
-        BundledAtlas(
-            f"schaefer{size}",
-            f"Schaefer {size}, 7-network order",
-            by_7,
-            cites,
-            table,
-            surface=surface,
-            image=f"schaefer{size}.nii.gz",
-        ),
-        BundledAtlas(
-            f"schaefer{size}_17",
-            f"Schaefer {size}, 17-network order",
-            by_17,
-            cites,
-            table,
-            order="17",
-            networks="yeo17",
-            surface=surface,
-        ),
-    )
+def _bundled_atlases() -> Iterator[BundledAtlas]:
+    for key, about in _DATA["atlases"].items():
+        files = {name: asset("atlases", about[name]) for name in ("table", "behind") if name in about}
+        yield BundledAtlas(key, **{**about, **files, "cites": tuple(about["cites"])})
 
 
-def _four_s(size: int) -> BundledAtlas:
-    """Schaefer's parcels and the 56 subcortical and cerebellar regions that XCP-D puts behind them."""
-    return BundledAtlas(
-        f"4s{size + 56}",
-        f"XCP-D 4S{size + 56}",
-        rf"4s{size + 56}(?:parcels)?",
-        ("mehta2024", "schaefer2018", "pauli2018", "najdenovska2018", "glasser2013", "king2019"),
-        asset("atlases", f"schaefer{size}.csv"),
-        followed_by=asset("atlases", "behind_schaefer56.csv"),
-        surface=f"schaefer{size}.npy" if size <= _LARGEST_SURFACE else "",
-    )
+BUNDLED: Registry[BundledAtlas] = Registry("bundled atlas", *_bundled_atlases())
 
 
-_LARGEST_SURFACE = 400  # parcels; of more there are no surface labels
-_HUNDREDS = range(100, 1001, 100)
-_GLASSER, _GLASSER_WRITTEN = asset("atlases", "glasser360.csv"), r"glasser(?:360|2016)?|(?:hcp)?mmp(?:1|10)?(?:360)?"
-_DESIKAN = r"desikan(?:killiany)?{}|aparc|dk{}"
+@dataclass(frozen=True)
+class Parcellation:
+    """A published parcellation that is not bundled: its numbers of regions, and how file names write it."""
 
-BUNDLED: Registry[BundledAtlas] = Registry(
-    "bundled atlas",
-    BundledAtlas("cc200", "Craddock CC200", r"cc200|craddock200", "craddock2012"),
-    BundledAtlas("aal90", "AAL-90 (cerebrum)", r"aal(?:90)?", "tzourio2002"),
-    BundledAtlas("aal116", "AAL-116", r"aal(?:116)?", "tzourio2002"),
-    BundledAtlas("aal2_120", "AAL2", r"aal2(?:120)?", "rolls2015"),
-    BundledAtlas("dosenbach160", "Dosenbach 160", r"dos(?:enbach)?160", "dosenbach2010"),
-    BundledAtlas("power264", "Power 264", r"power264", "power2011"),
-    *(atlas for size in _HUNDREDS for atlas in _schaefer(size)),
-    *(_four_s(size) for size in _HUNDREDS),
-    BundledAtlas(
-        "glasser360",
-        "Glasser 360 (HCP-MMP1.0), left hemisphere first",
-        _GLASSER_WRITTEN,
-        "glasser2016",
-        surface="glasser360.npy",
-    ),
-    BundledAtlas(
-        "glasser360_hcp",
-        "Glasser 360 (HCP-MMP1.0), right hemisphere first",
-        _GLASSER_WRITTEN,
-        "glasser2016",
-        _GLASSER,
-        order="hcp",
-        surface="glasser360.npy",
-    ),
-    BundledAtlas("gordon333", "Gordon 333", r"gordon(?:333)?(?:2014|2016)?", "gordon2016"),
-    BundledAtlas("brainnetome246", "Brainnetome 246", r"brainnetome(?:246)?|bna?(?:246)?", "fan2016"),
-    BundledAtlas(
-        "desikan68",
-        "Desikan-Killiany 68 (cortex)",
-        _DESIKAN.format("(?:68)?", "68"),
-        "desikan2006",
-        surface="desikan68.npy",
-    ),
-    BundledAtlas(
-        "desikan82",
-        "Desikan-Killiany 82 (with subcortex)",
-        _DESIKAN.format("(?:82)?", "82"),
-        "desikan2006",
-        surface="desikan82.npy",
-    ),
-    BundledAtlas("destrieux148", "Destrieux 148", r"destrieux(?:148|2009|2010)?|a2009s", "destrieux2010"),
-    BundledAtlas(
-        "harvard_oxford112", "Harvard-Oxford 112 (brainGraph's order)", r"harvardoxford112|hoa112", "makris2006"
-    ),
-)
+    sizes: Sequence[int]
+    pattern: str
+
+
+OTHER_PARCELLATIONS = {name: Parcellation(**about) for name, about in _DATA["other_parcellations"].items()}
+
+
+def others_of_size(n_regions: int) -> tuple[str, ...]:
+    """Name the parcellations, apart from the bundled ones, that have so many regions."""
+    return tuple(name for name, about in OTHER_PARCELLATIONS.items() if n_regions in about.sizes)
 
 
 def load_atlas(name: str) -> Atlas:
@@ -554,27 +366,12 @@ def atlas_of_names(names: Iterable[str]) -> Atlas | None:
     return next((atlas for atlas in same_size if set(atlas.regions) == set(atlas.own_names(own))), None)
 
 
-def recognise_atlas(n_regions: int, *, own: Iterable[Atlas] = ()) -> Atlas | None:
-    """Name the atlas from the number of regions alone, which says enough only where one parcellation has it.
+def recognise_atlas(n_regions: int) -> Atlas | None:
+    """Name the bundled atlas from the number of regions alone, which says enough only where one parcellation has it.
 
-    Parameters
-    ----------
-    n_regions : int
-    own : iterable of Atlas
-        The user's atlases, considered beside the bundled ones.
-
-    Returns
-    -------
-    Atlas or None
-        None when neither a bundled atlas nor one of the user's has that many regions.
-
-    Raises
-    ------
-    ChoiceNeeded
-        When two of them fit, or one of them and a published parcellation that is not bundled.
+    None where no bundled atlas has that many; ChoiceNeeded where two of them fit, or one and another parcellation.
     """
-    fitting = [atlas for atlas in own if atlas.n_regions == n_regions]
-    fitting += [load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == n_regions]
+    fitting = [load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == n_regions]
     others = others_of_size(n_regions)
     if len(fitting) > 1 or (fitting and others):
         titles = "; ".join([atlas.title for atlas in fitting] + list(others))
@@ -596,11 +393,3 @@ def atlas_question(question: str, fitting: Iterable[Atlas]) -> ChoiceNeeded:
 def _frozen(array: NDArray[_Number]) -> NDArray[_Number]:
     array.setflags(write=False)
     return array
-
-
-def named_labelling(labelling: str) -> tuple[str, tuple[Citation, ...]]:
-    """What functional labels are called in a text, with their work, and that work; a user's own labels have none."""
-    if labelling not in FUNCTIONAL_LABELLINGS:
-        return labelling, ()
-    known = FUNCTIONAL_LABELLINGS[labelling]
-    return f"{known.title}{in_brackets((known.citation,))}", (known.citation,)

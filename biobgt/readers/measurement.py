@@ -265,7 +265,7 @@ class FileName:
 
 def _is(about: BundledAtlas | Parcellation, texts: set[str]) -> bool:
     """Whether one of some parts of a name is how this atlas is written."""
-    return any(re.fullmatch(about.written, text) for text in texts)
+    return any(re.fullmatch(about.pattern, text) for text in texts)
 
 
 def read_name(path: Path) -> FileName:

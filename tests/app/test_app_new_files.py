@@ -36,7 +36,7 @@ def atlas(tmp_path):
     table.assign(parts=["coast", "coast", "hills", "hills", "town", "town", "coast"]).to_csv(
         tmp_path / "island.csv", index=False
     )
-    with BUNDLED.temporarily(BundledAtlas("island7", "Island 7", r"island7", CRUSOE, tmp_path / "island.csv")):
+    with BUNDLED.temporarily(BundledAtlas("island7", "Island 7", r"island7", (CRUSOE,), tmp_path / "island.csv")):
         yield load_atlas("island7")
 
 

@@ -72,7 +72,7 @@ def test_bundled_atlas_of_the_same_size_is_offered(open_page, rng) -> None:
 def test_the_register_of_atlases_is_what_the_page_offers(open_page, tmp_path):
     """A new bundled atlas is among the choices, and it is a choice by its title."""
     (tmp_path / "island.csv").write_text("name,x,y,z\nshore,-30,0,0\nhill,0,0,40\nharbour,30,0,0\n")
-    row = BundledAtlas("island3", "Island 3", "island3", "power2011", tmp_path / "island.csv")
+    row = BundledAtlas("island3", "Island 3", "island3", ("power2011",), tmp_path / "island.csv")
     with BUNDLED.temporarily(row):
         page = open_page("subjects")
         assert_no_error(page)
