@@ -56,8 +56,8 @@ class Sold(Baking):
     """A cake that is sold."""
 
     price: float = option(3.0, title="Price", low=1, high=9, unit="crowns")
-    label: str | None = option(None, type_=(str, Path), title="Label", none="no label")
-    weight: float | None = option(None, type_=float, title="Weight", above=0, high=5, unit="kg", flag="--kg")
+    label: str | Path | None = option(None, title="Label")
+    weight: float | None = option(None, title="Weight", above=0, high=5, unit="kg", flag="--kg")
     wrapped: bool = option(True, title="Wrapped", flag="--wrap/--no-wrap")
 
 
@@ -134,7 +134,7 @@ def test_an_option_that_may_be_left_out_is_none_by_default():
     sold, declared = Sold(label=Path("x"), weight=2), Sold.declared()
     assert (Sold().label, Sold().weight, sold.label, sold.weight) == (None, None, Path("x"), 2)
     assert (declared["label"].text(None), declared["weight"].text(None), declared["weight"].text(2.0)) == (
-        "no label",
+        "none",
         "none",
         "2",
     )
@@ -151,7 +151,7 @@ def test_options_as_the_words_of_a_command():
 
 
 def test_a_tuple_that_needs_values_is_refused_without_any():
-    one = Option("times", (1.0, 2.0), "Times", fewest=1)
+    one = Option("times", (1.0, 2.0), "Times", (float,), fewest=1)
     one.check((3.0,))
     with pytest.raises(InputError, match=r"The option 'times' needs at least 1; write it like times=1,2\."):
         one.check(())

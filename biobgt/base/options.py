@@ -6,7 +6,21 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Protocol,
+    Self,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from biobgt.base.errors import InputError, no_such
 
@@ -126,15 +140,16 @@ class Option:
     name : str
         Of the field, and of the command line's option.
     default : plain value
-        Its type is the option's. None: nothing is said, and `none` says what that means.
-    type_ : type, or tuple of types
-        Of what may be given where the default is None; the first is the command line's.
+        None: nothing is said.
+    types : tuple of types
+        Of what may be given, or of the parts of a tuple, by the field's annotation; the first is the command line's.
     title : str
         For the widget.
     help : str
         One or two sentences on what it means.
     choices : collection of plain values, or None
-        All it may be, such as a register. Of a tuple of names, what each of them may be.
+        All it may be, such as a register; those of the annotation where it is a Literal. Of a tuple of names, what each
+        of them may be.
     choices_of : callable, or None
         The same where it depends on the cohort: its groups, or its atlas's labels.
     default_of : callable, or None
@@ -149,20 +164,14 @@ class Option:
         Of a number.
     step : float or None
         By which a page changes a number.
-    starts_with_first : bool
-        Whether a page starts with the first that it offers, instead of the default of a script.
     shown : mapping of plain values to str, or callable
         How people read a value; by default as it is.
-    none : str
-        How people read that nothing is said.
     link : str
         Its name in links, project files and the session; empty where a view does not depend on it.
     flag : str
         Of the command line, where that is not ``--name``.
     in_a_row : bool
         Whether a page shows few choices side by side even where they depend on the cohort, and steps in any number.
-    of_numbers : bool
-        Whether a tuple that is empty by default holds numbers.
     fewest : int
         How many values a tuple needs.
     """
@@ -170,7 +179,7 @@ class Option:
     name: str
     default: Plain
     title: str
-    type_: type | tuple[type, ...] = ()
+    types: tuple[type, ...]
     help: str = ""
     choices: Collection[Plain] | None = None
     choices_of: "Callable[[Cohort], Sequence[Plain]] | None" = None
@@ -182,22 +191,17 @@ class Option:
     high: float | None = None
     unit: str = ""
     step: float | None = None
-    starts_with_first: bool = False
     shown: "Mapping[Any, str] | Callable[[Any], str]" = field(default_factory=dict)
-    none: str = "none"
     link: str = ""
     flag: str = ""
     in_a_row: bool = False
-    of_numbers: bool = False
     fewest: int = 0
 
     def text(self, value: Plain) -> str:
         """A value as people read it."""
-        if value is None:
-            return self.none
-        if callable(self.shown):
+        if value is not None and callable(self.shown):
             return self.shown(value)
-        return self.shown[value] if value in self.shown else to_text(value)
+        return self.shown[value] if not callable(self.shown) and value in self.shown else to_text(value)
 
     def offered(self, cohort: "Cohort") -> Sequence[Plain]:
         """What a page offers for a cohort."""
@@ -217,14 +221,15 @@ class Option:
             return self.default_of(cohort)
         offered = self.offered(cohort)
         known = not offered or isinstance(self.default, tuple) or self.default in offered
-        return offered[0] if offered and (self.starts_with_first or not known) else self.default
+        return self.default if known else offered[0]
 
     def check(self, value: Any) -> None:
         """Refuse what the option cannot be, in a sentence."""
         if value is None and self.default is None:
             return
         if not self._has_type(value):
-            raise InputError(f"The option '{self.name}' cannot be {value!r}; {self._like()}.")
+            like = f"give a {_TYPES[self.types[0]]}" if self.default is None else f"a valid value is {self.default!r}"
+            raise InputError(f"The option '{self.name}' cannot be {value!r}; {like}.")
         if isinstance(value, tuple) and len(value) < self.fewest:
             like = to_text(self.default)
             raise InputError(
@@ -240,14 +245,13 @@ class Option:
                         f"The option '{self.name}' cannot be '{one}'. Choose one of: {', '.join(allowed)}."
                     )
         for number in value if isinstance(value, tuple) else (value,):
-            if not self._is_within(number):
+            within = (
+                (self.low is None or number >= self.low)
+                and (self.above is None or number > self.above)
+                and (self.high is None or number <= self.high)
+            )
+            if not within:
                 raise InputError(f"The option '{self.name}' is {to_text(number)}; it must be {self._bounds()}.")
-
-    @property
-    def types(self) -> tuple[type, ...]:
-        """What a value may be."""
-        named = self.type_ if isinstance(self.type_, tuple) else (self.type_,)
-        return named or (type(self.default),)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -257,16 +261,6 @@ class Option:
         name = self.name.replace("_", "-")
         return (f"--{name}", f"--no-{name}") if isinstance(self.default, bool) else (f"--{name}",)
 
-    def _like(self) -> str:
-        return f"a valid value is {self.default!r}" if self.default is not None else f"give a {_TYPES[self.types[0]]}"
-
-    def _is_within(self, number: Any) -> bool:
-        return (
-            (self.low is None or number >= self.low)
-            and (self.above is None or number > self.above)
-            and (self.high is None or number <= self.high)
-        )
-
     def _bounds(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         if self.low is not None and self.high is not None:
@@ -275,14 +269,11 @@ class Option:
         return least if self.high is None else f"{least}, and at most {self.high:g}{unit}"
 
     def _has_type(self, value: Any) -> bool:
-        if isinstance(self.default, tuple):
-            kind = int | float if self.of_numbers or _of_numbers(self.default) else str
-            return isinstance(value, tuple) and all(
-                isinstance(one, kind) and not isinstance(one, bool) for one in value
-            )
-        if isinstance(value, bool) or bool in self.types:
-            return isinstance(value, bool) and bool in self.types
-        return isinstance(value, (*self.types, int) if float in self.types else self.types)
+        if isinstance(self.default, tuple) != isinstance(value, tuple):
+            return False
+        kinds = (*self.types, int) if float in self.types else self.types
+        parts = value if isinstance(value, tuple) else (value,)
+        return all(isinstance(one, kinds) and isinstance(one, bool) == (bool in self.types) for one in parts)
 
     def read(self, text: str) -> Plain:
         """Read a value as :func:`to_text` writes it; ValueError where it is none."""
@@ -292,12 +283,8 @@ class Option:
             if text not in ("true", "false"):
                 raise ValueError(text)
             return text == "true"
-        if self.types[0] in (int, float):
-            return self.types[0](text)
-        if isinstance(self.default, tuple):
-            parts = tuple(part for part in _parts(text) if part)
-            return tuple(float(part) for part in parts) if self.of_numbers or _of_numbers(self.default) else parts
-        return text
+        read: Callable[[str], Any] = self.types[0] if self.types[0] in (int, float) else str
+        return tuple(read(part) for part in _parts(text) if part) if isinstance(self.default, tuple) else read(text)
 
 
 @dataclass(frozen=True)
@@ -377,15 +364,11 @@ def to_text(value: Plain) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return ",".join(_quoted(to_text(one)) for one in value)
+        parts = map(to_text, value)  # in quotes where one holds what would end it: a column may be called 'IQ, full'
+        return ",".join('"' + one.replace('"', '""') + '"' if set(one) & set(',"\r\n') else one for one in parts)
     if isinstance(value, int | float):
         return f"{value:g}"
     return "none" if value is None else str(value)
-
-
-def _quoted(part: str) -> str:
-    """A part of a list, in quotes where it holds what would end it: a column of a table may be called 'IQ, full'."""
-    return '"' + part.replace('"', '""') + '"' if set(part) & set(',"\r\n') else part
 
 
 def _parts(text: str) -> list[str]:
@@ -398,10 +381,22 @@ def _parts(text: str) -> list[str]:
 
 @cache
 def _declared(kind: Any) -> Mapping[str, Option]:
-    return {
-        one.name: Option(name=one.name, **one.metadata[_DECLARED]) for one in fields(kind) if _DECLARED in one.metadata
-    }
+    hints, declared = get_type_hints(kind), {}
+    for one in fields(kind):
+        if _DECLARED in one.metadata:
+            types, names = _allowed(hints[one.name])
+            declared[one.name] = Option(name=one.name, types=types, **{"choices": names, **one.metadata[_DECLARED]})
+    return declared
 
 
-def _of_numbers(value: Plain) -> bool:
-    return isinstance(value, tuple) and bool(value) and isinstance(value[0], int | float)
+def _allowed(annotation: Any) -> tuple[tuple[type, ...], tuple[str, ...] | None]:
+    """The types of what a field may hold, of the parts of a tuple, and the names of a Literal; None is left out."""
+    types: list[type] = []
+    names = None
+    for part in get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,):
+        if get_origin(part) is Literal:
+            names = get_args(part)
+            types.append(str)
+        elif part is not NoneType:
+            types.append(get_args(part)[0] if get_origin(part) is tuple else part)
+    return tuple(types), names

@@ -8,7 +8,7 @@ self-connections or asymmetry.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -208,7 +208,6 @@ class ConnectomeSettings(Options):
         PEARSON,
         title="Connectivity",
         help="How connectivity is estimated.",
-        choices=get_args(Estimator),
         shown={key: one.title for key, one in ESTIMATORS.items()},
         link="estimator",
     )
@@ -216,7 +215,6 @@ class ConnectomeSettings(Options):
         "positive",
         title="Sign rule",
         help=f"Negative connections are {listed([f'{what} ({rule})' for rule, what in SIGN_RULES.items()], 'or')}.",
-        choices=get_args(SignRule),
         shown=str.capitalize,
         link="sign",
     )
@@ -225,14 +223,12 @@ class ConnectomeSettings(Options):
         title="Threshold",
         help="Drop connections below a weight, keep the strongest share of all pairs, or keep all. Default: absolute "
         "for functional connectivity, none for any other.",
-        choices=get_args(ThresholdRule),
         default_of=lambda cohort: cohort.kind.threshold,
         shown={"absolute": "Weight", "proportional": "Share", "none": "None"},
         link="threshold",
     )
     level: float = option(
         None,
-        type_=float,
         title="Level",
         help="Weight, or share of pairs, of the threshold. Default: "
         f"{' or '.join(f'{about.default:g} ({rule})' for rule, about in LEVELS.items())}.",

@@ -38,7 +38,6 @@ class AttentionMapsOptions(AttentionOptions, AverageOptions):
         (),
         title="Limits of the colour scale",
         help="Two numbers, the lower one first; by default those that suit the maps.",
-        of_numbers=True,
     )
     groups: tuple[str, ...] = option(
         (), title="Groups", help="Names of groups of the model, in the order in which they are shown; by default all."

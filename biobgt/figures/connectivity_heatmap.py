@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,6 @@ class HeatmapOptions(RegionOrderOptions):
         "connectivity",
         title="Heatmap of",
         help="All connectivity, or what the brain graph keeps of it.",
-        choices=get_args(MatrixShown),
         shown=_MATRICES,
         link="matrix_shown",
     )

@@ -4,7 +4,7 @@ from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,7 +200,6 @@ class DifferenceBrainOptions(ComparisonOptions):
         "d",
         title="Colour",
         help="d is the difference in residual standard deviations and t its statistic; both are adjusted.",
-        choices=get_args(Effect),
         shown={"d": "Effect size d", "t": "Statistic t"},
         link="difference_effect",
     )

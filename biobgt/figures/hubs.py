@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from biobgt.figures.hub_words import (
 )
 from biobgt.figures.region_order import RegionOrder, only_regions, order_by_value, random_regions
 from biobgt.figures.register import figure
-from biobgt.figures.shared_options import AS_IN_ATLAS, gammas_option, order_option, region_option
+from biobgt.figures.shared_options import AS_IN_ATLAS, first_labelling, gammas_option, order_option, region_option
 from biobgt.hubs.measures import COMPARED, FC_STRENGTH, HUB_MEASURES, NE, NEFF, HubMeasure
 from biobgt.hubs.options import EntanglementOptions, HubOptions
 
@@ -69,14 +69,13 @@ class HubCurvesOptions(HubOptions):
         "z",
         title="Values",
         help="Z-scores and ranks share an axis; raw values have a panel each, because their units differ.",
-        choices=get_args(CurveScale),
         shown={"z": "z-score", "rank": "Rank", "raw": "Raw"},
         link="curve_scale",
     )
     order: str = order_option(
         others={**AS_IN_ATLAS, BY_NE: "By NE, highest first"},
         help="By functional network, in the atlas's order, or the highest NE first.",
-        starts_with_first=True,  # so that the axis names networks
+        default_of=first_labelling,  # so that the axis names networks
         link="curve_order",
     )
     n_random: int = option(

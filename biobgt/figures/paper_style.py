@@ -59,7 +59,6 @@ class PaperStyle(Options):
     )
     height_mm: float | None = option(
         None,
-        type_=float,
         title="Height",
         help="Height of the whole figure in mm. Default: what suits the figure.",
         low=30,

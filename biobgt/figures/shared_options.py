@@ -49,10 +49,15 @@ def order_option(
     return option(default, title="Order of regions", help=help, choices_of=orders, shown=title, link=link, **about)
 
 
+def first_labelling(cohort: "Cohort") -> str:
+    """What a page orders regions by at first, so that its axes name networks."""
+    return next(iter(cohort.atlas.labels), ATLAS_ORDER)
+
+
 @dataclass(frozen=True)
 class RegionOrderOptions(Options):
     """In which order regions are drawn."""
 
     order: str = order_option(
-        help="By functional network, or the atlas's order.", starts_with_first=True, link="region_order"
+        help="By functional network, or the atlas's order.", default_of=first_labelling, link="region_order"
     )

@@ -94,7 +94,6 @@ class ComparedOptions(Options):
         help="Connectivity of networks (fc-blocks): mean Fisher-z connectivity within and between functional networks. "
         "Segregation: modularity Q, number of modules and system segregation. Hubs: one hub measure in every region. "
         "Modules: whether both groups have the same modules.",
-        choices=get_args(Compared),
         shown=COMPARED_IN,
         link="compared",
     )

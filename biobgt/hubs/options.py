@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,7 +214,6 @@ class EntanglementOptions(Options):
         title="Perturbation",
         help="How NE perturbs a region. "
         + " ".join(f"{name.capitalize()}: {what}." for name, what in PERTURBATIONS.items()),
-        choices=get_args(Perturbation),
         shown=str.capitalize,
         link="perturbation",
     )
@@ -228,7 +227,6 @@ class HubOptions(EntanglementOptions):
         "top",
         title="Hub criterion",
         help="By each measure: the highest share of the regions, or those above the mean by more than one SD.",
-        choices=get_args(HubRule),
         shown={"top": "Top share", "sd": "Mean + 1 SD"},
         link="hub_rule",
     )

@@ -106,7 +106,7 @@ class NamedModuleOptions(ModuleOptions):
         title="Modules named by",
         help="A module is named by the functional network that most of its regions belong to.",
         choices_of=lambda cohort: tuple(cohort.atlas.labels),
-        starts_with_first=True,
+        default_of=lambda cohort: next(iter(cohort.atlas.labels), next(iter(LABELLINGS))),
         shown=LABELLINGS,
         link="labelling",
     )

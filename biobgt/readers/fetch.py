@@ -199,7 +199,6 @@ class FetchOptions(Options):
 
     n_subjects: int | None = option(
         None,
-        type_=int,
         title="Subjects",
         help="Fetch only the first N subjects of ABIDE's table, which lists one site after the other.",
         low=1,
@@ -213,9 +212,7 @@ class FetchOptions(Options):
     )
     global_signal_regression: bool = option(True, title="Global signal removed")
     quality_checked: bool = option(True, title="Only subjects whose data passed ABIDE's quality check")
-    mirror: str | None = option(
-        None, type_=str, title="Mirror", help="Another address (URL) to fetch from than ABIDE's own."
-    )
+    mirror: str | None = option(None, title="Mirror", help="Another address (URL) to fetch from than ABIDE's own.")
 
 
 def find_cohort(

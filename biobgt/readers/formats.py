@@ -31,24 +31,18 @@ class ReadOptions(Options):
 
     kind: Kind | None = option(
         None,
-        type_=str,
-        choices=get_args(Kind),
         shown={"series": "region time series", "connectivity": "a connectivity matrix"},
         title="Content",
         help="What the files contain, where they do not say.",
     )
     connectivity: GivenKind | None = option(
         None,
-        type_=str,
-        choices=get_args(GivenKind),
         shown={key: KINDS[key].meaning for key in get_args(GivenKind)},
         title="Matrices are",
         help="What connectivity matrices hold, where their values do not tell, or tell it wrongly.",
     )
     orientation: Orientation | None = option(
         None,
-        type_=str,
-        choices=get_args(Orientation),
         shown={
             "time-region": "rows are time points, columns are regions",
             "region-time": "rows are regions, columns are time points",
@@ -58,24 +52,18 @@ class ReadOptions(Options):
     )
     header: Header | None = option(
         None,
-        type_=str,
-        choices=get_args(Header),
         shown={"yes": "the first line is a header", "no": "the first line is data"},
         title="First line",
         help="Whether a table's first line is a header, where unclear.",
     )
     subject_axis: SubjectAxis | None = option(
         None,
-        type_=str,
-        choices=get_args(SubjectAxis),
         shown={"first": "subjects lie along the first axis", "last": "subjects lie along the last axis"},
         title="Axis of the subjects",
         help="Axis of the subjects in a three-dimensional array.",
     )
-    variable: str | None = option(None, type_=str, title="Array", help="Array to read from an .npz, .mat or .h5 file.")
-    pattern: str | None = option(
-        None, type_=str, title="Files", help="Which files of a folder to read, such as '*_cc200*'."
-    )
+    variable: str | None = option(None, title="Array", help="Array to read from an .npz, .mat or .h5 file.")
+    pattern: str | None = option(None, title="Files", help="Which files of a folder to read, such as '*_cc200*'.")
     missing: MissingRule = option(
         "gaps",
         choices=MISSING_RULES,
@@ -90,7 +78,6 @@ class ReadOptions(Options):
     )
     run: str | None = option(
         None,
-        type_=str,
         title="Recordings to keep",
         help="Which recordings to keep, such as run-1, ses-2 or ses-2_run-1. Default: all.",
     )

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -92,9 +92,8 @@ def _labels_title(labels: Path | str) -> str:
 class ImageOptions(Options):
     """How series are taken from images; by default nothing is smoothed, filtered or regressed out."""
 
-    labels: Path | str | None = option(
+    labels: str | Path | None = option(
         None,
-        type_=(str, Path),
         title="Bundled label image or surface labels",
         shown=_labels_title,
         help="Label image of the regions, with one whole number per region, or a bundled one by its atlas's name "
@@ -112,7 +111,6 @@ class ImageOptions(Options):
     )
     tr: float | None = option(
         None,
-        type_=float,
         title="TR (s)",
         help="Repetition time: seconds between volumes. Default: the TR in the header.",
         above=0,
@@ -121,7 +119,6 @@ class ImageOptions(Options):
     )
     smoothing_mm: float | None = option(
         None,
-        type_=float,
         title="Smoothing (mm FWHM)",
         help="Full width at half maximum of a Gaussian kernel, mm.",
         above=0,
@@ -130,15 +127,13 @@ class ImageOptions(Options):
         flag="--smoothing",
     )
     high_pass: float | None = option(
-        None, type_=float, title="High-pass (Hz)", help="High-pass limit, Hz.", above=0, unit="Hz", step=0.001
+        None, title="High-pass (Hz)", help="High-pass limit, Hz.", above=0, unit="Hz", step=0.001
     )
     low_pass: float | None = option(
-        None, type_=float, title="Low-pass (Hz)", help="Low-pass limit, Hz.", above=0, unit="Hz", step=0.001
+        None, title="Low-pass (Hz)", help="Low-pass limit, Hz.", above=0, unit="Hz", step=0.001
     )
     confounds: Confounds | None = option(
         None,
-        type_=str,
-        choices=get_args(Confounds),
         title="fMRIPrep confounds",
         help="Nilearn strategy that selects the fMRIPrep confounds to regress out; add their files with the images. "
         "Default: none.",
@@ -208,7 +203,7 @@ def read_image(
 # CIFTI-2 files to region series and connectivity; the work is done in a process of its own (``cifti_series``).
 
 
-def read_cifti(path: Path, *, labels: Path | str | None = None) -> Reading:
+def read_cifti(path: Path, *, labels: str | Path | None = None) -> Reading:
     """Read one subject's parcels.
 
     Parameters

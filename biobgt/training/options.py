@@ -83,13 +83,11 @@ class PresetOptions(Options):
     )
     shrinkage: float | None = option(
         None,
-        type_=float,
         title="Shrinkage",
         help="Shrinkage of correlations towards the identity before the matrix logarithm. Default: the preset's.",
     )
     noise_directions: int | None = option(
         None,
-        type_=int,
         title="Directions of noise",
         help=f"Number of directions, 0 to {MOST_NOISE_DIRECTIONS}, in which white noise shifts all subjects, to remove "
         "from each subject. Default: the preset's.",
@@ -106,9 +104,7 @@ class TrainingOptions(SeedOptions, PresetOptions):
     """How an ensemble is trained."""
 
     folds: int = option(FOLDS, title="Folds", help="Number of folds, each of which trains one ensemble member.", low=2)
-    epochs: int | None = option(
-        None, type_=int, title="Epochs", help="Largest number of epochs. Default: the preset's.", low=1
-    )
+    epochs: int | None = option(None, title="Epochs", help="Largest number of epochs. Default: the preset's.", low=1)
 
 
 @dataclass(frozen=True)
@@ -119,7 +115,6 @@ class EvaluationOptions(SeedOptions, PresetOptions):
         RANDOM,
         title="Protocol",
         help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated)),
-        choices=get_args(Evaluated),
     )
     splits: int = option(
         FOLDS,
