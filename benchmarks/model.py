@@ -33,7 +33,7 @@ from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch, 
 from biobgt.model.presets import Preset, preset_named
 from biobgt.modules import louvain_modules
 from biobgt.readers import read_cohort
-from biobgt.training.card_tables import EPOCH_REGIONS, EPOCH_SUBJECTS
+from biobgt.training.benchmark_tables import EPOCH_REGIONS, EPOCH_SUBJECTS
 from biobgt.training.evaluation import inputs_of
 
 N_REGIONS, BATCH, N_MEMBERS = EPOCH_REGIONS, 16, 10

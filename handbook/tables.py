@@ -25,8 +25,8 @@ from biobgt.model.attention import all_block_tests
 from biobgt.model.pretrained import TESTS, load_card, model_folder, pretrained_names, readout_names
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
-from biobgt.training.card_tables import NO_CORRUPTION, corruption_words, recordings_table
-from biobgt.training.card_text import likeness_rows
+from biobgt.training.card_tables import recordings_table
+from biobgt.training.card_text import corruption_words, likeness_rows
 from handbook.command_line import command_sections
 from handbook.preset_sources import sources_table
 
@@ -200,7 +200,7 @@ def _worse_recordings() -> str:
             continue  # a network, or a card from before it was measured
         rows = recordings_table(card, probabilities=False)
         said.append(f"**`{name}`** {corruption_words(card)}\n\n{table(list(rows.columns), rows.to_numpy().tolist())}")
-    return "\n\n".join(said) or NO_CORRUPTION
+    return "\n\n".join(said) or corruption_words({})
 
 
 def _attention_tests() -> str:

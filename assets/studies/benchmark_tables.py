@@ -1,4 +1,4 @@
-"""Write the tables of docs/benchmark.md from the results beside this script, beside the paper's numbers.
+"""Write the tables of docs/benchmark.md, and citation_networks.json for the app, from the results beside this script.
 
     python assets/studies/benchmark_tables.py
 
@@ -6,13 +6,18 @@
 ``citation_graphs.csv`` and ``epoch_times.csv`` those of the scripts of the same names.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from biobgt.results.studies import abide_benchmark, citation_runs, epoch_times
-from biobgt.training.card_tables import shown_citations, shown_costs, shown_table
+import pandas as pd
+
+from assets.studies.citation_tables import citation_words, shown_citations
+from biobgt.results.studies import abide_benchmark, epoch_times
+from biobgt.training.benchmark_tables import shown_costs, shown_table
 from handbook.study_tables import table_of, write_tables
 
+RUNS, SHOWN = (Path(__file__).with_name(name) for name in ("citation_graphs.csv", "citation_networks.json"))
 PAGE = Path(__file__).parents[2] / "docs" / "benchmark.md"
 
 
@@ -20,11 +25,19 @@ def tables() -> Mapping[str, str]:
     """Every table in Markdown, by name."""
     made = {
         "results": shown_table(abide_benchmark()),
-        "citations": shown_citations(citation_runs()),
+        "citations": shown_citations(pd.read_csv(RUNS)),
         "costs": shown_costs(abide_benchmark(), epoch_times()),
     }
     return {name: table_of(frame) for name, frame in made.items()}
 
 
+def citations() -> str:
+    """The table of citation networks and what is said of it, as the app's Models page reads them."""
+    runs = pd.read_csv(RUNS)
+    shown = {"words": citation_words(runs), "table": shown_citations(runs).to_dict("records")}
+    return json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
+    SHOWN.write_text(citations(), encoding="utf-8")
     write_tables(PAGE, tables())

@@ -20,9 +20,9 @@ import pandas as pd
 import torch
 import typer
 
+from assets.studies.citation_tables import CITATION_METRICS, NETWORKS, SEEDS, SEEDS_TO_CHOOSE, chosen_settings
 from assets.studies.citation_training import Build, CitationNetwork, NodeTraining, fit_nodes, read_citations
 from assets.studies.node_networks import NodeBioBGT, NodeGAT, NodeLinear, NodeSAT
-from biobgt.training.card_tables import CITATION_METRICS, NETWORKS, SEEDS, SEEDS_TO_CHOOSE, chosen_settings
 
 FILE = Path(__file__).with_name("citation_graphs.csv")
 GAINS = {"as published": 0.0, "kernel": 1.5}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch.nn import functional
 
+from assets.studies.citation_tables import CITATION_METRICS
 from assets.studies.node_networks import NodeGraph, NodeNetwork, sparse_matrix
 from biobgt.base.errors import InputError
 from biobgt.hubs import node_entanglement
@@ -24,7 +25,6 @@ from biobgt.model.benchmark.networks import n_parameters
 from biobgt.model.benchmark.systems import RANDOM_WALK
 from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED
 from biobgt.modules import louvain_modules
-from biobgt.training.card_tables import CITATION_METRICS
 from biobgt.training.metrics import classification_metrics
 
 Build = Callable[[NodeGraph, int], NodeNetwork]

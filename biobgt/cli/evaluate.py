@@ -174,7 +174,7 @@ def benchmark(
     """
     from biobgt.model.benchmark.systems import benchmark_systems
     from biobgt.model.presets import choose_device
-    from biobgt.training.card_tables import benchmark_table, compare_systems
+    from biobgt.training.benchmark_tables import benchmark_table, compare_systems
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.evaluation import run_benchmark
     from biobgt.training.options import RANDOM

@@ -69,7 +69,7 @@ def complete_card(
     features : Path, optional
         Where NE and modules are kept.
     """
-    from biobgt.training.card_tables import corruption_words, motion_words, noise_words
+    from biobgt.training.card_text import corruption_words, motion_words, noise_words
     from biobgt.training.checks import check_model, complete_ablation
     from biobgt.training.folds import feature_store
 

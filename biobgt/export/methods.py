@@ -23,7 +23,7 @@ from biobgt.export.making import options_in_full
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.groups.design import known_characteristics, one_value_per_person
 from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.training.datasets import STORIES, CohortStory
+from biobgt.training.datasets import DATASETS, Dataset
 
 if TYPE_CHECKING:
     from biobgt.export.bundle import FigureFiles
@@ -472,7 +472,7 @@ def model_paragraphs(names: Sequence[str]) -> tuple[list[Sequence[str | ToComple
         Of installed models, or folders of one's own; a readout brings its network.
     """
     models = {one.name: one for name in names for one in _with_network(installed_model(name))}
-    cited = [citation for model in models.values() for kind in _kinds(model.card) for citation in STORIES[kind].works]
+    cited = [citation for model in models.values() for kind in _kinds(model.card) for citation in DATASETS[kind].works]
     return [_model_sentences(model) for model in models.values()], cited
 
 
@@ -483,15 +483,15 @@ def _with_network(model: InstalledModel) -> list[InstalledModel]:
 
 
 def _kinds(card: Mapping[str, Any]) -> list[str]:
-    return [kind for kind in str(card["data"]["cohort"]).split("+") if kind in STORIES]
+    return [kind for kind in str(card["data"]["cohort"]).split("+") if kind in DATASETS]
 
 
 def _model_sentences(model: InstalledModel) -> list[str | ToComplete]:
     card, sizes = model.card, model.card["data"]["subjects"]
     parts = [
-        f"{listed([f'{sizes[group]:,} {group}' for group in groups])} from {_named(STORIES[kind])}"
+        f"{listed([f'{sizes[group]:,} {group}' for group in groups])} from {_named(DATASETS[kind])}"
         for kind, groups in _groups_of(model).items()
-        if kind in STORIES
+        if kind in DATASETS
     ]
     part = "readout of the network" if "readout" in card else "model"
     total = counted(sum(sizes.values()), "subject")
@@ -503,7 +503,7 @@ def _model_sentences(model: InstalledModel) -> list[str | ToComplete]:
             "Its simulated patients are not measurements of people; what it learned from them is not evidence about "
             "people."
         )
-    if any(not STORIES[kind].works for kind in _kinds(card)) or not _kinds(card):
+    if any(not DATASETS[kind].works for kind in _kinds(card)) or not _kinds(card):
         said.append(ToComplete(f"source, terms and citation of the data that {model.name} was trained on"))
     return said
 
@@ -515,7 +515,7 @@ def _groups_of(model: InstalledModel) -> Mapping[str, Sequence[str]]:
     return {kind: tuple(model.card["data"]["subjects"]) for kind in _kinds(model.card)}
 
 
-def _named(story: CohortStory) -> str:
+def _named(story: Dataset) -> str:
     """A cohort within a sentence, with its works: the first letter small, unless the word is an abbreviation."""
     title = story.title
     title = title[:1].lower() + title[1:] if title.split()[0].istitle() else title

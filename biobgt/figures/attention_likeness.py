@@ -55,7 +55,7 @@ class AttentionLikeness(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take what a network's card says of its disorders."""
-        from biobgt.training.card_text import likeness_words  # brings SciPy's statistics
+        from biobgt.training.card_text import likeness_words
 
         model = model_of(measured, cls)
         pairs = model.card.get("likeness", ())

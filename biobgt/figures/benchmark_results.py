@@ -58,7 +58,7 @@ class BenchmarkResults(ModelFigure):
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the committed results on the cohort that the model was trained on."""
         from biobgt.results.studies import abide_benchmark
-        from biobgt.training.card_tables import benchmark_words, beside_paper
+        from biobgt.training.benchmark_tables import benchmark_words, beside_paper
 
         model = model_of(measured, cls)
         if model.name != cls.example_of:
@@ -92,7 +92,7 @@ class BenchmarkResults(ModelFigure):
     @property
     def numbers(self) -> "pd.DataFrame":
         """One row per system."""
-        from biobgt.training.card_tables import PAPERS
+        from biobgt.training.benchmark_tables import PAPERS
 
         columns = ["model", "title", "state", "splits", "auc", "auc_low", "auc_high"]
         return self.rows[[*columns, *(name for name in PAPERS if name != "auc"), *(f"paper_{name}" for name in PAPERS)]]
@@ -100,7 +100,7 @@ class BenchmarkResults(ModelFigure):
     @property
     def caption(self) -> str:
         """What was compared, and how far the paper's numbers can be compared with it."""
-        from biobgt.training.card_tables import FEWEST_SPLITS, OTHER_SUBJECTS
+        from biobgt.training.benchmark_tables import FEWEST_SPLITS, OTHER_SUBJECTS
 
         return (
             "AUC of each system on the test subjects of random splits of ABIDE. Filled marks are means over splits "

@@ -70,7 +70,8 @@ class ResultsBeside(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the card's results."""
-        from biobgt.training.card_tables import chance_level, paper_note, results_points
+        from biobgt.training.card_tables import chance_level, results_points
+        from biobgt.training.card_text import paper_note
 
         model = model_of(measured, cls)
         words, points = model_words(model), results_points(model.card)

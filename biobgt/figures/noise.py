@@ -47,7 +47,8 @@ class NoiseResponse(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the card's answers to noise, where they were measured."""
-        from biobgt.training.card_tables import noise_points, noise_words
+        from biobgt.training.card_tables import noise_points
+        from biobgt.training.card_text import noise_words
 
         model = model_of(measured, cls)
         points = noise_points(model.card)

@@ -154,7 +154,7 @@ class SubjectProbability(Figure):
     @property
     def caption(self) -> str:
         """Where the subject lies among those left out of a member's training."""
-        from biobgt.training.card_tables import share_below
+        from biobgt.training.card_text import share_below
 
         groups = list(self.probabilities)
         trained = ", with simulated patients" if self.model_simulated else ""

@@ -5,10 +5,9 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from enum import Enum
 from pathlib import Path
 from tokenize import TokenError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -256,14 +255,7 @@ LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
 FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
 
 
-class Verdict(Enum):
-    """What a model's numbers are worth to a new subject."""
-
-    SIMULATED = "its patients are simulated"
-    TOO_FEW = "too few subjects to tell"
-    CHANCE = "at or near chance"
-    LITTLE = "little above chance"
-    BETTER = "better than chance"
+Verdict = Literal["simulated", "too_few", "chance", "little", "better"]
 
 
 def model_verdict(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Verdict:
@@ -279,13 +271,13 @@ def model_verdict(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, 
         Whether the patients are simulated.
     """
     if simulated:
-        return Verdict.SIMULATED
+        return "simulated"
     if min(sizes.values()) < FEWEST_A_GROUP:
-        return Verdict.TOO_FEW
+        return "too_few"
     auc = results["BioBGT"]["auc"]
     if auc["value"] is None or auc["low"] is None or auc["low"] <= CHANCE:
-        return Verdict.CHANCE
-    return Verdict.LITTLE if auc["value"] < LITTLE else Verdict.BETTER
+        return "chance"
+    return "little" if auc["value"] < LITTLE else "better"
 
 
 def is_doubtful(card: Mapping[str, Any]) -> bool:
@@ -293,7 +285,7 @@ def is_doubtful(card: Mapping[str, Any]) -> bool:
     if "results" not in card:
         return False
     verdict = model_verdict(card["results"], card["data"]["subjects"], simulated=card["simulated"])
-    return verdict is not Verdict.BETTER
+    return verdict != "better"
 
 
 # How the people of a group spread around its mean attention: median and trimmed maps, standard errors, contrasts.

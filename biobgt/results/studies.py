@@ -4,6 +4,7 @@ They are over subjects, never of one: means, spreads and intervals. ``assets/REA
 them, and ``docs/plausibility.md`` says what they mean.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -105,9 +106,10 @@ def abide_benchmark() -> pd.DataFrame:
     return _table("benchmark_abide").copy()
 
 
-def citation_runs() -> pd.DataFrame:
-    """Networks that classify the papers of Cora and Citeseer, one line per run (docs/benchmark.md)."""
-    return _table("citation_graphs").copy()
+def citation_networks() -> tuple[pd.DataFrame, str]:
+    """Networks that classify the papers of Cora and Citeseer: a table of texts, and what is said of it."""
+    shown = json.loads(asset("studies", "citation_networks.json").read_text(encoding="utf-8"))
+    return pd.DataFrame(shown["table"]), str(shown["words"])
 
 
 def epoch_times() -> pd.DataFrame:

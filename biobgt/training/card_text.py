@@ -1,80 +1,58 @@
-"""A model's card in words: what it is worth, what must be known before it is believed, and the README."""
+"""A model's card in words: what it is worth, what must be known before it is believed, and the README.
+
+The sentences are in ``assets/card_sentences.toml``, the README is ``assets/card.md``; here they are chosen and given
+their numbers. Without torch.
+"""
 
 import math
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.files import asset
 from biobgt.base.statistics import FDR, discovery_rates, passes
-from biobgt.base.wording import NOT_A_DIAGNOSIS, code_span, counted, covariate_words, escape_markdown, listed, signed
+from biobgt.base.wording import (
+    NOT_A_DIAGNOSIS,
+    code_span,
+    counted,
+    covariate_words,
+    escape_markdown,
+    listed,
+    percent,
+    signed,
+)
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
-from biobgt.model.presets import Preset
-from biobgt.model.pretrained import Verdict, model_verdict
-from biobgt.training.card_tables import corruption_words, motion_words, nested_words, noise_words, recordings_table
-from biobgt.training.datasets import STORIES
-from biobgt.training.metrics import METRICS
+from biobgt.model.presets import OWN_PRESET, Preset
+from biobgt.model.pretrained import model_verdict
+from biobgt.training.card_tables import paper_results, recordings_table, shown_share
+from biobgt.training.datasets import DATASETS
+from biobgt.training.metrics import CALIBRATION_BINS, METRICS, reliability_curve
+from biobgt.training.options import PROTOCOLS
 
-# The YAML header of a model's README, as model hubs read it: licence, library, tags, data and results.
-#
-# Every value comes from the card, so that the header says nothing that ``card.json`` does not say. Names that hold
-# markup have it escaped: who does not know such headers shows them as text.
-
-
-LICENCE = "research-use"  # the data's terms, which the weights inherit, are no licence that hubs know by name
-_TASK = {"type": "graph-ml", "name": "Classification of brain networks"}
-# Names by which hubs know the metrics of a card.
-_METRICS = {"auc": "roc_auc", "accuracy": "accuracy", "f1": "f1"}
-
-
-def hub_header(card: Mapping[str, Any]) -> str:
-    """Write the header, between its two lines of dashes."""
-    import yaml  # cards alone need it
-
-    data = card["data"]
-    tags = ["neuroscience", "fmri", "resting-state", "connectome", "brain-network", "graph-transformer"]
-    header: dict[str, Any] = {
-        "license": "other",
-        "license_name": LICENCE,
-        "license_link": "README.md",
-        "library_name": "biobgt",
-        "pipeline_tag": "graph-ml",
-        "tags": tags + (["simulated-data"] if card["simulated"] else []),
-    }
-    metrics = _results(card)
-    if metrics:
-        dataset = {"type": data["cohort"], "name": escape_markdown(data["title"])}
-        results = [{"task": _TASK, "dataset": dataset, "metrics": metrics}]
-        header |= {"metrics": [one["type"] for one in metrics]}
-        header |= {"model-index": [{"name": escape_markdown(card["name"]), "results": results}]}
-    written: str = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=1000)
-    return f"---\n{written}---\n"
-
-
-def _results(card: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Results of the model itself, out of fold; nothing on the card of a network whose readouts have their own."""
-    own = card.get("results", {}).get("BioBGT", {})
-    return [
-        {"type": name, "value": round(float(own[metric]["value"]), 3), "name": f"{metric}, out of fold"}
-        for metric, name in _METRICS.items()
-        if own.get(metric, {}).get("value") is not None
-    ]
-
-
-# A model's card in words: what it is worth, what must be known before it is believed, and the README.
-#
-# The first line, the headline, says what the model is worth: at chance, little above it, simulated, too few subjects
-# to tell, or how far above chance.
-
-
-CALIBRATED = 0.05
+Card = Mapping[str, Any]
+CALIBRATED = 0.05  # a larger calibration error is among the limits
 ALIKE = 0.01  # AUCs that differ by less are alike, where no interval of their difference is known
-NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
-NOT_MEASURED = "What node entanglement (NE) and attention do to this model's predictions was not measured."
-ON_READOUTS = (
-    "What node entanglement (NE) and attention do to predictions is on the card of each readout, which the page "
-    "Models shows."
-)
 NEXT_TO_NOTHING = 0.001  # a probability that moves by less is printed the same in any table
+NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
+
+
+@cache
+def _sentences() -> dict[str, dict[str, str]]:
+    return tomllib.loads(asset("card_sentences.toml").read_text(encoding="utf-8"))
+
+
+def say(about: str, which: str, /, **values: Any) -> str:
+    """A sentence of ``assets/card_sentences.toml``, by its table and its name, with its numbers."""
+    return _sentences()[about][which].format(**values)
+
+
+# The first line, and the limits.
 
 
 def headline(
@@ -97,23 +75,14 @@ def headline(
     paired : mapping, optional
         By linear model, the AUC's ``difference`` from it over folds with its interval, ``low`` and ``high``.
     """
-    auc, accuracy = results["BioBGT"]["auc"], results["BioBGT"]["accuracy"]
-    measured = (
-        f"out of fold AUC {auc['value']:.2f} [{auc['low']:.2f}, {auc['high']:.2f}], accuracy {accuracy['value']:.2f}"
+    return say(
+        "headline",
+        model_verdict(results, sizes, simulated=simulated),
+        measured=say("headline", "measured", **results["BioBGT"]),
+        told=" / ".join(sizes),
+        numbers=", ".join(f"{n} {group}" for group, n in sizes.items()),
+        beside=_beside_best(results, paired or {}),
     )
-    told = " / ".join(sizes)
-    beside = _beside_best(results, paired or {})
-    verdict = model_verdict(results, sizes, simulated=simulated)
-    if verdict is Verdict.SIMULATED:
-        return f"Simulated: {told}, where every patient is made by a program; {measured}; {beside}."
-    if verdict is Verdict.TOO_FEW:
-        numbers = ", ".join(f"{n} {group}" for group, n in sizes.items())
-        return f"Too few subjects to tell what this model is worth ({numbers}): {measured}; {beside}."
-    if verdict is Verdict.CHANCE:
-        return f"At or near chance: this model does not tell {told} apart in new subjects ({measured})."
-    if verdict is Verdict.LITTLE:
-        return f"Hardly tells {told} apart, though better than chance: {measured}; {beside}."
-    return f"Tells {told} apart better than chance, far from well enough for a person: {measured}; {beside}."
 
 
 def _beside_best(results: Mapping[str, Mapping[str, Any]], paired: Mapping[str, Mapping[str, float | None]]) -> str:
@@ -121,13 +90,22 @@ def _beside_best(results: Mapping[str, Mapping[str, Any]], paired: Mapping[str, 
     others = {model: float(measured["auc"]["value"]) for model, measured in results.items() if model != "BioBGT"}
     title = max(others, key=others.__getitem__)
     kind = kinds_of_baselines([title]).removesuffix("s")
-    article, best = "an" if kind[0] in "aeiou" else "a", others[title]
-    ahead = results["BioBGT"]["auc"]["value"] - best
+    ahead = results["BioBGT"]["auc"]["value"] - others[title]
     low, high = (paired.get(title, {}).get(end) for end in ("low", "high"))
     alike = abs(ahead) < ALIKE if low is None or high is None else low <= 0 <= high
-    if alike:
-        return f"{article} {kind} does as well ({best:.2f})"
-    return f"{article} {kind} is {'worse' if ahead > 0 else 'better'} ({best:.2f})"
+    does = "does as well" if alike else "is worse" if ahead > 0 else "is better"
+    article = "an" if kind[0] in "aeiou" else "a"
+    return say("headline", "baseline", article=article, kind=kind, does=does, auc=others[title])
+
+
+def shared_headline(cards: Mapping[str, Card]) -> str:
+    """Say in one line what each readout of a network is worth out of fold, from their cards by cohort."""
+    found = []
+    for card in cards.values():
+        told = " / ".join(group.split(" (")[0] for group in card["groups"])
+        told += " (simulated)" if card["simulated"] else ""
+        found.append(say("headline", "readout", told=told, auc=card["results"]["BioBGT"]["auc"]))
+    return say("headline", "shared", n=len(cards), found="; ".join(found))
 
 
 def limits(
@@ -141,300 +119,430 @@ def limits(
     Parameters
     ----------
     cohort : Cohort
-        Named after a kind of :data:`biobgt.training.datasets.STORIES`.
+        Named after a kind of :data:`biobgt.training.datasets.DATASETS`.
     preset : Preset
     attention : mapping of str to float or None
         The card's entry on attention within over between modules.
     calibration : mapping of str to float or None
         The calibration error, ``value``, and what chance alone would make it, ``by_chance``.
     """
-    found = [NOT_A_DIAGNOSIS, *STORIES[cohort.name].limits]
-    if preset.start_contrast:
-        found.append(_sharpness(preset.start_contrast, attention))
+    found, asked = [NOT_A_DIAGNOSIS, *DATASETS[cohort.name].limits], preset.start_contrast
+    if asked:
+        least = min((ratio for ratio in attention.values() if ratio is not None), default=None)
+        reached = "not defined" if least is None else f"{least:.2f} times"
+        is_set = least is not None and least > 1 + (asked - 1) / 2
+        found.append(say("limits", "sharpened" if is_set else "not_sharpened", asked=asked, reached=reached))
     error, by_chance = calibration["value"], calibration["by_chance"]
     if error is not None and by_chance is not None and error > CALIBRATED:
-        found.append(
-            f"Its probabilities are off by {error:.2f} on average in held-out subjects, where {by_chance:.2f} would be "
-            "chance alone: take them for an order of subjects, not for frequencies."
-        )
+        found.append(say("limits", "calibration", value=error, by_chance=by_chance))
     return found
 
 
-def _sharpness(asked: float, attention: Mapping[str, float | None]) -> str:
-    """Say that the sharpness of attention was set, or that what was asked for was not reached."""
-    reached = [ratio for ratio in attention.values() if ratio is not None]
-    if reached and min(reached) > 1 + (asked - 1) / 2:
-        return (
-            "The sharpness of attention was tuned on training subjects so that attention within modules is "
-            f"{asked:g} times that between them. The ratio itself is therefore a setting; that it generalises to "
-            "held-out subjects is a result."
-        )
-    return (
-        f"Attention within modules was to be {asked:g} times that between them, and is "
-        f"{f'{min(reached):.2f} times' if reached else 'not defined'} in held-out subjects: the maps say little about "
-        "modules."
+def shared_limits(*, simulated: bool) -> list[str]:
+    """What must be known before groups of different cohorts are compared, one of them perhaps simulated."""
+    names = ("across_cohorts", *(("simulated_cohort",) if simulated else ()), "of_readouts")
+    return [NOT_A_DIAGNOSIS, *(say("limits", name) for name in names)]
+
+
+# What parts of the model do, and what attention shows beside connectivity.
+
+
+def ablation_words(card: Card) -> str:
+    """Say what NE, attention and labels did to a model, in full sentences, for its card and its maps."""
+    found = card.get("parts")
+    if "readouts" in card or found is None:
+        return say("ablation", "on_readouts" if "readouts" in card else "not_measured")
+    effects = {"ne_shuffled": found["without"][NE_SHUFFLED], "no_attention": found["without"][NO_ATTENTION]}
+    said = [say("ablation", "measured", **{name: _change(effect) for name, effect in effects.items()})]
+    if at_start := found["members_at_start"]:
+        said.append(say("ablation", "at_start", at_start=at_start, n=len(card["temperatures"])))
+    return " ".join(said)
+
+
+def _change(effect: Card) -> str:
+    largest, mean, calls = effect["largest_change"], effect["mean_change"], effect["changed_calls"]
+    if largest <= NEXT_TO_NOTHING:
+        return say("ablation", "no_change", least=NEXT_TO_NOTHING)
+    return say(
+        "ablation",
+        "change",
+        mean=f"{mean:.3f}" if mean >= NEXT_TO_NOTHING / 2 else f"less than {NEXT_TO_NOTHING:g}",
+        largest=largest,
+        alike="" if effect["correlation"] is None else f" ({_alike(effect['correlation'])})",
+        calls=counted(calls, "subject") if calls else "no subject",
     )
 
 
-def ablation_words(card: Mapping[str, Any]) -> str:
-    """Say what NE, attention and labels did to a model, in full sentences, for its card and its maps."""
-    if "readouts" in card:
-        return ON_READOUTS
-    parts = card.get("parts")
-    if parts is None:
-        return NOT_MEASURED
-    n, at_start = len(card["temperatures"]), parts["members_at_start"]
-    said = [
-        f"In held-out subjects, shuffling NE over regions {_change(parts['without'][NE_SHUFFLED])}",
-        f"Setting attention to zero {_change(parts['without'][NO_ATTENTION])}",
-    ]
-    if at_start:
-        said.append(
-            f"{at_start} of {n} members took no training step from the subjects' groups, because no step lowered the "
-            "validation loss: their attention was learnt without groups, from Louvain modules alone"
-        )
-    return ". ".join(said) + "."
+def _alike(correlation: float) -> str:
+    """A correlation of two sets of results, never rounded up to 1."""
+    return "r > 0.9999" if correlation > 0.9999 else f"r = {math.floor(correlation * 1000) / 1000:.3f}"
 
 
-def beside_words(card: Mapping[str, Any]) -> str:
+def beside_words(card: Card) -> str:
     """Say what attention shows beside connectivity of the same blocks; nothing where that was not measured."""
     studied = {one["between"]: one for one in card.get("attention_study", ())}
-    said = [
-        sentence
-        for one in card.get("beside_connectivity", ())
-        for sentence in (_beside_pair(one), _studied_pair(studied.get(one["between"])))
-        if sentence
-    ]
-    if not said:
-        return ""
-    return " ".join(["Attention is made from functional connectivity (FC).", *said])
+    said = []
+    for one in card.get("beside_connectivity", ()):
+        pair, blocks = one["between"].replace(" - ", " and "), counted(one["blocks"], "module block")
+        said.append(say("beside_connectivity", "pair", **{**one, "pair": pair, "blocks": blocks}))
+        if one["correlation"] is not None:
+            said.append(say("beside_connectivity", "correlation", correlation=signed(one["correlation"])))
+        if one["between"] in studied:
+            said += _studied(studied[one["between"]])
+    return " ".join([say("beside_connectivity", "opening"), *said]) if said else ""
 
 
-def beside_line(card: Mapping[str, Any]) -> str:
+def _studied(found: Card) -> list[str]:
+    """What other predictors and other labels give, as ``assets/studies/attention_beside_connectivity.py`` found it."""
+    said = [say("beside_connectivity", "auc", **found)]
+    if None not in (found["map_correlation"], found["difference_correlation"]):
+        values = {
+            "folds": counted(found["shuffled_folds"], "fold"),
+            "subjects": counted(found["shuffled_subjects"], "held-out subject"),
+            "maps": _alike(found["map_correlation"]),
+            "differences": _alike(found["difference_correlation"]),
+        }
+        said.append(say("beside_connectivity", "shuffled", **values))
+    return said
+
+
+def beside_line(card: Card) -> str:
     """The same in one line, over all pairs of groups; :func:`beside_words` says the rest."""
     found = card.get("beside_connectivity", ())
     if not found:
         return ""
     blocks, without, given = (sum(one[what] for one in found) for what in ("blocks", "attention", "given_connectivity"))
-    return (
-        f"Given functional connectivity of the same block, groups differ in attention in {given} of "
-        f"{counted(blocks, 'block')}; without it, in {without}."
-    )
+    return say("beside_connectivity", "line", given=given, blocks=counted(blocks, "block"), without=without)
 
 
-def _beside_pair(one: Mapping[str, Any]) -> str:
-    alike = (
-        ""
-        if one["correlation"] is None
-        else (f" Over blocks, the effect sizes of attention and FC correlate at r = {signed(one['correlation'])}.")
-    )
-    return (
-        f"{one['between'].replace(' - ', ' and ')} differ in attention in {one['attention']} of "
-        f"{counted(one['blocks'], 'module block')} and in FC in {one['connectivity']}; given FC of the same block, in "
-        f"attention in {one['given_connectivity']}.{alike}"
-    )
+def likeness_rows(card: Card) -> list[list[str]]:
+    """How alike disorders' differences are, one row per pair, as text."""
 
+    def number(value: float | None, digits: int) -> str:
+        return signed(float("nan") if value is None else value, digits)
 
-def _studied_pair(found: Mapping[str, Any] | None) -> str:
-    """What other predictors and other labels give, as ``assets/studies/attention_beside_connectivity.py`` found it."""
-    if found is None:
-        return ""
-    said = (
-        f"Logistic regression on the blocks of attention has an AUC of {found['auc_attention']:.2f}, on those of FC "
-        f"{found['auc_connectivity']:.2f}."
-    )
-    if found["map_correlation"] is None or found["difference_correlation"] is None:
-        return said
-    return (
-        f"{said} Trained with shuffled groups ({counted(found['shuffled_folds'], 'fold')}, "
-        f"{counted(found['shuffled_subjects'], 'held-out subject')}), the model has maps that correlate with these at "
-        f"{_alike(found['map_correlation'])}, and block differences that do at "
-        f"{_alike(found['difference_correlation'])}."
-    )
-
-
-def _change(effect: Mapping[str, Any]) -> str:
-    largest, calls = effect["largest_change"], effect["changed_calls"]
-    if largest <= NEXT_TO_NOTHING:
-        return f"changes no probability by more than {NEXT_TO_NOTHING:g}"
-    alike = "" if effect["correlation"] is None else f" ({_alike(effect['correlation'])})"
-    mean = effect["mean_change"]
-    average = f"{mean:.3f}" if mean >= NEXT_TO_NOTHING / 2 else f"less than {NEXT_TO_NOTHING:g}"
-    moved = f"changes probabilities by {average} on average and {largest:.3f} at most{alike}"
-    return f"{moved} and puts {counted(calls, 'subject') if calls else 'no subject'} into another group"
-
-
-def _alike(correlation: float) -> str:
-    """How unchanged and changed probabilities correlate, never rounded up to 1."""
-    return "r > 0.9999" if correlation > 0.9999 else f"r = {math.floor(correlation * 1000) / 1000:.3f}"
-
-
-def readme(card: Mapping[str, Any]) -> str:
-    """The card in words; names of models and groups are a user's, so that nothing in them counts as markup."""
-    people, recordings = card["data"]["subjects"], card["data"].get("recordings", card["data"]["subjects"])
-    subjects = ", ".join(f"{n} {group}" for group, n in people.items())
-    if recordings != people:
-        subjects += f" ({counted_people(sum(people.values()), sum(recordings.values()))})"
-    data = f"{card['data']['title']}; {subjects}. {card['data']['terms']} Cite {card['data']['citation']}."
-    lines = [f"# {escape_markdown(card['name'])}", "", escape_markdown(card["headline"]), ""]
-    lines += [f"- Data: {escape_markdown(data)}"]
-    lines += [f"- Protocol: {escape_markdown(card['protocol'])}"]
-    lines += [f"- Made by {code_span(card['training']['command'])}, seed {card['training']['seed']}.", ""]
-    lines += table_lines(
-        ["out of fold", *METRICS],
-        [[model, *(_cell(found[metric]) for metric in METRICS)] for model, found in card["results"].items()],
-    )
-    if said := paired_words(card):
-        lines += ["", escape_markdown(said)]
-    lines += ["", escape_markdown(nested_words(card)), "", escape_markdown(f"Noise: {noise_words(card)}"), ""]
-    lines += [*_recording_lines(card), escape_markdown(motion_words(card)), ""]
-    lines += [contrast_line(card)]
-    lines += ["", "Limits:", ""]
-    lines += [
-        f"- {escape_markdown(limit)}" for limit in (*card["limits"], ablation_words(card), beside_words(card)) if limit
+    return [
+        [
+            *(f"{one[which][1]} − {one[which][0]}" for which in ("first", "second")),
+            *(number(one[key], 2) for key in ("r", "expected")),
+            number(one["p"], 4),
+        ]
+        for one in card.get("likeness", ())
     ]
-    return hub_header(card) + "\n".join(lines) + "\n"
 
 
-def contrast_line(card: Mapping[str, Any]) -> str:
-    """How much more attention stays within modules, group by group, as Markdown."""
-    found = ", ".join(
-        f"{group} {'not defined' if ratio is None else f'{ratio:.2f}'}" for group, ratio in card["attention"].items()
-    )
-    return escape_markdown(f"Attention within over between modules, held-out subjects: {found}.")
+def likeness_words(card: Card) -> str:
+    """What the numbers of :func:`likeness_rows` are, what was adjusted for, and how many pairs stay."""
+    found = card.get("likeness", ())
+    if not found:
+        return ""
+    adjusted = [
+        (DATASETS[cohort].short if cohort in DATASETS else cohort)
+        + ": "
+        + (listed([covariate_words(name) for name in names.split(", ")]) if names else "none")
+        for cohort, names in found[0]["covariates"].items()
+    ]
+    known = [one["p"] for one in found if one["p"] is not None]
+    family = say("likeness", "not_tested")
+    if known:
+        rates = discovery_rates(known)
+        many = f"{int(passes(rates).sum()) or 'None'} of {counted(len(known), 'pair')}"
+        family = say("likeness", "family", many=many, rate=100 * FDR, lowest=rates.min())
+    return say("likeness", "measured", **{**found[0], "adjusted": "; ".join(adjusted), "family": family})
 
 
-def paired_words(card: Mapping[str, Any]) -> str:
+# Results, and what becomes of them in new subjects and worse recordings.
+
+
+def _paired_words(card: Card) -> str:
     """Say how far the model is above or below each linear model, fold by fold; nothing where that was not measured."""
     found = [
         f"{model} " + "{difference:+.3f} [{low:+.3f}, {high:+.3f}]".format(**one).replace("-", "−")
         for model, one in card.get("paired", {}).items()
         if None not in one.values()
     ]
-    if not found:
-        return ""
-    return (
-        "AUC of the model minus that of each linear model, mean over folds, with 95 % intervals corrected for training "
-        f"sets that overlap: {'; '.join(found)}."
+    return say("paired", "measured", found="; ".join(found)) if found else ""
+
+
+def nested_words(card: Card) -> str:
+    """Say what new subjects get, and what that is worth."""
+    said = say("nested", "members", members=counted(len(card["temperatures"]), "ensemble member"))
+    nested = card.get("nested")
+    if not nested:
+        return f"{said} {say('nested', 'not_measured')}"
+    which = "all" if nested["outer_folds"] == nested["folds"] else f"{nested['outer_folds']} of"
+    auc, accuracy = (_interval(nested["mean"][name], 2) for name in ("auc", "accuracy"))
+    return f"{said} {say('nested', 'measured', which=which, auc=auc, accuracy=accuracy, **nested)}"
+
+
+def members_words(card: Card) -> str:
+    """Say what members are, and whose probabilities are whose."""
+    members = counted(len(card["temperatures"]), "member")
+    return say("nested", "all_members", members=members, nested=nested_words(card))
+
+
+def noise_words(card: Card) -> str:
+    """Say what happens to probabilities and calls when noise as strong as the signal is added."""
+    answers = {one["sd"]: one for one in card.get("noise") or ()}
+    if not answers:
+        return say("noise", "not_measured")
+    controls, group = card["groups"][0], card["groups"][-1]
+    shares = {sd: one["probability"][group] for sd, one in answers.items()}
+    quiet, equal, pure = next(iter(answers.values())), answers.get(1.0), answers.get(None)
+    subjects = counted(quiet["n"], "subject")
+    said = say("noise", "quiet", subjects=subjects, group=group, share=shown_share(shares[quiet["sd"]]))
+    if equal is not None:
+        changed = {key: percent(equal[key]) for key in ("to_patient", "to_control")}
+        said += say("noise", "equal", share=shown_share(shares[1.0]), controls=controls, **changed)
+    if pure is not None and shares[None] is not None:
+        said += say("noise", "pure", share=shown_share(shares[None]), warned=percent(pure["warned"]))
+    return f"{said}."
+
+
+def corruption_words(card: Card) -> str:
+    """Say which way corrupted scans lean, and how many changed and unchanged predictions carry a warning."""
+    answers = card.get("corruption")
+    if not answers:
+        return say("corruption", "not_measured")
+    away, back = (
+        sum(round(one[key] * (one["n"] - one["refused"])) for one in answers) for key in ("to_patient", "to_control")
+    )
+    return say(
+        "corruption",
+        "measured",
+        kinds=len(answers),
+        subjects=counted(max(one["n"] for one in answers), "held-out subject"),
+        flips=sum(one["flips"] for one in answers),
+        warned=sum(one["flips_warned"] for one in answers),
+        away=away,
+        back=back,
+        controls=card["groups"][0],
+        alarms=percent(card["noise"][0]["warned"]),
     )
 
 
-def _recording_lines(card: Mapping[str, Any]) -> list[str]:
-    """What worse recordings do, as a sentence and a table, where it was measured; each with an empty line after it."""
-    table, lines = recordings_table(card), [escape_markdown(corruption_words(card)), ""]
-    return lines if table.empty else [*lines, *table_lines(list(table.columns), table.to_numpy().tolist()), ""]
+def motion_words(card: Card) -> str:
+    """Say what motion alone gives."""
+    motion = card.get("motion")
+    return str(motion["words"]) if motion else say("motion", "not_measured")
 
 
-def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def range_words(card: Card) -> str:
+    """Where the training subjects lie: whoever lies elsewhere is warned of."""
+    ranges = card["familiarity"]
+    shown = (
+        ("mean_correlation", "mean correlation {} to {}", "{:.2f}"),
+        ("strength", "mean |FC| {} to {}", "{:.2f}"),
+        ("timepoints", "{} to {} time points (95 % of them)", "{:.0f}"),
+        ("effective_timepoints", "worth {} to {} independent ones", "{:.0f}"),
+    )
+    known = [(words, form, ranges[name]) for name, words, form in shown if ranges.get(name)]
+    # + 0.0: no minus zero
+    return ", ".join(words.format(*(form.format(round(end, 2) + 0.0) for end in ends)) for words, form, ends in known)
+
+
+def metrics_words(card: Card) -> str:
+    """Say what the less familiar metrics of a table mean, for two groups or more."""
+    groups, f1 = card["groups"], say("metrics", "f1")
+    bins, n = say("metrics", "bins", bins=CALIBRATION_BINS), len(groups)
+    if n == 2:
+        return say("metrics", "two", patients=groups[1], controls=groups[0], f1=f1, bins=bins)
+    return say("metrics", "more", n=n, f1=f1, bins=bins, even=(n - 1) / n)
+
+
+def calibration_words(card: Card) -> str:
+    """What the card says of the probabilities: how far off they are on average, and how well groups are told apart."""
+    error, auc = card["results"]["BioBGT"]["ece"], card["results"]["BioBGT"]["auc"]
+    off = say("calibration", "not_known")
+    if error["value"] is not None:
+        off = say("calibration", "off", points=100 * error["value"])
+        if error.get("by_chance") is not None:
+            off += say("calibration", "by_chance", points=100 * error["by_chance"])
+    said = say("calibration", "single", off=off)
+    if auc["value"] is not None:
+        interval = "" if auc["low"] is None else say("calibration", "interval", **auc)
+        said += say("calibration", "auc", value=auc["value"], interval=interval)
+    of_mean = (card.get("nested") or {"mean": {"ece": {}}})["mean"]["ece"]
+    if of_mean.get("value") is None:
+        return f"{said} {say('calibration', 'mean_not_measured')}"
+    points, by_chance = 100 * of_mean["value"], 100 * of_mean["by_chance"]
+    return f"{said} {say('calibration', 'mean', points=points, by_chance=by_chance)}"
+
+
+def observed_share(
+    labels: NDArray[np.int64], probabilities: NDArray[np.float64], groups: Sequence[str], claimed: float, group: str
+) -> str:
+    """Say what became of subjects to whom a member that they were left out of gave a like probability.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_subjects,)
+    probabilities : ndarray, shape (n_subjects, n_groups)
+        Out of fold, each of one member.
+    groups : sequence of str, length n_groups
+    claimed : float
+        A new subject's probability of ``group``, by the mean of all members.
+    group : str
+        One of them.
+    """
+    k = list(groups).index(group)
+    curve = reliability_curve((labels == k).astype(np.int64), probabilities[:, k])
+    rows = curve[(curve["low"] < claimed) & (claimed <= curve["high"])].to_dict("records")
+    said = say("observed", "claimed", group=group, claimed=percent(claimed))
+    if not rows:
+        return f"{said} {say('observed', 'nobody')}"
+    shares = {name: percent(rows[0][name]) for name in ("low", "high", "observed", "observed_low", "observed_high")}
+    return f"{said} {say('observed', 'share', n=rows[0]['n'], group=group, **shares)}"
+
+
+def share_below(labels: NDArray[np.int64], values: NDArray[np.float64], groups: Sequence[str], at: float) -> str:
+    """Say which share of each group's training subjects lies below a probability.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_subjects,)
+        Positions of the true groups.
+    values : ndarray, shape (n_subjects,)
+        Out-of-fold probabilities of one group.
+    groups : sequence of str
+    at : float
+        The probability of a new subject.
+    """
+    shares = {group: (values[labels == k] < at).mean() for k, group in enumerate(groups) if (labels == k).any()}
+    return f"{', '.join(f'{percent(share)} of {group}' for group, share in shares.items())} lie below."
+
+
+def evaluation_words(card: Card) -> str:
+    """Say how the table of evaluations on repeated splits was made, for the kinds of splits that it holds."""
+    rows = card["evaluation"]
+    kinds = dict.fromkeys(row["protocol"] for row in rows)
+    spread = any(row["splits"] > 1 for row in rows)
+    said = [say("evaluation", "single"), say("evaluation", "splits" if spread else "one_split")]
+    return " ".join([*said, *(PROTOCOLS[kind].sentence for kind in kinds if kind in PROTOCOLS)])
+
+
+def preset_words(name: str) -> str:
+    """Whose settings a preset's are."""
+    if name == OWN_PRESET:
+        return "BioBGT with this project's settings"
+    return "BioBGT with the paper's settings" if name.startswith("paper-") else f"BioBGT with the settings '{name}'"
+
+
+def paper_note(card: Card) -> str:
+    """What to say of the paper's numbers beside a model's; nothing where they are not shown."""
+    return say("paper", "note") if paper_results(card) else ""
+
+
+# The README: assets/card.md, of which a line whose places are all empty is left out.
+
+_PLACE = re.compile(r"{(\w+)}")
+
+
+def card_readme(card: Card) -> str:
+    """The card in words, of a model or of a network; names are a user's, so nothing in them counts as markup."""
+    ratios = {group: "not defined" if ratio is None else f"{ratio:.2f}" for group, ratio in card["attention"].items()}
+    plain = {
+        "name": card["name"],
+        "headline": card["headline"],
+        "data": _data_words(card["data"]),
+        "protocol": card["protocol"],
+        "contrast": ", ".join(f"{group} {ratio}" for group, ratio in ratios.items()),
+        **(_words_of_network(card) if "readouts" in card else _words_of_model(card)),
+    }
+    said = [*card["limits"], *(() if "readouts" in card else (ablation_words(card), beside_words(card)))]
+    values = {
+        **{name: escape_markdown(words) for name, words in plain.items()},
+        "command": code_span(card["training"]["command"]),
+        "seed": str(card["training"]["seed"]),
+        "limits": "\n".join(f"- {escape_markdown(limit)}" for limit in said if limit),
+        **(_tables_of_network(card) if "readouts" in card else _tables_of_model(card)),
+    }
+    lines = asset("card.md").read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if all(values.get(place) for place in _PLACE.findall(line))]
+    return _hub_header(card) + re.sub(r"\n{3,}", "\n\n", "\n".join(line.format_map(values) for line in kept)) + "\n"
+
+
+def _data_words(data: Card) -> str:
+    people, recordings = data["subjects"], data.get("recordings", data["subjects"])
+    subjects = ", ".join(f"{n} {group}" for group, n in people.items())
+    if recordings != people:
+        subjects += f" ({counted_people(sum(people.values()), sum(recordings.values()))})"
+    return f"{data['title']}; {subjects}. {data['terms']} Cite {data['citation']}."
+
+
+def _words_of_model(card: Card) -> dict[str, str]:
+    return {
+        "paired": _paired_words(card),
+        "nested": nested_words(card),
+        "noise": noise_words(card),
+        "corruption": corruption_words(card),
+        "motion": motion_words(card),
+    }
+
+
+def _words_of_network(card: Card) -> dict[str, str]:
+    return {"likeness": likeness_words(card)}
+
+
+def _tables_of_model(card: Card) -> dict[str, str]:
+    results = [
+        [model, *(_interval(found[metric], 3) for metric in METRICS)] for model, found in card["results"].items()
+    ]
+    worse = recordings_table(card)
+    return {
+        "results": _table(["out of fold", *METRICS], results),
+        "recordings": "" if worse.empty else _table(list(worse.columns), worse.to_numpy().tolist()),
+    }
+
+
+def _tables_of_network(card: Card) -> dict[str, str]:
+    rows, columns = likeness_rows(card), ["difference", "beside", "r", "r expected by chance", "p"]
+    return {
+        "folders": listed([f"`{one['cohort']}/`" for one in card["readouts"]]),
+        "likeness_table": _table(columns, rows) if rows else "",
+    }
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table in Markdown."""
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(escape_markdown(cell).replace("|", "\\|") for cell in cells) + " |"
 
-    return [line(columns), "|" + "---|" * len(columns), *map(line, rows)]
+    return "\n".join([line(columns), "|" + "---|" * len(columns), *map(line, rows)])
 
 
-def _cell(measured: Mapping[str, float | None]) -> str:
+def _interval(measured: Mapping[str, float | None], digits: int) -> str:
     value, low, high = (measured[key] for key in ("value", "low", "high"))
     if value is None:
         return "not defined"
-    return f"{value:.3f}" if low is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{value:.{digits}f}" + ("" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]")
 
 
-# The card of a network that several cohorts share, in words: what each readout is worth, and how groups compare.
+def _hub_header(card: Card) -> str:
+    """The YAML header by which model hubs know licence, library, tags, data and results, all of them the card's."""
+    import yaml  # cards alone need it
 
-
-_LIKENESS = (
-    "How alike the differences of disorders from their own controls are: Pearson's r over module blocks of attention "
-    "of the differences in standard deviations, adjusted for covariates; what permutations of the groups give on "
-    "average; and the two-sided p of a correlation as far from that."
-)
-
-
-def shared_headline(cards: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say in one line what each readout is worth out of fold.
-
-    Parameters
-    ----------
-    cards : mapping of str to mapping
-        The card of each readout, by its cohort.
-    """
-    found = []
-    for card in cards.values():
-        auc = card["results"]["BioBGT"]["auc"]
-        simulated = " (simulated)" if card["simulated"] else ""
-        told = " / ".join(group.split(" (")[0] for group in card["groups"])
-        found.append(f"{told}{simulated} AUC {auc['value']:.2f} [{auc['low']:.2f}, {auc['high']:.2f}]")
-    return f"One network for {len(cards)} cohorts, with a readout for each; out of fold {'; '.join(found)}."
-
-
-def likeness_rows(card: Mapping[str, Any]) -> list[list[str]]:
-    """How alike disorders' differences are, one row per pair, as text."""
-    return [
-        [
-            _difference(one["first"]),
-            _difference(one["second"]),
-            *(_number(one[key], 2) for key in ("r", "expected")),
-            _number(one["p"], 4),
-        ]
-        for one in card.get("likeness", ())
+    tags = ["neuroscience", "fmri", "resting-state", "connectome", "brain-network", "graph-transformer"]
+    header: dict[str, Any] = {
+        "license": "other",
+        "license_name": "research-use",  # the data's terms, which the weights inherit, are no licence that hubs know
+        "license_link": "README.md",
+        "library_name": "biobgt",
+        "pipeline_tag": "graph-ml",
+        "tags": tags + (["simulated-data"] if card["simulated"] else []),
+    }
+    own = card.get("results", {}).get("BioBGT", {})  # a network's readouts have their own
+    metrics = [
+        {"type": name, "value": round(float(own[metric]["value"]), 3), "name": f"{metric}, out of fold"}
+        for metric, name in (("auc", "roc_auc"), ("accuracy", "accuracy"), ("f1", "f1"))
+        if own.get(metric, {}).get("value") is not None
     ]
-
-
-def likeness_words(card: Mapping[str, Any]) -> str:
-    """What the numbers of :func:`likeness_rows` are, and what was adjusted for."""
-    found = card.get("likeness", ())
-    if not found:
-        return ""
-    covariates = found[0]["covariates"].items()
-    adjusted = "; ".join(f"{_cohort_name(cohort)}: {_covariates(names)}" for cohort, names in covariates)
-    return (
-        f"{_LIKENESS} {found[0]['blocks']} blocks, {found[0]['permutations']:,} permutations. Adjusted for, by cohort: "
-        f"{adjusted}. {_family_words(found)}"
-    )
-
-
-def _cohort_name(cohort: str) -> str:
-    return STORIES[cohort].short if cohort in STORIES else cohort
-
-
-def _covariates(names: str) -> str:
-    return listed([covariate_words(name) for name in names.split(", ")]) if names else "none"
-
-
-def _family_words(found: Sequence[Mapping[str, Any]]) -> str:
-    """How many pairs stay after correction for their number."""
-    known = [one["p"] for one in found if one["p"] is not None]
-    if not known:
-        return "No pair could be tested."
-    rates = discovery_rates(known)
-    passed = int(passes(rates).sum())
-    many = f"{passed} of {counted(len(known), 'pair')}" if passed else f"None of {counted(len(known), 'pair')}"
-    return f"{many} at a false discovery rate of {100 * FDR:g} % over all pairs; the lowest rate is {rates.min():.2f}."
-
-
-def shared_readme(card: Mapping[str, Any]) -> str:
-    """The card in words."""
-    data = card["data"]
-    subjects = ", ".join(f"{n} {group}" for group, n in data["subjects"].items())
-    lines = [f"# {escape_markdown(card['name'])}", "", escape_markdown(card["headline"]), ""]
-    said = f"{data['title']}; {subjects}. {data['terms']} Cite {data['citation']}."
-    lines += [f"- Data: {escape_markdown(said)}"]
-    lines += [f"- Protocol: {escape_markdown(card['protocol'])}"]
-    lines += [f"- Made by {code_span(card['training']['command'])}, seed {card['training']['seed']}."]
-    folders = listed([f"`{one['cohort']}/`" for one in card["readouts"]])
-    lines += [f"- Results of each readout, beside linear models on the same folds, are in {folders}.", ""]
-    lines += [contrast_line(card), ""]
-    if rows := likeness_rows(card):
-        columns = ["difference", "beside", "r", "r expected by chance", "p"]
-        lines += [escape_markdown(likeness_words(card)), "", *table_lines(columns, rows), ""]
-    lines += ["Limits:", "", *(f"- {escape_markdown(limit)}" for limit in card["limits"])]
-    return hub_header(card) + "\n".join(lines) + "\n"
-
-
-def _difference(between: Sequence[str]) -> str:
-    return f"{between[1]} − {between[0]}"
-
-
-def _number(value: float | None, digits: int) -> str:
-    return signed(float("nan") if value is None else value, digits)
+    if metrics:
+        task = {"type": "graph-ml", "name": "Classification of brain networks"}
+        dataset = {"type": card["data"]["cohort"], "name": escape_markdown(card["data"]["title"])}
+        results = [{"task": task, "dataset": dataset, "metrics": metrics}]
+        header |= {"metrics": [one["type"] for one in metrics]}
+        header |= {"model-index": [{"name": escape_markdown(card["name"]), "results": results}]}
+    written: str = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=1000)
+    return f"---\n{written}---\n"

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically
-from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.atlas import BUNDLED, load_atlas
 from biobgt.data.cohort import Cohort, average_by_person, people_in_order
 from biobgt.data.quality import OVERALL_CONNECTIVITY
@@ -30,9 +29,9 @@ from biobgt.model.out_of_distribution import scan_measures, training_ranges
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, SPREAD_FILE, TESTS, WEIGHTS, load_card, weights_file
 from biobgt.modules.partition import module_blocks
-from biobgt.training.card_text import headline, limits, readme, shared_headline, shared_readme
+from biobgt.training.card_text import card_readme, headline, limits, say, shared_headline, shared_limits
 from biobgt.training.cohorts import JoinedCohorts, folds_words
-from biobgt.training.datasets import ADSIM, STORIES
+from biobgt.training.datasets import ADSIM, DATASETS
 from biobgt.training.evaluation import baselines_out_of_fold, paired_auc, summarise
 from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, describe_members
 from biobgt.training.group_results import (
@@ -51,15 +50,6 @@ from biobgt.training.trainer import with_readout
 
 
 FORMAT = 1
-CHOSEN_ON = (
-    "The epoch was chosen on the fold's validation subjects and the temperature on the other folds' test subjects; "
-    "results are those of the fold's own test subjects, whom neither has seen."
-)
-SHARED_FOLDS = (
-    "Encoder and attention are shared by all cohorts of the network and were trained on all, the readout and its "
-    "temperature on this cohort alone; the folds are of all cohorts together, so that someone in two cohorts is "
-    "always in the same fold."
-)
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 
 
@@ -86,7 +76,7 @@ def write_model(
     name : str
         Of the model.
     cohort : Cohort
-        Named after a kind of :data:`biobgt.training.datasets.STORIES`.
+        Named after a kind of :data:`biobgt.training.datasets.DATASETS`.
     data : LabelledGraphs
         Of the cohort, for the preset.
     preset : Preset
@@ -128,12 +118,12 @@ def write_model(
         "groups": list(data.groups),
         "preset": preset.as_dict(),
         "n_parameters": sum(parameter.numel() for parameter in trained.members[0].parameters()),
-        "protocol": f"{folds_words(len(trained.members), cohort)}, gave one ensemble member per fold. {CHOSEN_ON}"
-        + ("" if readout is None else f" {SHARED_FOLDS}"),
+        "protocol": say("protocol", "one", folds=folds_words(len(trained.members), cohort))
+        + ("" if readout is None else f" {say('protocol', 'readout')}"),
         "results": results,
         **({} if paired is None else {"paired": paired}),
         "evaluation": [],
-        "paper": STORIES[cohort.name].paper,
+        "paper": DATASETS[cohort.name].paper,
         "attention": attention,
         "beside_connectivity": beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
@@ -273,7 +263,7 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
 def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the card, and the README that says the same in words."""
     write_atomically(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    write_readme(folder, card)
+    write_atomically(folder / "README.md", card_readme(card))
 
 
 def write_words(folder: Path, card: Mapping[str, Any]) -> None:
@@ -285,18 +275,8 @@ def write_words(folder: Path, card: Mapping[str, Any]) -> None:
     write_card(folder, card)
 
 
-def write_readme(folder: Path, card: Mapping[str, Any]) -> None:
-    """Write what a card says in words, with the header that model hubs read."""
-    write_atomically(folder / "README.md", card_readme(card))
-
-
-def card_readme(card: Mapping[str, Any]) -> str:
-    """What a card says in words: of a model, or of a network whose readouts have cards of their own."""
-    return shared_readme(card) if "readouts" in card else readme(card)
-
-
 def _data_words(cohort: Cohort) -> dict[str, Any]:
-    story = STORIES[cohort.name]
+    story = DATASETS[cohort.name]
     return {
         "cohort": cohort.name,
         "title": story.title,
@@ -548,7 +528,7 @@ def _shared_card(
 ) -> dict[str, Any]:
     """What a network's card says beside those of its readouts."""
     first = next(iter(cards.values()))
-    stories = [STORIES[part.name] for part in joined.parts]
+    stories = [DATASETS[part.name] for part in joined.parts]
     numbers = {group: n for card in cards.values() for group, n in card["data"]["subjects"].items()}
     attention = {group: ratio for card in cards.values() for group, ratio in card["attention"].items()}
     same = ("format", "atlas", "atlas_fingerprint", "n_regions", "preset", "training", "sha256")
@@ -572,23 +552,8 @@ def _shared_card(
         ],
         "members": len(first["temperatures"]),
         "n_parameters": sum(parameter.numel() for parameter in member.parameters()),
-        "protocol": f"{folds_words(len(first['temperatures']), joined.parts[0])}, was over all cohorts together, so "
-        "that someone in two cohorts is always in the same fold. Encoder and attention were trained on all cohorts, "
-        "each readout and its temperature on its own cohort alone.",
+        "protocol": say("protocol", "shared", folds=folds_words(len(first["temperatures"]), joined.parts[0])),
         "attention": {group: attention[group] for group in data.groups},
-        "limits": _limits(tuple(cards)),
+        "limits": shared_limits(simulated=ADSIM in cards),
         "files": {TESTS: sha256(folder / TESTS)},
     }
-
-
-def _limits(cohorts: Sequence[str]) -> list[str]:
-    """What must be known before groups of different cohorts are compared; the limits of each are on its own card."""
-    said = [
-        NOT_A_DIAGNOSIS,
-        "Groups of different cohorts differ in scanner, preprocessing, age and motion as well as in diagnosis: compare "
-        "a disorder with its own controls only, and see first how far the controls of the cohorts differ.",
-        "The simulated progression is made of ABIDE's controls. Its controls are some of the very same scans, so that "
-        "it adds no control group of its own.",
-        "The limits of each cohort are on the card of its readout.",
-    ]
-    return said if ADSIM in cohorts else [*said[:2], said[3]]

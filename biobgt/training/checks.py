@@ -25,7 +25,7 @@ from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.out_of_distribution import scan_measures, training_ranges
 from biobgt.model.presets import FOLDS, Preset
 from biobgt.model.pretrained import CARD, load_pretrained
-from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
 from biobgt.training.cards import measured, name_subjects, write_card
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, run_identity, train_ensemble
@@ -627,8 +627,5 @@ def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> 
         return {"results": None, "n": int(known.sum()), "words": UNKNOWN}
     persons = [cohort.persons[row] for row in np.flatnonzero(known)]
     results = measured(data.labels[known], probabilities[known], data.groups, persons)
-    words = (
-        f"Motion alone (logistic regression on log mean framewise displacement, same folds, {int(known.sum())} "
-        f"subjects): AUC {results['auc']['value']:.2f}, accuracy {results['accuracy']['value']:.2f}."
-    )
+    words = say("motion", "measured", n=int(known.sum()), **results)
     return {"results": results, "n": int(known.sum()), "words": words}

@@ -21,7 +21,7 @@ from biobgt.data.simulate import simulate_progression, vulnerability
 from biobgt.model.presets import FOLDS
 from biobgt.readers import ReadOptions
 from biobgt.readers.fetch import find_cohort
-from biobgt.training.datasets import ABIDE, ADSIM, CNI_ADHD, STORIES
+from biobgt.training.datasets import ABIDE, ADSIM, CNI_ADHD, DATASETS
 from biobgt.training.options import CROSS_VALIDATION, OFFICIAL, PROTOCOLS, RANDOM, SITES
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
 
@@ -81,7 +81,7 @@ def join_training_cohorts(cohorts: Sequence[Cohort]) -> JoinedCohorts:
 
 def _renamed(cohort: Cohort, shared: set[str]) -> Cohort:
     """The same subjects, with ids and groups that no other cohort has."""
-    story = STORIES[cohort.name]
+    story = DATASETS[cohort.name]
     owners, session = (story.people, f"_ses-{cohort.name}") if story.people else (cohort.name, "")
     names = {
         group: f"{group} ({story.short})" if group in shared or cohort.simulated else group
@@ -126,7 +126,7 @@ def training_cohort(
     Parameters
     ----------
     kind : str
-        A key of :data:`biobgt.training.datasets.STORIES`.
+        A key of :data:`biobgt.training.datasets.DATASETS`.
     data : Path
         The folder of the cohort's files.
     phenotypes : Path, optional
@@ -140,7 +140,7 @@ def training_cohort(
     progress : callable, optional
         Told (done, total) after each file.
     """
-    check_choice("cohort", kind, tuple(STORIES))
+    check_choice("cohort", kind, tuple(DATASETS))
     path, named = _file_of(kind, data, atlas)
     if path != data:
         phenotypes = phenotypes or data / _TABLES[kind]

@@ -11,6 +11,7 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure, heatmaps
 from streamlit.testing.v1 import AppTest
 
+from assets.studies.citation_tables import NETWORKS, TITLES
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.benchmark_results import HERE, PAPER
@@ -18,7 +19,7 @@ from biobgt.model import pretrained
 from biobgt.model.attention import network_table
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.pretrained import load_pretrained, load_region_weights
-from biobgt.training.card_tables import NETWORKS, PAPER_MARK, TITLES
+from biobgt.training.benchmark_tables import PAPER_MARK
 
 APP = Path(__file__).resolve().parents[2] / "app"
 MODELS = ("abide-cc200", "adsim-aal90")

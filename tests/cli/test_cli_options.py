@@ -9,7 +9,7 @@ from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
 from biobgt.cli.main import app
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.readers.fetch import FetchOptions
-from biobgt.training.datasets import STORIES, CohortKind
+from biobgt.training.datasets import DATASETS, CohortKind
 from biobgt.training.options import BenchmarkOptions, EvaluationOptions, TrainingOptions
 
 
@@ -44,4 +44,4 @@ def test_every_option_has_its_flags_its_default_and_its_help(names, kinds):
 
 
 def test_every_kind_of_cohort_has_its_story_and_its_name_on_the_command_line():
-    assert get_args(CohortKind) == tuple(STORIES)
+    assert get_args(CohortKind) == tuple(DATASETS)

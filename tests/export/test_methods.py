@@ -35,7 +35,7 @@ from biobgt.export.methods import (
 from biobgt.export.writers import latex, methods_markdown
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
-from biobgt.training.datasets import STORIES
+from biobgt.training.datasets import DATASETS
 
 WORDS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 FIGURES = ("hub_curves", "gamma_sweep", "module_flow", "group_module_flow", "role_map", "modularity_against_chance")
@@ -238,7 +238,7 @@ def test_software_is_cited_as_its_citation_file_says(monkeypatch):
 
 
 def test_references_are_listed_without_codes_of_bibtex():
-    cited = [*REFERENCES.values(), *(work(one) for story in STORIES.values() for one in story.works), own_work()]
+    cited = [*REFERENCES.values(), *(work(one) for story in DATASETS.values() for one in story.works), own_work()]
     cited += [work(one) for name in BUNDLED for one in load_atlas(name).cites]
     for one in cited:
         assert not set(one.entry) & set("\\{}")

@@ -13,7 +13,7 @@ from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import MeasuredCohort
-from biobgt.training.card_tables import (
+from biobgt.training.benchmark_tables import (
     FEWEST_SPLITS,
     PAPER_MARK,
     benchmark_words,

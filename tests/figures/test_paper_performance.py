@@ -15,7 +15,7 @@ from biobgt.figures.performance import Reliability
 from biobgt.figures.subject_probability import SubjectProbability
 from biobgt.model.attention import BlockTests
 from biobgt.results.studies import abide_benchmark
-from biobgt.training.card_tables import beside_paper
+from biobgt.training.benchmark_tables import beside_paper
 
 NETWORKS = ("occipital", "cingulo-opercular", "default", "fronto-parietal", "sensorimotor", "cerebellum")
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from planted_cohort import small
 
 from biobgt.model.network import BioBGT
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
-from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, NOT_MEASURED, ablation_words
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, ablation_words
 from biobgt.training.checks import (
     ablation_effects,
     logits_without,
@@ -118,7 +118,7 @@ def test_words_of_parts() -> None:
     assert "by less than 0.001 on average and 0.002 at most (r = 0.998)" in ablation_words(card)
     card["parts"] |= {"members_at_start": 0}
     assert "training step" not in ablation_words(card)
-    assert ablation_words({**card, "parts": None}) == NOT_MEASURED
+    assert ablation_words({**card, "parts": None}) == ablation_words({})
 
 
 @pytest.mark.parametrize("name", [name for name in pretrained_names() if "readouts" not in load_card(name)])

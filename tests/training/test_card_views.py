@@ -6,18 +6,19 @@ import pytest
 from biobgt.model.benchmark.linear import BASELINES
 from biobgt.training.card_tables import (
     PAPER,
-    calibration_words,
     chance_level,
     evaluation_table,
-    evaluation_words,
     group_curves,
-    members_words,
-    metrics_words,
-    model_title,
-    observed_share,
-    paper_note,
     results_points,
     results_table,
+)
+from biobgt.training.card_text import (
+    calibration_words,
+    evaluation_words,
+    members_words,
+    metrics_words,
+    observed_share,
+    paper_note,
     share_below,
 )
 
@@ -86,9 +87,11 @@ def test_evaluation_is_named_in_words_and_its_caption_speaks_of_what_is_there(ca
 
 
 def test_linear_models_have_the_names_of_the_baselines() -> None:
-    assert model_title("paper-abide, stopped early") == "BioBGT as published, stopped early"
-    assert [model_title(f"linear {key}") for key in BASELINES] == [baseline.title for baseline in BASELINES.values()]
-    assert model_title("linear log") == "ridge on log-Euclidean connectivity"
+    names = ["paper-abide, stopped early", *(f"linear {key}" for key in BASELINES)]
+    rows = [{"protocol": "random", "model": name, "splits": 1} for name in names]
+    shown = evaluation_table({"evaluation": rows})["Model"].tolist()
+    assert shown == ["BioBGT as published, stopped early", *(baseline.title for baseline in BASELINES.values())]
+    assert "ridge on log-Euclidean connectivity" in shown
 
 
 def test_metrics_and_members_are_explained_for_the_groups_at_hand(card) -> None:

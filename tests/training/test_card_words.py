@@ -1,19 +1,24 @@
-"""What a card says in words: its first line, its limits, and names that are no markup."""
+"""What a card says in words: its first line, its limits, its README with the header of hubs, and no markup."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
 from markdown_it import MarkdownIt
 from planted_model import PRESET
 
 from biobgt.base.files import read_csv
 from biobgt.data.cohort import Cohort
 from biobgt.model.benchmark.linear import BASELINES
-from biobgt.model.pretrained import is_doubtful, load_card, load_groups
-from biobgt.training.card_text import headline, limits, paired_words, readme
+from biobgt.model.pretrained import CARD, is_doubtful, load_card, load_groups, pretrained_folder
+from biobgt.training.card_text import card_readme, headline, limits
 from biobgt.training.group_results import write_tests
+
+CARDS = sorted(pretrained_folder().rglob(CARD))
 
 
 def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:
@@ -108,7 +113,7 @@ def test_names_of_groups_and_models_are_no_markup_and_no_formulas(folder: Path, 
         "data": card["data"] | {"subjects": {"NC": 20, evil: 20}},
         "training": card["training"] | {"command": f"biobgt train --name '{evil}'"},
     }
-    shown = MarkdownIt("commonmark").enable("table").render(readme(card))
+    shown = MarkdownIt("commonmark").enable("table").render(card_readme(card))
     assert "<img" not in shown
     assert "<a " not in shown
     assert "<em>" not in shown
@@ -127,8 +132,43 @@ def test_tests_are_a_table_one_can_read(folder: Path) -> None:
     assert (table[["n_NC", "n_ASD"]] == 20).all(axis=None)
 
 
-def test_paired_differences_keep_the_names_of_linear_models() -> None:
+def test_paired_differences_keep_the_names_of_linear_models(folder: Path) -> None:
     one = {"difference": -0.012, "low": -0.027, "high": 0.004}
-    said = paired_words({"paired": {"ridge on log-Euclidean connectivity": one, "other": dict.fromkeys(one)}})
-    assert said.endswith("overlap: ridge on log-Euclidean connectivity −0.012 [−0.027, +0.004].")
-    assert paired_words({}) == ""
+    paired = {"ridge on log-Euclidean connectivity": one, "other": dict.fromkeys(one)}
+    said = card_readme(load_card(folder) | {"paired": paired})
+    assert "overlap: ridge on log-Euclidean connectivity −0.012 [−0.027, +0.004].\n" in said
+    assert "overlap" not in card_readme(load_card(folder) | {"paired": {}})
+
+
+def header_of(text: str) -> tuple[Any, str]:
+    _, header, words = text.split("---\n", 2)
+    return yaml.safe_load(header), words
+
+
+@pytest.mark.parametrize("path", CARDS, ids=lambda path: path.parent.relative_to(pretrained_folder()).as_posix())
+def test_readme_is_made_of_its_card(path: Path) -> None:
+    card = json.loads(path.read_text(encoding="utf-8"))
+    text = (path.parent / "README.md").read_text(encoding="utf-8")
+    assert text == card_readme(card), f"Run: biobgt card --model {path.parent} --words-only"
+    header, words = header_of(text)
+    assert words.startswith("# ")
+    assert header["library_name"] == "biobgt"
+    assert header["license"] == "other"  # the data's terms bind the weights
+    assert ("simulated-data" in header["tags"]) == card["simulated"]
+    assert ("model-index" in header) == ("results" in card)
+    if "results" in card:
+        (index,) = header["model-index"]
+        (result,) = index["results"]
+        assert index["name"] == card["name"]
+        assert result["dataset"]["type"] == card["data"]["cohort"]
+        found = {one["type"]: one["value"] for one in result["metrics"]}
+        assert found["roc_auc"] == pytest.approx(card["results"]["BioBGT"]["auc"]["value"], abs=5e-4)
+        assert found["accuracy"] == pytest.approx(card["results"]["BioBGT"]["accuracy"]["value"], abs=5e-4)
+
+
+def test_a_name_that_yaml_would_misread_stays_a_name_on_one_line(folder: Path) -> None:
+    card = load_card(folder)
+    card |= {"name": "no: [model]\n---", "data": card["data"] | {"title": "#1 & more"}}
+    header, _ = header_of(card_readme(card))
+    assert header["model-index"][0]["name"] == "no: [model] ---"
+    assert header["model-index"][0]["results"][0]["dataset"]["name"] == "#1 & more"

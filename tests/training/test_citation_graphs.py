@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
+from assets.studies.citation_tables import chosen_settings, citation_words, shown_citations
 from assets.studies.citation_training import (
     CitationNetwork,
     NodeTraining,
@@ -27,7 +28,6 @@ from assets.studies.node_networks import (
 from biobgt.base.errors import InputError
 from biobgt.model.benchmark.networks import DenseAttention, random_walk_returns
 from biobgt.model.network import FunctionalModuleAttention, ModuleExtractor
-from biobgt.training.card_tables import chosen_settings, citation_words, shown_citations
 
 REAL = Path("../shared/data/cora.npz")
 N, WORDS = 90, 30

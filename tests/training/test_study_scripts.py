@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from planted_cohort import planted_cohort, small
 
-from biobgt.training.card_tables import NETWORKS, TITLES, shown_citations
+from assets.studies.citation_tables import NETWORKS, TITLES, shown_citations
 
 STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"
 

@@ -12,7 +12,7 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.training.cohorts import protocol_splits, simulated_progression, sites_of, strata_words, training_cohort
-from biobgt.training.datasets import STORIES
+from biobgt.training.datasets import DATASETS
 from biobgt.training.splits import cross_validation
 
 HEADER = ",".join(f"R{i}" for i in range(16))
@@ -200,7 +200,7 @@ def test_the_cohorts_own_split_keeps_its_test_subjects_out() -> None:
 
 
 def test_every_cohort_has_a_story() -> None:
-    for story in STORIES.values():
+    for story in DATASETS.values():
         assert story.title
         assert story.terms
         assert story.limits

@@ -10,17 +10,13 @@ from biobgt.figures.benchmark_results import BenchmarkResults
 from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_models
-from biobgt.results.studies import abide_benchmark, citation_runs, epoch_times
-from biobgt.training.card_tables import (
-    CITATIONS_NAME,
-    COSTS_NAME,
+from biobgt.results.studies import abide_benchmark, citation_networks, epoch_times
+from biobgt.training.benchmark_tables import (
     OTHER_SUBJECTS,
     PAPER_MARK,
     benchmark_words,
-    citation_words,
     cost_words,
     impossible_words,
-    shown_citations,
     shown_costs,
     shown_table,
     verdict_words,
@@ -58,15 +54,15 @@ def _verdict(systems: tuple[str, ...]) -> str:
 @cache
 def _tables(systems: tuple[str, ...]) -> list[tuple[str, pd.DataFrame, str]]:
     """The paper's tables done again and what is said of each: of committed results, for the registered systems."""
-    results, runs = abide_benchmark(), citation_runs()
+    results = abide_benchmark()
     words = (
         f"{PAPER_MARK}: the paper's numbers. {benchmark_words(results)} {impossible_words()} docs/benchmark.md says "
         "how each system was built and run."
     )
     return [
         (ALL_METRICS, shown_table(results), words),
-        (COSTS_NAME, shown_costs(results, epoch_times()), cost_words()),
-        (CITATIONS_NAME, shown_citations(runs), citation_words(runs)),
+        ("Parameters and time", shown_costs(results, epoch_times()), cost_words()),
+        ("Citation networks: the paper's last table", *citation_networks()),
     ]
 
 

@@ -18,9 +18,11 @@ from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
-from biobgt.training.card_tables import (
+from biobgt.training.card_tables import evaluation_table, recordings_table, results_table
+from biobgt.training.card_text import (
+    ablation_words,
+    beside_words,
     corruption_words,
-    evaluation_table,
     evaluation_words,
     members_words,
     metrics_words,
@@ -28,10 +30,7 @@ from biobgt.training.card_tables import (
     noise_words,
     preset_words,
     range_words,
-    recordings_table,
-    results_table,
 )
-from biobgt.training.card_text import ablation_words, beside_words
 from session.shown_model import FITTING
 from session.view import View, current_view, measured_model
 from views.models.benchmark_panel import show_benchmark

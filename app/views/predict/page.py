@@ -8,7 +8,7 @@ from biobgt.base.files import safe_table, write_csv
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
 from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_models
-from biobgt.training.card_tables import calibration_words, members_words, observed_share
+from biobgt.training.card_text import calibration_words, members_words, observed_share
 from session.loaded_cohorts import OWN
 from session.long_work import work_through
 from session.view import View, current_view
