@@ -4,6 +4,7 @@ Nothing is read for it: a file that declares more than fits in memory is refused
 """
 
 import io
+import math
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -11,17 +12,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.archives import ZIP_ERRORS, open_archive
-from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.limits import Limits, current_limits
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
+
+if TYPE_CHECKING:
+    from biobgt.readers.formats import ReadContext
 
 _SHOWN = 20  # a hostile file may hold ten thousand variables with names of a page each
 _WORDS = {"c": "complex numbers", "b": "true or false", "U": "text", "S": "text", "O": "objects"}
@@ -43,12 +46,13 @@ class Declared:
     @property
     def is_table(self) -> bool:
         """Whether it may be a subject's table, or a stack of them."""
-        return (
-            self.is_numeric
-            and len(self.shape) in (2, 3)
-            and 0 not in self.shape
-            and sum(n > 1 for n in self.shape) >= 2
-        )
+        shape = self.shape
+        return self.is_numeric and len(shape) in (2, 3) and 0 not in shape and sum(n > 1 for n in shape) >= 2
+
+    @property
+    def size(self) -> str:
+        """Its shape in words: 200 × 200."""
+        return " × ".join(map(str, self.shape))
 
 
 def choose_variable(declared: Mapping[str, Declared], variable: str | None, limits: Limits) -> str:
@@ -68,15 +72,19 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
         When the file holds several tables.
     """
     if variable is not None and variable not in declared:
-        raise InputError(f"There is no variable '{variable}' in the file. It holds: {_listed(declared)}.")
+        names = [name[:80] for name in list(declared)[:_SHOWN]] + ["…"] * (len(declared) > _SHOWN)
+        raise InputError(f"There is no variable '{variable}' in the file. It holds: {', '.join(names) or 'nothing'}.")
     candidates = [variable] if variable is not None else [name for name, about in declared.items() if about.is_table]
     if len(candidates) > 1:
-        shapes = ", ".join(f"{name[:80]} {_by(declared[name].shape)}" for name in candidates[:_SHOWN])
+        shapes = ", ".join(f"{name[:80]} {declared[name].size}" for name in candidates[:_SHOWN])
         raise ChoiceNeeded(
             f"The file holds more than one table of numbers ({shapes}).", option="variable", choices=candidates[:_SHOWN]
         )
     if not candidates:
-        found = ", ".join(f"{name[:80]} ({_describe(about)})" for name, about in list(declared.items())[:_SHOWN])
+        found = ", ".join(
+            f"{name[:80]} ({about.size or 'one value'}, {_WORDS.get(about.kind, about.type_name)})"
+            for name, about in list(declared.items())[:_SHOWN]
+        )
         raise InputError(
             f"The file holds no table of real numbers, regions by time or by regions. It holds: {found or 'nothing'}."
         )
@@ -86,15 +94,7 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
 
 
 def check_variable(name: str, about: Declared, limits: Limits) -> None:
-    """Refuse an array that holds no subject's table, or one that is too large to be read.
-
-    Parameters
-    ----------
-    name : str
-    about : Declared
-        Shape and type of the array.
-    limits : Limits
-    """
+    """Refuse an array that holds no subject's table, or one that is too large to be read."""
     what = f"The variable '{name[:80]}'"
     if not about.is_numeric:
         raise InputError(f"{what} holds {about.type_name} values, not real numbers.")
@@ -116,19 +116,6 @@ def structure_error(name: str, kind: str) -> InputError:
     )
 
 
-def _listed(declared: Mapping[str, Declared]) -> str:
-    more = ", …" if len(declared) > _SHOWN else ""
-    return (", ".join(name[:80] for name in list(declared)[:_SHOWN]) or "nothing") + more
-
-
-def _by(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape))
-
-
-def _describe(about: Declared) -> str:
-    return f"{_by(about.shape) or 'one value'}, {_WORDS.get(about.kind, about.type_name)}"
-
-
 # NumPy's own files: ``.npy``, and the arrays of an ``.npz`` archive, each behind a header that is checked first.
 #
 # Nothing is unpickled: arrays of objects are refused. An array is read only if its header declares what may be read,
@@ -148,7 +135,7 @@ _MOST_DIMENSIONS = 32
 
 
 @dataclass(frozen=True)
-class Header:
+class _Header:
     """What an array's header declares, and how many bytes come before the numbers."""
 
     shape: tuple[int, ...]
@@ -158,11 +145,8 @@ class Header:
 
     @property
     def n_values(self) -> int:
-        """How many values there are; Python's integers do not overflow."""
-        count = 1
-        for n in self.shape:
-            count *= n
-        return count
+        """How many values there are."""
+        return math.prod(self.shape)
 
     @property
     def declared(self) -> Declared:
@@ -170,43 +154,35 @@ class Header:
         return Declared(self.shape, self.dtype.kind, str(self.dtype)[:80])
 
 
-class ArrayArchive:
+class _ArrayArchive:
     """An open ``.npz`` archive: what its arrays declare, and each array when it is asked for."""
 
     def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
         self._archive = archive
         self._limits = limits
-        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist() if _is_array(entry)}
-        self.headers = {name: self._header(entry) for name, entry in self._entries.items()}
+        arrays = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in arrays}
+        self.headers = {}
+        for name, entry in self._entries.items():
+            with archive.open(entry) as stream:
+                self.headers[name] = _read_header(stream)
 
     def read(self, name: str) -> NDArray[Any]:
         """Read one array."""
         header, entry = self.headers[name], self._entries[name]
-        with array_errors(), self._archive.open(entry) as stream:
+        with self._archive.open(entry) as stream:
             stream.read(header.n_before)
             return _read_values(stream, header, entry.file_size, f"The array '{name[:80]}'", self._limits)
 
-    def _header(self, entry: zipfile.ZipInfo) -> Header:
-        with array_errors(), self._archive.open(entry) as stream:
-            return _read_header(stream)
+    def read_numbers(self, name: str) -> NDArray[Any]:
+        """Read one array of a cohort."""
+        if not self.headers[name].declared.is_numeric:
+            raise InputError(_IN_AN_ARCHIVE)
+        return self.read(name)
 
 
 @contextmanager
-def open_npz(path: Path, limits: Limits) -> Iterator[ArrayArchive]:
-    """Open an ``.npz`` archive without reading any of its arrays."""
-    with array_errors(), open_archive(path, limits) as archive:
-        yield ArrayArchive(archive, limits)
-
-
-def read_npy_array(path: Path, limits: Limits) -> NDArray[Any]:
-    """Read the array of an ``.npy`` file."""
-    with array_errors(), path.open("rb") as stream:
-        header = _read_header(stream)
-        return _read_values(stream, header, path.stat().st_size, "The array", limits)
-
-
-@contextmanager
-def array_errors() -> Iterator[None]:
+def _array_errors() -> Iterator[None]:
     """Turn what NumPy and zipfile raise on damaged files into a sentence."""
     try:
         yield
@@ -217,11 +193,7 @@ def array_errors() -> Iterator[None]:
         raise InputError(f"The array cannot be read ({reason}); the file may have been cut off.") from None
 
 
-def _is_array(entry: zipfile.ZipInfo) -> bool:
-    return entry.filename.endswith(".npy")
-
-
-def _read_header(stream: IO[bytes]) -> Header:
+def _read_header(stream: IO[bytes]) -> _Header:
     """Read a header; NumPy itself refuses one of more than 10,000 characters."""
     version = np.lib.format.read_magic(stream)  # type: ignore[no-untyped-call]
     if version == (1, 0):
@@ -234,10 +206,10 @@ def _read_header(stream: IO[bytes]) -> Header:
         raise InputError(_PICKLE)
     if len(shape) > _MOST_DIMENSIONS or any(isinstance(n, bool) or n < 0 for n in shape):
         raise InputError("The array's header is damaged: it declares a shape that no array has.")
-    return Header(tuple(int(n) for n in shape), dtype, bool(fortran), stream.tell())
+    return _Header(tuple(int(n) for n in shape), dtype, bool(fortran), stream.tell())
 
 
-def _read_values(stream: IO[bytes], header: Header, n_file: int, what: str, limits: Limits) -> NDArray[Any]:
+def _read_values(stream: IO[bytes], header: _Header, n_file: int, what: str, limits: Limits) -> NDArray[Any]:
     """Read the numbers behind a header, which must be as many as it declares."""
     limits.check_array(header.shape, what)
     n_bytes = header.n_values * header.dtype.itemsize
@@ -281,100 +253,47 @@ _COHORT_KEYS = ("series", "n_timepoints")
 _IN_AN_ARCHIVE = "In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones."
 
 
-def read_npy(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
-    """Read a NumPy array file, which holds one array and so needs no variable.
-
-    Parameters
-    ----------
-    path : Path
-    variable : str, optional
-        Has no meaning here.
-    subject_axis : {"first", "last"}, optional
-        Axis along which subjects are stacked, in an array of three dimensions.
-    """
+def read_npy(path: Path, context: "ReadContext") -> list[Reading]:
+    """Read a NumPy array file, which holds one array and so needs no variable."""
     limits = current_limits()
-    array = read_npy_array(path, limits)
+    with _array_errors(), path.open("rb") as stream:
+        array = _read_values(stream, _read_header(stream), path.stat().st_size, "The array", limits)
     choose_variable({path.stem: Declared(array.shape, array.dtype.kind, str(array.dtype))}, None, limits)
-    return _cut(path.stem, array, subject_axis, None, limits)
+    return _cut(path.stem, array, context.options.subject_axis, None)
 
 
-def read_npz(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
-    """Read a NumPy archive: one array, or a cohort (``series``, ``n_timepoints``, ``subject``).
-
-    Parameters
-    ----------
-    path : Path
-    variable : str, optional
-        The array to read; needed where the archive holds several tables.
-    subject_axis : {"first", "last"}, optional
-        Axis along which subjects are stacked, in an array of three dimensions.
-    """
+def read_npz(path: Path, context: "ReadContext") -> list[Reading]:
+    """Read a NumPy archive: one array, or a cohort (``series``, ``n_timepoints``, ``subject``)."""
     limits = current_limits()
-    with open_npz(path, limits) as arrays:
-        declared = {name: header.declared for name, header in arrays.headers.items()}
+    with _array_errors(), open_archive(path, limits) as archive:
+        arrays = _ArrayArchive(archive, limits)
         subjects = _subject_names(arrays, limits)
-        if set(_COHORT_KEYS) <= set(declared):
-            series, counts = (_read_numbers(arrays, name) for name in _COHORT_KEYS)
+        if set(_COHORT_KEYS) <= set(arrays.headers):
+            series, counts = (arrays.read_numbers(name) for name in _COHORT_KEYS)
             return _concatenated_series(series, counts, subjects, limits)
-        name = choose_variable(declared, variable, limits)
+        declared = {name: header.declared for name, header in arrays.headers.items()}
+        name = choose_variable(declared, context.options.variable, limits)
         array = arrays.read(name)
-    return _cut(name, array, subject_axis, subjects, limits)
+    return _cut(name, array, context.options.subject_axis, subjects)
 
 
-def read_mat(path: Path, *, variable: str | None = None, subject_axis: SubjectAxis | None = None) -> list[Reading]:
-    """Read a MATLAB file of version 5 (SciPy) or 7.3 (HDF5).
-
-    Parameters
-    ----------
-    path : Path
-    variable : str, optional
-        The array to read; needed where the file holds several tables.
-    subject_axis : {"first", "last"}, optional
-        Axis along which subjects are stacked, in an array of three dimensions.
-    """
+def read_mat(path: Path, context: "ReadContext") -> list[Reading]:
+    """Read a MATLAB file of version 5 (SciPy) or 7.3 (HDF5, in which MATLAB stores arrays transposed)."""
     with path.open("rb") as file:
         is_hdf5 = b"MATLAB 7.3" in file.read(128)
-    if is_hdf5:
-        return read_hdf5(path, variable=variable, subject_axis=subject_axis, matlab=True)
-    return _read_foreign("biobgt.readers.foreign_tables:read_matlab", path, {"variable": variable}, subject_axis)
+    return _read_foreign("read_hdf5" if is_hdf5 else "read_matlab", path, context, matlab=True)
 
 
-def read_hdf5(
-    path: Path,
-    *,
-    variable: str | None = None,
-    subject_axis: SubjectAxis | None = None,
-    matlab: bool = False,
-) -> list[Reading]:
-    """Read the table in an HDF5 file; MATLAB stores it transposed.
-
-    Parameters
-    ----------
-    path : Path
-    variable : str, optional
-        The dataset to read; needed where the file holds several tables.
-    subject_axis : {"first", "last"}, optional
-        Axis along which subjects are stacked, in an array of three dimensions.
-    matlab : bool
-        Whether MATLAB wrote the file.
-    """
-    return _read_foreign(
-        "biobgt.readers.foreign_tables:read_hdf5", path, {"variable": variable, "matlab": matlab}, subject_axis
-    )
+def read_hdf5(path: Path, context: "ReadContext") -> list[Reading]:
+    """Read the table in an HDF5 file."""
+    return _read_foreign("read_hdf5", path, context, matlab=False)
 
 
-def _read_foreign(
-    module: str, path: Path, options: Mapping[str, object], subject_axis: SubjectAxis | None
-) -> list[Reading]:
-    reply = read_isolated(module, path, options)
+def _read_foreign(reader: str, path: Path, context: "ReadContext", *, matlab: bool) -> list[Reading]:
+    options = {"variable": context.options.variable, "matlab": matlab}
+    reply = read_isolated(f"biobgt.readers.foreign_tables:{reader}", path, options)
     assert reply.array is not None
-    return _cut(str(reply.answer["variable"]), reply.array, subject_axis, None, current_limits())
-
-
-def _read_numbers(arrays: ArrayArchive, name: str) -> NDArray[Any]:
-    if not arrays.headers[name].declared.is_numeric:
-        raise InputError(_IN_AN_ARCHIVE)
-    return arrays.read(name)
+    return _cut(str(reply.answer["variable"]), reply.array, context.options.subject_axis, None)
 
 
 def _concatenated_series(
@@ -397,7 +316,7 @@ def _concatenated_series(
     ends = [int(end) for end in np.cumsum(lengths)]
     return [
         Reading(
-            values=_as_float(series[end - length : end]),
+            values=np.asarray(series[end - length : end], dtype=np.float64),
             columns_are_regions=True,
             subject=names[i] if names is not None else None,
             options={"array": "series", "rows": f"{end - length + 1}-{end}"},
@@ -406,10 +325,9 @@ def _concatenated_series(
     ]
 
 
-def _cut(
-    name: str, array: NDArray[Any], subject_axis: SubjectAxis | None, subjects: list[str] | None, limits: Limits
-) -> list[Reading]:
+def _cut(name: str, array: NDArray[Any], subject_axis: SubjectAxis | None, subjects: list[str] | None) -> list[Reading]:
     """Cut an array into subjects."""
+    limits = current_limits()
     if array.ndim == 3 and 1 in array.shape:
         array = array.reshape([n for n in array.shape if n > 1])  # a stack of one
     if array.ndim != 2 and array.ndim != 3:
@@ -417,7 +335,7 @@ def _cut(
     if array.ndim == 2:
         limits.check_table(array.shape, f"The variable '{name[:80]}'")
         own = subjects[0] if subjects is not None and len(subjects) == 1 else None
-        return [Reading(values=_as_float(array), subject=own, options={"array": name})]
+        return [Reading(values=np.asarray(array, dtype=np.float64), subject=own, options={"array": name})]
     axis = _tell_subject_axis(array, subject_axis, n_names=None if subjects is None else len(subjects))
     stack = np.moveaxis(array, 0 if axis == "first" else -1, 0)
     limits.check("subjects", len(stack), "The file")
@@ -428,7 +346,7 @@ def _cut(
         )
     return [
         Reading(
-            values=_as_float(values),
+            values=np.asarray(values, dtype=np.float64),
             subject=subjects[i] if subjects is not None else None,
             options={"array": name, "index": i + 1, "subject axis": axis},
         )
@@ -460,7 +378,7 @@ def _is_symmetric(matrix: NDArray[Any]) -> bool:
     return matrix.shape[0] == matrix.shape[1] and bool(np.allclose(matrix, matrix.T, equal_nan=True))
 
 
-def _subject_names(arrays: ArrayArchive, limits: Limits) -> list[str] | None:
+def _subject_names(arrays: _ArrayArchive, limits: Limits) -> list[str] | None:
     name = next((key for key in _SUBJECT_KEYS if key in arrays.headers), None)
     if name is None or arrays.headers[name].dtype.kind not in "USiuf":
         return None
@@ -471,14 +389,5 @@ def _subject_names(arrays: ArrayArchive, limits: Limits) -> list[str] | None:
         and (names.view(np.dtype("u4").newbyteorder(names.dtype.byteorder)) > sys.maxunicode).any()
     ):
         raise InputError(f"The names in '{name}' are no text; the file is damaged.")
-    return [_as_name(name) for name in names.tolist()]
-
-
-def _as_name(name: object) -> str:
-    if isinstance(name, bytes):
-        return name.decode("utf-8", "backslashreplace")
-    return str(name).removesuffix(".0") if isinstance(name, float) else str(name)
-
-
-def _as_float(array: NDArray[Any]) -> FloatArray:
-    return np.asarray(array, dtype=np.float64)
+    texts = [one.decode("utf-8", "backslashreplace") if isinstance(one, bytes) else str(one) for one in names.tolist()]
+    return [text.removesuffix(".0") for text in texts] if names.dtype.kind == "f" else texts

@@ -33,7 +33,7 @@ from biobgt.readers.discover import (
     read_found_phenotypes,
     subject_ids,
 )
-from biobgt.readers.formats import ReadOptions, describe_source, is_image, is_read_ahead, read_file, suffix_of
+from biobgt.readers.formats import ReadOptions, describe_source, is_image, read_file, reader_of, suffix_of
 from biobgt.readers.isolate import one_refused_file, read_until
 from biobgt.readers.measurement import (
     FileName,
@@ -118,7 +118,8 @@ def _a_little_ahead(
     waiting: deque[Future[list[Candidate] | list[Problem]]] = deque()
     try:
         for file, subject in zip(files, subject_ids(files), strict=True):
-            ahead = is_read_ahead(file.path)
+            reader = reader_of(file.path)
+            ahead = reader is not None and reader.apart and not reader.alone
             if ahead:
                 waiting.append(threads.submit(_read_one, file, subject, options, atlas))
             while len(waiting) > (_AT_A_TIME if ahead else 0):

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
@@ -109,7 +109,7 @@ class ReadContext:
     root: Path | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Reader:
     """A file format.
 
@@ -121,7 +121,7 @@ class Reader:
     suffixes : tuple of str
         How names of such files end, in lower case, with the dot.
     read : callable
-        Reads every subject a file holds, given its path and what was context.
+        Reads every subject a file holds, given its path and how it shall be read.
     apart : bool
         Whether it is read by a process of its own, so that a damaged file ends that process and not this one.
     alone : bool
@@ -142,7 +142,8 @@ class Reader:
     title: str
     suffixes: tuple[str, ...]
     read: Callable[[Path, ReadContext], list[Reading]]
-    apart: bool
+    _: KW_ONLY
+    apart: bool = False
     alone: bool = False
     begins: tuple[bytes, ...] = ()
     always_begins: bool = True
@@ -167,97 +168,32 @@ def _gifti(path: Path, context: ReadContext) -> list[Reading]:
     return [read_gifti(path, options=context.options.image, root=context.root)]
 
 
-def _arrays(read: Callable[..., list[Reading]]) -> Callable[[Path, ReadContext], list[Reading]]:
-    def cut(path: Path, context: ReadContext) -> list[Reading]:
-        return read(path, variable=context.options.variable, subject_axis=context.options.subject_axis)
-
-    return cut
-
-
 _HDF5, _GZIP, _ZIP = b"\x89HDF", b"\x1f\x8b", b"PK\x03\x04"
+_CIFTI, _GIFTI = (".ptseries.nii", ".pconn.nii", ".dtseries.nii"), (".func.gii", ".time.gii")
+_IMAGES = "image_file_bytes"  # the limit of their size
 
 READERS: Registry[Reader] = Registry(
     "file format",
-    Reader(
-        key="text",
-        title="a text table",
-        suffixes=(".1d", ".csv", ".tsv", ".txt"),
-        read=_text,
-        apart=False,
-        limit="text_bytes",
+    Reader("text", "a text table", (".1d", ".csv", ".tsv", ".txt"), _text, limit="text_bytes"),
+    Reader("npy", "a NumPy array", (".npy",), read_npy, begins=(b"\x93NUMPY",)),
+    Reader("npz", "a NumPy archive", (".npz",), read_npz, begins=(_ZIP,)),
+    Reader("hdf5", "an HDF5 file", (".h5", ".hdf5"), read_hdf5, apart=True, begins=(_HDF5,)),
+    Reader(  # version 4 has no mark
+        "matlab", "a MATLAB file", (".mat",), read_mat, apart=True, begins=(b"MATLAB", _HDF5), always_begins=False
     ),
+    Reader("cifti", "a CIFTI file", _CIFTI, _cifti, apart=True, alone=True, limit=_IMAGES),
+    Reader("gifti", "a GIfTI file of series", _GIFTI, _gifti, apart=True, alone=True, one_side=True, limit=_IMAGES),
+    Reader("nifti", "a NIfTI image", (".nii",), _image, apart=True, alone=True, images=True, limit=_IMAGES),
     Reader(
-        key="npy",
-        title="a NumPy array",
-        suffixes=(".npy",),
-        read=_arrays(read_npy),
-        apart=False,
-        begins=(b"\x93NUMPY",),
-    ),
-    Reader(
-        key="npz",
-        title="a NumPy archive",
-        suffixes=(".npz",),
-        read=_arrays(read_npz),
-        apart=False,
-        begins=(_ZIP,),
-    ),
-    Reader(
-        key="hdf5",
-        title="an HDF5 file",
-        suffixes=(".h5", ".hdf5"),
-        read=_arrays(read_hdf5),
-        apart=True,
-        begins=(_HDF5,),
-    ),
-    Reader(
-        key="matlab",
-        title="a MATLAB file",
-        suffixes=(".mat",),
-        read=_arrays(read_mat),
-        apart=True,
-        begins=(b"MATLAB", _HDF5),
-        always_begins=False,  # version 4 has no mark
-    ),
-    Reader(
-        key="cifti",
-        title="a CIFTI file",
-        suffixes=(".ptseries.nii", ".pconn.nii", ".dtseries.nii"),
-        read=_cifti,
-        apart=True,
-        alone=True,
-        limit="image_file_bytes",
-    ),
-    Reader(
-        key="gifti",
-        title="a GIfTI file of series",
-        suffixes=(".func.gii", ".time.gii"),
-        read=_gifti,
-        apart=True,
-        alone=True,
-        one_side=True,
-        limit="image_file_bytes",
-    ),
-    Reader(
-        key="nifti",
-        title="a NIfTI image",
-        suffixes=(".nii",),
-        read=_image,
-        apart=True,
-        alone=True,
-        images=True,
-        limit="image_file_bytes",
-    ),
-    Reader(
-        key="nifti_gz",
-        title="a compressed NIfTI image",
-        suffixes=(".nii.gz",),
-        read=_image,
+        "nifti_gz",
+        "a compressed NIfTI image",
+        (".nii.gz",),
+        _image,
         apart=True,
         alone=True,
         begins=(_GZIP,),
         images=True,
-        limit="image_file_bytes",
+        limit=_IMAGES,
     ),
 )
 # What files that nobody reads as a subject's begin with, and how they may end.
@@ -297,22 +233,6 @@ def is_of_one_side(path: Path) -> bool:
     """Whether a file is of one hemisphere, and the other's file is read with it."""
     reader = reader_of(path)
     return reader is not None and reader.one_side
-
-
-def is_read_ahead(path: Path) -> bool:
-    """Whether a file is read by a process of its own while another one is."""
-    reader = reader_of(path)
-    return reader is not None and reader.apart and not reader.alone
-
-
-def beginnings() -> dict[bytes, tuple[str, tuple[str, ...]]]:
-    """What a file is by its first bytes, and how the name of such a file may end."""
-    found = dict(_OTHERS)
-    for reader in READERS.values():
-        for begins in reader.begins:
-            what, suffixes = found.get(begins, (reader.title, ()))
-            found[begins] = (what, (*suffixes, *reader.suffixes))
-    return found
 
 
 # One file to readings: the reader by the file's extension, after a check that the content is what it says.
@@ -373,7 +293,12 @@ def _check_beginning(start: bytes, suffix: str, reader: Reader) -> None:
             "The file is a Python pickle, which can run code when opened and is never loaded. "
             "Save the array with numpy.save, or as CSV."
         )
-    for begins, (what, suffixes) in beginnings().items():
+    known = dict(_OTHERS)
+    for one in READERS.values():
+        for begins in one.begins:
+            what, suffixes = known.get(begins, (one.title, ()))
+            known[begins] = (what, (*suffixes, *one.suffixes))
+    for begins, (what, suffixes) in known.items():
         if start.startswith(begins) and suffix not in suffixes:
             advice = f" Rename it to end in {' or '.join(sorted(suffixes))}." if suffixes else ""
             raise InputError(f"The file is named {suffix} and is {what}.{advice}")

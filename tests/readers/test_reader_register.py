@@ -8,9 +8,7 @@ from biobgt import InputError, read_cohort
 from biobgt.cli.main import app
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers import READERS, Reader, arrays, images
-from biobgt.readers import images as cifti
-from biobgt.readers import images as gifti
-from biobgt.readers.formats import ReadOptions, is_read_ahead, read_file, readable_suffixes, suffix_of
+from biobgt.readers.formats import ReadOptions, read_file, readable_suffixes, suffix_of
 from biobgt.readers.measurement import Reading
 from tests.fuzz import corpus
 
@@ -24,14 +22,7 @@ def read_island(path, asked):
 
 @pytest.fixture
 def island():
-    reader = Reader(
-        key="island",
-        title="an island table",
-        suffixes=(".isl", ".isl.old"),
-        read=read_island,
-        apart=False,
-        begins=(b"ISLAND",),
-    )
+    reader = Reader("island", "an island table", (".isl", ".isl.old"), read_island, begins=(b"ISLAND",))
     with READERS.temporarily(reader):
         yield reader
 
@@ -95,8 +86,6 @@ def test_a_reader_that_says_that_it_reads_apart_does(reader, tmp_path, monkeypat
 
     monkeypatch.setattr(arrays, "read_isolated", instead)
     monkeypatch.setattr(images, "read_isolated", instead)
-    monkeypatch.setattr(cifti, "read_isolated", instead)
-    monkeypatch.setattr(gifti, "read_isolated", instead)
     write = {"matlab": "mat5.mat", "hdf5": "h5"}.get(reader.key, reader.suffixes[-1].lstrip("."))
     path = tmp_path / f"x{reader.suffixes[-1]}"
     corpus.FORMATS[write](path, rng)
@@ -112,9 +101,8 @@ def test_formats_of_libraries_that_can_crash_are_read_apart():
     assert apart == {"cifti", "gifti", "hdf5", "matlab", "nifti", "nifti_gz"}
 
 
-def test_images_are_read_one_at_a_time(tmp_path):
-    ahead = {suffix for suffix in readable_suffixes() if is_read_ahead(tmp_path / f"x{suffix}")}
-    assert ahead == {".mat", ".h5", ".hdf5"}
+def test_images_are_read_one_at_a_time():
+    assert {key for key, reader in READERS.items() if reader.apart and not reader.alone} == {"matlab", "hdf5"}
 
 
 def test_no_two_formats_end_alike():
