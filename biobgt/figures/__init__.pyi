@@ -8,21 +8,18 @@ from .connection_strengths import ConnectivityDistribution
 from .connectivity_heatmap import ColourScale, ConnectivityHeatmap, colour_scale
 from .hub_brains import FiveBrains, HubBrain
 from .hubs import CurveScale, gamma_sweep, hub_curves, hub_scatter
-from .model_results import ResultsBeside
+from .models import model_results, noise_response, reliability, roc, subject_probability
 from .module_brains import GroupModuleBrain, ModuleBrain
 from .module_chance import ModularityAgainstChance
 from .module_flow import GroupModuleFlow, ModuleFlow
 from .module_heatmap import ModuleHeatmap
 from .module_sweep import ResolutionSweep
 from .modules import module_colours
-from .noise import NoiseResponse
-from .performance import Reliability, RocCurves
 from .region_order import RegionOrder, only_regions, order_by_value, order_regions, random_regions
 from .role_map import RoleMap
 from .series_carpet import SeriesCarpet
 from .small_worldness import SmallWorldness
 from .subject_attention import SubjectAttention
-from .subject_probability import SubjectProbability
 
 __all__ = [
     "AttentionBlocks",
@@ -43,25 +40,25 @@ __all__ = [
     "ModuleBrain",
     "ModuleFlow",
     "ModuleHeatmap",
-    "NoiseResponse",
     "RegionOrder",
-    "Reliability",
     "ResolutionSweep",
-    "ResultsBeside",
-    "RocCurves",
     "RoleMap",
     "SeriesCarpet",
     "SmallWorldness",
     "SubjectAttention",
-    "SubjectProbability",
     "brain_caption",
     "colour_scale",
     "gamma_sweep",
     "hub_curves",
     "hub_scatter",
+    "model_results",
     "module_colours",
+    "noise_response",
     "only_regions",
     "order_by_value",
     "order_regions",
     "random_regions",
+    "reliability",
+    "roc",
+    "subject_probability",
 ]

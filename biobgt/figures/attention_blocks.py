@@ -62,7 +62,7 @@ class AttentionBlocks(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: AttentionGroupsOptions) -> Self:
         """Take the tests that were made when the model was."""
-        model = model_of(measured, cls)
+        model = model_of(measured, cls.key)
         between = options.between(model)
         tests = block_tests(model.groups.tests, between, model.groups.n)
         if tests is None:

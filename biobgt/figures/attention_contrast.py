@@ -64,7 +64,7 @@ class AttentionContrast(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the model's groups."""
-        model = model_of(measured, cls)
+        model = model_of(measured, cls.key)
         tests = all_block_tests(model.groups.tests, model.groups.n)
         return cls(
             **whose_model(model),

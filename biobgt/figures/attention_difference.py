@@ -103,7 +103,7 @@ class AttentionDifference(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: AttentionDifferenceOptions) -> Self:
         """Compare two of the model's groups."""
-        model = model_of(measured, cls)
+        model = model_of(measured, cls.key)
         between = options.between(model)
         maps, connectivity = group_maps(model, options), model.groups.connectivity
         difference = maps[between[1]] - maps[between[0]]

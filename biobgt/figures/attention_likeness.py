@@ -57,7 +57,7 @@ class AttentionLikeness(ModelFigure):
         """Take what a network's card says of its disorders."""
         from biobgt.training.card_text import likeness_words
 
-        model = model_of(measured, cls)
+        model = model_of(measured, cls.key)
         pairs = model.card.get("likeness", ())
         if not pairs:
             raise InputError(f"Model {model.name} has no two disorders of which it was measured how alike they are.")

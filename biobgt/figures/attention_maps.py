@@ -71,7 +71,7 @@ class AttentionMaps(ModelFigure, MapsBeside):
     @classmethod
     def of(cls, measured: "Measured", options: AttentionMapsOptions) -> Self:
         """Take the model's groups."""
-        model = model_of(measured, cls)
+        model = model_of(measured, cls.key)
         order = options.regions(measured, model)
         found = averaged_maps(model, options)
         maps = {group: found[known_group(model, group)] for group in options.groups or _in_rows(model)}

@@ -81,7 +81,7 @@ class AttentionReceived(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: AttentionReceivedOptions) -> Self:
         """Take one of the model's groups."""
-        model = model_of(measured, cls)
+        model = model_of(measured, cls.key)
         group = known_group(model, options.group or model.group_names[0])
         options.check_part(model)
         words = model_words(model)

@@ -57,7 +57,7 @@ class AttentionSpread(ModelFigure):
     @classmethod
     def of(cls, measured: "Measured", options: NoOptions) -> Self:
         """Take the people of the model's groups."""
-        model = model_of(measured, cls)
+        model = model_of(measured, cls.key)
         people = spread_of_model(model).people
         return cls(
             **whose_model(model),

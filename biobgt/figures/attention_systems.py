@@ -60,7 +60,7 @@ class AttentionSystems(ModelFigure, MapsBeside):
     @classmethod
     def of(cls, measured: "Measured", options: AttentionOrderOptions) -> Self:
         """Take what was measured on the cohort that the model was trained on."""
-        model, found = model_of(measured, cls), load_systems_attention()
+        model, found = model_of(measured, cls.key), load_systems_attention()
         if model.name != found.model:
             raise InputError(f"Other networks were trained on the subjects of model {found.model} only: choose it.")
         order = options.regions(measured, model)

@@ -8,26 +8,21 @@ import biobgt.figures.attention_maps
 import biobgt.figures.attention_received
 import biobgt.figures.attention_spread
 import biobgt.figures.attention_systems
-import biobgt.figures.benchmark_results
-import biobgt.figures.cohort_performance
 import biobgt.figures.connection_strengths
 import biobgt.figures.connectivity_heatmap
 import biobgt.figures.group_differences
 import biobgt.figures.hub_brains
 import biobgt.figures.hubs
-import biobgt.figures.model_results
+import biobgt.figures.models
 import biobgt.figures.module_brains
 import biobgt.figures.module_chance
 import biobgt.figures.module_flow
 import biobgt.figures.module_heatmap
 import biobgt.figures.module_sweep
-import biobgt.figures.noise
-import biobgt.figures.performance
 import biobgt.figures.role_map
 import biobgt.figures.series_carpet
 import biobgt.figures.small_worldness
 import biobgt.figures.subject_attention
-import biobgt.figures.subject_probability
 import biobgt.figures.why_region  # noqa: F401  # each registers its figures
 from biobgt.figures.register import FIGURES
 

@@ -87,10 +87,10 @@ def groups_of(cohort: "Cohort") -> tuple[str, ...]:
     return installed_model(cohort.name).group_names
 
 
-def model_of(measured: "Measured", figure: type[Figure]) -> InstalledModel:
+def model_of(measured: "Measured", figure: str) -> InstalledModel:
     """The model whose cohort was measured."""
     if len(measured.cohort):
-        raise InputError(f"The figure '{figure.key}' shows a model: name one, such as model:abide-cc200.")
+        raise InputError(f"The figure '{figure}' shows a model: name one, such as model:abide-cc200.")
     return installed_model(measured.cohort.name)
 
 
@@ -104,11 +104,11 @@ class AskedModelOptions(Options):
     )
 
 
-def asked_model(options: AskedModelOptions, figure: type[Figure]) -> InstalledModel:
+def asked_model(options: AskedModelOptions, figure: str) -> InstalledModel:
     """The model that the options name, if it is still the one that they mean."""
     if options.model not in (*pretrained_names(), *readout_names()):
         known = ", ".join(pretrained_names()) or "none"
-        raise InputError(f"The figure '{figure.key}' needs a model, such as model=NAME. Installed: {known}.")
+        raise InputError(f"The figure '{figure}' needs a model, such as model=NAME. Installed: {known}.")
     model = installed_model(options.model)
     if options.model_sha256 not in ("", model.sha256):
         raise InputError(
@@ -133,6 +133,12 @@ def known_group(model: InstalledModel, group: str) -> str:
     if group not in model.group_names:
         raise InputError(f"Model {model.name} has no group '{group}'; choose one of {', '.join(model.group_names)}.")
     return group
+
+
+def model_opening(model: InstalledModel, groups: Sequence[str] = ()) -> str:
+    """Whose figure it is, as the caption of one of a model's groups, of some or of all, opens."""
+    simulated = model.simulates(groups or model.group_names)
+    return f"Model {model.name}, with simulated patients" if simulated else f"Model {model.name}"
 
 
 def whose_model(model: InstalledModel, groups: Sequence[str] = ()) -> dict[str, Any]:

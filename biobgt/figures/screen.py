@@ -326,6 +326,8 @@ def _axes(drawing: Drawing, at: _Place) -> Dictionary:
         if at.panel.x.names:  # names at the rows serve the columns too, and leave room for the map
             x |= {"tickvals": [], "title": {"text": ""}}
         y |= _names_apart(at.panel.y, columns) if column == 0 and at.panel.y.colours else {}
+    if columns > 1 and not at.panel.x.names:
+        x["nticks"] = 4  # on a narrow page a panel has room for no more
     if square:
         x["constrain"] = y["constrain"] = "domain"
         y |= {"scaleanchor": f"x{at.suffix}", "scaleratio": 1, "constraintoward": "top"}
@@ -402,7 +404,7 @@ def _axis(axis: Axis, *, shown: bool) -> Dictionary:
     if axis.names:
         names = _along(axis, range(len(axis.names)))
         found |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
-        found |= {} if axis.order is None else _block_ticks(axis, names)
+        found |= {"dtick": 1, "tickfont": {"size": 11}} if axis.order is None else _block_ticks(axis, names)
     if not shown:
         return found | {"showticklabels": False}
     named = axis.order is not None and axis.order.blocks  # and needs no title

@@ -74,7 +74,7 @@ class SubjectAttention(MapsBeside):
     @classmethod
     def of(cls, measured: "Measured", options: SubjectAttentionOptions) -> Self:
         """Run the model on the subject."""
-        subject, model = measured.subject, asked_model(options, cls)
+        subject, model = measured.subject, asked_model(options, cls.key)
         group = known_group(model, options.group or group_beside(subject.group, model.group_names))
         options.check_part(model)
         order = options.regions(measured, model)

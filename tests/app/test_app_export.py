@@ -17,8 +17,8 @@ from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.bundle import make_files
 from biobgt.export.making import make_figure, options_in_full
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
+from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
 from session import keys, loaded_cohorts
@@ -176,7 +176,7 @@ def test_what_a_model_said_on_its_page_is_not_asked_again(monkeypatch):
     assert view.measured.predicted(model) is None
     view.measured.prediction(model)
     options = SubjectProbabilityOptions(model=model.name, model_sha256=model.sha256)
-    request = figure_request(view, SubjectProbability.of(view.measured, options))
+    request = figure_request(view, subject_probability, options)
     exported = make_figure(export_results.StoppableCohort(view.cohort, view.loaded), request)
     assert exported.numbers["p_AD of the subject"].iloc[0] == 0.5
     assert asked == [("sim-AD-002",)]

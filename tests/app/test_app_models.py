@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from assets.studies.citation_tables import NETWORKS, TITLES
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.benchmark_results import HERE, PAPER
+from biobgt.figures.models import HERE, PAPER
 from biobgt.model import pretrained
 from biobgt.model.attention import network_table
 from biobgt.model.benchmark.systems import benchmark_systems
@@ -94,7 +94,7 @@ def test_reliability_and_roc_are_of_out_of_fold_probabilities(look_at, groups) -
     asd, nc = (groups.probabilities[groups.labels == k, 1] for k in (1, 0))
     assert area == pytest.approx(np.mean([float(a > b) + 0.5 * float(a == b) for a in asd for b in nc]))
     observed = figure(page, "reliability")["data"][1]
-    assert array(observed["customdata"]).sum() == len(groups.labels)
+    assert sum(map(int, observed["text"])) == len(groups.labels)
 
 
 def test_networks_stand_in_the_order_of_their_weights(look_at, folder) -> None:

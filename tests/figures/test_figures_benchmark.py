@@ -5,10 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from hub_figures import on_screen
 
 from biobgt.base.errors import InputError
-from biobgt.figures.benchmark_results import BenchmarkResults
-from biobgt.figures.paper import PaperStyle
+from biobgt.figures.drawing import Drawing
+from biobgt.figures.models import benchmark_panel, benchmark_results
+from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_model
@@ -40,9 +43,12 @@ def lines(**splits: dict[str, list[float]]) -> pd.DataFrame:
 RESULTS = lines(ridge_log=[0.7, 0.72, 0.74], graphormer=[0.6, 0.62], svm=[0.7, 0.71, 0.75])
 
 
-def figure(results: pd.DataFrame) -> BenchmarkResults:
-    rows = beside_paper(results)
-    return BenchmarkResults(rows=rows[rows["auc"].notna() | rows["paper_auc"].notna()].reset_index(drop=True))
+def made() -> Drawing:
+    return benchmark_results(MeasuredCohort(installed_model("abide-cc200").cohort), NoOptions())
+
+
+def drawn(results: pd.DataFrame) -> Drawing:
+    return Drawing(title="T", panels=[benchmark_panel(beside_paper(results))])
 
 
 def test_every_row_stands_beside_the_papers_number_run_or_not() -> None:
@@ -105,42 +111,41 @@ def test_rows_of_the_paper_that_contradict_themselves_are_named() -> None:
 
 
 def test_the_screen_has_a_dot_with_its_interval_and_a_hollow_mark_of_the_paper() -> None:
-    shown = figure(RESULTS)
-    ours, papers = shown.plotly().data
+    ours, papers = on_screen(drawn(RESULTS)).data
     place = {name.split(" (")[0]: i for i, name in enumerate(ours.y)}
     assert "Graphormer (2 splits)" in ours.y
     assert "GAT (not run)" in ours.y
     assert "GTSP (not built)" in ours.y
-    assert not any(name.startswith("BioBGT, preset best") for name in ours.y)  # neither run nor in the paper
     assert ours.x[place["Graphormer"]] == pytest.approx(0.61)
     assert papers.x[place["Graphormer"]] == 0.5761
     assert np.isnan(ours.x[place["GAT"]])
     assert ours.error_x.array[place["linear SVM on Fisher-z correlations"]] > 0
     assert papers.marker.symbol == "circle-open"
+
+
+def test_numbers_and_words_are_those_of_the_committed_runs() -> None:
+    shown = made()
     assert "another selection of 1,009 ABIDE subjects" in shown.caption
-    assert shown.numbers["paper_auc"].notna().sum() == sum(
-        row.paper.auc is not None for row in benchmark_systems().values()
-    )
+    numbers = shown.numbers()
+    assert (numbers["auc"].notna() | numbers["paper_auc"].notna()).all(), "neither run nor in the paper"
+    assert numbers["paper_auc"].notna().sum() == sum(row.paper.auc is not None for row in benchmark_systems().values())
 
 
 def test_no_two_names_of_two_lines_follow_each_other() -> None:
-    names = BenchmarkResults.of(MeasuredCohort(installed_model("abide-cc200").cohort), NoOptions()).plotly().data[0].y
-    long = ["<br>" in name for name in names]
+    long = ["\n" in name for name in made().panels[0].y.names]
     assert not any(first and second for first, second in pairwise(long))
 
 
 def test_paper_and_screen_show_the_same() -> None:
-    shown = figure(RESULTS)
-    axes = shown.matplotlib(PaperStyle(dpi=100)).axes[0]
-    ours, papers = axes.lines[:2]
-    np.testing.assert_array_equal(ours.get_xdata(), shown.rows["auc"])
-    np.testing.assert_array_equal(papers.get_xdata(), shown.rows["paper_auc"])
-    assert [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()] == shown.names
+    axes = draw_on_paper(drawn(RESULTS), PaperStyle(dpi=100)).axes[0]
+    printed = {line.get_label(): line for line in axes.lines}
+    for trace in on_screen(drawn(RESULTS)).data:
+        np.testing.assert_array_equal(printed[trace.name].get_xdata(), trace.x)
+        names = [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()]
+        assert names == [name.replace("<br>", " ") for name in trace.y]
 
 
 def test_the_figure_is_of_the_model_of_the_same_subjects() -> None:
-    made = BenchmarkResults.of(MeasuredCohort(installed_model("abide-cc200").cohort), NoOptions())
-    assert made.model == "abide-cc200"
-    assert "rows were run" in made.caption
+    assert "rows were run" in made().caption
     with pytest.raises(InputError, match="abide-cc200 only"):
-        BenchmarkResults.of(MeasuredCohort(installed_model("cni-adhd-cc200").cohort), NoOptions())
+        benchmark_results(MeasuredCohort(installed_model("cni-adhd-cc200").cohort), NoOptions())

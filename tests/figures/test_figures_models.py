@@ -1,8 +1,12 @@
 """Figures of attention and performance draw the numbers they are given, on the screen and for the paper."""
 
+from types import SimpleNamespace
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
+from hub_figures import on_screen
 from matplotlib.patches import Rectangle
 
 from biobgt.base.errors import InputError
@@ -17,13 +21,25 @@ from biobgt.figures.attention_received import AttentionReceived
 from biobgt.figures.attention_systems import AttentionSystems
 from biobgt.figures.attention_words import comparison_sentence
 from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.drawing import Drawing
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.maps_beside import PAGE_WIDTH
-from biobgt.figures.model_results import ResultsBeside
+from biobgt.figures.models import (
+    OBSERVED,
+    SubjectProbabilityOptions,
+    claim_words,
+    observed_shares,
+    reliability,
+    reliability_panel,
+    results_panels,
+    results_words,
+    roc_panel,
+    subject_probability,
+)
 from biobgt.figures.paper import PaperStyle
-from biobgt.figures.performance import Reliability, RocCurves
+from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.register import NoOptions
 from biobgt.figures.subject_attention import SubjectAttention
-from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
 from biobgt.model.attention import BesideConnectivity, BlockTests
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import MeasuredCohort
@@ -84,9 +100,26 @@ def difference_of(**fields) -> AttentionDifference:
     return AttentionDifference(**given | {"limit": 5} | fields)
 
 
-def probability_of(**fields) -> SubjectProbability:
-    given = {"options": SubjectProbabilityOptions(model="m"), "subject": "s1", "group": "AD", "values": PROBABILITIES}
-    return SubjectProbability(**given | {"labels": LABELS, "probabilities": {"NC": 0.6, "AD": 0.4}} | fields)
+MODEL = SimpleNamespace(
+    name="m",
+    simulated=False,
+    group_names=("NC", "AD"),
+    groups=SimpleNamespace(labels=LABELS, probabilities=np.column_stack([1 - PROBABILITIES, PROBABILITIES])),
+    atlas=SimpleNamespace(n_regions=4, title="a toy", cites=()),
+    card={"protocol": "", "results": {"BioBGT": {"ece": {"value": 0.04}}}},
+    simulates=lambda groups: False,
+)
+
+
+def shown(*panels, **about) -> Drawing:
+    return Drawing(title="T", panels=panels, **about)
+
+
+def probability_of(p_ad: float = 0.4, subject: str = "s1", warning: str = "") -> Drawing:
+    said = {"prediction": "AD", "p_NC": 1 - p_ad, "p_AD": p_ad, "warning": warning}
+    measured = SimpleNamespace(subject=SimpleNamespace(id=subject, simulated=False), prediction=lambda model: said)
+    with patch("biobgt.figures.models.asked_model", return_value=MODEL):
+        return subject_probability(measured, SubjectProbabilityOptions(model="m"))
 
 
 def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
@@ -204,39 +237,39 @@ def test_contrast_has_a_point_a_head_and_their_mean() -> None:
 
 
 def test_roc_and_reliability_draw_their_tables() -> None:
-    roc = RocCurves(curves=CURVES, auc={"value": 0.65, "low": None, "high": None}, n_subjects=5)
-    np.testing.assert_array_equal(roc.plotly().data[1].y, [0, 0.8, 1])
-    np.testing.assert_array_equal(roc.matplotlib(STYLE).axes[0].lines[1].get_ydata(), [0, 0.8, 1])
-    reliability = Reliability(curve=RELIABILITY, event="AD")
-    shown = reliability.plotly().data[1]
-    np.testing.assert_allclose(shown.error_y.array, [0.25, 0.2])
-    np.testing.assert_allclose(shown.error_y.arrayminus, [0.15, 0.2])
-    bars = reliability.matplotlib(STYLE).axes[0].collections[0]
+    roc = shown(roc_panel(CURVES), square_mm=70)
+    np.testing.assert_array_equal(on_screen(roc).data[1].y, [0, 0.8, 1])
+    np.testing.assert_array_equal(draw_on_paper(roc, STYLE).axes[0].lines[1].get_ydata(), [0, 0.8, 1])
+    observed = shown(reliability_panel("AD", [observed_shares(OBSERVED, RELIABILITY, "#0072B2")]), square_mm=70)
+    trace = on_screen(observed).data[1]
+    np.testing.assert_allclose(trace.error_y.array, [0.25, 0.2])
+    np.testing.assert_allclose(trace.error_y.arrayminus, [0.15, 0.2])
+    bars = draw_on_paper(observed, STYLE).axes[0].collections[0]
     np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], [[0.1, 0.5], [0.4, 0.8]])
 
 
 def test_results_stand_beside_each_other_and_beside_chance() -> None:
-    shown = ResultsBeside(points=POINTS, chance={"auc": 0.5})
-    figure = shown.plotly()
-    auc, accuracy = figure.data
-    np.testing.assert_array_equal(auc.x, [0.7, 0.65])
-    np.testing.assert_allclose(auc.error_x.array[0], 0.1)
-    np.testing.assert_array_equal(accuracy.x, [0.6])
+    results = shown(*results_panels(POINTS, {"auc": 0.5}), columns=2, legend="none")
+    figure = on_screen(results)
+    own, other, accuracy, _ = figure.data
+    assert (list(own.x), list(other.x), list(accuracy.x)) == ([0.7], [0.65], [0.6])
+    assert (list(own.y), list(other.y), accuracy.xaxis) == (["BioBGT"], ["ridge"], "x2")
+    np.testing.assert_allclose(own.error_x.array[0], 0.1)
     assert [shape.x0 for shape in figure.layout.shapes] == [0.5]
     # On a page 800 px wide a panel has about 125 px, and a number with the room beside it takes 30.
     assert max(figure.layout.xaxis.nticks, figure.layout.xaxis2.nticks) <= 125 / 30
-    printed = shown.matplotlib(STYLE).axes[0]
+    printed = draw_on_paper(results, STYLE).axes[0]
     assert [line.get_xdata()[0] for line in printed.lines if len(line.get_xdata()) == 1] == [0.7, 0.65]
 
 
 def test_shares_of_each_group_and_the_subjects_line() -> None:
-    figure = probability_of(subject="<b>s1").plotly()
+    figure = on_screen(probability_of(subject="<b>s1"))
     controls, patients = (np.asarray(trace.y)[::2] for trace in figure.data)
     assert controls.tolist()[2] == 1
     assert (patients[12], patients[18], patients.sum()) == (0.5, 0.5, 1)
     assert figure.layout.shapes[0].x0 == 0.4
     assert figure.layout.annotations[0].text == "&lt;b&gt;s1"
-    printed = probability_of().matplotlib(STYLE)
+    printed = draw_on_paper(probability_of(), STYLE)
     lines = {line.get_label(): line for line in printed.axes[0].lines}
     np.testing.assert_array_equal(lines["AD (n = 2)"].get_ydata()[::2], patients)
     assert lines["s1"].get_xdata()[0] == 0.4
@@ -248,7 +281,7 @@ def test_small_effects_have_no_minus_zero() -> None:
 
 
 def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> None:
-    said = probability_of(probabilities={"NC": 0.386, "AD": 0.614}, warning="short").caption
+    said = probability_of(0.614, warning="short").caption
     assert "subject s1, given 61 % by the mean of all members' log-odds: 100 % of NC, 50 % of AD lie below. Its" in said
     assert "may be meaningless: short." in said
     assert said.endswith(NOT_A_DIAGNOSIS)
@@ -257,17 +290,22 @@ def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> No
 
 def test_captions_say_whose_probabilities_they_are() -> None:
     one = "the one ensemble member that was not trained on that subject"
-    several = Reliability(curve=RELIABILITY, event="the most probable group").caption
-    assert "how often the most probable group was the true one, against its probability, in" in several
-    said = Reliability(curve=RELIABILITY, event="AD", error=0.04).caption
+    assert claim_words("the most probable group").startswith("how often the most probable group was the true one")
+    with (
+        patch("biobgt.figures.models.model_of", return_value=MODEL),
+        patch("biobgt.training.metrics.reliability_curve", return_value=RELIABILITY),
+        patch("biobgt.training.card_tables.claimed_event", return_value="AD"),
+    ):
+        said = reliability(SimpleNamespace(), NoOptions()).caption
     assert "how often subjects were AD, against the claimed probability of AD, in" in said
+    assert "4.0 percentage points" in said
     assert one in said
     assert "mean log-odds of all members instead" in said
     assert "17 subjects" in said
     assert one in probability_of().caption
     assert one in maps_of().caption
-    assert "paper" not in ResultsBeside(points=POINTS, chance={}).caption
-    assert ResultsBeside(points=POINTS, chance={}, note="The paper's.").caption.endswith("The paper's.")
+    assert "paper" not in results_words(POINTS, "")
+    assert results_words(POINTS, "The paper's.").endswith("The paper's.")
 
 
 def test_heatmaps_caption_tells_what_lies_beyond_the_scale() -> None:

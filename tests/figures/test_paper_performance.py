@@ -7,12 +7,19 @@ from paper_texts import texts_inside_and_apart
 from test_paper_layout import LONG
 
 from biobgt.figures.attention_blocks import AttentionBlocks
-from biobgt.figures.benchmark_results import BenchmarkResults
-from biobgt.figures.model_results import ResultsBeside
-from biobgt.figures.noise import NoiseResponse
+from biobgt.figures.drawing import Drawing
+from biobgt.figures.models import (
+    OBSERVED,
+    benchmark_panel,
+    group_shares,
+    noise_panel,
+    observed_shares,
+    probability_panel,
+    reliability_panel,
+    results_panels,
+)
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.performance import Reliability
-from biobgt.figures.subject_probability import SubjectProbability
 from biobgt.model.attention import BlockTests
 from biobgt.results.studies import abide_benchmark
 from biobgt.training.benchmark_tables import beside_paper
@@ -36,7 +43,13 @@ def points() -> pd.DataFrame:
 
 
 CURVE = pd.DataFrame(
-    {"predicted": [0.2, 0.7], "observed": [0.25, 0.6], "observed_low": [0.1, 0.4], "observed_high": [0.5, 0.8]}
+    {
+        "predicted": [0.2, 0.7],
+        "observed": [0.25, 0.6],
+        "observed_low": [0.1, 0.4],
+        "observed_high": [0.5, 0.8],
+        "n": [3, 4],
+    }
 )
 LEVELS = ("none", "SD 0.25", "SD 0.5", "SD 1", "SD 2", "noise alone")
 NOISE = pd.DataFrame(
@@ -51,17 +64,24 @@ def effects(table: pd.DataFrame, **fields) -> AttentionBlocks:
 
 SAID = {"title": LONG, "simulated": True}
 CASES = {
-    "noise": NoiseResponse(points=NOISE, **SAID),
-    "benchmark": BenchmarkResults(rows=beside_paper(abide_benchmark()), **SAID),
+    "noise": Drawing(panels=[noise_panel(NOISE)], **SAID),
+    "benchmark": Drawing(panels=[benchmark_panel(beside_paper(abide_benchmark()))], **SAID),
     "blocks": effects(blocks(), **SAID),
-    "results": ResultsBeside(points=points(), chance={"auc": 0.5}, **SAID),
-    "reliability": Reliability(curve=CURVE, event="the most probable group", **SAID),
-    "probabilities": SubjectProbability(
-        subject="sub-0051234 of a site with a long name",
-        group="MCI",
-        probabilities={"NC": 0.3, "MCI": 0.5, "AD": 0.2},
-        values=RNG.random(90),
-        labels=np.repeat([0, 1, 2], 30),
+    "results": Drawing(panels=results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
+    "reliability": Drawing(
+        panels=[reliability_panel("the most probable group", [observed_shares(OBSERVED, CURVE, "#0072B2")])],
+        square_mm=70,
+        **SAID,
+    ),
+    "probabilities": Drawing(
+        panels=[
+            probability_panel(
+                group_shares(RNG.random(90), np.repeat([0, 1, 2], 30), ("NC", "MCI", "AD")),
+                "sub-0051234 of a site with a long name",
+                "MCI",
+                0.5,
+            )
+        ],
         **SAID,
     ),
 }
@@ -70,7 +90,8 @@ CASES = {
 @pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
 @pytest.mark.parametrize("case", CASES)
 def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch) -> None:
-    figure = CASES[case].matplotlib(PaperStyle(width_mm=width, font_size=font_size, dpi=150))
+    style, shown = PaperStyle(width_mm=width, font_size=font_size, dpi=150), CASES[case]
+    figure = draw_on_paper(shown, style) if isinstance(shown, Drawing) else shown.matplotlib(style)
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
     assert any("simulated" in text for text in texts_inside_and_apart(figure, monkeypatch))
 

@@ -8,9 +8,11 @@ import pytest
 from biobgt import Cohort, InputError, Subject
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.atlas import load_atlas, numbered_atlas
-from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard
 from biobgt.figures.model_figure import AskedModelOptions
+from biobgt.figures.models import cohort_reliability, cohort_roc
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.screen import draw_on_screen
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.training.card_tables import FEWEST_PER_GROUP, THE_CARD, THIS_COHORT, CohortResults, cohort_results
 from biobgt.training.metrics import classification_metrics
@@ -94,24 +96,23 @@ def told(n_patients: int = 6) -> Told:
 def test_figures_show_both_and_say_whose_they_are() -> None:
     model = installed_model("abide-cc200")
     asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
-    roc = RocBesideCard.of(told(), asked)
-    names = [trace.name for trace in roc.plotly().data]
+    roc = cohort_roc(told(), asked)
+    names = [trace["name"] for trace in draw_on_screen(roc)["data"]]
     assert names == ["chance", "ASD against NC, card", "ASD against NC, this cohort"]
     assert roc.title == "ROC in this cohort, abide-cc200", "with the cohort's name it was cut beside another figure"
-    assert roc.cohort in roc.caption
-    assert set(roc.numbers["curve"]) == set(names[1:])
+    assert set(roc.numbers()["curve"]) == set(names[1:])
     assert "12 subjects of this cohort (own)" in roc.caption
     assert any("12 subjects of known group (6 NC and 6 ASD)" in sentence for sentence in roc.methods)
-    reliability = ReliabilityBesideCard.of(told(), asked)
-    drawn = {trace.name.partition(":")[0]: trace for trace in reliability.plotly().data}
+    reliability = cohort_reliability(told(), asked)
+    drawn = {mark.name.partition(":")[0]: mark for mark in reliability.marks}
     n_card = len(model.groups.labels)
-    assert sum(drawn["this cohort"].customdata) == 12
-    assert drawn["this cohort"].marker.color == roc.plotly().data[2].line.color
-    assert sum(drawn["card"].customdata) == n_card
-    assert reliability.numbers.groupby("of")["n"].sum().to_dict() == {"card": n_card, "this cohort": 12}
+    assert sum(map(int, drawn["this cohort"].texts)) == 12
+    assert drawn["this cohort"].colour == roc.marks[2].colour
+    assert sum(map(int, drawn["card"].texts)) == n_card
+    assert reliability.numbers().groupby("of")["n"].sum().to_dict() == {"card": n_card, "this cohort": 12}
     for figure in (roc, reliability):
-        labels = figure.matplotlib(PaperStyle()).axes[0].get_legend_handles_labels()[1]
-        assert sorted(labels) == sorted(trace.name for trace in figure.plotly().data)
+        labels = draw_on_paper(figure, PaperStyle()).axes[0].get_legend_handles_labels()[1]
+        assert sorted(labels) == sorted(mark.name for mark in figure.marks)
         assert figure.caption.endswith(NOT_A_DIAGNOSIS)
         assert "peng2025" in figure.citations
 
@@ -119,6 +120,6 @@ def test_figures_show_both_and_say_whose_they_are() -> None:
 def test_figures_of_few_subjects_or_of_another_atlas_are_refused() -> None:
     asked = AskedModelOptions(model="abide-cc200")
     with pytest.raises(InputError, match=f"{FEWEST_PER_GROUP} subjects of every group"):
-        RocBesideCard.of(told(n_patients=FEWEST_PER_GROUP - 1), asked)
+        cohort_roc(told(n_patients=FEWEST_PER_GROUP - 1), asked)
     with pytest.raises(InputError, match="was trained on"):
-        RocBesideCard.of(Told(cohort_of("NC", "ASD"), {}), asked)
+        cohort_roc(Told(cohort_of("NC", "ASD"), {}), asked)

@@ -5,8 +5,7 @@ from functools import cache
 import pandas as pd
 import streamlit as st
 
-from biobgt.data.result_keys import Key, Kind
-from biobgt.figures.benchmark_results import BenchmarkResults
+from biobgt.figures.models import BENCHMARKED, benchmark_results
 from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_models
@@ -25,23 +24,19 @@ from session.view import View, measured_model
 from views.shared.tables import ALL_METRICS, show_table
 from views.shared.widgets import heading, plain, show
 
-BENCHMARK = Kind("benchmark", "", 2)
-
 
 def show_benchmark(view: View) -> None:
     """Every system of the paper's comparison on the same splits of ABIDE, and the paper's other tables."""
     systems = tuple(benchmark_systems())
-    heading(BenchmarkResults.name)
+    heading(benchmark_results.name)
     st.markdown(
         "The paper compares BioBGT with graph transformers, graph networks and classical models. Those that "
         "could be built were written anew from their descriptions, and are given the same subjects, splits and inputs. "
         f"{OTHER_SUBJECTS} {_verdict(systems)}"
     )
-    trained_there = installed_models().get(BenchmarkResults.example_of)
+    trained_there = installed_models().get(BENCHMARKED)
     if trained_there is not None:
-        measured = measured_model(trained_there)
-        kept = Key(BENCHMARK, how=systems)
-        show(view, measured.whole.keep(kept, lambda: BenchmarkResults.of(measured, NoOptions())), key="benchmark")
+        show(view, benchmark_results, NoOptions(), measured=measured_model(trained_there), key="benchmark")
     for name, table, words in _tables(systems):
         _show_folded(name, table, words)
 
@@ -68,5 +63,5 @@ def _tables(systems: tuple[str, ...]) -> list[tuple[str, pd.DataFrame, str]]:
 
 def _show_folded(name: str, table: pd.DataFrame, words: str) -> None:
     with st.expander(name):
-        show_table(table, alt=f"{BenchmarkResults.name}: {name}")
+        show_table(table, alt=f"{benchmark_results.name}: {name}")
         st.caption(plain(words))

@@ -11,9 +11,7 @@ from biobgt.base.wording import counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.figures.attention_contrast import AttentionContrast
 from biobgt.figures.attention_likeness import AttentionLikeness
-from biobgt.figures.model_results import ResultsBeside
-from biobgt.figures.noise import NoiseResponse
-from biobgt.figures.performance import Reliability, RocCurves
+from biobgt.figures.models import model_results, noise_response, reliability, roc
 from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
 from biobgt.model.benchmark.linear import kinds_of_baselines
@@ -119,7 +117,7 @@ def _groups_words(card: Mapping[str, Any]) -> str:
 def _show_results(view: View, model: InstalledModel) -> None:
     card = model.card
     heading("Results", simulated=model.simulated)
-    show(view, ResultsBeside.of(measured_model(model), NoOptions()), key="results")
+    show(view, model_results, NoOptions(), measured=measured_model(model), key="results")
     with st.expander(ALL_METRICS):
         show_table(results_table(card), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
         st.caption(plain(f"In brackets: 95 % bootstrap interval over subjects. {metrics_words(card)}"))
@@ -137,9 +135,9 @@ def _show_curves(view: View, model: InstalledModel) -> None:
     measured = measured_model(model)
     with st.container(horizontal=True):
         with st.container(width=SIDE_BY_SIDE):
-            show(view, RocCurves.of(measured, NoOptions()))
+            show(view, roc, NoOptions(), measured=measured)
         with st.container(width=SIDE_BY_SIDE):
-            show(view, Reliability.of(measured, NoOptions()))
+            show(view, reliability, NoOptions(), measured=measured)
 
 
 def _show_noise(view: View, model: InstalledModel) -> None:
@@ -147,7 +145,7 @@ def _show_noise(view: View, model: InstalledModel) -> None:
     card = model.card
     heading("Noise, motion and other corruptions", simulated=model.simulated)
     if card["noise"]:
-        show(view, NoiseResponse.of(measured_model(model), NoOptions()), key="noise")
+        show(view, noise_response, NoOptions(), measured=measured_model(model), key="noise")
         table = recordings_table(card, probabilities=False)  # which the figure shows
         show_table(table, alt="Predictions that change, and warnings, by kind of recording")
         st.markdown(plain(corruption_words(card)))

@@ -4,8 +4,8 @@ import streamlit as st
 
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted
 from biobgt.data.result_keys import Key, Kind
-from biobgt.figures.cohort_performance import ReliabilityBesideCard, RocBesideCard, too_few_words
 from biobgt.figures.model_figure import AskedModelOptions
+from biobgt.figures.models import cohort_reliability, cohort_roc, too_few_words
 from biobgt.model.installed import InstalledModel
 from biobgt.training.card_tables import CohortResults, cohort_results
 from session.view import View
@@ -27,9 +27,9 @@ def show_cohort_results(view: View, model: InstalledModel) -> None:
     heading("How well the model does in this cohort", simulated=simulated)
     asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
     with st.container(horizontal=True):
-        for kind in (RocBesideCard, ReliabilityBesideCard):
+        for figure in (cohort_roc, cohort_reliability):
             with st.container(width=SIDE_BY_SIDE):
-                show(view, kind.of(view.measured, asked))
+                show(view, figure, asked)
     _show_tables(view, model, found)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 from biobgt import InputError
 from biobgt.base.files import safe_table, write_csv
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
-from biobgt.figures.subject_probability import SubjectProbability, SubjectProbabilityOptions
+from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.training.card_text import calibration_words, members_words, observed_share
 from session.loaded_cohorts import OWN
@@ -94,12 +94,12 @@ def _show_place(view: View, model: InstalledModel) -> None:
         fixed["group"] = model.group_names[1]
     else:
         ask(SubjectProbabilityOptions, "group", cohort=model.cohort)
-    figure = SubjectProbability.of(view.measured, view.options(SubjectProbabilityOptions, **fixed))
-    groups = model.groups
-    if not is_trained_on(figure.warning):  # how often such probabilities are right is known of new subjects only
-        said = observed_share(groups.labels, groups.probabilities, model.group_names, figure.value, figure.group)
-        st.markdown(plain(f"{said} {calibration_words(model.card)}"))
-    show(view, figure, key="place")
+    options = view.options(SubjectProbabilityOptions, **fixed)
+    groups, said, group = model.groups, view.measured.prediction(model), options.group or model.group_names[-1]
+    if not is_trained_on(said["warning"]):  # how often such probabilities are right is known of new subjects only
+        share = observed_share(groups.labels, groups.probabilities, model.group_names, float(said[f"p_{group}"]), group)
+        st.markdown(plain(f"{share} {calibration_words(model.card)}"))
+    show(view, subject_probability, options, key="place")
 
 
 def _show_cohort(view: View, model: InstalledModel) -> None:

@@ -148,8 +148,9 @@ def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) 
         along.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
         along.set_minor_locator(NullLocator())
     elif not axis.log and not axis.names:
-        low_panels = which == "y" and len(sheet.drawing.panels) > sheet.drawing.columns
-        along.set_major_locator(MaxNLocator(4 if low_panels else "auto", steps=[1, 2, 2.5, 5, 10], integer=axis.whole))
+        n, columns = len(sheet.drawing.panels), sheet.drawing.columns
+        few = n > columns if which == "y" else columns > 1
+        along.set_major_locator(MaxNLocator(4 if few else "auto", steps=[1, 2, 2.5, 5, 10], integer=axis.whole))
     if axis.percent:
         along.set_major_formatter(PercentFormatter(1, decimals=0))
     if axis.reversed and not along.get_inverted():
