@@ -35,7 +35,6 @@ GROUP_COLOURS: Mapping[str, str] = {
 }
 OTHER_COLOUR = LINE_GREY
 OWN_MODEL, OWN_COLOUR = "BioBGT", BLUE  # beside other models
-CHANCE_LINE = {"color": OTHER_COLOUR, "dash": "dot", "width": 1.5}
 _TEST = (
     "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). The "
     "statistic is Welch's t, in which each group has its own variance. Overall connectivity (mean |FC|), from which "
