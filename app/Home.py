@@ -22,10 +22,9 @@ def show_page() -> None:
     from views.page_map import PAGES
     from views.shared.figure_panel import show_further_figures
     from views.shared.login import ask_for_login, show_logout
-    from views.shared.sidebar import show_sidebar
-    from views.shared.tour import show_tour
+    from views.shared.sidebar import show_sidebar, show_tour
     from views.shared.widgets import input_errors_shown, show_bug
-    from views.subjects.autosave_panel import keep_copy, offer_copies
+    from views.subjects.autosave import keep_copy, offer_copies
 
     # The icon is a file of ours: Streamlit fetches a named one from the network.
     st.set_page_config(page_title="BioBGT Explorer", page_icon=str(HERE / "icon.svg"), layout="wide")
@@ -56,7 +55,6 @@ if __name__ == "__main__":
 else:
     from starlette.middleware import Middleware
 
-    from session.access.gate import Gate
-    from session.lifetime import serve
+    from session.server import Gate, serve
 
     app = st.App(__file__, middleware=[Middleware(Gate)], lifespan=serve)

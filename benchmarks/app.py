@@ -71,7 +71,7 @@ def _redraw(
     session: AppTest, page: str, slider: str, values: tuple[float, ...], numbers: Callable[[float], object]
 ) -> float:
     """Return the time of a redraw over that of its numbers and of a bare page, in turns."""
-    session.switch_page(f"views/{page}/page.py").run()
+    session.switch_page(f"views/{page}.py").run()
     with _recorded() as figures:
         session.run()
     bare = AppTest.from_function(_bare_page, kwargs={"figures": figures}, default_timeout=TIMEOUT_S).run()

@@ -54,9 +54,8 @@ def run() -> None:
 
 def _page(n_regions: int) -> tuple[float, float]:
     """CPU seconds from the page's start to its first figures and to its end, on a subject that nothing is known of."""
-    from session.keys import NEXT_COHORT, OWN_COHORT
-    from session.loaded_cohorts import OWN
-    from session.view import LoadedCohort
+    from session.cohorts import OWN
+    from session.view import NEXT_COHORT, OWN_COHORT, LoadedCohort
 
     connectivity = brain_like_graph(n_regions, SHARE).weights + np.eye(n_regions)
     cohort = Cohort("benchmark", (Subject("s1", connectivity=connectivity),), load_atlas(ATLASES[n_regions]))
@@ -73,7 +72,7 @@ def _page(n_regions: int) -> tuple[float, float]:
 
     start = process_time()
     with patch.object(st, "plotly_chart", record):
-        session.switch_page("views/hubs/page.py").run()
+        session.switch_page("views/hubs.py").run()
     if session.exception or len(shown) < FIRST_FIGURES:
         raise AssertionError(f"The page of {n_regions} regions shows {len(shown)} figures: {session.exception}")
     return shown[FIRST_FIGURES - 1] - start, process_time() - start

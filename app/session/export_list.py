@@ -14,8 +14,7 @@ from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.register import Figure as RegisteredFigure
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
-from session.keys import EXPORT_LIST
-from session.view import View, current_view
+from session.view import EXPORT_LIST, View, current_view
 
 
 def figure_request(
@@ -46,7 +45,7 @@ def figure_request(
     return FigureRequest(figure.key, cohort, subject, settings, options.as_dict())
 
 
-def listed() -> list[FigureRequest]:
+def listed_figures() -> list[FigureRequest]:
     """What is to be exported, in the order of the paper."""
     return list(st.session_state.get(EXPORT_LIST, []))
 
@@ -58,14 +57,14 @@ def keep_list(requests: list[FigureRequest]) -> None:
 
 def is_in_export(request: FigureRequest) -> bool:
     """Whether a figure is on the list."""
-    requests = listed()
+    requests = listed_figures()
     # The SHA-256 of a large cohort takes a while, and no other request can be one of own subjects.
     return any(one.cohort.own == request.cohort.own for one in requests) and _pinned(request) in requests
 
 
 def add_to_export(request: FigureRequest) -> None:
     """Put a figure on the list, and say so."""
-    pinned, requests = _pinned(request), listed()
+    pinned, requests = _pinned(request), listed_figures()
     if pinned in requests:
         return
     keep_list([*requests, pinned])
@@ -82,7 +81,7 @@ def _pinned(request: FigureRequest) -> FigureRequest:
 
 def move(position: int, by: int) -> None:
     """Move a figure up (−1) or down (1)."""
-    requests = listed()
+    requests = listed_figures()
     other = position + by
     if 0 <= position < len(requests) and 0 <= other < len(requests):
         requests[position], requests[other] = requests[other], requests[position]
@@ -91,7 +90,7 @@ def move(position: int, by: int) -> None:
 
 def remove(position: int) -> None:
     """Take a figure off the list."""
-    requests = listed()
+    requests = listed_figures()
     if 0 <= position < len(requests):
         del requests[position]
         keep_list(requests)

@@ -1,30 +1,378 @@
-"""A cohort with what was measured of it, and the view of it that pages show.
+"""What the user looks at: cohort, subject, graph, and the options of pages; chosen by widgets, kept over pages."""
 
-What is kept here lives as long as the cohort does: a demo's for all sessions, a user's own in that user's session.
-"""
-
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
 
 from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
-from biobgt.base.options import Option, Options, Plain
+from biobgt.base.options import Option, Options, Plain, option, to_text
 from biobgt.data.edits import set_groups
+from biobgt.data.graph import LEVELS, levels_of
 from biobgt.data.quality import quality_table
 from biobgt.data.result_keys import Key, MemoryStore
 from biobgt.export import cohort_sha256
-from biobgt.model.installed import InstalledModel
+from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.surface import BRAIN_KINDS, NODES, has_surface
+from biobgt.hubs.options import HubOptions
+from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
+from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured, MeasuredCohort
-from session.choices import options_of
-from session.keys import VIEW
-from session.shown_model import FITTING, chosen_model, cohort_behind, model_shown
+
+# The names under which a session keeps its values; those in a link are its parameters' names too.
+
+
+# Values of widgets in the sidebar.
+COHORT = "cohort"
+SUBJECT = "subject"
+LEVEL_KEYS: Mapping[str, str] = {"absolute": "absolute_level", "proportional": "proportional_level"}
+MODEL = "model"
+# The region that is asked about on the page of hubs, and how modules are named; options know these names, too.
+REGION = "region"
+LABELLING = "labelling"
+# Widgets on the page of exports; those of the look are a prefix and the name of the option.
+EXPORT_LOOK = "export_"
+EXPORT_FORMATS = "export_formats"
+EXPORT_DATA = "export_data"
+PANEL_FIGURES = "panel_figures"
+PANEL_COLUMNS = "panel_columns"
+PANEL_LETTERS = "panel_letters"
+# On the page of exports, and no widget's value: the list, and what was made of it.
+EXPORT_LIST = "export_list"
+EXPORT_FILES = "export_files"
+EXPORT_PREVIEWS = "export_previews"
+EXPORT_MEASURED = "export_measured"
+EXPORT_PANELS = "export_panels"
+EXPORT_GRAPHS = "export_graphs"
+# What is no widget's value.
+OWN_COHORT = "own_cohort"
+NEXT_COHORT = "next_cohort"
+VIEW = "view"
+LINK_PROBLEMS = "link_problems"
+LINK_OPENED = "link_opened"
+NEXT_LINK = "next_link"
+TOUR = "tour_step"  # counted from 0; absent where no tour is made
+# On the page of subjects: a number that grows with every change of the user's own cohort, so that no edit of a table is
+# taken for one of the next; a number that grows when the uploaders are to be emptied; the last reading, and what it
+# brought; the answers; whether further files are added.
+EDITION = "edition"
+UPLOADERS = "uploaders"
+ATTEMPT = "attempt"
+BATCH = "batch"
+ANSWERS = "answers"
+ADDING = "adding"
+ANSWERED_FILES = "answered_files"  # that the answers are about
+# A project that was opened last. The copy that is kept of the user's work: its key; the edition and the settings of the
+# last one; the one that this session opened, until its own has taken its place; why none could be kept.
+PROJECT_ATTEMPT = "project_attempt"
+COPY_KEY = "copy_key"
+COPY_SAVED = "copy_saved"
+COPY_OPENED = "copy_opened"
+COPY_PROBLEM = "copy_problem"
+COPY_DISMISSED = "copy_dismissed"
+COPY_SWITCH = "copy_switch"
+# A public cohort that is being fetched (what was asked for), and why the last one was not.
+FETCHING = "fetching"
+FETCH_PROBLEM = "fetch_problem"
+# On a server with a password.
+LOGGED_IN = "logged_in"
+
+# What pages let choose beyond the options of figures, as a link names it.
+
+
+IN_3D, GLASS, FIVE = "3d", "glass", "five"
+_NODES = {IN_3D: "Interactive 3-D", GLASS: "Glass brain"}
+_PAINTED = {kind: title for kind, title in BRAIN_KINDS.items() if kind != NODES}
+
+
+def _brains(cohort: Cohort) -> tuple[str, ...]:
+    """The ways to draw regions in a brain; painted where the atlas has surface labels."""
+    return (*_NODES, *(_PAINTED if has_surface(cohort.atlas) else ()))
+
+
+def _hub_brains(cohort: Cohort) -> tuple[str, ...]:
+    return (*_brains(cohort), FIVE)
+
+
+def brain_kind(shown: str) -> str:
+    """How a figure's brain is drawn, by what the page lets choose."""
+    return shown if shown in _PAINTED else NODES
+
+
+_BRAINS = _NODES | _PAINTED
+_WAYS = "in an interactive 3-D brain, in a glass brain or, where the atlas has surface labels, painted on the cortex"
+
+
+def _readouts(cohort: Cohort) -> tuple[str, ...]:
+    return ("", *installed_model(cohort.name).readouts)
+
+
+def _disorders(cohort: Cohort) -> tuple[str, ...]:
+    return tuple(group for own in installed_model(cohort.name).readouts.values() for group in own[1:])
+
+
+def _brain(what: str, link: str, *, of_model: bool = False) -> Any:
+    """The option of how something is drawn in the brain."""
+    return option(
+        IN_3D,
+        title="Brain",
+        help=f"{what} {_WAYS}.",
+        choices_of=_brains,
+        of_model=of_model,
+        in_a_row=True,
+        shown=_BRAINS,
+        link=link,
+    )
+
+
+@dataclass(frozen=True)
+class PageOptions(Options):
+    """What pages show."""
+
+    hub_brain: str = option(
+        IN_3D,
+        title="Brain",
+        help=f"Regions {_WAYS}; or five measures side by side.",
+        choices_of=_hub_brains,
+        in_a_row=True,
+        shown={**_BRAINS, FIVE: "Five measures"},
+        link="brain_shown",
+    )
+    own_attention: bool = option(
+        False,
+        title="Run the model on the subject",
+        help="Takes a few seconds the first time, when the model is loaded.",
+        link="own_attention",
+    )
+    module_brain: str = _brain("The subject's modules", "brain_kind")
+    group_brain: str = _brain("Each group's modules", "group_brain_kind")
+    difference_brain: str = _brain("The differences of the regions", "difference_brain")
+
+
+@dataclass(frozen=True)
+class ModelPageOptions(Options):
+    """What pages show of a trained model, apart from the others: which models there are is looked up on the disk."""
+
+    readout: str = option(
+        "",
+        title="Compare with the controls of",
+        help="A network that several cohorts share has a readout for each. A probability means something only for "
+        "subjects who were scanned and preprocessed as the subjects of that cohort were.",
+        choices_of=_readouts,
+        of_model=True,
+        shown={"": "Choose a cohort"},
+        link="readout",
+    )
+    disorder: str = option(
+        "",
+        title="Disorder",
+        help="It is compared with the controls of its own cohort.",
+        choices_of=_disorders,
+        of_model=True,
+        link="disorder",
+    )
+    received_brain: str = _brain("Regions", "received_brain", of_model=True)
+
+
+# Which trained model a page shows.
+#
+# Models are read in :mod:`biobgt.model.installed`, once for all sessions. What a model says of a subject is kept with
+# the subject's cohort, like everything else that is measured.
+
+
+FITTING = ""  # in place of a model: whichever fits the cohort
+
+
+def chosen_model(name: str, cohort: Cohort) -> InstalledModel | None:
+    """The model of this name, or the one that fits the cohort; None where none does."""
+    models = installed_models()
+    return models.get(name if name in models else fitting_model(cohort, models))
+
+
+def model_shown(name: str, cohort: Cohort) -> InstalledModel | None:
+    """The model of this name, or else the one that fits the cohort, or the first; None where there is no model."""
+    return chosen_model(name, cohort) or next(iter(installed_models().values()), None)
+
+
+def cohort_behind(one: Option, name: str, cohort: Cohort) -> Cohort | None:
+    """The cohort on which the choices of an option depend; None where that is a model's, and there is no model.
+
+    Parameters
+    ----------
+    one : Option
+    name : str
+        Of the model.
+    cohort : Cohort
+    """
+    if not one.of_model:
+        return cohort
+    model = model_shown(name, cohort)
+    return None if model is None else model.cohort
+
+
+# What the user chose: every option that a page offers, kept under the name that links give it.
+#
+# Options are declared with their figures in ``biobgt``, and here and there with a page. This module only finds them:
+# whatever has a name in links is read from an address, kept in the session and written to the address again.
+
+
+# Beside the settings of the graph, these stand in every link, so that it shows the same whatever a later version's
+# defaults are. The others stand there where they are not the default, so that a link stays short.
+IN_EVERY_LINK: tuple[type[Options], ...] = (HubOptions, NamedModuleOptions)
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+def linked_options() -> dict[str, Option]:
+    """Every option that has a name in links, by that name."""
+    of_pages: list[type[Options]] = [PageOptions, ModelPageOptions]
+    kinds = [*IN_EVERY_LINK, *(figure.takes for figure in FIGURES.values()), *of_pages]
+    return {one.link: one for kind in kinds for one in kind.declared().values() if one.link}
+
+
+def choose(settings: ConnectomeSettings, *groups: Options) -> None:
+    """Put settings of the graph, and groups of options, in the place of what was chosen; for the next run."""
+    values = {name: value for name, value in settings.as_dict().items() if name != "level"}
+    for options in groups:
+        values |= {one.link: getattr(options, one.name) for one in options.declared().values() if one.link}
+    st.session_state.update({name: for_widget(one) for name, one in values.items()})
+    for rule, about in LEVELS.items():
+        st.session_state[LEVEL_KEYS[rule]] = settings.level if rule == settings.threshold else about.default
+
+
+def follow_cohort(before: Cohort, now: Cohort) -> None:
+    """Where a choice is what one cohort starts with, show what the next one starts with: its own networks, for one."""
+    for name, one in linked_options().items():
+        if not one.of_model and name in st.session_state and _plain(st.session_state[name]) == one.default_for(before):
+            st.session_state[name] = for_widget(one.default_for(now))
+    if before.kind.functional != now.kind.functional:  # a level of one is none of the other
+        st.session_state["threshold"] = now.kind.threshold
+        st.session_state[LEVEL_KEYS["absolute"]] = levels_of(now.kind)["absolute"].default
+
+
+def session_choices() -> dict[str, Plain]:
+    """What the session says, by the names of links."""
+    return {name: _plain(st.session_state[name]) for name in linked_options() if name in st.session_state}
+
+
+def options_of(
+    choices: Mapping[str, Plain],
+    kind: type[AnyOptions],
+    cohort_behind: Callable[[Option], Cohort | None],
+    /,
+    **fixed: Plain,
+) -> AnyOptions:
+    """A group of options as they were chosen; what the cohort does not offer, or was not chosen, is the default.
+
+    Parameters
+    ----------
+    choices : mapping of str to plain values
+        By the names of links.
+    kind : type of Options
+    cohort_behind : callable
+        From an option to the cohort on which its choices depend.
+    **fixed : plain values
+        Options that are not the user's choice here.
+    """
+    values = dict(fixed)
+    for one in kind.declared().values():
+        if one.link and one.name not in fixed and (of := cohort_behind(one)) is not None:
+            values[one.name] = usable(one, choices.get(one.link, one.default_for(of)), of)
+    return kind(**values)
+
+
+def usable(one: Option, value: Plain, cohort: Cohort) -> Plain:
+    """A value, or what is shown in its place where the cohort does not offer it; of several names, those it offers.
+
+    Parameters
+    ----------
+    one : Option
+    value : plain value
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
+    if is_offered(one, value, cohort):
+        return value
+    if isinstance(value, tuple):
+        offered = one.offered(cohort)
+        known = tuple(dict.fromkeys(str(part) for part in value if part in offered))
+        return known or one.default_for(cohort)
+    return one.default_for(cohort)
+
+
+def is_offered(one: Option, value: Plain, cohort: Cohort) -> bool:
+    """Whether a page offers a value for a cohort; of several names, each of them, once.
+
+    Parameters
+    ----------
+    one : Option
+    value : plain value
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
+    offered = one.offered(cohort)
+    if isinstance(value, tuple):
+        return len(value) >= one.fewest and len(set(value)) == len(value) and all(part in offered for part in value)
+    return not offered or value in offered
+
+
+def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
+    """Read a value from an address; None where it names none that is offered.
+
+    Parameters
+    ----------
+    one : Option
+    text : str
+        As the address has it.
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
+    try:
+        value = one.read(text)
+    except ValueError:
+        return None
+    whole = isinstance(one.default, int) and not isinstance(one.default, bool)
+    if whole and to_text(value) != text:  # such as +5 or 05
+        return None
+    return value if is_offered(one, value, cohort) else None
+
+
+def value_instead(one: Option, text: str, cohort: Cohort) -> Plain:
+    """What is shown in place of a value that an address names and that cannot be used.
+
+    Parameters
+    ----------
+    one : Option
+    text : str
+        As the address has it.
+    cohort : Cohort
+        That of the trained model, for options of models.
+    """
+    if not isinstance(one.default, tuple):
+        return one.default_for(cohort)
+    try:
+        return usable(one, one.read(text), cohort)
+    except ValueError:  # not even a list
+        return one.default_for(cohort)
+
+
+def for_widget(value: Plain) -> object:
+    """An option's value as a widget takes it: several names as a list."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _plain(value: object) -> Plain:
+    """A widget's value as an option has it: those that hold several give lists."""
+    return tuple(value) if isinstance(value, list) else value  # type: ignore[return-value]
+
+
+# A cohort with what was measured of it, and the view of it that pages show.
+#
+# What is kept here lives as long as the cohort does: a demo's for all sessions, a user's own in that user's session.
 
 
 @dataclass(eq=False)

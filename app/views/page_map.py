@@ -1,18 +1,19 @@
-"""The pages, in the order of the menu: a new page is a row here and a folder with a ``page.py``."""
+"""The pages, in the order of the menu: a new page is a row here and a file of its name, or a folder of one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from biobgt.base.wording import COVARIATES, USUAL_COVARIATES
 from biobgt.figures.attention_words import adjusted_for
 from biobgt.hubs.reliability import ABIDE, study_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
-from session.export_list import listed
+from session.export_list import listed_figures
 
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page of the menu; ``name`` is its folder, and its path in the address (the first page has none there).
+    """A page of the menu; ``name`` is its file or folder, and its path in the address (the first page has none there).
 
     ``shows`` is one sentence on what one finds there, which the tour says; ``beyond`` is what Home says after it.
     ``count`` tells how many things wait there.
@@ -33,7 +34,8 @@ class PageEntry:
     @property
     def script(self) -> str:
         """The file that Streamlit runs, as seen from ``Home.py``."""
-        return f"views/{self.name}/page.py"
+        parted = Path(__file__).with_name(self.name).is_dir()
+        return f"views/{self.name}/page.py" if parted else f"views/{self.name}.py"
 
 
 PAGES = {
@@ -102,7 +104,7 @@ PAGES = {
             ":material/ios_share:",
             "The figures you added, at a journal's width, with the numbers behind them, a methods paragraph and a "
             "script that makes them again.",
-            count=lambda: len(listed()),
+            count=lambda: len(listed_figures()),
         ),
     )
 }

@@ -22,7 +22,7 @@ from biobgt.model.attention import (
 from biobgt.model.pretrained import load_groups, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, ablation_words
 from biobgt.training.cards import seal_card
-from session.loaded_cohorts import OWN
+from session.cohorts import OWN
 from session.view import LoadedCohort
 
 APP = Path(__file__).resolve().parents[2] / "app"

@@ -28,20 +28,20 @@ def has_hubs(loaded: LoadedCohort, subject: str) -> bool:
 
 def test_results_outlive_other_groups_and_not_other_subjects(own, monkeypatch) -> None:
     measured = count_modules(monkeypatch)
-    own.switch_page("views/modules/page.py").run()
-    own.switch_page("views/hubs/page.py").run()
+    own.switch_page("views/modules.py").run()
+    own.switch_page("views/hubs.py").run()
     assert measured == ["sub-00"]
     assert has_hubs(own.session_state["own_cohort"], "sub-00")
     assert not has_hubs(own.session_state["own_cohort"], "sub-01")
     own.switch_page("views/subjects/page.py").run()
     press(edit(own, {0: {"group": "AD"}}), "Set the groups")
     assert has_hubs(own.session_state["own_cohort"], "sub-00")
-    own.switch_page("views/modules/page.py").run()
+    own.switch_page("views/modules.py").run()
     assert measured == ["sub-00"]
     own.switch_page("views/subjects/page.py").run()
     press(edit(own, {3: {"ticked": True}}), "Remove the ticked subjects")
     assert not has_hubs(own.session_state["own_cohort"], "sub-00")
-    own.switch_page("views/modules/page.py").run()
+    own.switch_page("views/modules.py").run()
     assert measured == ["sub-00", "sub-00"]
 
 

@@ -18,9 +18,8 @@ from biobgt.modules import find_modules
 from biobgt.modules import structure as finding
 from biobgt.modules.compare import module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions
-from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
-from session.loaded_cohorts import OWN
-from session.view import LoadedCohort
+from session.cohorts import OWN
+from session.view import EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,7 @@ def open_own(open_page):
         page.session_state[OWN_COHORT] = LoadedCohort(OWN, own)
         page.session_state[NEXT_COHORT] = OWN
         page.run()
-        return page.switch_page("views/compare/page.py").run()
+        return page.switch_page("views/compare.py").run()
 
     return open_own
 
@@ -140,8 +139,8 @@ def test_costs_of_covariates_are_said_before_anything_is_computed(open_own, coho
     page.multiselect(key="adjusted_for").set_value(["age", "scores"]).run()
     assert page.dataframe[0].value["Covariate"].tolist() == ["Age", "Scores"]
     assert "not ruled out: motion and sex" in captions(page)
-    page.switch_page("views/home/page.py").run()
-    page.switch_page("views/compare/page.py").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/compare.py").run()
     assert page.multiselect(key="adjusted_for").value == ["age", "scores"], "the choice survives other pages"
 
 

@@ -21,11 +21,12 @@ from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
-from session import keys, loaded_cohorts
+from session import cohorts as loaded_cohorts
+from session import view as keys
+from session.cohorts import OWN
 from session.export_list import figure_request
-from session.loaded_cohorts import OWN
 from session.view import LoadedCohort, View
-from views.export import export_results
+from views.export import results as export_results
 from views.page_map import PAGES
 from views.shared import widgets
 
@@ -89,7 +90,7 @@ def test_every_figure_with_a_recipe_can_be_added(open_page, page):
 
 def test_menu_counts_what_waits_for_export(monkeypatch):
     assert PAGES["export"].menu_title() == "Export"
-    monkeypatch.setattr("views.page_map.listed", lambda: ["one", "two"])
+    monkeypatch.setattr("views.page_map.listed_figures", lambda: ["one", "two"])
     assert PAGES["export"].menu_title() == "Export (2)"
     assert PAGES["hubs"].menu_title() == "Hubs"
 
@@ -113,7 +114,7 @@ def own_page(open_page):
         page.session_state[keys.OWN_COHORT] = LoadedCohort(OWN, demo_cohort("ad", n_per_group=2))
         page.session_state["next_cohort"] = OWN
         page.run()
-        return page.switch_page(f"views/{name}/page.py").run()
+        return page.switch_page(PAGES[name].script).run()
 
     return own_page
 

@@ -6,8 +6,8 @@ from abide_mirror import abide_server
 from page_contents import as_shown, assert_no_error, captions
 
 import biobgt.readers.fetch
-from session.keys import OWN_COHORT
-from session.loaded_cohorts import OWN
+from session.cohorts import OWN
+from session.view import OWN_COHORT
 
 
 @pytest.fixture

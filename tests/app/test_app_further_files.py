@@ -7,7 +7,7 @@ from subjects_page import N_REGIONS, cohort_of, edit, press, table_file
 from biobgt import Cohort, Subject
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import remove_subjects, set_groups
-from session.uploads import take_in
+from session.cohorts import take_in
 
 EDITED = {"sub-00": "AD", "sub-02": "ASD", "sub-03": None}
 

@@ -20,7 +20,7 @@ SUBJECT = "sim-NC-001"
 @pytest.fixture
 def few_nulls(monkeypatch):
     """Three null graphs instead of 39."""
-    monkeypatch.setattr("views.hubs.evidence_panels.NULL_SEEDS", range(3))
+    monkeypatch.setattr("biobgt.hubs.options.NULL_SEEDS", range(3))
 
 
 def words(page):

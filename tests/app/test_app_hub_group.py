@@ -15,7 +15,7 @@ from biobgt.hubs import table as group_curves
 from biobgt.hubs.options import HubAnalysisOptions
 from biobgt.results import measured as measured_hubs
 from biobgt.results.tables import analyse_hubs
-from session import loaded_cohorts
+from session import cohorts as loaded_cohorts
 from views.shared import widgets
 
 MEASURES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
@@ -96,8 +96,8 @@ def test_group_is_measured_once_for_all_gammas_subjects_pages_and_sessions(open_
         page.select_slider(key="gamma").set_value(gamma).run()
     page.segmented_control(key="curve_scale").select("rank").run()
     page.selectbox(key="subject").select("sim-NC-007").run()
-    page.switch_page("views/home/page.py").run()
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/hubs.py").run()
     assert len(bands(page)) == 3
     other = open_page("hubs", cohort="ad")
     other.toggle(key="group_behind").set_value(True).run()
@@ -166,8 +166,8 @@ def test_pictures_are_drawn_once_and_say_what_they_show(open_page, count_picture
         assert_no_error(page)
         assert words in captions(page)
     page.segmented_control(key="brain_shown").select("glass").run()
-    page.switch_page("views/home/page.py").run()
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/hubs.py").run()
     assert count_pictures == [("hub_brain", "sim-NC-001", 0.5), ("five_brains", "sim-NC-001", 0.5)]
     page.select_slider(key="gamma").set_value(1.0).run()
     assert count_pictures[2:] == [("hub_brain", "sim-NC-001", 1.0)]
@@ -189,12 +189,12 @@ def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
     page.file_uploader(key="files0").set_value([("S_1.1D", "\n".join([header, *rows, ""]).encode(), "")])
     page.run()
     page.slider(key="absolute_level").set_value(0.1)
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     assert_no_error(page)
     assert any("has no coordinates" in as_shown(info.value) for info in page.info)
     assert page.toggle(key="group_behind").disabled
     assert not [control for control in page.segmented_control if control.key == "curve_regions"]
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     assert_no_error(page)
     assert any("add an atlas table with coordinates" in as_shown(info.value) for info in page.info)
 
@@ -202,7 +202,7 @@ def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
 def test_own_groups_curves_stay_in_their_session_and_are_few(open_page, rng, count_curves, monkeypatch):
     few = replace(measured_hubs.HUB_CURVES, most=2)
     monkeypatch.setattr(measured_hubs, "HUB_CURVES", few)
-    monkeypatch.setattr("views.hubs.curves_panel.HUB_CURVES", few)
+    monkeypatch.setattr("biobgt.data.result_keys.HUB_CURVES", few)
     header = "\t".join(f"#{i}" for i in range(1, 91))
     files = []
     for name in ("a", "b"):
@@ -212,7 +212,7 @@ def test_own_groups_curves_stay_in_their_session_and_are_few(open_page, rng, cou
     page.file_uploader(key="files0").set_value(files)
     page.run()
     page.slider(key="absolute_level").set_value(0.1)
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     page.toggle(key="group_behind").set_value(True).run()
     assert_no_error(page)
     assert len(count_curves) == 2

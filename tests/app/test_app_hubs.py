@@ -14,7 +14,8 @@ from biobgt.hubs.options import GAMMAS, HubAnalysisOptions
 from biobgt.model import pretrained
 from biobgt.results import measured as measured_hubs
 from biobgt.results.tables import analyse_hubs
-from session import loaded_cohorts
+from session import cohorts as loaded_cohorts
+from views.page_map import PAGES
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
 FIGURES = (
@@ -118,8 +119,8 @@ def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count_m
         assert array(traces(page, "gamma_sweep")[f"γ = {gamma:g}"]["x"]).tolist() == [gamma, gamma]
     assert not np.allclose(curves[0], curves[2], atol=0.1)
     page.segmented_control(key="hub_rule").select("sd").run()
-    page.switch_page("views/home/page.py").run()
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/hubs.py").run()
     open_page("hubs", cohort="ad")  # another session shares the demo
     assert count_measurings == ["sim-NC-001"]
     page.segmented_control(key="perturbation").select("remove").run()
@@ -140,7 +141,7 @@ def test_choices_survive_a_round_through_the_pages_and_are_in_the_link(open_page
     address = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
     assert (address["gamma"], address["perturbation"], address["hub_rule"]) == ("2.5", "remove", "sd")
     for name in ("home", "subjects", "hubs"):
-        page.switch_page(f"views/{name}/page.py").run()
+        page.switch_page(PAGES[name].script).run()
         assert_no_error(page)
         assert page.query_params["gamma"] in ("2.5", ["2.5"])
     assert {key: figure(page, key) for key in before} == before
@@ -264,7 +265,7 @@ def test_own_subjects_results_stay_in_their_session(open_page, rng, count_measur
     pages = [upload(open_page("subjects"), "S_1_rois_aal90.1D", series) for series in (mine, yours)]
     for page in pages:
         page.slider(key="absolute_level").set_value(0.1)
-        page.switch_page("views/hubs/page.py").run()
+        page.switch_page("views/hubs.py").run()
         assert_no_error(page)
         page.select_slider(key="gamma").set_value(1.0).run()
     assert len(count_measurings) == 2  # the same name and settings, and yet computed for each
@@ -284,7 +285,7 @@ def test_own_results_go_with_the_subjects_and_are_few(open_page, rng, count_meas
     few = replace(measured_hubs.HUBS, most=2)
     monkeypatch.setattr(measured_hubs, "HUBS", few)
     page = upload(open_page("subjects"), "S_1_rois_aal90.1D", rng.standard_normal((60, 90)))
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     for level in (0.1, 0.15, 0.2):
         page.slider(key="absolute_level").set_value(level).run()
     kept = page.session_state["own_cohort"].store.kept(few)

@@ -12,9 +12,9 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures.connectivity_heatmap import HeatmapOptions
 from biobgt.hubs.options import GAMMAS, SHARES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
-from session import choices
-from session.address import Link, link_of, read_link
-from session.loaded_cohorts import OWN
+from session import view as choices
+from session.cohorts import OWN
+from session.link import Link, link_of, read_link
 from session.view import LoadedCohort, View
 
 SETTINGS = st.builds(

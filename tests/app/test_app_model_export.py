@@ -11,7 +11,7 @@ from biobgt import ConnectomeSettings
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.export import FigureRequest
 from biobgt.export.making import make_figure
-from session.keys import EXPORT_LIST
+from session.view import EXPORT_LIST
 
 pytestmark = pytest.mark.usefixtures("models")
 

@@ -20,6 +20,7 @@ from biobgt.model.attention import network_table
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.pretrained import load_pretrained, load_region_weights
 from biobgt.training.benchmark_tables import PAPER_MARK
+from views.page_map import PAGES
 
 APP = Path(__file__).resolve().parents[2] / "app"
 MODELS = ("abide-cc200", "adsim-aal90")
@@ -135,7 +136,7 @@ def test_model_is_kept_over_pages_and_in_the_link(open_page) -> None:
     assert "model" not in page.query_params
     page.selectbox(key="model").select("adsim-aal90").run()
     for name in ("models", "attention", "models"):
-        page.switch_page(f"views/{name}/page.py").run()
+        page.switch_page(PAGES[name].script).run()
         assert page.selectbox(key="model").value == "adsim-aal90"
         assert page.query_params["model"] in ("adsim-aal90", ["adsim-aal90"])
     opened = open_page("models", model="adsim-aal90")
@@ -209,7 +210,7 @@ def test_torch_is_not_imported_where_no_model_runs(folder) -> None:
         "from streamlit.testing.v1 import AppTest\n"
         "page = AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run()\n"
         "for name in ('home', 'attention', 'models'):\n"
-        "    page.switch_page(f'views/{name}/page.py').run()\n"
+        "    page.switch_page(f'views/{name}.py').run()\n"
         "    assert not page.error and page.get('plotly_chart')\n"
         "    print(name, 'torch' in sys.modules)"
     )

@@ -16,13 +16,11 @@ from biobgt.figures.module_groups import ModuleComparisonOptions
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.modules.measures import NullGraphOptions
-from session import keys
+from session import view as keys
+from session.cohorts import OWN
 from session.export_list import figure_request
-from session.loaded_cohorts import OWN
-from session.page_options import GLASS
-from session.view import LoadedCohort, View
-from views.export.export_results import StoppableCohort
-from views.modules import chance_panel
+from session.view import GLASS, LoadedCohort, View
+from views.export.results import StoppableCohort
 from views.shared import widgets
 
 # In place of a glass brain, where only its buttons matter.
@@ -39,7 +37,7 @@ def own_page(open_page):
     page.session_state[keys.OWN_COHORT] = LoadedCohort(OWN, demo_cohort("ad", n_per_group=2))
     page.session_state["next_cohort"] = OWN
     page.run()
-    return page.switch_page("views/modules/page.py").run()
+    return page.switch_page("views/modules.py").run()
 
 
 def assert_all_can_be_added(page, n_least):
@@ -53,7 +51,7 @@ def assert_all_can_be_added(page, n_least):
 
 
 def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
-    monkeypatch.setattr(chance_panel, "NULL_GRAPHS", 3)
+    monkeypatch.setattr(NullGraphOptions, "null_graphs", 3)
     monkeypatch.setattr(widgets, "_picture", lambda *_: (DOT, "A picture."))
     page = own_page
     assert_all_can_be_added(page, 4)
@@ -63,7 +61,7 @@ def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
     assert_all_can_be_added(page, 6)
     drawn = array(figure(page, "modularity_null")["data"][0]["x"])
     page.button(key="modularity_null_export").click().run()
-    page.switch_page("views/compare/page.py").run()
+    page.switch_page("views/compare.py").run()
     page.segmented_control(key="compared").set_value("modules").run()
     page.button(key="groups_start").click().run()
     assert_all_can_be_added(page, 3)

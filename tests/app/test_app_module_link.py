@@ -12,8 +12,8 @@ from biobgt.figures.module_brains import EDGE_NUMBERS
 from biobgt.figures.module_groups import ModuleComparisonOptions
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import RESOLUTIONS, RUN_NUMBERS, NamedModuleOptions
-from session.address import Link, link_of, read_link
-from session.loaded_cohorts import OWN
+from session.cohorts import OWN
+from session.link import Link, link_of, read_link
 from session.view import LoadedCohort, View
 
 CHOICES = st.fixed_dictionaries(
@@ -111,14 +111,14 @@ def test_link_opens_the_choices_and_they_survive_other_pages(open_page):
     # The link is to the first page: the choices wait for the page of modules.
     page = open_page("home", **ADDRESS)
     page.switch_page("views/subjects/page.py").run()
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     assert_no_error(page)
     assert values(page) == EXPECTED
     page.select_slider(key="resolution").set_value(0.8).run()
-    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/home.py").run()
     address = {name: text[0] if isinstance(text, list) else text for name, text in page.query_params.items()}
     assert address == address | ADDRESS | {"resolution": "0.8"}
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     assert values(page) == EXPECTED | {"resolution": 0.8}
 
 

@@ -13,12 +13,11 @@ from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.result_keys import MODULES
 from biobgt.data.simulate import demo_cohort
 from biobgt.modules import measure_modules, modularity_test, module_agreement, resolution_sweep
-from biobgt.modules import structure as small_world
-from biobgt.modules.measures import ModuleOptions
+from biobgt.modules.measures import ModuleOptions, NullGraphOptions, SmallWorldOptions
 from biobgt.modules.partition import module_names, strongest_within_modules
-from session.loaded_cohorts import OWN
-from session.page_options import GLASS
-from session.view import LoadedCohort
+from biobgt.modules.structure import small_world
+from session.cohorts import OWN
+from session.view import GLASS, LoadedCohort
 from views.shared import widgets
 
 
@@ -165,8 +164,8 @@ def test_nothing_is_measured_twice(open_modules, counted):
     assert counted == {"measure_modules": 1}
     button(page, "sweep_start").click().run()
     assert counted == {"measure_modules": 1, "resolution_step": 16}
-    page.switch_page("views/home/page.py").run()
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/modules.py").run()
     page.select_slider(key="resolution").set_value(1.1).run()
     page.select_slider(key="resolution").set_value(1.0).run()
     assert counted == {"measure_modules": 2, "resolution_step": 16}
@@ -175,8 +174,8 @@ def test_nothing_is_measured_twice(open_modules, counted):
 
 
 def test_chance_is_tested_on_request(open_modules, graph, modules, counted, monkeypatch):
-    monkeypatch.setattr("views.modules.chance_panel.NULL_GRAPHS", 4)
-    monkeypatch.setattr("views.modules.chance_panel.SMALL_WORLD_GRAPHS", 2)
+    monkeypatch.setattr(NullGraphOptions, "null_graphs", 4)
+    monkeypatch.setattr(SmallWorldOptions, "null_graphs", 2)
     page = open_modules()
     assert "modularity_test" not in counted
     button(page, "modularity_test_start").click().run()
@@ -203,7 +202,7 @@ def test_chance_is_tested_on_request(open_modules, graph, modules, counted, monk
 
 
 def test_small_world_of_a_signed_graph_is_refused_with_a_sentence(open_modules, monkeypatch):
-    monkeypatch.setattr("views.modules.chance_panel.SMALL_WORLD_GRAPHS", 2)
+    monkeypatch.setattr(SmallWorldOptions, "null_graphs", 2)
     page = open_modules(sign="signed", threshold="none")
     button(page, "small_world_start").click().run()
     (error,) = page.error
@@ -216,7 +215,7 @@ def test_own_subjects_on_an_unknown_atlas(open_page, cohort, counted):
     page.session_state["own_cohort"] = LoadedCohort(OWN, own)
     page.session_state["next_cohort"] = OWN
     page.run()
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     assert_no_error(page)
     notes = " ".join(as_shown(info.value) for info in page.info)
     for sentence in ("cannot be drawn in the brain", "no functional labels"):

@@ -10,7 +10,7 @@ from biobgt.data.connectivity import brain_graph, functional_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.modules import MODULE_MEASURES, ModuleMeasure, measure_modules
 from biobgt.modules.measures import ModuleOptions
-from session import loaded_cohorts
+from session import cohorts as loaded_cohorts
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from biobgt.export.making import make_figure
 from biobgt.hubs import hub_table
 from biobgt.readers import READERS, Reader, read_cohort
 from biobgt.readers.measurement import Reading
-from session.keys import EXPORT_LIST
+from session.view import EXPORT_LIST
 
 REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")
 CRUSOE = Reference("crusoe1719", "book", {"author": "Crusoe, Robinson", "year": "1719"})
@@ -89,7 +89,7 @@ def uploaded(open_page, folder, *, atlas=None, link=None):
 
 def exported_curves(page):
     """The Hubs page of an uploaded cohort, the table of hubs there, and the request of its curves."""
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     assert_no_error(page)
     page.button(key="hub_curves_export").click().run()
     (request,) = page.session_state[EXPORT_LIST]
@@ -120,7 +120,7 @@ def test_atlas_is_on_the_hubs_page_in_its_link_and_in_the_export(open_page, atla
     link = {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
     assert not {"cohort", "subject", "region"} & set(link), "the link does not name a user's own subjects"
     shared = uploaded(open_page, named_files, link=link)
-    shared.switch_page("views/hubs/page.py").run()
+    shared.switch_page("views/hubs.py").run()
     assert_no_error(shared)
     assert not shared.warning
     assert shared.select_slider(key="gamma").value == 2.5

@@ -16,8 +16,8 @@ from biobgt.export.making import make_figure
 from biobgt.figures.figure import Figure
 from biobgt.figures.register import FIGURES
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
-from session import loaded_cohorts
-from session.keys import EXPORT_LIST
+from session import cohorts as loaded_cohorts
+from session.view import EXPORT_LIST
 
 PAGE1999 = Reference("page1999", "techreport", {"author": "Page, Lawrence and others", "year": "1999"})
 PAGERANK = HubMeasure(

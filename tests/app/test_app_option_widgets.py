@@ -7,7 +7,7 @@ from biobgt import ImageOptions
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.readers.fetch import FetchOptions
-from session.keys import EXPORT_LIST, EXPORT_LOOK
+from session.view import EXPORT_LIST, EXPORT_LOOK
 
 WIDGETS = ("number_input", "selectbox", "segmented_control", "toggle", "select_slider")
 # By page: the group, how keys are made of names, and what the page does not ask for.

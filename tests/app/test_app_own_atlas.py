@@ -94,7 +94,7 @@ def test_networks_are_those_of_the_atlas_unless_others_were_chosen(open_page, rn
     """The demo starts with Dosenbach's networks; subjects on Schaefer's parcels start with Yeo's."""
     page = open_page("modules")
     assert page.selectbox(key="labelling").value == "dosenbach"
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     page.selectbox(key="curve_order").select("by NE").run()
     page.switch_page("views/subjects/page.py").run()
     rows = [",".join(f"{value:.4f}" for value in row) for row in rng.standard_normal((30, 100))]
@@ -103,8 +103,8 @@ def test_networks_are_those_of_the_atlas_unless_others_were_chosen(open_page, rn
     page.run()
     assert cohort_of(page).atlas.name == "schaefer100"
     assert page.selectbox(key="region_order").value == "yeo7"
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     assert page.selectbox(key="labelling").value == "yeo7"
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     assert page.selectbox(key="curve_order").value == "by NE"
     assert_no_error(page)

@@ -8,10 +8,9 @@ from page_contents import as_shown, assert_no_error, figure
 
 from biobgt import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
-from session.address import Link, link_of, read_link
-from session.choices import IN_EVERY_LINK, linked_options, session_choices
-from session.loaded_cohorts import OWN
-from session.view import LoadedCohort, View
+from session.cohorts import OWN
+from session.link import Link, link_of, read_link
+from session.view import IN_EVERY_LINK, LoadedCohort, View, linked_options, session_choices
 
 MODEL, NETWORK = "adsim-aal90", "five-groups-aal90"
 # Of the AD demo, and of the model of its groups: everything another value than the default.

@@ -18,11 +18,12 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import MeasuredCohort
-from session.loaded_cohorts import OWN
+from session.cohorts import OWN
 from session.view import LoadedCohort
+from views import page_map
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
-PAGES = sorted(path.parent.name for path in VIEWS.glob("*/page.py"))
+PAGES = sorted(page_map.PAGES)
 # On the others figures are of two groups, of models and their real groups, or of what was chosen for export.
 SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "export", "home", "models", "predict"})
 
@@ -89,7 +90,7 @@ def test_home_without_coordinates_says_so_and_leads_on(open_page, asd) -> None:
     page = open_page("export")
     page.session_state["own_cohort"] = LoadedCohort(OWN, Cohort("mine", asd.subjects[:2], numbered_atlas(200)))
     page.session_state["next_cohort"] = OWN
-    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/home.py").run()
     assert_no_error(page)
     assert "cannot be drawn in the brain" in captions(page)
     assert len(page.get("plotly_chart")) == 2
@@ -207,7 +208,7 @@ def test_settings_survive_a_round_through_the_pages(open_page) -> None:
     page.selectbox(key="region_order").select("paper").run()
     before = dict(page.query_params)
     for name in ("subjects", "home", "subjects"):
-        page.switch_page(f"views/{name}/page.py").run()
+        page.switch_page(page_map.PAGES[name].script).run()
         assert page.selectbox(key="subject").value == "sim-ADHD-002"
         assert page.slider(key="absolute_level").value == 0.55
         assert dict(page.query_params) == before
@@ -270,8 +271,8 @@ def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch
     assert "sorry" in page.error[0].value
     report = next(code.value for code in page.code if "ZeroDivisionError" in code.value)
     assert report.startswith("ZeroDivisionError: by naught\nbiobgt ")
-    assert re.search(r"^  measured_graph\.py:\d+ in connectivity$", report, re.MULTILINE)
-    assert re.search(r"^  home page\.py:\d+ in show_page$", report, re.MULTILINE)  # which of the files of that name
+    assert re.search(r"^  measured\.py:\d+ in connectivity$", report, re.MULTILINE)
+    assert re.search(r"^  home\.py:\d+ in show_page$", report, re.MULTILINE)  # which of the files of that name
     assert "raise" not in report  # no line of any file
     assert "/" not in report  # no path of this machine
     assert "A page failed" in caplog.text

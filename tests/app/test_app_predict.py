@@ -18,9 +18,8 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure
 from biobgt.model import pretrained
 from biobgt.model.pretrained import load_pretrained
-from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
-from session.loaded_cohorts import OWN
-from session.view import LoadedCohort
+from session.cohorts import OWN
+from session.view import EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 MODEL = "adsim-aal90"

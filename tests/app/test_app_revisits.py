@@ -29,11 +29,11 @@ from biobgt.modules import compare as difference
 from biobgt.modules import louvain
 from biobgt.modules import structure as finding
 from biobgt.results import measured as measured_graph
-from session import loaded_cohorts
-from session.keys import EXPORT_LIST, NEXT_COHORT, OWN_COHORT
-from session.loaded_cohorts import OWN
-from session.view import LoadedCohort
-from views.export import export_results
+from session import cohorts as loaded_cohorts
+from session.cohorts import OWN
+from session.view import EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
+from views.export import results as export_results
+from views.page_map import PAGES
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 TIMEOUT_S = 120
@@ -148,9 +148,9 @@ def test_nothing_is_computed_when_one_comes_back(calls, page, n_regions, asked, 
     if page == "predict":
         session.run()  # the subject is above the cohort, and shown when that was predicted
     shown = len(session.get("plotly_chart"))
-    session.switch_page("views/models/page.py" if page == "export" else "views/export/page.py").run()
+    session.switch_page("views/models.py" if page == "export" else "views/export/page.py").run()
     calls.clear()
-    session.switch_page(f"views/{page}/page.py").run()
+    session.switch_page(PAGES[page].script).run()
     assert_no_error(session)
     assert not calls
     assert len(session.get("plotly_chart")) >= shown

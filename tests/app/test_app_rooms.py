@@ -17,13 +17,13 @@ def imported(path: Path) -> set[str]:
 
 
 def test_every_page_is_in_the_map_and_every_entry_has_its_page() -> None:
-    assert {path.relative_to(APP).as_posix() for path in APP.glob("views/*/page.py")} == {
-        entry.script for entry in PAGES.values()
-    }
+    found = [*APP.glob("views/*/page.py"), *APP.glob("views/*.py")]
+    pages = {path.relative_to(APP).as_posix() for path in found} - {"views/__init__.py", "views/page_map.py"}
+    assert pages == {entry.script for entry in PAGES.values()}
     assert list(PAGES) == [entry.name for entry in PAGES.values()]
 
 
 def test_a_session_knows_nothing_of_pages() -> None:
     files = sorted(APP.glob("session/**/*.py"))
-    assert len(files) > 10
+    assert len(files) > 5
     assert [path.name for path in files if "views" in imported(path)] == []

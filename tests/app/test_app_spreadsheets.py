@@ -10,10 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from biobgt import Cohort, Subject
 from biobgt.data.atlas import numbered_atlas
-from session.keys import NEXT_COHORT, OWN_COHORT
-from session.loaded_cohorts import OWN, own_cohort
-from session.view import LoadedCohort
-from views.subjects.subject_table import GROUP, ID, TICK, _apply
+from session.cohorts import OWN, own_cohort
+from session.view import NEXT_COHORT, OWN_COHORT, LoadedCohort
+from views.subjects.table import GROUP, ID, TICK, _apply
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 
@@ -41,8 +40,8 @@ def test_tables_on_the_page_of_subjects(hostile: Cohort) -> None:
 
 def test_groups_that_are_set_in_the_table_come_back_as_they_were(hostile: Cohort, monkeypatch) -> None:
     changed: list[Cohort] = []
-    monkeypatch.setattr("views.subjects.subject_table.change_own_cohort", changed.append)
-    monkeypatch.setattr("views.subjects.subject_table.st.rerun", lambda: None)
+    monkeypatch.setattr("views.subjects.table.change_own_cohort", changed.append)
+    monkeypatch.setattr("views.subjects.table.st.rerun", lambda: None)
     edited = pd.DataFrame({TICK: [False, False], ID: ["'=1+1", "'@b"], GROUP: ["'=AD", None]})
     _apply(hostile, edited, None, removing=False)
     assert {subject.id: subject.group for subject in changed[0]} == {"=1+1": "=AD", "@b": None}

@@ -20,10 +20,9 @@ from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
 from biobgt.model.installed import InstalledModel
 from biobgt.modules import louvain
-from session.keys import EXPORT_FORMATS, EXPORT_LIST, NEXT_COHORT, OWN_COHORT
-from session.loaded_cohorts import OWN
-from session.view import LoadedCohort
-from views.export import export_results
+from session.cohorts import OWN
+from session.view import EXPORT_FORMATS, EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
+from views.export import results as export_results
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
 TIMEOUT_S = 120

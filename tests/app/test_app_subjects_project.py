@@ -13,12 +13,10 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers.project import Project, open_project
-from session.address import link_of, link_of_project, saved_view
-from session.choices import linked_options
-from session.shown_model import FITTING, cohort_behind
-from session.uploads import UploadedFiles, read_uploaded
-from session.view import LoadedCohort, View
-from views.subjects.project_panel import file_name, project_file
+from session.cohorts import UploadedFiles, read_uploaded
+from session.link import link_of, link_of_project, saved_view
+from session.view import FITTING, LoadedCohort, View, cohort_behind, linked_options
+from views.subjects.upload import file_name, project_file
 
 N_REGIONS = 8
 SETTINGS = ConnectomeSettings("ledoit-wolf", "signed", "proportional", 0.25, True)
@@ -73,7 +71,7 @@ def test_project_opens_with_its_subjects_and_its_view(open_page) -> None:
     view = page.session_state["view"]
     assert {name: view.choices[name] for name in (*HUBS, *MODULES)} == HUBS | MODULES
     assert view.settings == SETTINGS
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     assert_no_error(page)
     assert page.select_slider(key="resolution").value == 1.4
     assert page.selectbox(key="labelling").value == "network"
@@ -82,7 +80,7 @@ def test_project_opens_with_its_subjects_and_its_view(open_page) -> None:
 def test_saving_what_was_opened_gives_the_same_file(open_page) -> None:
     content = content_of(make_cohort("lab"))
     page = open_in(open_page("subjects"), content)
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     page.switch_page("views/subjects/page.py").run()
     view = page.session_state["view"]
     again = project_file(view.cohort, view.settings, saved_view(view), view.cohort.name)
@@ -190,7 +188,7 @@ def test_two_sessions_never_see_each_other(open_page) -> None:
     mine.session_state[editor.key] = {"edited_rows": {0: {"group": "AD"}}, "added_rows": [], "deleted_rows": []}
     next(button for button in mine.button if button.label == "Set the groups").click().run()
     for page in (mine, yours, third):
-        page.switch_page("views/modules/page.py").run()
+        page.switch_page("views/modules.py").run()
         page.switch_page("views/subjects/page.py").run()
         assert_no_error(page)
     assert list(mine.selectbox(key="subject").options) == ["mine-0 · AD", "mine-1 · patients", "mine-2"]

@@ -35,14 +35,14 @@ def assert_painted(shown: dict) -> None:
 
 def test_hubs_and_modules_are_painted_on_request(open_page):
     page = bring(open_page)
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     choice = page.selectbox(key="brain_shown")
     assert list(choice.options) == [*KINDS, "Five measures"]
     choice.select("inflated").run()
     assert_no_error(page)
     assert_painted(figure(page, "hub_brain"))
     assert "100 regions painted on the inflated fsaverage5 cortex, seen from the side" in captions(page)
-    page.switch_page("views/modules/page.py").run()
+    page.switch_page("views/modules.py").run()
     choice = page.segmented_control(key="brain_kind")
     assert list(choice.options) == KINDS
     choice.set_value("pial").run()

@@ -4,11 +4,10 @@ import pytest
 from page_contents import as_shown, assert_no_error
 
 from biobgt.data.simulate import demo_cohort
-from session.keys import TOUR
-from session.loaded_cohorts import OWN
-from session.view import LoadedCohort
+from session.cohorts import OWN
+from session.view import TOUR, LoadedCohort
 from views.page_map import PAGES
-from views.shared.tour import STOPS
+from views.shared.sidebar import STOPS
 
 
 def said(page) -> str:
@@ -46,7 +45,7 @@ def test_looking_around_goes_to_the_first_stop_with_a_demo(open_page) -> None:
     page = open_page("export")
     page.session_state["own_cohort"] = LoadedCohort(OWN, demo_cohort("ad", n_per_group=2))
     page.session_state["next_cohort"] = OWN
-    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/home.py").run()
     assert page.session_state["cohort"] == OWN
     page.button(key="look_around").click().run()
     assert_no_error(page)

@@ -10,6 +10,7 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from biobgt import functional_connectivity
 from biobgt.data import connectivity as connectome
 from biobgt.readers import READERS, Reader, readable_suffixes
+from views.page_map import PAGES
 
 PHENOTYPES = Uploaded("groups.csv", b"subject,group\nSite_0050000,ASD\nSite_0050001,control\nSite_0059999,ASD\n")
 
@@ -47,14 +48,14 @@ def test_connectivity_is_estimated_once_per_uploaded_subject(open_page, abide, m
     monkeypatch.setattr(connectome, "correlation_of", lambda series: asked.append(0) or estimate(series))
     upload(page, *abide)
     for name in ("home", "hubs", "modules", "subjects"):
-        page.switch_page(f"views/{name}/page.py").run()
+        page.switch_page(PAGES[name].script).run()
     assert_no_error(page)
     assert len(asked) == 3
 
 
 def test_own_subjects_stay_when_pages_change_and_go_when_forgotten(open_page, abide) -> None:
     page = upload(open_page("subjects"), *abide)
-    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/home.py").run()
     assert page.selectbox(key="subject").value == "Site_0050000"
     page.switch_page("views/subjects/page.py").run()
     assert page.selectbox(key="subject").value == "Site_0050000"

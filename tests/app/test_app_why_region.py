@@ -12,7 +12,7 @@ from biobgt.figures.why_region import story_sentences
 from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs.options import GAMMAS, HubOptions
 from biobgt.hubs.table import measure_hubs, region_story
-from session.keys import EXPORT_LIST
+from session.view import EXPORT_LIST
 
 REGION = "Precuneus_L"
 
@@ -111,9 +111,9 @@ def test_strongest_hub_is_asked_about_until_another_is_picked(open_page):
     address = address_of(page)
     assert address["region"] == REGION
     page.select_slider(key="gamma").set_value(3.0).run()
-    page.switch_page("views/home/page.py").run()
+    page.switch_page("views/home.py").run()
     assert address_of(page)["region"] == REGION
-    page.switch_page("views/hubs/page.py").run()
+    page.switch_page("views/hubs.py").run()
     assert picked(page) == REGION
     assert picked(open_page("hubs", **address)) == REGION
     page.selectbox(key="region").select("").run()

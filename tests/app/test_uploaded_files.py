@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biobgt import ChoiceNeeded, InputError
-from session.uploads import UploadedFiles, _write_all, read_uploaded, safe_name, safe_path
+from session.cohorts import UploadedFiles, _write_all, read_uploaded, safe_name, safe_path
 
 
 def test_zip_and_own_atlas(rng) -> None:

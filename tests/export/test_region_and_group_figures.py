@@ -13,8 +13,7 @@ from biobgt.export import FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.hubs.options import HubOptions
 from biobgt.hubs.table import measure_hubs, region_story
-from biobgt.modules import find_modules, modularity_test
-from biobgt.modules import structure as small_world
+from biobgt.modules import find_modules, modularity_test, small_world
 from biobgt.modules.compare import module_difference
 from biobgt.modules.measures import ModuleOptions
 

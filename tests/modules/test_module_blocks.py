@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biobgt.base.errors import InputError
-from biobgt.modules import module_blocks, module_contrast
-from biobgt.modules import structure as segregation
+from biobgt.modules import module_blocks, module_contrast, segregation
 
 
 def test_blocks_of_four_regions_by_hand() -> None:

@@ -7,8 +7,7 @@ from module_graphs import bridged_cliques, random_weights
 from biobgt import load_atlas
 from biobgt.base.errors import InputError
 from biobgt.data.graph import BrainGraph
-from biobgt.modules import louvain_modules, modularity_test, module_agreement, resolution_sweep
-from biobgt.modules import structure as small_world
+from biobgt.modules import louvain_modules, modularity_test, module_agreement, resolution_sweep, small_world
 from biobgt.modules.louvain import resolution_step
 from biobgt.modules.structure import pool_modularity_tests, pool_small_worlds
 

@@ -16,8 +16,8 @@ from biobgt.modules import (
     measure_modules,
     module_agreement,
     node_roles,
+    segregation,
 )
-from biobgt.modules import structure as segregation
 from biobgt.modules.measures import measure_columns
 from biobgt.results.tables import analyse_modules
 

@@ -15,8 +15,8 @@ from biobgt.modules import (
     modularity_test,
     module_agreement,
     node_roles,
+    segregation,
 )
-from biobgt.modules import structure as segregation
 from biobgt.modules.structure import characteristic_path_length
 
 

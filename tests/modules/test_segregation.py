@@ -7,8 +7,7 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.connectivity import graph_from_connectivity
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.nulls import random_graph
-from biobgt.modules import louvain_modules, modularity, modularity_test
-from biobgt.modules import structure as segregation
+from biobgt.modules import louvain_modules, modularity, modularity_test, segregation
 
 HALVES = [1, 1, 2, 2]
 

@@ -7,7 +7,7 @@ from module_graphs import bridged_cliques, random_weights, star, weight_matrices
 
 from biobgt.base.errors import InputError
 from biobgt.data.nulls import lattice_graph, random_graph
-from biobgt.modules import structure as small_world
+from biobgt.modules import small_world
 from biobgt.modules.structure import characteristic_path_length, mean_clustering
 
 

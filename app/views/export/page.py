@@ -1,23 +1,40 @@
-"""Export: the figures that were added on the other pages, in order, as the journal wants them, in one zip."""
+"""How exported figures look: the choices at the head of the page of exports."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort
-from biobgt.base.wording import counted
+from biobgt.base.files import file_names
+from biobgt.base.wording import counted, listed
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import FigureRequest
-from biobgt.export.bundle import PanelsRequest, is_simulated
+from biobgt.export.bundle import FEWEST_PANELS, PanelOptions, PanelsRequest, is_simulated
+from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table, zipped
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.paper_style import FileFormat, PaperStyle
-from session.export_list import listed, move, remove
-from session.keys import EXPORT_DATA
-from session.long_work import work_through
-from session.view import current_view
-from views.export.export_results import (
+from biobgt.figures.paper.fonts import installed_fonts
+from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
+from biobgt.hubs.measures import COMPARED, HUB_MEASURES
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
+from session.export_list import listed_figures, move, remove
+from session.view import (
+    EXPORT_DATA,
+    EXPORT_FORMATS,
+    EXPORT_GRAPHS,
+    EXPORT_LOOK,
+    PANEL_COLUMNS,
+    PANEL_FIGURES,
+    PANEL_LETTERS,
+    View,
+    current_view,
+)
+from session.work import work_through
+from views.export.results import (
+    PREVIEW_DPI,
     bundle_file,
     find_cohort,
     forget_others,
@@ -28,11 +45,158 @@ from views.export.export_results import (
     kept_panels,
     kept_preview,
 )
-from views.export.graph_panel import show_graph_files
-from views.export.look_panel import ask_how
-from views.export.panels_panel import ask_for_panels, preview_width, show_panels
 from views.page_map import PAGES
-from views.shared.widgets import input_errors_shown, plain, simulated_badge
+from views.shared.options import ask_here
+from views.shared.widgets import heading, input_errors_shown, plain, simulated_badge
+
+_WIDTH = 180
+
+
+def ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
+    """Ask how figures look, and in which formats they are written."""
+    offered = {"font": installed_fonts()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        answers = {
+            name: ask_here(one, key=f"{EXPORT_LOOK}{name}", offered=offered.get(name), width=_WIDTH)
+            for name, one in PaperStyle.declared().items()
+            if name != "height_mm"  # every figure has the height that suits it
+        }
+        formats = _ask_for_formats()
+    return PaperStyle(**answers), formats
+
+
+def _ask_for_formats() -> tuple[FileFormat, ...]:
+    st.session_state.setdefault(EXPORT_FORMATS, list(FILE_FORMATS))
+    chosen = st.segmented_control(
+        "Formats",
+        FILE_FORMATS,
+        format_func=str.upper,
+        selection_mode="multi",
+        key=EXPORT_FORMATS,
+        persist_state="session",
+    )
+    return tuple(format for format in FILE_FORMATS if format in chosen)
+
+
+# Several of the listed figures as the lettered panels of one.
+
+
+_PX_PER_MM = 4.4  # about what a figure takes on a page that is read from usual distance
+
+
+def preview_width(style: PaperStyle) -> int:
+    """Width of a preview, in pixels."""
+    return round(_PX_PER_MM * style.width_mm)
+
+
+def ask_for_panels(usable: Sequence[FigureRequest], *, titles: Mapping[FigureRequest, str]) -> PanelsRequest | None:
+    """Ask which figures are panels of one, and how they are arranged; None where that is not wanted.
+
+    Parameters
+    ----------
+    usable : sequence of FigureRequest
+        The listed figures that can be made.
+    titles : mapping of FigureRequest to str
+        What each is called.
+    """
+    if len(usable) < FEWEST_PANELS:
+        return None
+    st.subheader("Several panels in one figure")
+    options = PanelOptions.declared()
+    st.session_state[PANEL_FIGURES] = [one for one in st.session_state.get(PANEL_FIGURES, []) if one in usable]
+    chosen = st.multiselect(
+        "Panels",
+        list(usable),
+        format_func=lambda request: titles[request],
+        key=PANEL_FIGURES,
+        persist_state="session",
+        placeholder=f"Choose {FEWEST_PANELS} or more of the figures below",
+        help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        columns = ask_here(options["columns"], key=PANEL_COLUMNS)
+        letters = ask_here(options["letters"], key=PANEL_LETTERS)
+    if len(chosen) < FEWEST_PANELS:
+        return None
+    return PanelsRequest(tuple(chosen), PanelOptions(columns=columns, letters=letters))
+
+
+def show_panels(request: PanelsRequest | None, style: PaperStyle) -> None:
+    """Show what the panels look like together, and how large that is."""
+    if request is None:
+        return
+    shown = replace(style, dpi=PREVIEW_DPI)
+    left = [] if kept_panels(request, shown, ["png"]) else [request]
+    if not work_through(
+        left,
+        lambda one: keep_panels(one, shown, ["png"]),
+        key="export_panels_drawn",
+        start="Draw the panels",
+        doing="Figure",
+        automatic=True,
+    ):
+        return
+    made = kept_panels(request, shown, ["png"])
+    assert made is not None
+    st.image(made.pictures["png"], width=preview_width(style), alt=made.caption)
+    st.caption(plain(f"{made.size}. {made.caption}"))
+
+
+# Connectomes, modules and hub measures as files for other programs, of one subject or of all.
+
+
+GRAPHS_NAME = "biobgt_connectomes.zip"
+
+
+def show_graph_files(view: View) -> None:
+    """Offer the brain graphs with the modules and hub measures of their regions, as the sidebar and the pages say."""
+    heading("For other programs", simulated=view.cohort.simulated)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = st.selectbox(
+            "Format of connectomes",
+            [key for key, about in GRAPH_FORMATS.items() if about.fits(view.atlas)],
+            format_func=lambda key: GRAPH_FORMATS[key].title,
+            key="graph_format",
+            width=420,
+        )
+        everybody = st.toggle(f"All {counted(len(view.cohort), 'subject')}", key="graphs_of_all")
+    ids = view.cohort.ids if everybody else (view.subject.id,)
+    known = view.measured.kind.named(listed(["module", *(HUB_MEASURES[key].title for key in COMPARED)]))
+    hubs, modules = view.options(HubOptions), view.options(NamedModuleOptions)
+    whose, kind = "every subject" if everybody else view.subject.id, view.measured.kind
+    st.caption(
+        plain(
+            f"The brain graph of {whose} ({view.settings.describe(kind)}), "
+            f"with each region's {known}, where the format has room for them."
+        )
+    )
+    how = (view.loaded.sha256, view.settings, hubs, modules, key)
+    kept: dict[tuple[object, ...], dict[str, bytes]] = st.session_state.get(EXPORT_GRAPHS, {})
+    made = st.session_state[EXPORT_GRAPHS] = {name: files for name, files in kept.items() if name[:-1] == how}
+
+    def write(subject: str) -> None:
+        one = view.loaded.measured.of(subject, view.settings)
+        made[(*how, subject)] = dict(graph_files(one.graph(), key=key, nodes=node_table(one, hubs, modules)))
+
+    with input_errors_shown():
+        left = [subject for subject in ids if (*how, subject) not in made]
+        start = f"Make the files of {counted(len(ids), 'subject')}"
+        if not work_through(left, write, key="graphs", start=start, doing="Subject", done_before=len(ids) - len(left)):
+            return
+        stems = file_names(ids)
+        files = {f"{stems[subject]}{end}": data for subject in ids for end, data in made[(*how, subject)].items()}
+        st.download_button(
+            f"Download {counted(len(files), 'file')} of {counted(len(ids), 'subject')}",
+            data=partial(zipped, files),
+            file_name=GRAPHS_NAME,
+            mime="application/zip",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+
+
+# Export: the figures that were added on the other pages, in order, as the journal wants them, in one zip.
+
 
 PAGES_WITH_FIGURES = ("subjects", "hubs", "modules", "compare", "attention", "predict", "models")
 FILE_NAME = "biobgt_figures.zip"
@@ -54,7 +218,7 @@ def show_page() -> None:
         "or LaTeX, provenance, and a script that makes the same figures again. Every figure of the other pages that "
         "can be drawn for paper has the button *Add to export*."
     )
-    requests = listed()
+    requests = listed_figures()
     if not requests:
         _show_ways_on()
         show_graph_files(current_view())
@@ -217,4 +381,5 @@ def _whose(request: FigureRequest) -> str:
     return ", ".join(part for part in (request.subject, cohort, model) if part)
 
 
-show_page()
+if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
+    show_page()

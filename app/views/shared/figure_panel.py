@@ -5,7 +5,7 @@ import streamlit as st
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.register import Figure
 from session.view import View
-from views.shared.option_widgets import ask
+from views.shared.options import ask
 from views.shared.widgets import heading, input_errors_shown, show
 
 

@@ -12,9 +12,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from biobgt.base.serving import USERS_VARIABLE, Doorkeeper, admitted_users, may_enter, shared_password
-from session.access.audit import audit
-from session.access.gate import browser_of, is_served_to_others, let_in
-from session.keys import LOGGED_IN
+from session.server import audit, browser_of, is_served_to_others, let_in
+from session.view import LOGGED_IN
 from views.shared.widgets import input_errors_shown, plain
 
 SHARED = "shared password"

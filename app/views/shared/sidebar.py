@@ -1,20 +1,20 @@
-"""The sidebar that every page shares: which cohort, which subject, and how the brain graph is made.
-
-Its choices open from the link, last for the session whatever page is shown, and are written back to the address bar.
-"""
+"""The whole glossary, behind a button of the sidebar; :func:`views.shared.widgets.explained` gives single terms."""
 
 from math import inf
 
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
+from biobgt.base.references import Term, sorted_terms, work
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.graph import LEVELS, ThresholdRule, levels_of
 from biobgt.model.installed import fitting_model, installed_models
-from session.address import Link, link_of, read_link, write_address
-from session.choices import IN_EVERY_LINK, choose, follow_cohort, for_widget, session_choices
-from session.keys import (
+from session.cohorts import DEFAULT_COHORT, OWN, cohort_titles, load
+from session.link import Link, link_of, read_link, write_address
+from session.view import (
     COHORT,
+    FITTING,
+    IN_EVERY_LINK,
     LEVEL_KEYS,
     LINK_OPENED,
     LINK_PROBLEMS,
@@ -23,14 +23,39 @@ from session.keys import (
     NEXT_LINK,
     REGION,
     SUBJECT,
+    TOUR,
     VIEW,
+    View,
+    choose,
+    follow_cohort,
+    for_widget,
+    session_choices,
 )
-from session.loaded_cohorts import cohort_titles, load
-from session.shown_model import FITTING
-from session.view import View
-from views.shared.glossary_panel import offer_glossary
-from views.shared.option_widgets import ask, number_format
+from views.page_map import PAGES
+from views.shared.options import ask, number_format
 from views.shared.widgets import explained, plain, simulated_badge
+
+
+def offer_glossary() -> None:
+    """A button that opens the whole glossary."""
+    if st.button("Glossary", key="glossary", type="tertiary", icon=":material/menu_book:"):
+        st.dialog("Glossary", width="large")(_show_all)()
+
+
+def _show_all() -> None:
+    for term in sorted_terms():
+        st.markdown(f"**{term.term}**: {_whole(term)}")  # our own words, in Markdown
+
+
+def _whole(term: Term) -> str:
+    """All that is said of a term, with whom to cite for it."""
+    cited = "; ".join(work(one).short for one in term.citations)
+    return f"{term.short} {term.definition}" + (f" ({cited})" if cited else "")
+
+
+# The sidebar that every page shares: which cohort, which subject, and how the brain graph is made.
+#
+# Its choices open from the link, last for the session whatever page is shown, and are written back to the address bar.
 
 
 def show_sidebar() -> View:
@@ -156,3 +181,56 @@ def _share(view: View) -> None:
     opened = st.session_state.setdefault(LINK_OPENED, link)
     if link == opened and st.session_state[LINK_PROBLEMS]:
         st.warning(plain(" ".join(st.session_state[LINK_PROBLEMS])), icon=":material/link_off:")
+
+
+# A tour of five pages: one sentence on what each shows, above it, until one has seen all or had enough.
+
+
+STOPS = ("subjects", "hubs", "modules", "attention", "export")
+
+
+def start_tour() -> None:
+    """Go to the first stop, with a demo cohort."""
+    if st.session_state.get(COHORT) == OWN:
+        st.session_state[NEXT_COHORT] = DEFAULT_COHORT
+    _go_to(0)
+
+
+def show_tour(page: str) -> None:
+    """Say what this page shows, where the tour has come to it; on other pages offer the way back to it.
+
+    Parameters
+    ----------
+    page : str
+        The name of the page that is shown.
+    """
+    step = st.session_state.get(TOUR)
+    if step is None:
+        return
+    stop, last = PAGES[STOPS[step]], step == len(STOPS) - 1
+    with st.container(border=True, key="tour"):
+        st.markdown(f"**{step + 1} of {len(STOPS)} · {stop.title}** {stop.shows}")
+        with st.container(horizontal=True):
+            if page != stop.name:
+                forward = st.button("Back to the tour", key="tour_back", type="primary")
+                target = step
+            elif last:
+                forward = st.button("Bring my subjects", key="tour_end", type="primary")
+                target = len(STOPS)
+            else:
+                following = PAGES[STOPS[step + 1]].title
+                forward = st.button(f"Next: {following}", key="tour_next", type="primary")
+                target = step + 1
+            if st.button("Skip the tour" if not last else "End the tour", key="tour_skip", type="tertiary"):
+                del st.session_state[TOUR]
+                st.rerun()
+    if forward and target == len(STOPS):
+        del st.session_state[TOUR]
+        st.switch_page(PAGES["subjects"].script)
+    elif forward:
+        _go_to(target)
+
+
+def _go_to(step: int) -> None:
+    st.session_state[TOUR] = step
+    st.switch_page(PAGES[STOPS[step]].script)

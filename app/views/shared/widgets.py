@@ -9,12 +9,13 @@ import pickle
 import platform
 import re
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 from plotly.io import templates
@@ -23,6 +24,7 @@ import biobgt
 from biobgt import InputError
 from biobgt.base.options import Options
 from biobgt.base.references import GLOSSARY
+from biobgt.base.wording import counted
 from biobgt.data.result_keys import Key, Kind
 from biobgt.export import FigureRequest
 from biobgt.figures.figure import Figure
@@ -114,6 +116,11 @@ def drawn_once(measured: MeasuredCohort, figure: Figure, draw: Callable[[Figure]
     except (pickle.PicklingError, AttributeError, TypeError):  # a figure of somebody's own that cannot be compared
         return Drawing(draw(figure).to_dict())
     return Drawing(measured.keep(Key(DRAWING, how=contents), lambda: draw(figure).to_dict()))
+
+
+def small_drawing(figure: Figure, *, height: int) -> Drawing:
+    """A figure as small as a third of the page, for :func:`drawn_once`."""
+    return Drawing(compact(figure.plotly().to_dict(), height=height))
 
 
 def show_figure(
@@ -389,3 +396,53 @@ def _place(filename: str) -> str:
     """A file by its name alone; one of the many ``page.py`` by its page's name too."""
     *_, folder, name = ("", *filename.replace("\\", "/").split("/"))
     return f"{folder} {name}" if name == "page.py" else name
+
+
+# Sentences about files and subjects in tables whose lines break: a sentence that is cut off loses its advice.
+
+
+TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
+TWO_GROUPS = "Choose two different groups."
+NAMED_SUBJECTS = 5  # by a remark; of more the number is given
+
+
+def show_sentences(rows: Sequence[Mapping[str, str]], *, alt: str) -> None:
+    """Show a table whose lines break. It takes its cells for Markdown, and they hold names that came from files."""
+    cells = pd.DataFrame([{title: plain(text) for title, text in row.items()} for row in rows])
+    st.table(cells, hide_index=True, height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "content", alt=alt)
+
+
+def show_remarks(table: pd.DataFrame, levels: Mapping[str, str]) -> None:
+    """Show each remark of a table of subjects once, in full, with the subjects it is about.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per subject, with the column ``subject``; a remark may be empty.
+    levels : mapping of str to str
+        Columns of remarks, and what a remark in them is called.
+    """
+    rows = [
+        {"Flag": level, "What it says": str(remark), "Subjects": _named(subjects.tolist())}
+        for column, level in levels.items()
+        for remark, subjects in table[table[column] != ""].groupby(column, sort=False)["subject"]
+    ]
+    if rows:
+        show_sentences(rows, alt="Remarks in full, and the subjects they are about")
+
+
+def _named(subjects: Sequence[str]) -> str:
+    more = len(subjects) - NAMED_SUBJECTS
+    return counted(len(subjects), "subject") if more > 0 else ", ".join(subjects)
+
+
+# What stands in the place of a brain where the atlas has no coordinates, and what can be done about it.
+
+
+NO_PLACES = "This atlas has no coordinates, so its regions cannot be drawn in the brain."
+HOW_TO_GET_PLACES = "On the page Subjects, choose a bundled atlas or add an atlas table with coordinates."
+
+
+def show_no_places() -> None:
+    """Say that the regions of the subjects' atlas cannot be drawn, and what to do."""
+    st.info(f"{NO_PLACES} {HOW_TO_GET_PLACES}", icon=":material/info:")

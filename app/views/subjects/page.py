@@ -1,27 +1,198 @@
-"""Subjects: bring your own, see what was read and what was refused, the quality of each, and one subject's data."""
+"""Regions that the user's subjects lack: which they are, and what is done about them."""
+
+from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from biobgt import Cohort, InputError
 from biobgt.base.files import safe_table
 from biobgt.base.wording import counted
+from biobgt.data.atlas import FEWEST_REGIONS
+from biobgt.data.cohort import counted_people
+from biobgt.data.edits import (
+    DRAWN_AS_GAPS,
+    RECORDING_RULES,
+    apply_recording_rule,
+    keep_shared_regions,
+    missing_regions,
+    missing_words,
+    recording_of,
+    recordings_by_person,
+    remove_subjects,
+)
 from biobgt.figures.connection_strengths import ConnectivityDistribution
 from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
 from biobgt.figures.register import NoOptions
 from biobgt.figures.series_carpet import SeriesCarpet
 from biobgt.figures.shared_options import RegionOrderOptions
-from session.keys import ATTEMPT
-from session.loaded_cohorts import OWN, own_cohort
-from session.view import View, current_view
-from views.shared.option_widgets import ask
-from views.shared.remarks import show_remarks
-from views.shared.widgets import explained, heading, input_errors_shown, plain, show
-from views.subjects.fetch_panel import show_fetching
-from views.subjects.missing_panel import show_missing
-from views.subjects.project_panel import show_project
-from views.subjects.reading_panel import read_once, show_attempt, show_waiting_files
-from views.subjects.recordings_panel import show_recordings
-from views.subjects.subject_table import show_atlas, show_kind, show_reading, show_subject_table
-from views.subjects.upload_panel import ask_for_files
+from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
+from session.cohorts import OWN, brought_files, change_own_cohort, empty_uploaders, keep_own_cohort, own_cohort
+from session.view import ANSWERS, ATTEMPT, FETCH_PROBLEM, FETCHING, View, current_view
+from session.work import bar_with_stop
+from views.shared.options import ask, ask_here
+from views.shared.widgets import explained, heading, input_errors_shown, plain, show, show_remarks
+from views.subjects.table import show_atlas, show_kind, show_reading, show_subject_table
+from views.subjects.upload import ask_for_files, read_once, show_attempt, show_project, show_waiting_files
+
+
+def show_missing(cohort: Cohort) -> None:
+    """Name the missing regions, and let the user work on the shared ones or without the subjects who lack some."""
+    found = missing_regions(cohort)
+    if not found.anywhere:
+        return
+    st.subheader("Missing regions")
+    st.warning(plain(missing_words(cohort, found)), icon=":material/grid_off:")
+    n_shared, n_lacking = cohort.atlas.n_regions - len(found.anywhere), len(found.of_subject)
+    with st.container(horizontal=True):
+        sharing = st.button(
+            f"Keep only the {n_shared} regions that all subjects have",
+            key="keep_shared",
+            icon=":material/join_inner:",
+            disabled=n_shared < FEWEST_REGIONS,
+        )
+        removing = st.button(
+            f"Remove the {counted(n_lacking, 'subject')} with missing regions",
+            key="remove_lacking",
+            icon=":material/person_remove:",
+            disabled=n_lacking == len(cohort),
+        )
+    st.caption(
+        f"Until you choose, missing regions stay in the atlas. {DRAWN_AS_GAPS} Models need every region of their "
+        "atlas, so none can be applied to the shared regions alone."
+    )
+    if sharing or removing:
+        with input_errors_shown():
+            changed = keep_shared_regions(cohort) if sharing else remove_subjects(cohort, found.of_subject)
+            change_own_cohort(changed)
+            st.rerun()
+
+
+# Several recordings of one person: kept apart, averaged, or one of them chosen.
+
+
+def show_recordings(cohort: Cohort) -> None:
+    """Say who has several recordings, and let the user choose what becomes of them."""
+    people = recordings_by_person(cohort)
+    if len(people) == len(cohort):
+        return
+    st.subheader("Several recordings per person")
+    st.markdown(
+        plain(f"There are {counted_people(len(people), len(cohort))}. Until you choose, {RECORDING_RULES['apart']}.")
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        averaging = st.button("Average each person's recordings", key="average_recordings", icon=":material/merge:")
+        first = st.button("Keep each person's first", key="first_recordings", icon=":material/looks_one:")
+        run = st.selectbox(
+            "Session or run", _runs(cohort), index=None, placeholder="choose one", key="kept_run", width=220
+        )
+        keeping = st.button("Keep only this one", key="keep_run", icon=":material/filter_1:", disabled=run is None)
+    st.caption(plain(f"Averaged: {RECORDING_RULES['averaged']}. First: {RECORDING_RULES['earliest']}."))
+    if averaging or first:
+        _choose(cohort, "recordings", "averaged" if averaging else "earliest")
+    elif keeping and run is not None:
+        _choose(cohort, "run", run)
+
+
+def _runs(cohort: Cohort) -> list[str]:
+    """The sessions, the runs, and both together, as ids name them."""
+    labels = sorted({recording_of(name) for name in cohort.ids} - {""})
+    parts = sorted({part for label in labels for part in label.split("_") if part.startswith(("ses-", "run-"))})
+    return list(dict.fromkeys([*parts, *labels]))
+
+
+def _choose(cohort: Cohort, option: str, choice: str) -> None:
+    """Answer for the files, which are read again; a cohort without files here is changed as it is."""
+    with input_errors_shown():
+        if brought_files():
+            st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: choice}
+        elif option == "run":
+            change_own_cohort(apply_recording_rule(cohort, run=choice))
+        else:
+            change_own_cohort(apply_recording_rule(cohort, "averaged" if choice == "averaged" else "earliest"))
+        st.rerun()
+
+
+# A public cohort fetched from the internet, on the page of subjects; it then is the user's own, as files are.
+#
+# Nothing is asked of the internet before the button is pressed, and nothing of the user's is sent. Files stay in the
+# folder of nilearn, so that work that was stopped goes on where it was.
+
+
+_FEW = 20  # subjects, before another number is chosen
+
+
+def show_fetching() -> None:
+    """Offer to fetch ABIDE, and fetch it when asked to."""
+    with st.expander("Fetch a public cohort: ABIDE", icon=":material/cloud_download:"):
+        options = _ask_what()
+        st.caption(
+            plain(
+                f"The button asks a public server on the internet (Amazon S3) for region time series of the CC200 "
+                f"atlas and for phenotypes, about 0.5 MB per subject; none of your data are sent. Files are kept in "
+                f"{data_folder()} on the machine that runs this app, and are not fetched twice. {ABIDE_TERMS}"
+            )
+        )
+        st.button(
+            f"Fetch {options.n_subjects} subjects",
+            key="fetch_start",
+            icon=":material/download:",
+            on_click=partial(_want, options),
+            disabled=FETCHING in st.session_state,
+        )
+        wanted: FetchOptions | None = st.session_state.get(FETCHING)
+        if wanted is not None:
+            _fetch(wanted)
+        if FETCH_PROBLEM in st.session_state:
+            st.error(plain(st.session_state[FETCH_PROBLEM]), icon=":material/error:")
+
+
+def _ask_what() -> FetchOptions:
+    asked = {name: one for name, one in FetchOptions.declared().items() if name != "mirror"}
+    in_one_line = {
+        "n_subjects": partial(ask_here, start=_FEW, width=150),
+        "pipeline": partial(ask_here, width=170),
+    }
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        answers = {name: ask_one(asked.pop(name), key=f"fetch_{name}") for name, ask_one in in_one_line.items()}
+    answers |= {name: ask_here(one, key=f"fetch_{name}") for name, one in asked.items()}
+    return FetchOptions(**answers)
+
+
+def _fetch(options: FetchOptions) -> None:
+    """Fetch and read; the sidebar shows the cohort from the next run on."""
+    place = st.empty()
+    with place.container():
+        bar = bar_with_stop("fetch", partial(st.session_state.pop, FETCHING, None))
+        bar.progress(0.0, text="Asking for the list of subjects…")
+    try:
+        cohort = abide_cohort(
+            data_folder(),
+            options,
+            name=f"ABIDE, {PIPELINES[options.pipeline]}",
+            progress=partial(_advance, bar, "Fetched"),
+            reading=partial(_advance, bar, "Read"),
+        )
+    except InputError as error:
+        st.session_state[FETCH_PROBLEM] = str(error)
+    else:
+        empty_uploaders()
+        keep_own_cohort(cohort)
+    st.session_state.pop(FETCHING, None)
+    st.rerun()
+
+
+def _want(options: FetchOptions) -> None:
+    st.session_state[FETCHING] = options
+    st.session_state.pop(FETCH_PROBLEM, None)
+
+
+def _advance(bar: DeltaGenerator, what: str, done: int, total: int) -> None:
+    bar.progress(done / total, text=f"{what} {done} of {total}")
+
+
+# Subjects: bring your own, see what was read and what was refused, the quality of each, and one subject's data.
+
 
 HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
 
@@ -111,4 +282,5 @@ def _show_series(view: View) -> None:
     show(view, SeriesCarpet.of(view.measured, view.options(RegionOrderOptions)), key="series")
 
 
-show_page()
+if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
+    show_page()

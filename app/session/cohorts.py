@@ -1,0 +1,404 @@
+"""The cohorts of a session: the demo cohorts, and the one that its user uploaded.
+
+Demo cohorts are nobody's data and are shared between sessions. A user's own subjects live in that user's session
+and nowhere else: nothing here is cached across sessions that was read from a file.
+"""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+import streamlit as st
+from threadpoolctl import threadpool_limits
+
+from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
+from biobgt.base.errors import Refusal
+from biobgt.data.edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
+from biobgt.data.simulate import DEMO_COHORTS
+from biobgt.readers import read_atlas, readable_suffixes
+from biobgt.readers.discover import printable
+from biobgt.readers.fetch import DEMO_PREFIX, find_cohort
+from biobgt.readers.images import LABEL_SUFFIX
+from biobgt.readers.project import Project, open_project
+from session.view import (
+    ANSWERS,
+    ATTEMPT,
+    BATCH,
+    EDITION,
+    EXPORT_FILES,
+    EXPORT_GRAPHS,
+    EXPORT_LIST,
+    EXPORT_MEASURED,
+    EXPORT_PANELS,
+    EXPORT_PREVIEWS,
+    NEXT_COHORT,
+    OWN_COHORT,
+    UPLOADERS,
+    LoadedCohort,
+)
+
+# A few hundred regions are small matrices: several BLAS threads a session only wait for one another.
+threadpool_limits(1, user_api="blas")
+
+OWN = "own"
+DEFAULT_COHORT = next(iter(DEMO_COHORTS))
+
+
+@st.cache_resource(show_spinner="Drawing the demo cohort…")
+def _demo(name: str) -> LoadedCohort:
+    return LoadedCohort(name, find_cohort(f"{DEMO_PREFIX}{name}"))
+
+
+def cohort_titles() -> dict[str, str]:
+    """The cohorts of this session, by key, for the picker."""
+    own = own_cohort()
+    if own is None:
+        return dict(DEMO_COHORTS)
+    name = own.cohort.name
+    return {**DEMO_COHORTS, OWN: f"{name}, from a project" if name in DEMO_COHORTS.values() else name}
+
+
+def load(key: str) -> LoadedCohort:
+    """Return a cohort by its key."""
+    own = own_cohort()
+    return own if key == OWN and own is not None else _demo(key)
+
+
+def own_cohort() -> LoadedCohort | None:
+    """The subjects this session's user uploaded."""
+    own: LoadedCohort | None = st.session_state.get(OWN_COHORT)
+    return own
+
+
+def keep_own_cohort(cohort: Cohort) -> None:
+    """Keep the subjects that the user added, and show it from the next run on."""
+    st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
+    st.session_state[NEXT_COHORT] = OWN
+    _forget_exported()  # the same recordings may come with other phenotypes
+    _next_edition()
+
+
+def change_own_cohort(cohort: Cohort) -> None:
+    """Keep what the user made of the own cohort; results stay where the change cannot have touched them."""
+    own = own_cohort()
+    st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort) if own is None else own.changed_to(cohort)
+    _forget_exported()  # which may depend on groups and phenotypes, too
+    _next_edition()
+
+
+def brought_files() -> int:
+    """How many files of subjects lie in the uploaders of the page of subjects, before these are drawn."""
+    uploads = st.session_state.get(UPLOADERS, 0)
+    return sum(len(st.session_state.get(f"{name}{uploads}") or ()) for name in ("files", "folder"))
+
+
+def empty_uploaders() -> None:
+    """Let the page of subjects start with nothing dropped and nothing answered."""
+    st.session_state[UPLOADERS] = st.session_state.get(UPLOADERS, 0) + 1
+    for key in (ATTEMPT, BATCH, ANSWERS):
+        st.session_state.pop(key, None)
+
+
+def _next_edition() -> None:
+    st.session_state[EDITION] = st.session_state.get(EDITION, 0) + 1
+
+
+def forget_own_cohort() -> None:
+    """Drop what the user uploaded."""
+    st.session_state.pop(OWN_COHORT, None)
+    st.session_state[NEXT_COHORT] = DEFAULT_COHORT
+    # Nor does the export keep anything of them.
+    exported = st.session_state.get(EXPORT_LIST, [])
+    st.session_state[EXPORT_LIST] = [request for request in exported if not request.cohort.own]
+    _forget_exported()
+
+
+def _forget_exported() -> None:
+    for key in (EXPORT_FILES, EXPORT_PREVIEWS, EXPORT_MEASURED, EXPORT_PANELS, EXPORT_GRAPHS):
+        st.session_state.pop(key, None)
+
+
+# Uploaded files on their way to the library's readers: written to a folder of their own, read, removed.
+#
+# The files of a folder keep their places in it, for names alone do not always say whose they are. A project is opened
+# where it lies in memory, and never written to the disk.
+
+
+_ANSWERS_OF_THEIR_OWN = ("atlas", "phenotypes")  # arguments of the reader, not among its options
+# Sidecars of images, tables that the reader may take for phenotypes, and labels of vertices.
+_BESIDE_THE_DATA = (".json", ".xlsx", LABEL_SUFFIX)
+_MAX_NAME, _MAX_NAME_BYTES = 150, 200  # systems allow 255 bytes, of which a number may take some
+_DEEPEST = 12  # folders above a file that are kept; with names of that length a path stays within what systems allow
+
+
+class Upload(Protocol):
+    """What is used of Streamlit's uploaded file; of a folder's files, browsers send ``study/sub-01/func/x.tsv``."""
+
+    file_id: str
+    name: str
+
+    def getbuffer(self) -> memoryview:
+        """The file's bytes."""
+
+
+@dataclass(frozen=True)
+class UploadedFiles:
+    """What a user uploaded to be read, and their answers to the reader's questions.
+
+    ``atlas`` is a bundled name, ``unknown``, or None where the files say it; a table of the user's own comes before it.
+    ``answers`` maps ``atlas``, ``phenotypes`` or a field of ReadOptions, as the reader's question named it, to the
+    choice.
+    """
+
+    files: Sequence[Upload]
+    phenotypes: Upload | None = None
+    atlas: str | None = None
+    atlas_table: Upload | None = None
+    label_image: Upload | None = None
+    image: ImageOptions = field(default_factory=ImageOptions)
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file_ids(self) -> frozenset[str]:
+        """The uploaded files, by the ids that Streamlit gave them."""
+        return frozenset(upload.file_id for upload in self.files)
+
+    def signature(self) -> tuple[object, ...]:
+        """Equal for the same files, options and answers, so that nothing is read twice."""
+        others = (self.phenotypes, self.atlas_table, self.label_image)
+        ids = tuple(upload.file_id if upload else None for upload in (*self.files, *others))
+        return (ids, self.atlas, self.image, tuple(sorted(self.answers.items())))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The files that lie in the uploaders, once read.
+
+    Attributes
+    ----------
+    file_ids : frozenset of str
+    as_read : Cohort
+        What was made of them, with those they were added to, before anything was changed by hand.
+    earlier : Cohort or None
+        The subjects that were loaded, and perhaps changed, before the first of these files came.
+    edits : HandEdits
+        What was changed by hand since these files came, also in subjects that ``as_read`` does not have.
+    """
+
+    file_ids: frozenset[str]
+    as_read: Cohort
+    earlier: Cohort | None = None
+    edits: HandEdits = field(default_factory=HandEdits)
+
+
+def earlier_subjects(own: Cohort | None, batch: Batch | None, file_ids: frozenset[str]) -> Cohort | None:
+    """Who was loaded before these files: with some of the last batch among them, it is still that batch.
+
+    Parameters
+    ----------
+    own : Cohort or None
+        What is loaded.
+    batch : Batch or None
+        The last reading.
+    file_ids : frozenset of str
+        The files that lie in the uploaders.
+    """
+    return batch.earlier if batch is not None and batch.file_ids & file_ids else own
+
+
+def take_in(
+    read: Cohort, own: Cohort | None, batch: Batch | None, *, file_ids: frozenset[str], adding: bool
+) -> tuple[Cohort, Batch]:
+    """Put what was read beside, or in the place of, what is loaded; what was changed by hand is changed again.
+
+    Parameters
+    ----------
+    read : Cohort
+        Everything that lies in the uploaders.
+    own : Cohort or None
+        What is loaded, as it is by now.
+    batch : Batch or None
+        The last reading.
+    file_ids : frozenset of str
+        The files that were read.
+    adding : bool
+        Keep the subjects that were loaded before.
+    """
+    earlier = earlier_subjects(own, batch, file_ids)
+    as_read = read if earlier is None or not adding else add_subjects(earlier, read)
+    if own is None or batch is None or not batch.file_ids & file_ids:
+        return as_read, Batch(file_ids, as_read, earlier)
+    edits = _all_edits(batch, own)
+    return edit_again(as_read, edits), Batch(file_ids, as_read, earlier, edits)
+
+
+def _all_edits(batch: Batch, own: Cohort) -> HandEdits:
+    """What was changed by hand: in the subjects there are as they show it, in the others as it was when they went."""
+    now, before, here = hand_edits(batch.as_read, own), batch.edits, batch.as_read.ids
+    old_atlas = before.atlas_as_read
+    elsewhere = old_atlas is not None and not same_regions(batch.as_read.atlas, old_atlas)
+    of_atlas = before if now.atlas is None and elsewhere else now
+    return HandEdits(
+        groups={name: group for name, group in before.groups.items() if name not in here} | dict(now.groups),
+        removed={name: file for name, file in before.removed.items() if name not in here} | dict(now.removed),
+        atlas_as_read=of_atlas.atlas_as_read,
+        atlas=of_atlas.atlas,
+        given=now.given or before.given,
+    )
+
+
+def read_uploaded(uploaded: UploadedFiles, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:
+    """Read what was uploaded into a cohort; nothing of it stays on the disk.
+
+    Parameters
+    ----------
+    uploaded : UploadedFiles
+    name : str
+        Of the cohort.
+    progress : callable, optional
+        Told how many files are read, and of how many.
+    """
+    with TemporaryDirectory(prefix="biobgt-") as temporary:
+        folder = Path(temporary)
+        tables = folder / "tables"
+        atlas = uploaded.answers.get("atlas", uploaded.atlas)
+        table = _write_if(uploaded.atlas_table, tables / "atlas")
+        labels = _write_if(uploaded.label_image, tables / "labels")
+        phenotypes = _write_if(uploaded.phenotypes, tables / "phenotypes") or uploaded.answers.get("phenotypes")
+        answers: dict[str, Any] = {
+            option: choice for option, choice in uploaded.answers.items() if option not in _ANSWERS_OF_THEIR_OWN
+        }
+        options = ReadOptions(**answers, image=replace(uploaded.image, labels=labels or uploaded.image.labels))
+        paths, not_stored = _write_all(uploaded.files, folder / "your files")
+        cohort = read_cohort(
+            paths,
+            atlas=table or atlas,
+            phenotypes=phenotypes,
+            options=options,
+            name=name,
+            progress=progress,
+        )
+        return replace(cohort, refused=(*cohort.refused, *not_stored)) if not_stored else cohort
+
+
+def read_uploaded_atlas(table: Upload) -> Atlas:
+    """Read a user's own atlas; nothing of it stays on the disk."""
+    with TemporaryDirectory(prefix="biobgt-") as temporary:
+        return read_atlas(_write(table, Path(temporary)))
+
+
+def open_uploaded_project(upload: Upload) -> Project:
+    """Open a project."""
+    return open_project(io.BytesIO(upload.getbuffer()))
+
+
+def safe_name(name: str) -> str:
+    """Keep the last part of a file's name, without what could lead elsewhere or hide the file."""
+    return _safe_part(name.replace("\\", "/").rsplit("/", 1)[-1])
+
+
+def safe_path(name: str) -> Path | None:
+    """A file's place within the folder that was uploaded; None where it, or a folder above it, is hidden.
+
+    >>> safe_path("study/sub-01/x.tsv").as_posix(), safe_path("study/.git/config"), safe_path("../x.tsv")
+    ('study/sub-01/x.tsv', None, None)
+    """
+    parts = [part for part in name.replace("\\", "/").split("/") if part.strip()]
+    if len(parts) < 2:
+        return Path(safe_name(name))
+    if any(part.strip().startswith(".") for part in parts):
+        return None
+    return Path(*(_safe_part(part) for part in parts[-_DEEPEST:]))
+
+
+def _safe_part(part: str) -> str:
+    cleaned = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", part).strip()
+    return _last_bytes(cleaned[-_MAX_NAME:]).lstrip(". ") or "file"
+
+
+def _last_bytes(name: str) -> str:
+    """Cut a name of many bytes, as Chinese ones are, at its beginning: its extension stays."""
+    content = name.encode("utf-8", "surrogatepass")
+    return name if len(content) <= _MAX_NAME_BYTES else content[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
+
+
+def _write_all(uploads: Sequence[Upload], folder: Path) -> tuple[list[Path], list[Refusal]]:
+    """Write files to a folder, which is read as one; loose archives and what cannot be read are named one by one.
+
+    Not every file of a folder that was uploaded as one can be read: the reader counts the others. What cannot be
+    stored is refused, unless it is everything there is.
+    """
+    folder.mkdir()
+    written, refused, taken = [], [], Counter[Path]()
+    for upload in uploads:
+        place = safe_path(upload.name)
+        if place is None:
+            continue
+        try:
+            written.append(_write_at(upload, folder / place, taken))
+        except InputError as error:
+            refused.append(Refusal(printable(place.as_posix()), str(error)))
+    if refused and not written:
+        raise InputError(refused[0].reason)
+    return _with_loose_ones_aside(written, folder), refused
+
+
+def _with_loose_ones_aside(written: Sequence[Path], folder: Path) -> list[Path]:
+    """The folder, and beside it the files in it that are not read as part of a folder."""
+    in_folder = (*readable_suffixes(), *_BESIDE_THE_DATA)
+    alone = [path for path in written if path.parent == folder and not path.name.lower().endswith(in_folder)]
+    for i, path in enumerate(alone):
+        # Out of the folder, or it would be met twice.
+        aside = folder.parent / f"alone{i}" / path.name
+        aside.parent.mkdir()
+        alone[i] = path.rename(aside)
+    return [folder, *alone] if len(alone) < len(written) or not written else alone
+
+
+def _write(upload: Upload, folder: Path) -> Path:
+    return _write_at(upload, folder / safe_name(upload.name), Counter())
+
+
+def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:
+    """Write one file; a second of the same name gets a number, so that neither is lost.
+
+    ``taken`` is the last number of each name, from which the next one is looked for.
+    """
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        path = _free_place(place, taken)
+        with _whole_or_not_there(path):
+            path.write_bytes(upload.getbuffer())
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "its name is not a valid file name"
+        raise InputError(f"'{printable(place.name)}' could not be stored for reading ({reason}).") from None
+    return path
+
+
+@contextmanager
+def _whole_or_not_there(path: Path) -> Iterator[None]:
+    """Remove a file that could not be written to its end: half a recording would be read as one."""
+    try:
+        yield
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _free_place(place: Path, taken: Counter[Path]) -> Path:
+    stem, dot, extensions = place.name.partition(".")
+    while True:
+        taken[place] += 1
+        path = place if taken[place] == 1 else place.with_name(f"{stem} ({taken[place]}){dot}{extensions}")
+        if not path.exists():
+            return path
+
+
+def _write_if(upload: Upload | None, folder: Path) -> Path | None:
+    return None if upload is None else _write(upload, folder)

@@ -1,0 +1,232 @@
+"""The view in the address bar, so that a colleague who opens the link sees the same figure of the demo cohort.
+
+Of a user's own subjects nothing but the settings is written there: ids are personal, and the link could not open them.
+A value that cannot be used is replaced by the default, and a sentence says so.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from biobgt import Cohort, ConnectomeSettings
+from biobgt.base.options import Option, Plain, to_text
+from biobgt.data.atlas import LABELLINGS
+from biobgt.data.graph import ESTIMATED, KINDS, LEVELS, ConnectivityKind, levels_of
+from biobgt.data.simulate import DEMO_COHORTS
+from biobgt.model.pretrained import pretrained_names
+from biobgt.readers.project import Project
+from session.cohorts import DEFAULT_COHORT, OWN
+from session.view import (
+    COHORT,
+    FITTING,
+    IN_EVERY_LINK,
+    LABELLING,
+    MODEL,
+    REGION,
+    SUBJECT,
+    View,
+    cohort_behind,
+    linked_options,
+    read_value,
+    value_instead,
+)
+
+LINKS, PROJECTS = "The link's", "The project's"
+_LEVEL = "level"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A view as an address names it, and what in the address could not be used.
+
+    Attributes
+    ----------
+    cohort : str
+    subject : str or None
+    settings : ConnectomeSettings
+    said : mapping of str to str
+        What else the address says, by name; what that means depends on the cohort.
+    choices : mapping of str to plain values
+        The same once :meth:`checked` has read it.
+    problems : tuple of str
+    model : str
+    """
+
+    cohort: str = DEFAULT_COHORT
+    subject: str | None = None
+    settings: ConnectomeSettings = field(default_factory=ConnectomeSettings)
+    said: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, Plain] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    model: str = FITTING
+
+    def checked(self, cohort: Cohort) -> "Link":
+        """Read what depends on the cohort: its subject, the regions of its atlas, its labels, its groups."""
+        problems = list(self.problems)
+        choices = _read_choices(self.said, cohort, self.model, problems)
+        subject = self.subject or cohort.ids[0]
+        if subject not in cohort.ids:
+            problems.append(shown_instead(SUBJECT, subject, cohort.ids[0]))
+            subject = cohort.ids[0]
+        return replace(self, subject=subject, said={}, choices=choices, problems=tuple(problems))
+
+
+def read_link(params: Mapping[str, str], kind: ConnectivityKind = KINDS[ESTIMATED]) -> Link:
+    """Read a view from the parameters of an address; :meth:`Link.checked` reads the rest for its cohort.
+
+    Parameters
+    ----------
+    params : mapping of str to str
+    kind : ConnectivityKind
+        Of the cohort's connectivity, on which defaults and bounds of thresholds depend.
+    """
+    problems: list[str] = []
+    cohort = params.get(COHORT, DEFAULT_COHORT)
+    if cohort not in DEMO_COHORTS:
+        problems.append(shown_instead(COHORT, cohort, DEMO_COHORTS[DEFAULT_COHORT]))
+        cohort = DEFAULT_COHORT
+    settings = _read_settings(params, kind, problems)
+    model = _read_model(params.get(MODEL, FITTING), problems)
+    known = linked_options()
+    said = {name: params[name] for name in params if name in known}
+    return Link(cohort, params.get(SUBJECT), settings, said, problems=tuple(problems), model=model)
+
+
+def link_of(view: View) -> dict[str, str]:
+    """Write a view as the parameters of an address."""
+    said = {name: to_text(value) for name, value in {**view.settings.as_dict(), **_always(view)}.items()}
+    if said[LABELLING] not in LABELLINGS:
+        del said[LABELLING]  # of a user's own atlas: nobody else has it
+    if view.model != FITTING:
+        said[MODEL] = view.model
+    if view.loaded.key == OWN:
+        return said
+    return {COHORT: view.loaded.key, SUBJECT: view.subject.id, **said, **_chosen(view)}
+
+
+def saved_view(view: View) -> dict[str, str]:
+    """What a project keeps beside cohort and settings; it is the user's own file, and may name their subject."""
+    model = {} if view.model == FITTING else {MODEL: view.model}
+    said = {name: to_text(value) for name, value in _always(view).items()}
+    return {SUBJECT: view.subject.id, **model, **said, **_chosen(view)}
+
+
+def link_of_project(project: Project) -> Link:
+    """The view that a project was saved with; what cannot be used in it is replaced, and named."""
+    said = {name: _as_text(value) for name, value in {**project.view, **project.settings.as_dict()}.items()}
+    said.pop(COHORT, None)
+    link = read_link(said, project.cohort.kind).checked(project.cohort)
+    problems = tuple(problem.replace(LINKS, PROJECTS, 1) for problem in link.problems)
+    return replace(link, cohort=OWN, problems=problems)
+
+
+def write_address(link: Mapping[str, str]) -> None:
+    """Show the view in the address bar; parameters that are not of the view are left alone."""
+    for name in (COHORT, SUBJECT, MODEL, *linked_options()):
+        if name not in link and name in st.query_params:
+            del st.query_params[name]
+    if any(st.query_params.get(name) != value for name, value in link.items()):
+        st.query_params.update(link)
+
+
+def _always(view: View) -> dict[str, Plain]:
+    """What stands in every link, whether it is the default or not."""
+    found: dict[str, Plain] = {}
+    for kind in IN_EVERY_LINK:
+        options = view.options(kind)
+        found |= {one.link: getattr(options, one.name) for one in kind.declared().values() if one.link}
+    return found
+
+
+def _chosen(view: View) -> dict[str, str]:
+    """What else the user chose, where it is not the default."""
+    always = {one.link for kind in IN_EVERY_LINK for one in kind.declared().values()}
+    return {
+        name: to_text(view.choices[name])
+        for name, one in linked_options().items()
+        if name not in always and name in view.choices and _differs(one, view)
+    }
+
+
+def _differs(one: Option, view: View) -> bool:
+    """Whether a choice is not the default, and one that the cohort offers."""
+    value = view.choices[one.link]
+    if one.link == REGION and value not in view.atlas.regions:
+        return False
+    of = view.cohort_behind(one)
+    if of is None:
+        return False
+    return value != one.default_for(of) and read_value(one, to_text(value), of) is not None
+
+
+def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems: list[str]) -> dict[str, Plain]:
+    choices: dict[str, Plain] = {}
+    for name, one in linked_options().items():
+        if name not in said or (of := cohort_behind(one, model, cohort)) is None:
+            continue
+        value = read_value(one, said[name], of)
+        if name == REGION and said[name] and said[name] not in cohort.atlas.regions:
+            problems.append(shown_instead(name, said[name], "the strongest hub"))
+            value = one.default
+        if value is None:
+            value = value_instead(one, said[name], of)
+            problems.append(shown_instead(name, said[name], to_text(value)))
+        choices[name] = value
+    return choices
+
+
+def _read_settings(params: Mapping[str, str], kind: ConnectivityKind, problems: list[str]) -> ConnectomeSettings:
+    values: dict[str, Any] = {}
+    for name, one in ConnectomeSettings.declared().items():
+        if name == _LEVEL or name not in params:  # what a level means depends on the threshold
+            continue
+        try:
+            value = one.read(params[name])
+            one.check(value)
+        except ValueError:
+            problems.append(shown_instead(name, params[name], to_text(one.default)))
+        else:
+            values[name] = value
+    made = ConnectomeSettings.usual(kind, **values)
+    return replace(made, level=_read_level(params.get(_LEVEL), made.threshold, kind, problems))
+
+
+def _read_level(text: str | None, rule: str, kind: ConnectivityKind, problems: list[str]) -> float:
+    if rule not in LEVELS:
+        return ConnectomeSettings().level
+    about = levels_of(kind)[rule]
+    if text is None:
+        return about.default
+    try:
+        level = float(text)
+    except ValueError:
+        level = math.nan
+    if about.low <= level <= about.high:
+        return level
+    problems.append(shown_instead(_LEVEL, text, f"{about.default:g}"))
+    return about.default
+
+
+def _read_model(name: str, problems: list[str]) -> str:
+    if name == FITTING or name in pretrained_names():
+        return name
+    problems.append(shown_instead(MODEL, name, "the one that fits the cohort"))
+    return FITTING
+
+
+def _as_text(value: object) -> str:
+    return to_text(value) if isinstance(value, str | int | float | bool) else str(value)
+
+
+def shown_instead(what: str, found: str, used: str) -> str:
+    """Say that a value cannot be used, and what is shown in its place.
+
+    Parameters
+    ----------
+    what, found, used : str
+        Name of the option, the value that the address names, and the one that is shown.
+    """
+    return f"{LINKS} {what} '{found[:40]}' is not available here, so {used or 'none'} is shown instead."

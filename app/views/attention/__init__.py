@@ -1,1 +1,0 @@
-"""The page of attention: where the trained models look in groups, and in one subject."""

@@ -1,1 +1,0 @@
-"""The page that compares two groups: what in, adjusted for what, what that costs, and what differs."""

@@ -1,0 +1,177 @@
+"""The first screen of Home: what this is for, in three small figures of the current subject, and two ways to begin."""
+
+from functools import partial
+
+import streamlit as st
+
+import biobgt
+from biobgt.base.references import REFERENCES
+from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed
+from biobgt.data.cohort import GROUP_TITLES, counted_people
+from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
+from biobgt.figures.graph_words import ATLAS_ORDER
+from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
+from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
+from biobgt.hubs import resolvents as cost
+from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.model.installed import InstalledModel, installed_models
+from session.view import View, current_view, measured_model
+from views.page_map import PAGES
+from views.shared.models import show_headline
+from views.shared.sidebar import start_tour
+from views.shared.widgets import (
+    HOW_TO_GET_PLACES,
+    NO_PLACES,
+    Drawing,
+    drawn_for_screen,
+    drawn_once,
+    input_errors_shown,
+    plain,
+    simulated_badge,
+    small_drawing,
+)
+
+# In px: with the title, the sentence, the buttons and a caption they fit a window of 800.
+HEIGHT, MAPS_HEIGHT = 320, 236
+BRAIN_WIDTH = 262  # px; the others share the rest, which at 800 px is another row
+
+
+def show_first_screen(view: View) -> None:
+    """Show what this is for, three figures and two buttons; what takes longest to draw comes last."""
+    st.title("BioBGT Explorer")
+    st.markdown(
+        "From resting-state fMRI to the hubs, modules and attention maps of the *Biologically Plausible Brain Graph "
+        "Transformer*, as figures you can check, quote and publish."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Bring my subjects", key="bring", type="primary", icon=":material/upload_file:"):
+            st.switch_page(PAGES["subjects"].script)
+        if st.button("Look around with the demo", key="look_around", icon=":material/tour:"):
+            start_tour()
+        model = view.model_shown
+        st.caption(plain(f"Shown: {view.subject.id}"), width="content")
+        if view.subject.simulated or (model is not None and model.simulated):
+            simulated_badge()
+    with st.container(horizontal=True):
+        brain = st.container(width=BRAIN_WIDTH)
+        curves, maps = st.container(width="stretch"), st.container(width="stretch")
+    if model is not None:
+        with maps, input_errors_shown():
+            _show_attention(view, model)
+    with curves, input_errors_shown():
+        _show_hubs(view)
+    with brain, input_errors_shown():
+        _show_modules(view)
+
+
+def _show_modules(view: View) -> None:
+    if view.atlas.coordinates is None:
+        _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
+        return
+    figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions))
+    contents = drawn_once(view.measured.whole, figure, partial(small_drawing, height=HEIGHT))
+    said = "The brain in the colours of its Louvain modules; drag to turn it."
+    _show_card(contents, figure.caption, figure.key, "modules", said)
+
+
+def _show_hubs(view: View) -> None:
+    if view.atlas.n_regions > cost.ASK_ABOVE:
+        _lead_to("hubs", cost.cost_sentence(view.atlas.n_regions))
+        return
+    options = view.options(HubCurvesOptions, order=BY_NE, n_random=N_RANDOM, group=False)
+    measures = [HUB_MEASURES[measure] for measure in options.measures]
+    drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
+    contents, caption, _ = drawn_for_screen(view, hub_curves, options, small=HEIGHT)
+    _show_card(contents, caption, hub_curves.key, "hubs", f"{capitalised(drawn)} of its regions.")
+
+
+def _show_attention(view: View, model: InstalledModel) -> None:
+    controls, patients = groups = model.pair_with(view.subject.group)
+    order = next(iter(model.atlas.labels), ATLAS_ORDER)
+    figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(order=order, groups=groups))
+    said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
+    contents = drawn_once(view.measured.whole, figure, partial(small_drawing, height=MAPS_HEIGHT))
+    _show_card(contents, figure.caption, figure.key, "attention", said)
+
+
+def _show_card(contents: Drawing, caption: str, key: str, page: str, said: str) -> None:
+    """A small figure below the link to its page; its whole caption shows on hover, and a screen reader says it."""
+    entry = PAGES[page]
+    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(caption))
+    st.plotly_chart(contents, key=f"first_{key}", config={"displayModeBar": False}, alt=caption)
+    st.caption(plain(said))
+
+
+def _lead_to(page: str, why: str) -> None:
+    """The link without a figure, and why there is none."""
+    st.page_link(PAGES[page].script, label=f"**{PAGES[page].title}**", icon=PAGES[page].icon)
+    st.caption(plain(why))
+
+
+# Home: what this is for, at once; then what is loaded, where to go, what the models are worth, and how to cite.
+
+
+PAPER = "peng2025"  # whose method this implements
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    show_first_screen(view)
+    _show_loaded(view)
+    _show_ways_on()
+    _show_models()
+    _show_citation(view)
+
+
+def _show_loaded(view: View) -> None:
+    st.subheader(plain(f"Loaded: {view.cohort.name}"))
+    with st.container(horizontal=True):
+        people = set(view.cohort.persons)
+        st.metric("Subjects", len(people), border=True, width=100)
+        for group, size in view.cohort.group_people.items():
+            st.metric(plain(group), size, border=True, width=100, help=GROUP_TITLES.get(group))
+        st.metric("Regions", view.atlas.n_regions, border=True, width=100)
+    if len(people) < len(view.cohort):
+        st.caption(f"{counted_people(len(people), len(view.cohort))}; means and tests count each person once.")
+    for note in view.cohort.notes:
+        st.caption(plain(note))
+    st.caption(
+        "The settings in the sidebar apply to every page and are part of the address, so that a link shows a "
+        "colleague the same view of a demo cohort."
+    )
+
+
+def _show_models() -> None:
+    """The trained models' worth in a line each."""
+    models = installed_models().values()
+    if not models:
+        return
+    st.subheader("How well the trained models do")
+    for model in models:
+        st.markdown(f"**{plain(model.name)}**")
+        show_headline(model.card)
+
+
+def _show_ways_on() -> None:
+    st.subheader("Where to go")
+    for page in PAGES.values():
+        if page.shows:
+            st.page_link(page.script, label=f"**{page.title}**", icon=page.icon)
+            st.markdown(f"{page.shows} {page.beyond}")
+
+
+def _show_citation(view: View) -> None:
+    st.subheader("How to cite")
+    st.markdown(
+        f"Cite the paper whose method this implements, and BioBGT Explorer {biobgt.__version__} itself "
+        "(`CITATION.cff` in the project)."
+    )
+    st.code(REFERENCES[PAPER].bibtex().rstrip(), language="latex", wrap_lines=True)
+    if view.atlas.citation:
+        st.caption(plain(f"Atlas: {view.atlas.title}. {view.atlas.citation}"))
+    st.caption(NOT_A_DIAGNOSIS)
+
+
+if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
+    show_page()

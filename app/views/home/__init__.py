@@ -1,1 +1,0 @@
-"""The first page: what is loaded, what the models are worth, where to go, and how to cite."""

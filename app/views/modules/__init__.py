@@ -1,1 +1,0 @@
-"""The page of modules: how they are found, one subject's, chance, and brains."""

@@ -1,0 +1,242 @@
+"""How well the model does in the user's own cohort, where groups are known: beside what its card says."""
+
+import pandas as pd
+import streamlit as st
+
+from biobgt import InputError
+from biobgt.base.files import safe_table, write_csv
+from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
+from biobgt.data.result_keys import Key, Kind
+from biobgt.figures.model_figure import AskedModelOptions
+from biobgt.figures.models import (
+    SubjectProbabilityOptions,
+    cohort_reliability,
+    cohort_roc,
+    subject_probability,
+    too_few_words,
+)
+from biobgt.model.installed import InstalledModel, installed_models
+from biobgt.training.card_tables import CohortResults, cohort_results
+from biobgt.training.card_text import calibration_words, members_words, observed_share
+from session.cohorts import OWN
+from session.view import View, current_view
+from session.work import work_through
+from views.shared.models import ask_to_confirm_atlas, controls_words, no_models, pick_readout, show_headline
+from views.shared.options import ask
+from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_shown, plain, show, show_remarks
+
+RESULTS = Kind("results_beside_card", "Comparing with the card…", 8)
+
+
+def show_cohort_results(view: View, model: InstalledModel) -> None:
+    """Show ROC, calibration, confusion and metrics of the cohort beside the card's, once all subjects are predicted."""
+    said = [view.measured.of(subject).predicted(model) for subject in view.cohort.ids]
+    found = cohort_results(view.cohort, model.group_names, said)
+    if not len(found.labels) or None in said:
+        return
+    if not found.is_enough:
+        st.caption(plain(f"{too_few_words(view.cohort, model)} Groups are set on the page Subjects."))
+        return
+    simulated = view.cohort.simulated or model.simulated
+    heading("How well the model does in this cohort", simulated=simulated)
+    asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
+    with st.container(horizontal=True):
+        for figure in (cohort_roc, cohort_reliability):
+            with st.container(width=SIDE_BY_SIDE):
+                show(view, figure, asked)
+    _show_tables(view, model, found)
+
+
+def _show_tables(view: View, model: InstalledModel, found: CohortResults) -> None:
+    groups = tuple((subject.id, subject.group) for subject in view.cohort)
+    key = Key(RESULTS, how=(model.name, model.sha256, groups))
+    table = view.measured.whole.keep(key, lambda: found.table(model.card))
+    with st.container(horizontal=True):
+        with st.container(width=SIDE_BY_SIDE):
+            st.table(table, hide_index=True, alt="Metrics of this cohort and of the model's card")
+        with st.container(width=SIDE_BY_SIDE):
+            confusion = found.confusion.rename(columns=lambda group: f"Most probable: {group}")
+            st.table(confusion.rename_axis("Group"), alt="Subjects of each group by their most probable group")
+    left_out = (
+        f" Left out: {counted(found.n_left_out, 'subject')} without a prediction or a group that the model knows."
+        if found.n_left_out
+        else ""
+    )
+    st.caption(
+        plain(
+            f"{counted(len(found.labels), 'subject')} with a known group. In brackets: 95 % bootstrap interval over "
+            f"people.{left_out} The card reports held-out subjects. If yours were used in training, their results are "
+            f"too optimistic. {NOT_A_DIAGNOSIS}"
+        )
+    )
+
+
+# Predict: what a trained model says of the subjects, how sure that is, and where a subject lies among others.
+
+
+NO_PREDICTION = "no prediction"
+
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Predict", help=explained("calibration", "out-of-fold"))
+    st.warning(f"**{NOT_A_DIAGNOSIS}**", icon=":material/medical_information:")
+    if not installed_models():
+        no_models()
+        return
+    model = view.chosen_model
+    if model is None:
+        atlases = sorted({model.atlas.title for model in installed_models().values()})
+        st.info(
+            plain(
+                f"No trained model is on this cohort's atlas, {view.atlas.title} with {view.atlas.n_regions} regions. "
+                f"There are models on {listed(atlases)}."
+            ),
+            icon=":material/info:",
+        )
+        return
+    if model.readouts:
+        network, model = model, pick_readout(view, model)
+        if model is None:
+            return
+        st.markdown(plain(controls_words(network, model)))
+    heading(plain(f"Model {model.name}"), simulated=model.simulated)
+    show_headline(model.card)
+    if not view.cohort.atlas_is_sure:
+        ask_to_confirm_atlas(view.cohort, key="confirm_atlas_predict")
+        return
+    if said := model.refusal(view.cohort):
+        st.info(plain(said), icon=":material/info:")
+        return
+    st.caption(plain(members_words(model.card)))
+    with input_errors_shown():
+        _show_subject(view, model)
+    with input_errors_shown():
+        _show_cohort(view, model)
+    with input_errors_shown():
+        show_cohort_results(view, model)
+
+
+def _show_subject(view: View, model: InstalledModel) -> None:
+    """One subject: probabilities, how sure, and where among the training subjects."""
+    subject = view.subject
+    _heading(subject.id, model, simulated=subject.simulated)
+    if (
+        view.measured.predicted(model) is None
+        and view.loaded.key == OWN
+        and not st.button(plain(f"Predict {subject.id}"), icon=":material/play_arrow:", key="predict_subject")
+    ):
+        return
+    said = view.measured.prediction(model)
+    if not said["prediction"]:
+        raise InputError(said["warning"])
+    if said["warning"]:
+        st.warning(
+            plain(f"Caution: {said['warning']}. Do not rely on the probabilities below."),
+            icon=":material/warning:",
+        )
+    with st.container(horizontal=True):
+        for group in model.group_names:
+            st.metric(plain(f"Probability of {group}"), f"{said[f'p_{group}']:.0%}", border=True, width="content")
+    _show_place(view, model)
+
+
+def _show_place(view: View, model: InstalledModel) -> None:
+    """Where the subject lies; of two groups the patients are the question, of three the user says."""
+    fixed = {"model": model.name, "model_sha256": model.sha256}
+    if len(model.group_names) == 2:
+        fixed["group"] = model.group_names[1]
+    else:
+        ask(SubjectProbabilityOptions, "group", cohort=model.cohort)
+    options = view.options(SubjectProbabilityOptions, **fixed)
+    groups, said, group = model.groups, view.measured.prediction(model), options.group or model.group_names[-1]
+    if not is_trained_on(said["warning"]):  # how often such probabilities are right is known of new subjects only
+        share = observed_share(groups.labels, groups.probabilities, model.group_names, float(said[f"p_{group}"]), group)
+        st.markdown(plain(f"{share} {calibration_words(model.card)}"))
+    show(view, subject_probability, options, key="place")
+
+
+def _show_cohort(view: View, model: InstalledModel) -> None:
+    """All subjects of the cohort: one by one, to be stopped at any time."""
+    _heading("All subjects", model, simulated=view.cohort.simulated)
+    left = [subject for subject in view.cohort.ids if view.measured.of(subject).predicted(model) is None]
+    whole = work_through(
+        left,
+        lambda subject: view.measured.of(subject).prediction(model),
+        key="predict_all",
+        start=f"Predict {counted(len(view.cohort), 'subject')}",
+        doing="Subject",
+        done_before=len(view.cohort) - len(left),
+    )
+    if whole and left:
+        st.rerun()  # the subject above was among them
+    rows = [view.measured.of(subject).predicted(model) for subject in view.cohort.ids]
+    columns = ["subject", *(f"p_{group}" for group in model.group_names), "prediction", "warning"]
+    table = pd.DataFrame([row for row in rows if row is not None], columns=columns)
+    if not table.empty:
+        _show_table(view, model, table)
+
+
+def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
+    """The predictions so far, to read and to take along."""
+    groups = {subject.id: subject.group or "" for subject in view.cohort}
+    table.insert(1, "group", [groups[subject] for subject in table["subject"]])
+    shown, remarks = _flagged(table)
+    refused = int((remarks["refused"] != "").sum())
+    unlike = int((remarks["warning"] != "").sum())
+    columns = {"subject": "Subject", "group": "Group", "prediction": "Most probable", "warning": "Flag"}
+    columns |= {f"p_{group}": f"P {group}" for group in model.group_names}
+    shares = {
+        title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
+    }
+    st.dataframe(
+        safe_table(shown.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
+        hide_index=True,
+        placeholder="–",
+        column_config=shares,
+        key="predictions",
+        alt="Predicted probabilities of the cohort's subjects",
+    )
+    whose = "simulated subjects" if view.cohort.simulated else "subjects"
+    by = f"model {model.name}, trained on simulated patients" if model.simulated else f"model {model.name}"
+    left_out = f" Without a prediction: {counted(refused, 'subject')}; the table below says why." if refused else ""
+    st.caption(
+        plain(
+            f"Predicted by {by}: {len(table) - refused} of {len(view.cohort)} {whose}, {unlike} with a warning."
+            f"{left_out} {NOT_A_DIAGNOSIS}"
+        )
+    )
+    show_remarks(remarks, {"refused": NO_PREDICTION.capitalize(), "warning": "Warning"})
+    st.download_button(
+        "Download as CSV",
+        write_csv(table.assign(model=model.name, note=_note(view, model)), index=False),
+        file_name=f"predictions_{model.name.replace('/', '_')}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="download_predictions",
+    )
+
+
+def _flagged(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table with a word in place of each warning, and its sentences: why there is no prediction, and warnings."""
+    without, said = table["prediction"] == "", table["warning"]
+    flags = said.where(said == "", "warning").mask(without, NO_PREDICTION)
+    shown = table.assign(prediction=table["prediction"].mask(without, None), warning=flags)
+    return shown, table.assign(refused=said.where(without, ""), warning=said.mask(without, ""))
+
+
+def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:
+    """A section's title; what a simulated model says of real subjects is marked too, and not for simulated subjects."""
+    by = ", by a model of simulated patients" if model.simulated and not simulated else ""
+    heading(plain(f"{text}{by}"), simulated=simulated or model.simulated)
+
+
+def _note(view: View, model: InstalledModel) -> str:
+    trained = "Simulated: the model was trained on simulated patients. " if model.simulated else ""
+    subjects = "Simulated subjects. " if view.cohort.simulated else ""
+    return f"{trained}{subjects}{NOT_A_DIAGNOSIS}"
+
+
+if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
+    show_page()

@@ -1,0 +1,224 @@
+"""What is kept where: the copy of the user's subjects on this machine, its switch, and the offer to open it again.
+
+There are copies where the app is used on this machine only. On a server for others they would be other people's.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+import streamlit as st
+
+from biobgt import ConnectomeSettings, InputError
+from biobgt.base.wording import counted
+from biobgt.export import FigureRequest
+from biobgt.results import autosave
+from biobgt.results.store import FolderStore
+from session.cohorts import OWN, brought_files, empty_uploaders, keep_own_cohort, own_cohort
+from session.export_list import keep_list, listed_figures
+from session.link import link_of_project, saved_view
+from session.server import has_server, is_served_to_others, most_per_file_mb, most_per_session_mb
+from session.view import (
+    COPY_DISMISSED,
+    COPY_KEY,
+    COPY_OPENED,
+    COPY_PROBLEM,
+    COPY_SAVED,
+    COPY_SWITCH,
+    EDITION,
+    NEXT_LINK,
+    LoadedCohort,
+    View,
+)
+from views.shared.widgets import input_errors_shown, plain
+
+
+def copies_are_kept() -> bool:
+    """Whether there can be copies: on this machine only, and not in tests, which share its data folder."""
+    return has_server() and not is_served_to_others()
+
+
+def is_copied() -> bool:
+    """Whether a copy of the subjects is kept now: there can be one, and the user wants it."""
+    return copies_are_kept() and autosave.is_on(autosave.autosave_folder())
+
+
+def keep_copy(view: View) -> None:
+    """Bring the copy up to date with what is loaded; to be called in every run."""
+    if not copies_are_kept():
+        return
+    folder = autosave.autosave_folder()
+    own = own_cohort()
+    if own is None or not autosave.is_on(folder):
+        key = st.session_state.pop(COPY_KEY, None)
+        st.session_state.pop(COPY_SAVED, None)
+        if own is not None:
+            own.store.beneath = None
+        if key is not None:
+            _forget(key)
+        return
+    before: _Saved | None = st.session_state.get(COPY_SAVED)
+    edition, figures = st.session_state.get(EDITION, 0), tuple(request.to_json() for request in listed_figures())
+    if view.loaded.key == OWN or before is None:
+        now = _Saved(edition, view.settings, saved_view(view), figures)
+    else:  # a demo is looked at: what was seen last of the own subjects stays
+        now = before._replace(edition=edition, figures=figures)
+    if now != before:
+        _save(folder, own, before, now)
+
+
+class _Saved(NamedTuple):
+    """What a copy says, and of which edition its subjects are."""
+
+    edition: int
+    settings: ConnectomeSettings
+    view: Mapping[str, str]
+    figures: tuple[str, ...]
+
+
+def _save(folder: Path, own: LoadedCohort, before: _Saved | None, now: _Saved) -> None:
+    key = st.session_state.setdefault(COPY_KEY, uuid4().hex)
+    what = (folder, key, own.cohort, now.settings, now.view, now.figures)
+    st.session_state[COPY_SAVED] = now  # also where it fails: not tried again before something changes
+    try:
+        if before is None or before.edition != now.edition:
+            with st.spinner("Saving a copy of the subjects…"):
+                opened = st.session_state.pop(COPY_OPENED, "")
+                _keep_results(folder, key, own, opened)
+                autosave.save_copy(*what)
+                autosave.forget_copy(folder, opened)
+        else:
+            autosave.save_settings(*what)
+        st.session_state.pop(COPY_PROBLEM, None)
+    except (OSError, InputError) as error:
+        st.session_state[COPY_PROBLEM] = getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _keep_results(folder: Path, key: str, own: LoadedCohort, opened: str) -> None:
+    """Keep what is measured from now on with the copy, and what was measured with the one that was opened."""
+    if own.store.beneath is not None:
+        return  # the same numbers, and perhaps other groups
+    autosave.forget_results(folder, key)
+    autosave.move_results(folder, opened, key)
+    place = autosave.results_folder(folder, key)
+    own.store.beneath = FolderStore(place, own.measurements_sha256, room=autosave.ROOM_FOR_RESULTS)
+
+
+def offer_copies() -> None:
+    """Offer what an earlier session had, while nothing was brought in this one."""
+    if not copies_are_kept() or own_cohort() is not None or brought_files() or COPY_DISMISSED in st.session_state:
+        return
+    try:
+        found = autosave.copies(autosave.autosave_folder())
+    except OSError as error:
+        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
+        return
+    if not found:
+        return
+    with st.container(border=True):
+        st.markdown("**Subjects of an earlier session are kept on this machine.** Open them again?")
+        for copy in found:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(f"{copy.name} ({counted(copy.n_subjects, 'subject')}), {copy.written}", width="stretch")
+                opened = st.button("Open", key=f"open_copy_{copy.key}", icon=":material/restore:")
+                st.button(
+                    "Forget",
+                    key=f"forget_copy_{copy.key}",
+                    icon=":material/delete:",
+                    on_click=_forget,
+                    args=(copy.key,),
+                )
+            if opened:
+                with input_errors_shown():
+                    _open(copy.key)
+        st.button("Not now", key="dismiss_copies", type="tertiary", on_click=_dismiss)
+
+
+def _open(key: str) -> None:
+    """Open the copy; this session's own then takes its place, so that two pages never write the same one."""
+    folder = autosave.autosave_folder()
+    project, figures = autosave.open_copy(folder, key)
+    keep_own_cohort(project.cohort)
+    _list_again(figures)
+    st.session_state[NEXT_LINK] = link_of_project(project)
+    st.session_state[COPY_OPENED] = key
+    empty_uploaders()
+    st.rerun()
+
+
+def _list_again(figures: Sequence[str]) -> None:
+    """Put the figures of the copy on the list, behind those of this session; one that cannot be read is left out."""
+    requests = listed_figures()
+    for text in figures:
+        with suppress(InputError):
+            requests.append(FigureRequest.from_json(text))
+    keep_list(list(dict.fromkeys(requests)))
+
+
+def _forget(key: str) -> None:
+    try:
+        autosave.forget_copy(autosave.autosave_folder(), key)
+    except OSError as error:
+        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
+
+
+def _dismiss() -> None:
+    st.session_state[COPY_DISMISSED] = True
+
+
+def show_keeping() -> None:
+    """Say how much may be uploaded, and what is kept where; with the switch for the copy."""
+    st.caption(caps_sentence())
+    st.caption(plain(kept_sentence()))
+    if COPY_PROBLEM in st.session_state:
+        st.warning(
+            plain(
+                f"The copy of your subjects could not be written or deleted ({st.session_state[COPY_PROBLEM]}). Save a "
+                "project to keep them."
+            ),
+            icon=":material/save:",
+        )
+    if copies_are_kept():
+        st.session_state[COPY_SWITCH] = autosave.is_on(autosave.autosave_folder())
+        st.toggle(
+            "Keep a copy on this machine, to open after a reload or a crash",
+            key=COPY_SWITCH,
+            on_change=_switch,
+            help="Switching this off deletes the copies.",
+        )
+
+
+def caps_sentence() -> str:
+    """How much may be uploaded, and how to allow more."""
+    return (
+        f"At most {most_per_file_mb()} MB per file and {most_per_session_mb()} MB in all. `biobgt app --max-upload "
+        f"{4 * most_per_file_mb()}` raises this; `biobgt info PATH` reads files of any size in a terminal."
+    )
+
+
+def kept_sentence() -> str:
+    """What is kept of the files and the subjects, where and for how long."""
+    memory = "kept in memory, which is freed within a minute after you close"
+    if not copies_are_kept():
+        return (
+            "Files stay on the machine that runs this app and are read once. Their contents are "
+            f"{memory} or reload the page. Save a project to keep it."
+        )
+    folder = autosave.autosave_folder()
+    if not autosave.is_on(folder):
+        return f"Files stay on this machine and are read once. Their contents are {memory} or reload the page."
+    return (
+        f"Files stay on this machine and are read once. Their contents are {memory} the page, and as a copy in "
+        f"{folder}, with your export list and results, which only your account can read. The copy is offered after a "
+        f"reload or a crash, and is deleted when you forget the subjects, or after {autosave.KEPT_DAYS} days."
+    )
+
+
+def _switch() -> None:
+    try:
+        autosave.switch(autosave.autosave_folder(), on=bool(st.session_state[COPY_SWITCH]))
+        st.session_state.pop(COPY_SAVED, None)
+    except OSError as error:
+        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__

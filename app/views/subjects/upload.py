@@ -1,0 +1,405 @@
+"""An atlas that is not bundled: how it is named among the atlases to choose from, and how its table is asked for."""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from biobgt import ChoiceNeeded, Cohort, ConnectomeSettings, ImageOptions, InputError, ReadOptions
+from biobgt.base.files import safe_table
+from biobgt.base.wording import counted
+from biobgt.data.atlas import BUNDLED, UNKNOWN_ATLAS
+from biobgt.readers import readable_suffixes
+from biobgt.readers.discover import printable
+from biobgt.readers.phenotypes import TABLE_SUFFIXES
+from biobgt.readers.project import PROJECT_SUFFIX, save_project
+from biobgt.readers.recognise import ATLAS_SUFFIXES
+from session.cohorts import (
+    OWN,
+    Upload,
+    UploadedFiles,
+    brought_files,
+    earlier_subjects,
+    empty_uploaders,
+    keep_own_cohort,
+    open_uploaded_project,
+    own_cohort,
+    read_uploaded,
+    take_in,
+)
+from session.link import link_of_project, saved_view
+from session.view import (
+    ADDING,
+    ANSWERED_FILES,
+    ANSWERS,
+    ATTEMPT,
+    BATCH,
+    EDITION,
+    NEXT_LINK,
+    PROJECT_ATTEMPT,
+    UPLOADERS,
+    View,
+)
+from session.work import bar_with_stop
+from views.shared.options import ask_here
+from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, plain
+from views.subjects.autosave import show_keeping
+
+OWN_TABLE, OWN_TABLE_TITLE = "own table", "My own atlas table"
+UNKNOWN_TITLE = "Another atlas, or not known"
+UNKNOWN_IN_LIST = f"{UNKNOWN_TITLE}: regions are numbered"
+
+
+def ask_for_atlas_table(key: str) -> Upload | None:
+    """Ask for the table; None while there is none."""
+    table: Upload | None = st.file_uploader(
+        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file", type=ATLAS_SUFFIXES, key=key
+    )
+    return table
+
+
+# Reading the files that were uploaded: once, with a way to stop it, and with the reader's questions to the user.
+
+
+OWN_NAME = "Your files"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all."""
+
+    signature: tuple[object, ...]
+    question: ChoiceNeeded | None = None
+    problem: str | None = None
+    stopped: bool = False
+
+    @property
+    def state(self) -> str | None:
+        """What the files wait for; None once they are subjects."""
+        if self.question is not None:
+            return "waiting for your answer"
+        if self.problem is not None:
+            return "could not be read"
+        return "not read, reading was stopped" if self.stopped else None
+
+
+def read_once(uploaded: UploadedFiles) -> None:
+    """Read what was uploaded, unless that was just done; the sidebar shows it from the next run on."""
+    adding = bool(st.session_state.get(ADDING, True))
+    signature = (*uploaded.signature(), adding)
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is not None and attempt.signature == signature:
+        return
+    place = st.empty()
+    with place.container():
+        bar = bar_with_stop("reading", partial(_stop, signature))
+    try:
+        read = read_uploaded(uploaded, name=OWN_NAME, progress=partial(_advance, bar))
+        _keep(read, uploaded.file_ids, adding=adding)
+    except ChoiceNeeded as question:
+        st.session_state[ATTEMPT] = Attempt(signature, question=question)
+    except InputError as error:
+        st.session_state[ATTEMPT] = Attempt(signature, problem=str(error))
+    else:
+        st.session_state[ATTEMPT] = Attempt(signature)
+        st.rerun()
+    place.empty()
+
+
+def _keep(read: Cohort, file_ids: frozenset[str], *, adding: bool) -> None:
+    """Keep what was read, with those who were there before and with what was changed by hand."""
+    own, batch = own_cohort(), st.session_state.get(BATCH)
+    loaded = None if own is None else own.cohort
+    cohort, taken = take_in(read, loaded, batch, file_ids=file_ids, adding=adding)
+    keep_own_cohort(cohort)
+    st.session_state[BATCH] = taken
+
+
+def _stop(signature: tuple[object, ...]) -> None:
+    st.session_state[ATTEMPT] = Attempt(signature, stopped=True)
+
+
+def _advance(bar: DeltaGenerator, done: int, total: int) -> None:
+    bar.progress(done / total, text=f"Read {done} of {total}")
+
+
+def show_attempt() -> None:
+    """Show the reader's question, or why nothing was read."""
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is not None and attempt.stopped:
+        st.info("Reading was stopped. No subjects were added.", icon=":material/stop:")
+        again = partial(st.session_state.pop, ATTEMPT, None)
+        st.button("Read the files", key="reading_start", icon=":material/play_arrow:", on_click=again)
+    if attempt is not None and attempt.problem is not None:
+        st.error(plain(attempt.problem), icon=":material/error:")
+    if attempt is not None and attempt.question is not None:
+        _ask(attempt.question)
+    answers = st.session_state.get(ANSWERS)
+    if answers:
+        said = "; ".join(f"{option}: {_choice_title(option, choice)}" for option, choice in answers.items())
+        st.caption(plain(f"Your answers: {said}."))
+        st.button("Ask me again", on_click=partial(st.session_state.pop, ANSWERS, None))
+
+
+def show_waiting_files(files: Sequence[Upload]) -> bool:
+    """List the files that became no subjects, and what they wait for; false where all were read."""
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is None or attempt.state is None:
+        return False
+    st.subheader("Your files")
+    st.caption(f"No subjects yet from {counted(len(files), 'file')}.")
+    rows = [
+        {"File": printable(file.name), "Size (kB)": file.getbuffer().nbytes / 1000, "State": attempt.state}
+        for file in files
+    ]
+    st.dataframe(
+        safe_table(pd.DataFrame(rows)),  # its toolbar saves it as CSV
+        hide_index=True,
+        height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "auto",
+        column_config={"Size (kB)": st.column_config.NumberColumn(format="%.1f")},
+        key="waiting_files",
+        alt="Files that were brought, and what each waits for",
+    )
+    return True
+
+
+def _ask(question: ChoiceNeeded) -> None:
+    """A button for each answer, which says what would be read then."""
+    with st.container(border=True, key=f"question_{question.option}"):
+        st.markdown(plain(question.question))
+        for i, choice in enumerate(question.choices):
+            consequence = question.consequences.get(choice, "")
+            said = f"**{plain(_choice_title(question.option, choice))}**"
+            said += f": {plain(consequence)}" if consequence else ""
+            st.button(said, key=f"answer_{question.option}{i}", on_click=_answer, args=(question.option, choice))
+
+
+def _choice_title(option: str, choice: str) -> str:
+    if option == "atlas":
+        return UNKNOWN_TITLE if choice == UNKNOWN_ATLAS else BUNDLED[choice].title
+    declared = ReadOptions.declared()
+    return declared[option].text(choice) if option in declared else choice
+
+
+def _answer(option: str, answer: str) -> None:
+    st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: answer}
+
+
+def answers_about(files: Sequence[Upload]) -> dict[str, str]:
+    """The answers, while no file has come that they were not given about: another file may lie otherwise."""
+    ids = frozenset(upload.file_id for upload in files)
+    if not ids <= st.session_state.setdefault(ANSWERED_FILES, ids):
+        st.session_state.pop(ANSWERS, None)
+    if not st.session_state.get(ANSWERS):
+        st.session_state[ANSWERED_FILES] = ids
+    return dict(st.session_state.get(ANSWERS, {}))
+
+
+# Where the user brings files: the subjects' own, phenotypes, the atlas, and how images are read.
+
+
+RECOGNISE = "recognise"
+_WIDTH = 440  # px, of what is asked about images: titles are sentences
+
+
+def ask_for_files() -> UploadedFiles | None:
+    """Ask for files, phenotypes and the atlas; None while there are no files.
+
+    Files fold away once they are there. The phenotype table stays in sight: groups come with it.
+    """
+    uploads = st.session_state.setdefault(UPLOADERS, 0)  # another number empties the uploaders
+    n_files, nothing_loaded = brought_files(), own_cohort() is None
+    added = f"Add or remove files: {counted(n_files, 'file')} added" if n_files else "Add your own subjects"
+    with st.expander(added, icon=":material/upload_file:", expanded=not n_files and nothing_loaded):
+        adding = st.container()
+        loose: Sequence[Upload] = st.file_uploader(
+            "Region time series, connectivity matrices or images: one or more files, or a .zip archive",
+            accept_multiple_files=True,
+            key=f"files{uploads}",
+            help=f"{', '.join(readable_suffixes())}, .zip",
+        )
+        folder: Sequence[Upload] = st.file_uploader(
+            "Or a whole folder with its sub-folders, such as fMRIPrep's output",
+            accept_multiple_files="directory",
+            key=f"folder{uploads}",
+            help="Use the button: browsers do not pass on the names of sub-folders when a folder is dropped here. "
+            "Hidden files and files that are not data are skipped.",
+        )
+        files = [*loose, *folder]
+        with adding:
+            _ask_whether_to_add(files)
+        atlas, table = _ask_for_atlas(uploads)
+        labels, image = _ask_about_images(uploads)
+        show_keeping()
+    phenotypes: Upload | None = st.file_uploader(
+        "Phenotype table: subject ids, groups and further columns (optional)",
+        type=TABLE_SUFFIXES,
+        key=f"phenotypes{uploads}",
+    )
+    if not files:
+        if phenotypes is not None:
+            st.info("Add the subjects' files as well: a phenotype table alone holds no data to show.")
+        return None
+    return UploadedFiles(
+        files=files,
+        phenotypes=phenotypes,
+        atlas=atlas,
+        atlas_table=table,
+        label_image=labels,
+        image=image,
+        answers=answers_about(files),
+    )
+
+
+def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
+    """Ask for a bundled atlas, none of them, or a table of the user's own; both are None where the files say it."""
+    choices = [RECOGNISE, *BUNDLED, OWN_TABLE, UNKNOWN_ATLAS]
+    atlas = st.selectbox("Atlas", choices, format_func=_atlas_title, key=f"atlas{uploads}")
+    if atlas != OWN_TABLE:
+        return None if atlas == RECOGNISE else atlas, None
+    return None, ask_for_atlas_table(f"table{uploads}")
+
+
+def _atlas_title(name: str) -> str:
+    if name in BUNDLED:
+        return f"{BUNDLED[name].title}, {BUNDLED[name].n_regions} regions"
+    others = {RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: OWN_TABLE_TITLE}
+    return others.get(name, UNKNOWN_IN_LIST)
+
+
+def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
+    """Ask how series are taken from images; the defaults smooth, filter and regress nothing."""
+    with_labels = tuple(key for key, about in BUNDLED.items() if about.label_image is not None or about.surface)
+    asked = dict(ImageOptions.declared())
+    with st.popover("How images are read", icon=":material/tune:"):
+        bundled = ask_here(
+            asked.pop("labels"), key=f"bundled_labels{uploads}", offered=(None, *with_labels), width=_WIDTH
+        )
+        labels: Upload | None = st.file_uploader(
+            "Or a label image of your own (or a .dlabel.nii file for dense CIFTI series); without either, series are "
+            "taken from spheres around the atlas's coordinates. Add .label.gii files with the GIfTI series instead.",
+            type=["nii", "gz"],
+            key=f"labels{uploads}",
+        )
+        others = {name: ask_here(one, key=f"{name}{uploads}", width=_WIDTH) for name, one in asked.items()}
+    return labels, ImageOptions(labels=bundled, **others)
+
+
+def _ask_whether_to_add(files: Sequence[Upload]) -> None:
+    """Ask what becomes of the subjects that were loaded before these files, if there are any."""
+    own, batch = own_cohort(), st.session_state.get(BATCH)
+    loaded = None if own is None else own.cohort
+    earlier = earlier_subjects(loaded, batch, frozenset(upload.file_id for upload in files))
+    if earlier is None:
+        return
+    st.session_state.setdefault(ADDING, True)
+    titles = {True: f"added to the {counted(len(earlier), 'subject')} loaded", False: "read instead of them"}
+    st.radio(
+        "New files are",
+        list(titles),
+        format_func=titles.__getitem__,
+        key=ADDING,
+        horizontal=True,
+        help="Subjects that stay loaded keep the groups that you set; subjects that you removed stay removed.",
+    )
+
+
+# A cohort and its settings saved as one project file, and opened again.
+
+
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class ProjectAttempt:
+    """The last file that could not be opened as a project, and why."""
+
+    file_id: str
+    problem: str
+
+
+def show_project(view: View) -> None:
+    """Let the user save what is loaded, or open what was saved."""
+    with st.expander("Save or open a project", icon=":material/save:"):
+        _show_saving(view)
+        uploads = st.session_state.get(UPLOADERS, 0)
+        upload: Upload | None = st.file_uploader(
+            f"Open a project ({PROJECT_SUFFIX}): it replaces the subjects that you added",
+            type=[PROJECT_SUFFIX.removeprefix(".")],
+            key=f"project{uploads}",
+        )
+        if upload is not None:
+            _open_once(upload)
+
+
+def project_file(cohort: Cohort, settings: ConnectomeSettings, values: Mapping[str, str], name: str) -> bytes:
+    """Write the project under a name, as the bytes of its file.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings
+    values : mapping of str to str
+        The view, from :func:`session.link.saved_view`.
+    name : str
+    """
+    stream = io.BytesIO()
+    save_project(replace(cohort, name=name), settings, values, stream)
+    return stream.getvalue()
+
+
+def file_name(name: str) -> str:
+    """Make a file's name from a project's."""
+    bare = re.sub(r"[^\w.-]+", "_", name).strip("._")
+    return f"{bare or 'project'}{PROJECT_SUFFIX}"
+
+
+def _show_saving(view: View) -> None:
+    edition = st.session_state.get(EDITION, 0) if view.loaded.key == OWN else 0
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        typed = st.text_input(
+            "Name of the project",
+            value=view.cohort.name[:_LONGEST_NAME],
+            max_chars=_LONGEST_NAME,
+            key=f"project_name_{view.loaded.key}{edition}",
+            width=320,
+        )
+        name = " ".join(typed.split()) or view.cohort.name
+        st.download_button(
+            "Save the project",
+            # Written when it is asked for, not whenever the page is drawn.
+            data=partial(project_file, view.cohort, view.settings, saved_view(view), name),
+            file_name=file_name(name),
+            mime="application/octet-stream",
+            icon=":material/download:",
+            on_click="ignore",
+            key="save_project",
+        )
+    st.caption(
+        "One file with the subjects' data, groups, phenotypes and atlas, the settings of the sidebar, and those for "
+        "hubs and modules. It contains the data: share it only as you would share them. In a terminal, "
+        "`biobgt info FILE` and all other commands read it."
+    )
+
+
+def _open_once(upload: Upload) -> None:
+    """Open the project, and show it from the next run on; what could not be opened is not tried at every run."""
+    attempt: ProjectAttempt | None = st.session_state.get(PROJECT_ATTEMPT)
+    if attempt is None or attempt.file_id != upload.file_id:
+        try:
+            with st.spinner("Opening the project…"):
+                project = open_uploaded_project(upload)
+        except InputError as error:
+            attempt = st.session_state[PROJECT_ATTEMPT] = ProjectAttempt(upload.file_id, str(error))
+        else:
+            st.session_state.pop(PROJECT_ATTEMPT, None)
+            keep_own_cohort(project.cohort)
+            st.session_state[NEXT_LINK] = link_of_project(project)
+            empty_uploaders()
+            st.rerun()
+    st.error(plain(attempt.problem), icon=":material/error:")
