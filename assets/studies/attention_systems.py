@@ -9,7 +9,7 @@ one mean map per network, no map of a subject. One core, about half an hour.
 """
 
 from pathlib import Path
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.networks import EncodedBatch
+from biobgt.model.benchmark.networks import DenseAttention
 from biobgt.model.benchmark.systems import SYSTEMS
 from biobgt.model.calibration import calibrated
 from biobgt.model.network import BioBGT, GraphBatch
@@ -67,14 +67,6 @@ def main(
     )
 
 
-@runtime_checkable
-class Attending(Protocol):
-    """A network that can say where its regions look."""
-
-    def attention(self, batch: EncodedBatch) -> torch.Tensor:
-        """Mean over layers and heads, shape (B, n_regions, n_regions); rows look."""
-
-
 @torch.no_grad()
 def mean_attention(
     network: torch.nn.Module, graphs: GraphBatch, *, device: torch.device | str = "cpu"
@@ -95,12 +87,28 @@ def mean_attention(
         batch = graphs[slice(start, start + _AT_ONCE)].to(device)
         if isinstance(network, BioBGT):
             maps = torch.stack([one.weights for one in network.explain(batch).attention]).mean(dim=0)
-        elif isinstance(network, Attending) and isinstance(batch, EncodedBatch):
-            maps = network.attention(batch)
         else:
-            raise InputError(f"A {type(network).__name__} has no attention between regions.")
+            maps = _weights(network, batch)
         total += maps.double().cpu().sum(dim=0)
     return np.asarray(total / len(graphs) * len(total))
+
+
+def _weights(network: torch.nn.Module, batch: GraphBatch) -> torch.Tensor:
+    """Mean attention between regions over layers and heads, shape (B, n, n); a token before the regions is left out."""
+    layers = [part for part in network.modules() if isinstance(part, DenseAttention)]
+    if not layers:
+        raise InputError(f"A {type(network).__name__} has no attention between regions.")
+    maps: list[torch.Tensor] = []
+
+    def look(layer: DenseAttention, given: tuple[torch.Tensor, ...], options: dict[str, torch.Tensor]) -> None:
+        maps.append(layer.weights(given[0], bias=options.get("bias")).mean(dim=1))
+
+    hooks = [layer.register_forward_pre_hook(look, with_kwargs=True) for layer in layers]
+    network(batch)
+    for hook in hooks:
+        hook.remove()
+    n = batch.weights.shape[1]
+    return torch.stack(maps).mean(dim=0)[:, -n:, -n:]
 
 
 if __name__ == "__main__":

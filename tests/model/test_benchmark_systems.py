@@ -191,16 +191,8 @@ def test_encodings_are_cut_with_their_subjects(shuffled: LabelledGraphs) -> None
         assert torch.equal(getattr(part, field.name), getattr(whole, field.name)[[4, 2]])
 
 
-def test_attention_of_every_region_sums_to_one_and_is_what_the_model_uses(shuffled: LabelledGraphs) -> None:
+def test_told_weights_of_attention_are_those_it_uses() -> None:
     torch.manual_seed(0)
-    for key in ("sat", "graphormer"):
-        system = NETWORKS[key]
-        network = system.build(N_REGIONS, 2).eval()
-        with torch.no_grad():
-            attention = network.attention(encode(shuffled.graphs[:2], system.encoding))
-        assert attention.shape == (2, N_REGIONS, N_REGIONS)
-        told = 1 if key == "sat" else 1 - 1 / (N_REGIONS + 1)  # Graphormer also looks at the graph's token
-        assert attention.sum(dim=2).mean().item() == pytest.approx(told, abs=0.02)
     layer, x = DenseAttention(8, 2), torch.randn(3, 5, 8)
     bias = torch.randn(3, 1, 5, 5)
     undamped = layer(x, bias=bias, damping=torch.ones(()))

@@ -1,6 +1,12 @@
-"""The networks of the benchmark, each written anew from its paper."""
+"""The networks of the benchmark, each written anew from its paper: one class per peer.
+
+First what they are given and what they share, then the peers, then what BioBGT is given in its ablations. Sizes are
+those of BioBGT's table (three layers, eight heads, width 128, feed-forward 256), so that systems differ in what they
+know and not in how large they are; where a peer has other sizes, they bear its name.
+"""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
@@ -19,6 +25,7 @@ from biobgt.model.network import Dropout, GraphBatch, ModuleExtractor, normalise
 # All of it follows from one subject's graph, so that nothing of another subject can enter.
 
 
+LAYERS, HEADS, WIDTH, FEED_FORWARD, DROPOUT = 3, 8, 128, 256, 0.5
 MOST_HOPS = 8  # further, and where no path leads, counts as this
 _AT_ONCE = 32
 
@@ -43,30 +50,24 @@ class EncodedBatch(GraphBatch):
 
 def encode(graphs: GraphBatch, encoding: Encoding) -> EncodedBatch:
     """Add encodings to graphs."""
-    weights = graphs.weights
+    weights, positions = graphs.weights, graphs.weights.new_zeros(*graphs.weights.shape[:2], 0)
+    if encoding.positions == "random-walk":
+        positions = random_walk_returns(weights, encoding.size)
+    elif encoding.positions:
+        values, positions = _laplacian_eigenvectors(weights, encoding.size)
+        if encoding.positions == "spectrum":
+            positions = torch.cat([positions, values[:, None, :].expand_as(positions)], dim=2)
     nothing = weights.new_zeros(len(weights), 0, 0)
     hops, path_weights = shortest_paths(weights) if encoding.paths else (nothing.to(torch.uint8), nothing)
     return EncodedBatch(
         **{field.name: getattr(graphs, field.name) for field in fields(GraphBatch)},
-        positions=positions(weights, encoding),
+        positions=positions,
         hops=hops,
         path_weights=path_weights,
     )
 
 
-def positions(weights: Tensor, encoding: Encoding) -> Tensor:
-    """Positional encodings of a batch of graphs, shape (B, n, k)."""
-    if not encoding.positions:
-        return weights.new_zeros(*weights.shape[:2], 0)
-    if encoding.positions == "random-walk":
-        return random_walk_returns(weights, encoding.size)
-    values, vectors = laplacian_eigenvectors(weights, encoding.size)
-    if encoding.positions == "laplacian":
-        return vectors
-    return torch.cat([vectors, values[:, None, :].expand_as(vectors)], dim=2)
-
-
-def laplacian_eigenvectors(weights: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def _laplacian_eigenvectors(weights: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The lowest eigenvalues but the first, shape (B, k), and their eigenvectors, shape (B, n, k).
 
     Of I − D^-½ W D^-½. A vector's sign is free: the component that is largest in size is made positive. A graph of
@@ -85,7 +86,7 @@ def laplacian_eigenvectors(weights: Tensor, k: int) -> tuple[Tensor, Tensor]:
     largest = vectors.gather(1, vectors.abs().argmax(dim=1, keepdim=True))
     vectors = vectors * torch.where(largest < 0, -1.0, 1.0)
     missing = (0, k - values.shape[-1])
-    return tuple(torch.nn.functional.pad(part, missing).float() for part in (values, vectors))  # type: ignore[return-value]
+    return tuple(functional.pad(part, missing).float() for part in (values, vectors))  # type: ignore[return-value]
 
 
 def random_walk_returns(weights: Tensor, steps: int) -> Tensor:
@@ -110,8 +111,8 @@ def shortest_paths(weights: Tensor) -> tuple[Tensor, Tensor]:
     Where several shortest paths join two regions the mean is over all of them, so that it does not depend on the order
     of the regions.
     """
-    parts = [_paths(part) for part in torch.split(weights, _AT_ONCE)]
-    return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
+    hops, means = zip(*(_paths(part) for part in torch.split(weights, _AT_ONCE)), strict=True)
+    return torch.cat(hops), torch.cat(means)
 
 
 def _paths(weights: Tensor) -> tuple[Tensor, Tensor]:
@@ -160,12 +161,7 @@ def n_parameters(network: nn.Module) -> int:
 
 # Attention between all regions of a dense batch, and the block around it, shared by the graph transformers.
 #
-# Sizes are those of BioBGT's table (three layers, eight heads, width 128, feed-forward 256), so that systems differ in
-# what they know and not in how large they are. Attention weights are not dropped: drawing them takes a third of a
-# step.
-
-
-LAYERS, HEADS, WIDTH, FEED_FORWARD, DROPOUT = 3, 8, 128, 256, 0.5
+# Attention weights are not dropped: drawing them takes a third of a step.
 
 
 class DenseAttention(nn.Module):
@@ -197,9 +193,9 @@ class DenseAttention(nn.Module):
         damping : Tensor, of a shape that broadcasts to (B, heads, n, n), optional
             Multiplied with the weights.
         """
-        value = self.split(self.value(x if values is None else values))
+        value = _split(self.value(x if values is None else values), self.heads)
         if damping is None:  # torch's own takes half the time, and does not tell the weights
-            query, key = self.split(self.query(x)), self.split(self.key(x))
+            query, key = _split(self.query(x), self.heads), _split(self.key(x), self.heads)
             mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
         else:
             mixed = (self.weights(x, bias=bias) * damping) @ value
@@ -208,54 +204,49 @@ class DenseAttention(nn.Module):
     def weights(self, x: Tensor, *, bias: Tensor | None = None) -> Tensor:
         """Attention weights before any damping, shape (B, heads, n, n); rows sum to 1."""
         scale = (x.shape[-1] / self.heads) ** -0.5
-        scores = self.split(self.query(x) * scale) @ self.split(self.key(x)).transpose(-1, -2)
+        scores = _split(self.query(x) * scale, self.heads) @ _split(self.key(x), self.heads).transpose(-1, -2)
         return (scores if bias is None else scores + bias).softmax(dim=-1)
 
-    def split(self, x: Tensor) -> Tensor:
-        """One part per head, shape (B, heads, n, width / heads)."""
-        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+
+def _split(x: Tensor, heads: int) -> Tensor:
+    """One part per head, shape (B, heads, n, width / heads)."""
+    return x.view(*x.shape[:-1], heads, -1).transpose(1, 2)
 
 
-def limited_softmax(scores: Tensor, allowed: Tensor) -> Tensor:
-    """Softmax over the allowed columns; rows that allow none are zero."""
-    return scores.masked_fill(~allowed, -1e9).softmax(dim=-1) * allowed
-
-
-class RegionNorm(nn.BatchNorm1d):
+class _RegionNorm(nn.BatchNorm1d):
     """Batch normalisation of features over all regions of all graphs, shape (B, n, width)."""
 
+    def __init__(self, width: int = WIDTH) -> None:
+        super().__init__(width)
+
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise."""
         return super().forward(x.flatten(0, 1)).view_as(x)
 
 
-class FeedForward(nn.Module):
-    """Two linear layers with a residual connection and a norm behind.
+class _FeedForward(nn.Module):
+    """Two linear layers with a residual connection and a norm behind, shape (B, n, width)."""
 
-    Parameters
-    ----------
-    norm : nn.Module
-        Applied to the sum.
-    width, inner : int
-        Of what comes in and goes out, and between the two layers.
-    """
-
-    def __init__(self, norm: nn.Module, width: int = WIDTH, inner: int = FEED_FORWARD) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(width, inner), nn.ReLU(), Dropout(DROPOUT), nn.Linear(inner, width))
-        self.norm = norm
+        self.layers = nn.Sequential(
+            nn.Linear(WIDTH, FEED_FORWARD), nn.ReLU(), Dropout(DROPOUT), nn.Linear(FEED_FORWARD, WIDTH)
+        )
+        self.norm = _RegionNorm()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Transform, shape (B, n, width)."""
         return torch.as_tensor(self.norm(x + self.layers(x)))
 
 
-def mean_readout(width: int, n_groups: int) -> nn.Module:
+def _per_layer(part: Callable[[], nn.Module], n: int = LAYERS) -> nn.ModuleList:
+    return nn.ModuleList(part() for _ in range(n))
+
+
+def _mean_readout(n_groups: int) -> nn.Module:
     """Dropout and a linear layer, for the mean over regions."""
-    return nn.Sequential(Dropout(DROPOUT), nn.Linear(width, n_groups))
+    return nn.Sequential(Dropout(DROPOUT), nn.Linear(WIDTH, n_groups))
 
 
-def flip_signs(positions: Tensor, *, training: bool) -> Tensor:
+def _flip_signs(positions: Tensor, *, training: bool) -> Tensor:
     """Turn eigenvectors round by lot in training, since their sign is free, shape (B, n, k)."""
     if not training:
         return positions
@@ -269,7 +260,7 @@ def flip_signs(positions: Tensor, *, training: bool) -> Tensor:
 # so that a dense batch needs no message per edge. Two layers of eight heads; the mean over regions is classified.
 
 
-SLOPE = 0.2
+GAT_SLOPE = 0.2
 
 
 class DenseGraphAttention(nn.Module):
@@ -306,9 +297,9 @@ class DenseGraphAttention(nn.Module):
         """
         h = self.project(x).view(*x.shape[:2], self.heads, -1)
         source, target = ((h * part).sum(dim=-1).transpose(1, 2) for part in (self.source, self.target))
-        scores = functional.leaky_relu(target[..., :, None] + source[..., None, :], SLOPE)
+        scores = functional.leaky_relu(target[..., :, None] + source[..., None, :], GAT_SLOPE)
         loops = torch.eye(x.shape[1], dtype=torch.bool, device=x.device)
-        weights = limited_softmax(scores, (edges | loops)[:, None])
+        weights = scores.masked_fill(~(edges | loops)[:, None], -1e9).softmax(dim=-1)
         return (weights @ h.transpose(1, 2)).transpose(1, 2).flatten(2)
 
 
@@ -320,7 +311,7 @@ class GraphAttentionNetwork(GraphNetwork):
         self.first = DenseGraphAttention(n_regions, WIDTH, HEADS)
         self.second = DenseGraphAttention(WIDTH, WIDTH, HEADS)
         self.dropout = nn.Dropout(DROPOUT)
-        self.readout = mean_readout(WIDTH, n_groups)
+        self.readout = _mean_readout(n_groups)
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
@@ -348,28 +339,19 @@ class GraphTransformer(GraphNetwork):
     def __init__(self, n_regions: int, n_groups: int, *, positions: int) -> None:
         super().__init__()
         self.project, self.place = nn.Linear(n_regions, WIDTH), nn.Linear(positions, WIDTH)
-        self.attentions = nn.ModuleList(DenseAttention() for _ in range(LAYERS))
-        self.norms = nn.ModuleList(RegionNorm(WIDTH) for _ in range(LAYERS))
-        self.forwards = nn.ModuleList(FeedForward(RegionNorm(WIDTH)) for _ in range(LAYERS))
-        self.readout = mean_readout(WIDTH, n_groups)
+        self.attentions = _per_layer(DenseAttention)
+        self.norms = _per_layer(_RegionNorm)
+        self.forwards = _per_layer(_FeedForward)
+        self.readout = _mean_readout(n_groups)
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
-        x = self.project(batch.features) + self.place(flip_signs(batch.positions, training=self.training))
-        bias = edge_bias(batch.weights)
+        x = self.project(batch.features) + self.place(_flip_signs(batch.positions, training=self.training))
+        # Log of the edges' weights, a region's to itself being 1; minus infinity between other pairs.
+        bias = (batch.weights + torch.eye(batch.weights.shape[-1], device=x.device)).log()[:, None]
         for attention, norm, forward in zip(self.attentions, self.norms, self.forwards, strict=True):
             x = forward(norm(x + attention(x, bias=bias)))
         return self.readout(x.mean(dim=1))
-
-
-def edge_bias(weights: Tensor) -> Tensor:
-    """Log of the edges' weights for every head, a region's to itself being 1; minus infinity between other pairs.
-
-    Returns
-    -------
-    Tensor, shape (B, 1, n, n)
-    """
-    return (weights + torch.eye(weights.shape[-1], device=weights.device)).log()[:, None]
 
 
 # Graphormer (Ying et al. 2021): degree added to features, hop distance and path weights added to attention scores.
@@ -391,28 +373,16 @@ class Graphormer(GraphNetwork):
         self.path, self.to_token = nn.Parameter(torch.zeros(HEADS)), nn.Parameter(torch.zeros(HEADS))
         for embedding in (self.degree, self.distance):
             nn.init.normal_(embedding.weight, std=0.02)
-        self.layers = nn.ModuleList(_Layer() for _ in range(LAYERS))
+        self.layers = _per_layer(_GraphormerLayer)
         self.last_norm = nn.LayerNorm(WIDTH)
-        self.readout = mean_readout(WIDTH, n_groups)
+        self.readout = _mean_readout(n_groups)
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
-        return self._run(batch)
-
-    def attention(self, batch: EncodedBatch) -> Tensor:
-        """Mean attention between regions over layers and heads, the graph's token left out, shape (B, n, n)."""
-        maps: list[Tensor] = []
-        self._run(batch, maps)
-        return torch.stack(maps).mean(dim=0)[:, 1:, 1:]
-
-    def _run(self, batch: EncodedBatch, maps: list[Tensor] | None = None) -> Tensor:
         x = self.project(batch.features) + self.degree((batch.weights > 0).sum(dim=-1))
         x = torch.cat([self.graph_token.expand(len(x), 1, -1), x], dim=1)
         bias = self._bias(batch)
         for layer in self.layers:
-            assert isinstance(layer, _Layer)
-            if maps is not None:
-                maps.append(layer.attention.weights(layer.first_norm(x), bias=bias).mean(dim=1))
             x = layer(x, bias)
         return self.readout(self.last_norm(x[:, 0]))
 
@@ -427,7 +397,7 @@ class Graphormer(GraphNetwork):
         return padded + token * self.to_token[:, None, None]
 
 
-class _Layer(nn.Module):
+class _GraphormerLayer(nn.Module):
     """Attention and feed-forward network, each behind its norm."""
 
     def __init__(self) -> None:
@@ -450,8 +420,8 @@ class _Layer(nn.Module):
 # the two softmaxes are mixed in the shares 1/(1 + γ) and γ/(1 + γ), γ being learnt.
 
 
-PLACE = 16  # numbers that a region's place is learnt in
-_APART = -1e9  # added to the score of a pair that does not count
+SAN_PLACE = 16  # numbers that a region's place is learnt in
+SAN_APART = -1e9  # added to the score of a pair that does not count
 
 
 class SpectralAttentionNetwork(GraphNetwork):
@@ -459,17 +429,17 @@ class SpectralAttentionNetwork(GraphNetwork):
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
         super().__init__()
-        self.project = nn.Linear(n_regions, WIDTH - PLACE)
+        self.project = nn.Linear(n_regions, WIDTH - SAN_PLACE)
         self.place = _LearntPosition()
-        self.attentions = nn.ModuleList(_TwoAttentions() for _ in range(LAYERS))
-        self.norms = nn.ModuleList(RegionNorm(WIDTH) for _ in range(LAYERS))
-        self.forwards = nn.ModuleList(FeedForward(RegionNorm(WIDTH)) for _ in range(LAYERS))
-        self.readout = mean_readout(WIDTH, n_groups)
+        self.attentions = _per_layer(_TwoAttentions)
+        self.norms = _per_layer(_RegionNorm)
+        self.forwards = _per_layer(_FeedForward)
+        self.readout = _mean_readout(n_groups)
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         vectors, values = batch.positions.chunk(2, dim=2)
-        place = self.place(flip_signs(vectors, training=self.training), values)
+        place = self.place(_flip_signs(vectors, training=self.training), values)
         x = torch.cat([self.project(batch.features), place], dim=2)
         for attention, norm, forward in zip(self.attentions, self.norms, self.forwards, strict=True):
             x = forward(norm(x + attention(x, batch.weights)))
@@ -481,13 +451,15 @@ class _LearntPosition(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.embed = nn.Linear(2, PLACE)
-        self.query, self.key, self.value = (nn.Linear(PLACE, PLACE) for _ in range(3))
-        self.feed_forward = nn.Sequential(nn.Linear(PLACE, 2 * PLACE), nn.ReLU(), nn.Linear(2 * PLACE, PLACE))
+        self.embed = nn.Linear(2, SAN_PLACE)
+        self.query, self.key, self.value = (nn.Linear(SAN_PLACE, SAN_PLACE) for _ in range(3))
+        self.feed_forward = nn.Sequential(
+            nn.Linear(SAN_PLACE, 2 * SAN_PLACE), nn.ReLU(), nn.Linear(2 * SAN_PLACE, SAN_PLACE)
+        )
 
     def forward(self, vectors: Tensor, values: Tensor) -> Tensor:
         pairs = self.embed(torch.stack([vectors, values], dim=-1))
-        scores = self.query(pairs) @ self.key(pairs).transpose(-1, -2) * PLACE**-0.5
+        scores = self.query(pairs) @ self.key(pairs).transpose(-1, -2) * SAN_PLACE**-0.5
         pairs = pairs + scores.softmax(dim=-1) @ self.value(pairs)
         return (pairs + self.feed_forward(pairs)).sum(dim=2)
 
@@ -505,9 +477,9 @@ class _TwoAttentions(nn.Module):
         self.mixing = nn.Parameter(torch.zeros(()))
 
     def forward(self, x: Tensor, weights: Tensor) -> Tensor:
-        query, key = (self._split(part(x), 2 * HEADS).chunk(2, dim=1) for part in (self.queries, self.keys))
-        value, edges = self._split(self.value(x), HEADS), (weights > 0)[:, None]
-        apart = torch.full_like(weights[:, None], _APART)
+        query, key = (_split(part(x), 2 * HEADS).chunk(2, dim=1) for part in (self.queries, self.keys))
+        value, edges = _split(self.value(x), HEADS), (weights > 0)[:, None]
+        apart = torch.full_like(weights[:, None], SAN_APART)
         along = functional.scaled_dot_product_attention(
             query[0], key[0], value, attn_mask=torch.where(edges, weights[:, None].clamp(min=1e-6).log(), apart)
         )
@@ -519,10 +491,6 @@ class _TwoAttentions(nn.Module):
         mixed = (along * has_edges + gamma * others) / (1 + gamma)
         return self.output(mixed.transpose(1, 2).flatten(2))
 
-    @staticmethod
-    def _split(x: Tensor, parts: int) -> Tensor:
-        return x.view(*x.shape[:-1], parts, -1).transpose(1, 2)
-
 
 # SAT, the structure-aware transformer (Chen et al. 2022), with and without positions.
 #
@@ -531,7 +499,7 @@ class _TwoAttentions(nn.Module):
 # feed-forward network. Positions are return probabilities of random walks of 1 to 20 steps.
 
 
-SUBTREE = 2
+SAT_SUBTREE = 2
 
 
 class StructureAwareTransformer(GraphNetwork):
@@ -547,37 +515,20 @@ class StructureAwareTransformer(GraphNetwork):
     def __init__(self, n_regions: int, n_groups: int, *, positions: int = 0) -> None:
         super().__init__()
         self.project = nn.Linear(n_regions + positions, WIDTH)
-        self.surroundings = nn.ModuleList(ModuleExtractor(WIDTH, SUBTREE) for _ in range(LAYERS))
-        self.attentions = nn.ModuleList(DenseAttention() for _ in range(LAYERS))
-        self.norms = nn.ModuleList(RegionNorm(WIDTH) for _ in range(LAYERS))
-        self.forwards = nn.ModuleList(FeedForward(RegionNorm(WIDTH)) for _ in range(LAYERS))
-        self.readout = mean_readout(WIDTH, n_groups)
+        self.surroundings = _per_layer(lambda: ModuleExtractor(WIDTH, SAT_SUBTREE))
+        self.attentions = _per_layer(DenseAttention)
+        self.norms = _per_layer(_RegionNorm)
+        self.forwards = _per_layer(_FeedForward)
+        self.readout = _mean_readout(n_groups)
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
-        return self._run(batch)
-
-    def attention(self, batch: EncodedBatch) -> Tensor:
-        """Mean attention over layers and heads, shape (B, n, n)."""
-        maps: list[Tensor] = []
-        self._run(batch, maps)
-        return torch.stack(maps).mean(dim=0)
-
-    def _run(self, batch: EncodedBatch, maps: list[Tensor] | None = None) -> Tensor:
-        x = self.project(placed_features(batch))
+        x = self.project(torch.cat([batch.features, batch.positions], dim=2))
         share = (batch.weights > 0).sum(dim=-1).clamp(min=1).float().rsqrt()[:, :, None]
         for i, attention in enumerate(self.attentions):
             h = self.surroundings[i](x, batch.weights)
-            assert isinstance(attention, DenseAttention)
-            if maps is not None:
-                maps.append(attention.weights(h).mean(dim=1))
             x = self.forwards[i](self.norms[i](x + share * attention(h, x)))
         return self.readout(x.mean(dim=1))
-
-
-def placed_features(batch: EncodedBatch) -> Tensor:
-    """A region's features and, behind them, its positions, shape (B, n, n_features + k)."""
-    return torch.cat([batch.features, batch.positions], dim=2)
 
 
 # Gradformer (Liu et al. 2024): attention damped by a power of the hop distance, beside a graph convolution.
@@ -605,15 +556,15 @@ class Gradformer(GraphNetwork):
         self.project = nn.Linear(n_regions + positions, WIDTH)
         self.reach = nn.Parameter(torch.linspace(0, 1, HEADS))
         self.fading = nn.Parameter(torch.full((HEADS,), GRADFORMER_START).logit())
-        self.attentions = nn.ModuleList(DenseAttention() for _ in range(LAYERS))
-        self.convolutions = nn.ModuleList(ModuleExtractor(WIDTH, 1) for _ in range(LAYERS))
-        self.norms = nn.ModuleList(RegionNorm(WIDTH) for _ in range(2 * LAYERS))
-        self.forwards = nn.ModuleList(FeedForward(RegionNorm(WIDTH)) for _ in range(LAYERS))
-        self.readout = mean_readout(WIDTH, n_groups)
+        self.attentions = _per_layer(DenseAttention)
+        self.convolutions = _per_layer(lambda: ModuleExtractor(WIDTH, 1))
+        self.norms = _per_layer(_RegionNorm, 2 * LAYERS)
+        self.forwards = _per_layer(_FeedForward)
+        self.readout = _mean_readout(n_groups)
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
-        x = self.project(placed_features(batch))
+        x = self.project(torch.cat([batch.features, batch.positions], dim=2))
         beyond = functional.relu(batch.hops[:, None].float() - self.reach[:, None, None])
         damping = torch.exp(beyond * functional.logsigmoid(self.fading)[:, None, None])
         for i, attention in enumerate(self.attentions):
@@ -630,7 +581,7 @@ class Gradformer(GraphNetwork):
 # ``PolynormerAttention``). The paper classifies nodes; here the mean over regions is classified.
 
 
-LOCAL, GLOBAL, POLYNORMER_START = 3, 2, 0.9
+POLYNORMER_LOCAL, POLYNORMER_GLOBAL, POLYNORMER_START = 3, 2, 0.9
 
 
 class Polynormer(GraphNetwork):
@@ -639,17 +590,17 @@ class Polynormer(GraphNetwork):
     def __init__(self, n_regions: int, n_groups: int) -> None:
         super().__init__()
         self.project = nn.Linear(n_regions, WIDTH)
-        self.gates, self.skips = (nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(LOCAL)) for _ in range(2))
-        self.local = nn.ModuleList(DenseGraphAttention(WIDTH, WIDTH, HEADS) for _ in range(LOCAL))
-        self.norms = nn.ModuleList(nn.LayerNorm(WIDTH) for _ in range(LOCAL))
-        self.shares = nn.Parameter(torch.full((LOCAL, WIDTH), POLYNORMER_START).logit())
+        self.gates, self.skips = (_per_layer(lambda: nn.Linear(WIDTH, WIDTH), POLYNORMER_LOCAL) for _ in range(2))
+        self.local = _per_layer(lambda: DenseGraphAttention(WIDTH, WIDTH, HEADS), POLYNORMER_LOCAL)
+        self.norms = _per_layer(lambda: nn.LayerNorm(WIDTH), POLYNORMER_LOCAL)
+        self.shares = nn.Parameter(torch.full((POLYNORMER_LOCAL, WIDTH), POLYNORMER_START).logit())
         self.between = nn.LayerNorm(WIDTH)
-        self.everywhere = nn.ModuleList(
-            PolynormerAttention(WIDTH, heads=HEADS, head_channels=WIDTH // HEADS, dropout=DROPOUT)
-            for _ in range(GLOBAL)
+        self.everywhere = _per_layer(
+            lambda: PolynormerAttention(WIDTH, heads=HEADS, head_channels=WIDTH // HEADS, dropout=DROPOUT),
+            POLYNORMER_GLOBAL,
         )
         self.dropout = nn.Dropout(DROPOUT)
-        self.readout = mean_readout(WIDTH, n_groups)
+        self.readout = _mean_readout(n_groups)
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
@@ -674,7 +625,7 @@ class Polynormer(GraphNetwork):
 # to eight numbers each, go through a small perceptron. Centres are orthonormal at the start and learnt from there.
 
 
-BNT_LAYERS, BNT_HEADS, BNT_FEED_FORWARD, CLUSTERS, BNT_KEPT = 2, 4, 1024, 10, 8
+BNT_LAYERS, BNT_HEADS, BNT_FEED_FORWARD, BNT_CLUSTERS, BNT_KEPT = 2, 4, 1024, 10, 8
 
 
 class BrainNetworkTransformer(GraphNetwork):
@@ -684,7 +635,7 @@ class BrainNetworkTransformer(GraphNetwork):
         super().__init__()
         layer = nn.TransformerEncoderLayer(n_regions, BNT_HEADS, BNT_FEED_FORWARD, dropout=0.1, batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, BNT_LAYERS, enable_nested_tensor=False)
-        centres = torch.empty(min(CLUSTERS, n_regions), n_regions)
+        centres = torch.empty(min(BNT_CLUSTERS, n_regions), n_regions)
         nn.init.orthogonal_(nn.init.xavier_uniform_(centres))
         self.centres = nn.Parameter(centres)
         self.reduce = nn.Linear(n_regions, BNT_KEPT)
@@ -715,10 +666,9 @@ class ConnectionProfileNetwork(GraphNetwork):
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
         super().__init__()
-        widths = (n_regions, BRAINGB_WIDTH, BRAINGB_KEPT)
-        pairs = list(pairwise(widths))
+        pairs = list(pairwise((n_regions, BRAINGB_WIDTH, BRAINGB_KEPT)))
         self.convolutions = nn.ModuleList(nn.Linear(before, after) for before, after in pairs)
-        self.norms = nn.ModuleList(RegionNorm(after) for _, after in pairs)
+        self.norms = nn.ModuleList(_RegionNorm(after) for _, after in pairs)
         self.classify = nn.Sequential(
             nn.Linear(n_regions * BRAINGB_KEPT, BRAINGB_HIDDEN),
             nn.ReLU(),
@@ -744,14 +694,9 @@ class ConnectionProfileNetwork(GraphNetwork):
 # perceptron has layer instead of batch normalisation, which works for a batch of one subject, too.
 
 
-COMMUNITIES, BRAINGNN_WIDTH, BRAINGNN_HIDDEN, BRAINGNN_KEPT, BRAINGNN_DROPOUT = 8, 32, 512, 0.5, 0.5
-TOP_K, CONSISTENCY = 0.1, 0.1  # weights of the losses
+BRAINGNN_COMMUNITIES, BRAINGNN_WIDTH, BRAINGNN_HIDDEN, BRAINGNN_KEPT, BRAINGNN_DROPOUT = 8, 32, 512, 0.5, 0.5
+BRAINGNN_TOP_K, BRAINGNN_CONSISTENCY = 0.1, 0.1  # weights of the losses
 _SMALL = 1e-6
-
-
-def _dense(n_in: int, n_out: int) -> tuple[nn.Module, ...]:
-    """One layer of BrainGNN's classifier."""
-    return nn.Linear(n_in, n_out), nn.ReLU(), nn.LayerNorm(n_out), nn.Dropout(BRAINGNN_DROPOUT)
 
 
 class BrainGNN(GraphNetwork):
@@ -759,12 +704,11 @@ class BrainGNN(GraphNetwork):
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
         super().__init__()
-        self.blocks = nn.ModuleList([_Block(n_regions, n_regions), _Block(n_regions, BRAINGNN_WIDTH)])
-        self.classify = nn.Sequential(
-            *_dense(4 * BRAINGNN_WIDTH, BRAINGNN_WIDTH),
-            *_dense(BRAINGNN_WIDTH, BRAINGNN_HIDDEN),
-            nn.Linear(BRAINGNN_HIDDEN, n_groups),
-        )
+        self.blocks = nn.ModuleList([_BrainGNNBlock(n_regions, n_regions), _BrainGNNBlock(n_regions, BRAINGNN_WIDTH)])
+        widths, dense = (4 * BRAINGNN_WIDTH, BRAINGNN_WIDTH, BRAINGNN_HIDDEN), list[nn.Module]()
+        for before, after in pairwise(widths):
+            dense += [nn.Linear(before, after), nn.ReLU(), nn.LayerNorm(after), nn.Dropout(BRAINGNN_DROPOUT)]
+        self.classify = nn.Sequential(*dense, nn.Linear(BRAINGNN_HIDDEN, n_groups))
 
     def forward(self, batch: EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
@@ -780,7 +724,7 @@ class BrainGNN(GraphNetwork):
         """
         logits, scores = self._run(batch)
         apart = sum((_top_k_loss(score) for score in scores[1:]), _top_k_loss(scores[0]))
-        return logits, TOP_K * apart + CONSISTENCY * _inconsistency(scores[0], groups)
+        return logits, BRAINGNN_TOP_K * apart + BRAINGNN_CONSISTENCY * _inconsistency(scores[0], groups)
 
     def _run(self, batch: EncodedBatch) -> tuple[Tensor, list[Tensor]]:
         n = batch.features.shape[1]
@@ -793,13 +737,13 @@ class BrainGNN(GraphNetwork):
         return self.classify(torch.cat(read, dim=1)), scores
 
 
-class _Block(nn.Module):
+class _BrainGNNBlock(nn.Module):
     """A convolution with a matrix per region, and the pooling behind it."""
 
     def __init__(self, n_regions: int, width_in: int) -> None:
         super().__init__()
-        self.membership = nn.Embedding(n_regions, COMMUNITIES)
-        self.basis = nn.Parameter(torch.empty(COMMUNITIES, width_in, BRAINGNN_WIDTH))
+        self.membership = nn.Embedding(n_regions, BRAINGNN_COMMUNITIES)
+        self.basis = nn.Parameter(torch.empty(BRAINGNN_COMMUNITIES, width_in, BRAINGNN_WIDTH))
         self.bias, self.direction = nn.Parameter(torch.zeros(BRAINGNN_WIDTH)), nn.Parameter(torch.randn(BRAINGNN_WIDTH))
         nn.init.xavier_uniform_(self.basis)
 
@@ -810,7 +754,9 @@ class _Block(nn.Module):
         x = (products * member[..., None]).sum(dim=2)
         share = weights / weights.sum(dim=-1, keepdim=True).clamp(min=_SMALL)
         x = functional.relu(x + share @ x + self.bias)
-        score = torch.sigmoid(_standardised(x @ functional.normalize(self.direction, dim=0)))
+        score = x @ functional.normalize(self.direction, dim=0)
+        score = (score - score.mean(dim=1, keepdim=True)) / score.std(dim=1, keepdim=True).clamp(min=_SMALL)
+        score = torch.sigmoid(score)
         kept = score.topk(max(1, int(BRAINGNN_KEPT * score.shape[1])), dim=1).indices
         x = _at(x, kept) * score.gather(1, kept)[:, :, None]
         joined = weights + weights @ weights  # a dropped region joins its neighbours
@@ -820,10 +766,6 @@ class _Block(nn.Module):
 def _at(x: Tensor, rows: Tensor) -> Tensor:
     """Rows of each subject's matrix, shape (B, k, width)."""
     return x.gather(1, rows[:, :, None].expand(-1, -1, x.shape[2]))
-
-
-def _standardised(score: Tensor) -> Tensor:
-    return (score - score.mean(dim=1, keepdim=True)) / score.std(dim=1, keepdim=True).clamp(min=_SMALL)
 
 
 def _top_k_loss(score: Tensor) -> Tensor:
@@ -845,7 +787,7 @@ def _inconsistency(score: Tensor, groups: Tensor) -> Tensor:
 # −NE gives every region the same importance; +PE, +DC, … put another measure in the place of NE.
 
 
-POSITIONS = 10
+ABLATION_POSITIONS = 10
 
 
 def with_importance(graphs: GraphBatch, importance: Importance) -> GraphBatch:
@@ -858,7 +800,7 @@ def with_importance(graphs: GraphBatch, importance: Importance) -> GraphBatch:
         return graphs
     eigenvectors, _, measure = importance.rpartition("+") if importance != "pe" else ("pe", "+", "none")
     if eigenvectors:
-        places = laplacian_eigenvectors(graphs.weights, POSITIONS)[1]
+        places = _laplacian_eigenvectors(graphs.weights, ABLATION_POSITIONS)[1]
         graphs = replace(graphs, features=torch.cat([graphs.features, places], dim=2))
     if measure == "none":
         return replace(graphs, entanglement=torch.zeros_like(graphs.entanglement))

@@ -1,21 +1,23 @@
-"""What ``biobgt benchmark`` sets side by side; a new system is one object here."""
+"""What ``biobgt benchmark`` sets side by side; a new system is one object here.
 
-from collections.abc import Callable
+A system knows its name, its works, how it is built and how it is trained; what the paper reports of it on its ABIDE
+cohort is in ``assets/paper_results.csv``. Without torch, so that pages can name systems whose networks they never
+build: networks are imported when they are built.
+"""
+
+import csv
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from biobgt.base.files import asset
 from biobgt.base.options import Registry, imported_later
 from biobgt.base.references import Citation
-from biobgt.model.benchmark.linear import BASELINES, Baseline, LinearSVM, RandomForest
+from biobgt.model.benchmark.linear import BASELINES, Baseline, BaselineModel, LinearSVM, RandomForest
 from biobgt.model.presets import Preset, TrainingSettings, preset_named
 
 if TYPE_CHECKING:
     from biobgt.model.benchmark.networks import GraphNetwork
-
-# What a system of the benchmark is: one object that knows its name, its works, how it is built and how it is trained.
-#
-# Without torch, so that pages can name systems whose networks they never build.
-
 
 Family = Literal["classical", "BioBGT", "graph transformers", "graph networks"]
 Importance = Literal["ne", "none", "pe", "degree", "pe+degree", "betweenness", "closeness", "eigenvector"]
@@ -54,7 +56,7 @@ class Published:
     ----------
     accuracy, auc, f1, sensitivity, specificity : float, optional
         Between 0 and 1, in the digits of its tables.
-    parameters : int, optional
+    parameters : float, optional
         As its table rounds it.
     epoch_seconds : float, optional
         Of training, on a GPU.
@@ -66,11 +68,8 @@ class Published:
     sensitivity: float | None = None
     specificity: float | None = None
     _: KW_ONLY
-    parameters: int | None = None
+    parameters: float | None = None
     epoch_seconds: float | None = None
-
-
-NOT_IN_PAPER = Published()
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class System:
     family: Family
     citations: tuple[Citation, ...] = ()
     _: KW_ONLY
-    paper: Published = NOT_IN_PAPER
+    paper: Published = Published()
     reason: str = ""
 
     @property
@@ -116,10 +115,9 @@ class ClassicalSystem(System):
     baseline: Baseline
 
     @classmethod
-    def of(cls, baseline: Baseline, paper: Published = NOT_IN_PAPER) -> Self:
-        """The row of a simple model, with the paper's numbers where it has them."""
-        key = baseline.system or baseline.key
-        return cls(key, baseline.title, "classical", baseline.citations, baseline=baseline, paper=paper)
+    def of(cls, baseline: Baseline) -> Self:
+        """The row of a simple model."""
+        return cls(baseline.system or baseline.key, baseline.title, "classical", baseline.citations, baseline=baseline)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,185 +163,78 @@ class BioBGTSystem(System):
         return {"system": self.key, "preset": self.preset.as_dict(), "importance": self.importance}
 
 
-# The register of what ``biobgt benchmark`` sets side by side; a new system is one object here.
-#
-# Each has its name, the works it cites, what the paper reports of it on its ABIDE cohort, and how it is built. Without
-# torch: networks are imported when they are built, each from its own file beside this one.
+# The register.
 
 
-EPOCHS_WITHOUT_GAIN = 10  # after which the published BioBGT stops; docs/model.md compares this with its 200 epochs
-_PUBLISHED = preset_named("paper-abide", patience=EPOCHS_WITHOUT_GAIN)
-_NOTHING, RANDOM_WALK = Encoding(), Encoding("random-walk", 20)
+_PUBLISHED = preset_named("paper-abide", patience=10)  # docs/model.md compares this with all its 200 epochs
+_NOTHING, _EIGENVECTORS, RANDOM_WALK = Encoding(), Encoding("laplacian", 10), Encoding("random-walk", 20)
 
 
-def _published(
-    key: str,
-    what: str,
-    importance: Importance = "ne",
-    preset: Preset = _PUBLISHED,
-    paper: Published = NOT_IN_PAPER,
-) -> BioBGTSystem:
+def _published(key: str, what: str, importance: Importance = "ne", preset: Preset = _PUBLISHED) -> BioBGTSystem:
     """The paper's model, or that with a part exchanged (sections 4.3 and 4.4 of the paper)."""
     title = f"BioBGT as published, {what}"
-    return BioBGTSystem(key, title, "BioBGT", ("peng2025",), preset=preset, importance=importance, paper=paper)
+    return BioBGTSystem(key, title, "BioBGT", ("peng2025",), preset=preset, importance=importance)
 
 
 def _network(
-    key: str,
-    title: str,
-    family: Family,
-    cited: Citation,
-    paper: Published,
-    name: str,
-    encoding: Encoding = _NOTHING,
-    **about: Any,
+    key: str, title: str, family: Family, cited: Citation, name: str, encoding: Encoding = _NOTHING, **about: Any
 ) -> NetworkSystem:
-    """A network of :mod:`biobgt.model.benchmark.networks`, with what the paper reports of it.
+    """A network of :mod:`biobgt.model.benchmark.networks`.
 
     Positions that it projects have to be counted; eigenpairs are read one by one.
     """
     counted = {"positions": encoding.size} if encoding.positions in ("laplacian", "random-walk") else {}
-    return NetworkSystem(
-        key,
-        title,
-        family,
-        (cited,),
-        paper=paper,
-        build=imported_later("biobgt.model.benchmark.networks", name, **counted),
-        encoding=encoding,
-        **about,
-    )
+    build = imported_later("biobgt.model.benchmark.networks", name, **counted)
+    return NetworkSystem(key, title, family, (cited,), build=build, encoding=encoding, **about)
 
 
-_CLASSICAL = (
-    ClassicalSystem.of(
-        Baseline(
-            "svm",
-            "linear SVM on Fisher-z correlations",
-            lambda shrinkage: LinearSVM(),
-            "classical",
-            citations=("cortes1995",),
-        ),
-        Published(0.4901, 0.4905, 0.5202, 0.5441, 0.4369),
-    ),
-    ClassicalSystem.of(
-        Baseline(
-            "random-forest",
-            "random forest on Fisher-z correlations",
-            lambda shrinkage: RandomForest(),
-            "classical",
-            citations=("breiman2001",),
-        ),
-        Published(0.5114, 0.5141, 0.5146, 0.5123, 0.5158, parameters=21_000),
-    ),
-)
-_BIOBGT = (
+def _transformer(key: str, title: str, cited: Citation, name: str, encoding: Encoding = _NOTHING) -> NetworkSystem:
+    return _network(key, title, "graph transformers", cited, name, encoding)
+
+
+def _classical(key: str, what: str, model: Callable[[], BaselineModel], cited: Citation) -> ClassicalSystem:
+    title = f"{what} on Fisher-z correlations"
+    return ClassicalSystem.of(Baseline(key, title, lambda shrinkage: model(), "classical", citations=(cited,)))
+
+
+def _with_paper(rows: tuple[System, ...]) -> Iterator[System]:
+    """Rows with what the paper reports of them."""
+    with asset("paper_results.csv").open(encoding="utf-8", newline="") as stream:
+        reported = {line.pop("key"): line for line in csv.DictReader(stream)}
+    for row in rows:
+        numbers: dict[str, Any] = {name: float(text) for name, text in reported.get(row.key, {}).items() if text}
+        yield replace(row, paper=Published(**numbers))
+
+
+_ROWS: tuple[System, ...] = (
+    _classical("svm", "linear SVM", LinearSVM, "cortes1995"),
+    _classical("random-forest", "random forest", RandomForest, "breiman2001"),
     BioBGTSystem("best", "BioBGT, preset best", "BioBGT", ("peng2025",), preset=preset_named("best")),
-    _published(
-        "paper-abide",
-        "preset paper-abide, stopped early",
-        paper=Published(0.7400, 0.7333, 0.6841, 0.7000, 0.7667, parameters=465_000, epoch_seconds=650),
-    ),
-    _published(  # stands for paper-adni, too, which has the same settings
-        "paper-adhd",
-        "preset paper-adhd",
-        preset=preset_named("paper-adhd", patience=EPOCHS_WITHOUT_GAIN),
-    ),
+    _published("paper-abide", "preset paper-abide, stopped early"),
+    # Stands for paper-adni, too, which has the same settings.
+    _published("paper-adhd", "preset paper-adhd", preset=preset_named("paper-adhd", patience=_PUBLISHED.patience)),
     _published("paper-without-ne", "−NE", "none"),
     _published("paper-without-fm-attn", "−FM-Attn", preset=replace(_PUBLISHED, encoder_layers=0, contrast_weight=0.0)),
-    _published("paper-pe", "+PE for NE", "pe", paper=Published(0.6060, 0.6091, 0.5400, 0.4549, 0.7633)),
-    _published("paper-dc", "+DC for NE", "degree", paper=Published(0.6120, 0.6128, 0.5973, 0.5726, 0.6531)),
-    _published("paper-pe-dc", "+PE+DC for NE", "pe+degree", paper=Published(0.6300, 0.6332, 0.5664, 0.4745, 0.7918)),
-    _published("paper-bc", "+BC for NE", "betweenness", paper=Published(0.7000, 0.6562, 0.5277, 0.4375, 0.8750)),
-    _published("paper-cc", "+CC for NE", "closeness", paper=Published(0.7375, 0.7084, 0.6243, 0.5625, 0.8541)),
-    _published("paper-ec", "+EC for NE", "eigenvector", paper=Published(0.7125, 0.6667, 0.5313, 0.4375, 0.8958)),
-)
-_TRANSFORMERS = (
-    _network(
-        "graph-transformer",
-        "Graph Transformer",
-        "graph transformers",
-        "dwivedi2020",
-        Published(0.5020, 0.4820, 0.5798, 0.6738, 0.3232),
-        "GraphTransformer",
-        encoding=Encoding("laplacian", 10),
-    ),
-    _network(
-        "sat",
-        "SAT without positional encoding",
-        "graph transformers",
-        "chen2022",
-        Published(0.6060, 0.5914, 0.6721, 0.6476, 0.5352),
-        "StructureAwareTransformer",
-    ),
-    _network(
-        "sat-pe",
-        "SAT with positional encoding",
-        "graph transformers",
-        "chen2022",
-        Published(0.5876, 0.6929, 0.6833, 0.6929, 0.4324),
-        "StructureAwareTransformer",
-        encoding=RANDOM_WALK,
-    ),
-    _network(
-        "san",
-        "SAN",
-        "graph transformers",
-        "kreuzer2021",
-        Published(0.4980, 0.5020, 0.4752, 0.4495, 0.5485),
-        "SpectralAttentionNetwork",
-        encoding=Encoding("spectrum", 10),
-    ),
-    _network(
-        "graphormer",
-        "Graphormer",
-        "graph transformers",
-        "ying2021",
-        Published(0.5840, 0.5761, 0.6417, 0.7064, 0.4649),
-        "Graphormer",
-        encoding=Encoding(paths=True),
-    ),
-    _network(
-        "gradformer",
-        "Gradformer",
-        "graph transformers",
-        "liu2024gradformer",
-        Published(0.6156, 0.6175, 0.6212, 0.5916, 0.6435, parameters=455_000),
-        "Gradformer",
-        encoding=replace(RANDOM_WALK, paths=True),
-    ),
-    _network(
-        "polynormer",
-        "Polynormer",
-        "graph transformers",
-        "deng2024",
-        Published(0.5703, 0.5642, 0.4420, 0.3816, 0.7468, parameters=9_780_000),
-        "Polynormer",
-    ),
-    _network(
-        "brain-network-transformer",
-        "Brain Network Transformer",
-        "graph transformers",
-        "kan2022",
-        Published(0.6824, 0.7838, 0.6820, 0.6939, 0.6695),
-        "BrainNetworkTransformer",
-    ),
-)
-_NETWORKS = (
-    _network(
-        "gat",
-        "GAT",
-        "graph networks",
-        "velickovic2018",
-        Published(0.5351, 0.5341, 0.5612, 0.5773, 0.4813),
-        "GraphAttentionNetwork",
-    ),
+    _published("paper-pe", "+PE for NE", "pe"),
+    _published("paper-dc", "+DC for NE", "degree"),
+    _published("paper-pe-dc", "+PE+DC for NE", "pe+degree"),
+    _published("paper-bc", "+BC for NE", "betweenness"),
+    _published("paper-cc", "+CC for NE", "closeness"),
+    _published("paper-ec", "+EC for NE", "eigenvector"),
+    _transformer("graph-transformer", "Graph Transformer", "dwivedi2020", "GraphTransformer", _EIGENVECTORS),
+    _transformer("sat", "SAT without positional encoding", "chen2022", "StructureAwareTransformer"),
+    _transformer("sat-pe", "SAT with positional encoding", "chen2022", "StructureAwareTransformer", RANDOM_WALK),
+    _transformer("san", "SAN", "kreuzer2021", "SpectralAttentionNetwork", Encoding("spectrum", 10)),
+    _transformer("graphormer", "Graphormer", "ying2021", "Graphormer", Encoding(paths=True)),
+    _transformer("gradformer", "Gradformer", "liu2024gradformer", "Gradformer", replace(RANDOM_WALK, paths=True)),
+    _transformer("polynormer", "Polynormer", "deng2024", "Polynormer"),
+    _transformer("brain-network-transformer", "Brain Network Transformer", "kan2022", "BrainNetworkTransformer"),
+    _network("gat", "GAT", "graph networks", "velickovic2018", "GraphAttentionNetwork"),
     _network(
         "braingnn",
         "BrainGNN",
         "graph networks",
         "li2021",
-        Published(0.5134, 0.5427, 0.5009, 0.5485, 0.4796),
         "BrainGNN",
         training=replace(NETWORK_TRAINING, learning_rate=1e-3, weight_decay=5e-3),
     ),
@@ -352,18 +243,14 @@ _NETWORKS = (
         "BrainGB: GCN with connection profiles",
         "graph networks",
         "cui2023",
-        Published(0.6512, 0.7032, 0.6695, 0.6701, 0.6007),
         "ConnectionProfileNetwork",
     ),
-)
-# Systems of the paper's tables that could not be built from what is published about them here.
-_UNBUILT = (
+    # Systems of the paper's tables that could not be built from what is published about them here.
     System(
         "gtsp",
         "GTSP",
         "graph transformers",
         ("liu2024sparsity",),
-        paper=Published(0.6137, 0.6043, 0.6536, 0.6986, 0.5099, parameters=427_000),
         reason="GTSP prunes tokens, heads, layers or weights of three graph transformers, one at a time; the BioBGT "
         "paper names neither the transformer nor what was pruned, nor how much.",
     ),
@@ -371,7 +258,6 @@ _UNBUILT = (
         "mcst-gcn",
         "MCST-GCN",
         "graph networks",
-        paper=Published(0.5422, 0.5518, 0.5263, 0.4880, 0.4585),
         reason="The BioBGT paper names MCST-GCN without its windows of time, channels, layers and training, and the "
         "text of its own paper was not at hand.",
     ),
@@ -379,14 +265,11 @@ _UNBUILT = (
         "groupbna",
         "GroupBNA",
         "graph networks",
-        paper=Published(0.6314, 0.7130, 0.6164, 0.6472, 0.6528),
         reason="The BioBGT paper says of GroupBNA only that it augments brain networks by group; how edges are chosen "
         "and which network classifies is not said, and the text of its own paper was not at hand.",
     ),
 )
-SYSTEMS: Registry[System] = Registry(
-    "model of the benchmark", *_CLASSICAL, *_BIOBGT, *_TRANSFORMERS, *_NETWORKS, *_UNBUILT
-)
+SYSTEMS: Registry[System] = Registry("model of the benchmark", *_with_paper(_ROWS))
 
 
 def benchmark_systems() -> Registry[System]:
