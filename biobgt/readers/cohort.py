@@ -37,14 +37,12 @@ from biobgt.readers.formats import ReadOptions, describe_source, is_image, read_
 from biobgt.readers.isolate import one_refused_file, read_until
 from biobgt.readers.measurement import (
     FileName,
-    Measurement,
     Reading,
     interpret,
     named_by_table,
-    names_of_regions,
     read_name,
 )
-from biobgt.readers.phenotypes import Phenotypes, match_phenotypes, read_phenotypes
+from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
 from biobgt.readers.project import PROJECT_SUFFIX, read_project_cohort
 from biobgt.readers.recognise import (
     BY_USER,
@@ -67,16 +65,20 @@ _AT_A_TIME = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class _Candidate:
     """One subject's reading, before an atlas is chosen."""
 
     subject: str
     reading: Reading
     source: Source
 
+    def whole(self, chosen: Atlas | None) -> "_Candidate":
+        """The candidate with the regions that its file leaves out, as missing ones."""
+        return replace(self, reading=with_absent_regions(self.reading, chosen))
+
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class _Problem:
     """A file, or a subject in it, that could not be read, or that leaves a question open."""
 
     file: str
@@ -87,7 +89,7 @@ class Problem:
 
 def read_candidates(
     files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None = None
-) -> Iterator[Candidate | Problem]:
+) -> Iterator[_Candidate | _Problem]:
     """Read one file after another; what fails is a problem of that file alone.
 
     Parameters
@@ -108,14 +110,14 @@ def read_candidates(
 
 def _a_little_ahead(
     files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None
-) -> Iterator[list[Candidate] | list[Problem]]:
+) -> Iterator[list[_Candidate] | list[_Problem]]:
     """Read files in their order; those that other processes read, two at a time.
 
     Whoever stops early, by an interrupt or a limit of the cohort, does not wait for the files ahead.
     """
     stopped = Event()
     threads = ThreadPoolExecutor(_AT_A_TIME, "biobgt-reading", initializer=read_until, initargs=(stopped,))
-    waiting: deque[Future[list[Candidate] | list[Problem]]] = deque()
+    waiting: deque[Future[list[_Candidate] | list[_Problem]]] = deque()
     try:
         for file, subject in zip(files, subject_ids(files), strict=True):
             reader = reader_of(file.path)
@@ -135,52 +137,38 @@ def _a_little_ahead(
 
 def _read_one(
     file: FoundFile, subject: str, options: ReadOptions, atlas: Atlas | None
-) -> list[Candidate] | list[Problem]:
+) -> list[_Candidate] | list[_Problem]:
     try:
         with one_refused_file("The file"):
             check_name(file.name, subject)
             readings = read_file(file.path, options, atlas, root=file.root)
-            _check_named_regions(readings)
-            names = _name_each(subject, readings)
+            names = _names_of_subjects(subject, readings)
             source = describe_source(file.path, name=file.name, sha256=readings[0].sha256 if readings else "")
     except InputError as error:
-        return [Problem(printable(file.name), printable(subject), error)]
+        return [_Problem(printable(file.name), printable(subject), error)]
     file_name = _file_name(file, options)
     return [
-        Candidate(name, named_by_table(replace(reading, file_name=file_name)), source)
+        _Candidate(name, named_by_table(replace(reading, file_name=file_name)), source)
         for name, reading in zip(names, readings, strict=True)
     ]
 
 
-def to_subjects(
-    candidates: Sequence[Candidate], atlas: Atlas, options: ReadOptions, *, decided_by: str
-) -> tuple[dict[str, Subject], list[Problem]]:
-    """Decide what every reading means; regions are put in the same order for all.
+def _to_subjects(
+    candidates: Sequence[_Candidate], atlas: Atlas, options: ReadOptions, *, decided_by: str
+) -> tuple[dict[str, Subject], list[_Problem]]:
+    """Decide what every reading means, by id; regions are put in the same order for all.
 
     ``decided_by`` is what decided on the atlas, for the provenance.
-
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-    atlas : Atlas
-    options : ReadOptions
-    decided_by : str
-
-    Returns
-    -------
-    subjects : dict of str to Subject
-        By id.
-    problems : list of Problem
     """
-    reference = reference_names(candidates, atlas)
+    reference = _reference_names(candidates, atlas)
     subjects: dict[str, Subject] = {}
-    problems: list[Problem] = []
+    problems: list[_Problem] = []
     for candidate in candidates:
-        result = to_subject(candidate, atlas, options, reference, decided_by=decided_by)
+        result = _to_subject(candidate, atlas, options, reference, decided_by=decided_by)
         if isinstance(result, Subject) and (first := subjects.get(result.id)) is not None:
             where = f" from '{first.source.file}'" if first.source else ""
             sentence = f"Subject '{result.id}' was read{where} already. Rename one, or choose files by a pattern."
-            result = Problem(candidate.source.file, result.id, InputError(sentence))
+            result = _Problem(candidate.source.file, result.id, InputError(sentence))
         if isinstance(result, Subject):
             subjects[result.id] = result
         else:
@@ -188,40 +176,35 @@ def to_subjects(
     return subjects, problems
 
 
-def to_subject(
-    candidate: Candidate,
+def _to_subject(
+    candidate: _Candidate,
     atlas: Atlas,
     options: ReadOptions,
     reference: tuple[str, ...] | None,
     *,
     decided_by: str,
-) -> Subject | Problem:
+) -> Subject | _Problem:
     """Decide what one reading means, and put its regions in the order of the reference.
 
-    Parameters
-    ----------
-    candidate : Candidate
-    atlas : Atlas
-    options : ReadOptions
-    reference : tuple of str, length n_regions, or None
-        Names in the order that all subjects must have; see :func:`reference_names`.
-    decided_by : str
-        What decided on the atlas, for the provenance.
+    ``reference`` are names in the order that all subjects must have, see :func:`_reference_names`; ``decided_by`` is
+    what decided on the atlas, for the provenance.
     """
     reading = candidate.reading
     try:
         with one_refused_file("The file"):
             measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
-            names = _own_names(reading, atlas)
-            check_places(names or (), atlas)
-            measured, reordered = _in_order(measured, names, reference)
+            names = atlas.own_names(reading.names or ())
+            check_places(names, atlas)
+            order = region_order(names, reference) if names and reference is not None else None
+            if order is not None:
+                measured = measured.in_order(order)
     except InputError as error:
         other_atlas = atlas.n_regions not in reading.values.shape
-        return Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
+        return _Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
     decided: dict[str, str | float | bool] = {**reading.options, ATLAS_DECIDED_BY: decided_by, "kind": measured.kind}
     if measured.orientation is not None:
         decided |= {"orientation": measured.orientation, "orientation decided by": measured.orientation_by}
-    if reordered:
+    if order is not None:
         decided["regions reordered"] = True
     return Subject(
         id=candidate.subject,
@@ -234,11 +217,9 @@ def to_subject(
     )
 
 
-def reference_names(candidates: Iterable[Candidate], atlas: Atlas) -> tuple[str, ...] | None:
+def _reference_names(candidates: Iterable[_Candidate], atlas: Atlas) -> tuple[str, ...] | None:
     """Return the regions' names in the order that all subjects must have: the atlas's own where files use them."""
-    named = [
-        names for item in candidates if (names := _own_names(item.reading, atlas)) and len(names) == atlas.n_regions
-    ]
+    named = [names for item in candidates if len(names := atlas.own_names(item.reading.names or ())) == atlas.n_regions]
     if any(set(names) == set(atlas.regions) for names in named):
         return atlas.regions
     return named[0] if named else None
@@ -254,40 +235,20 @@ def _file_name(file: FoundFile, options: ReadOptions) -> FileName:
     return replace(read_name(file.path), labels=label_table_beside(file.path, file.root))
 
 
-def _own_names(reading: Reading, atlas: Atlas) -> tuple[str, ...] | None:
-    """The names of a reading's regions, spelt as the atlas does."""
-    names = names_of_regions(reading)
-    return None if names is None else atlas.own_names(names)
+def _names_of_subjects(subject: str, readings: list[Reading]) -> list[str]:
+    """A file's subject goes by the file's name; several in one go by their own ids, or by number.
 
-
-def _in_order(
-    measured: Measurement, names: tuple[str, ...] | None, reference: tuple[str, ...] | None
-) -> tuple[Measurement, bool]:
-    order = region_order(names, reference) if names is not None and reference is not None else None
-    if order is None:
-        return measured, False
-    values = measured.values[:, order]
-    if measured.kind == "connectivity":
-        values = values[order]
-    missing = tuple(sorted(order.index(region) for region in measured.missing_regions))
-    return replace(measured, values=values, missing_regions=missing), True
-
-
-def _check_named_regions(readings: list[Reading]) -> None:
-    """Refuse a file that names more regions than are read, before it can be taken for another atlas."""
+    A file that names more regions than are read is refused before it can be taken for another atlas.
+    """
     limits = current_limits()
-    for names in filter(None, map(names_of_regions, readings)):
-        limits.check("regions", len(names), "The file")
-        limits.check("region_characters", max(map(len, names)), "The file")
-
-
-def _name_each(subject: str, readings: list[Reading]) -> list[str]:
-    """A file's subject goes by the file's name; several in one go by their own ids, or by number."""
+    for regions in filter(None, (reading.names for reading in readings)):
+        limits.check("regions", len(regions), "The file")
+        limits.check("region_characters", max(map(len, regions)), "The file")
     width = len(str(len(readings)))
     numbered = [f"{subject}_{i:0{width}d}" for i in range(1, len(readings) + 1)] if len(readings) > 1 else [subject]
     names = [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
     check_name(*names)
-    current_limits().check("id_characters", max(map(len, names)), "The file")
+    limits.check("id_characters", max(map(len, names)), "The file")
     return names
 
 
@@ -363,15 +324,15 @@ def read_cohort(
         ask_between_recordings(found.data)
         table = read_found_phenotypes(phenotypes, found)
         read = list(_within_limits(read_candidates(found.data, options, chosen, progress)))
-    candidates = [item if unknown else _whole(item, chosen) for item in read if isinstance(item, Candidate)]
-    problems = [item for item in read if isinstance(item, Problem)]
+    candidates = [item if unknown else item.whole(chosen) for item in read if isinstance(item, _Candidate)]
+    problems = [item for item in read if isinstance(item, _Problem)]
     settled = _settle(candidates, chosen, options, unknown=unknown)
     current_limits().check("regions", settled.atlas.n_regions, "The data's atlas")
-    subjects, more_problems = to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
+    subjects, more_problems = _to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
     if chosen is not None and subjects and more_problems:  # what a refused file says about the atlas does not count
         accepted = _accepted(candidates, subjects)
         settled = _settle(accepted, chosen, options, unknown=unknown)
-        subjects, _ = to_subjects(accepted, settled.atlas, options, decided_by=settled.decided_by)
+        subjects, _ = _to_subjects(accepted, settled.atlas, options, decided_by=settled.decided_by)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
         raise _nothing_read(paths, found)
@@ -390,7 +351,7 @@ def read_cohort(
         if check is not None and check.doubts:
             cohort = replace(cohort, notes=(*cohort.notes, atlas_doubt(cohort, check)))
     cohort = apply_missing_rule(cohort, options.missing)
-    cohort = cohort if table is None else _with_phenotypes(cohort, table)
+    cohort = cohort if table is None else match_phenotypes(cohort, table)
     return apply_recording_rule(cohort, options.recordings, run=options.run)
 
 
@@ -428,22 +389,17 @@ def stream_subjects(
         ask_between_recordings(found.data)
         yield from found.refused
         for item in read_candidates(found.data, options, chosen):
-            if isinstance(item, Candidate):
-                whole = _whole(item, chosen)
-                reference = reference or reference_names([whole], chosen)
-                result = to_subject(whole, chosen, options, reference, decided_by=BY_USER)
+            if isinstance(item, _Candidate):
+                whole = item.whole(chosen)
+                reference = reference or _reference_names([whole], chosen)
+                result = _to_subject(whole, chosen, options, reference, decided_by=BY_USER)
             else:
                 result = item
             yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
 
 
-def _whole(candidate: Candidate, chosen: Atlas | None) -> Candidate:
-    """The candidate with the regions that its file leaves out, as missing ones."""
-    return replace(candidate, reading=with_absent_regions(candidate.reading, chosen))
-
-
 def _settle(
-    candidates: Sequence[Candidate], chosen: Atlas | None, options: ReadOptions, *, unknown: bool
+    candidates: Sequence[_Candidate], chosen: Atlas | None, options: ReadOptions, *, unknown: bool
 ) -> SettledAtlas:
     """Take the atlas that the user named, or find out which one it is."""
     readings = [item.reading for item in candidates]
@@ -453,10 +409,10 @@ def _settle(
     return settle_atlas(readings, kind=options.kind, orientation=options.orientation, unknown=unknown)
 
 
-def _accepted(candidates: Sequence[Candidate], subjects: Mapping[str, Subject]) -> list[Candidate]:
+def _accepted(candidates: Sequence[_Candidate], subjects: Mapping[str, Subject]) -> list[_Candidate]:
     """Those candidates that the subjects were made of; of two with one name in one file, the first."""
     files = {name: subject.source.file for name, subject in subjects.items() if subject.source is not None}
-    first: dict[str, Candidate] = {}
+    first: dict[str, _Candidate] = {}
     for item in candidates:
         if files.get(item.subject) == item.source.file:
             first.setdefault(item.subject, item)
@@ -483,12 +439,12 @@ def _given_kind(subjects: Iterable[Subject], options: ReadOptions) -> GivenKind 
     raise ChoiceNeeded(question, option="connectivity", choices=choices)
 
 
-def _within_limits(read: Iterable[Candidate | Problem]) -> Iterator[Candidate | Problem]:
+def _within_limits(read: Iterable[_Candidate | _Problem]) -> Iterator[_Candidate | _Problem]:
     """Stop before subjects, each small enough, fill the memory together."""
     limits = current_limits()
     n_subjects = n_bytes = 0
     for item in read:
-        if isinstance(item, Candidate):
+        if isinstance(item, _Candidate):
             n_subjects, n_bytes = n_subjects + 1, n_bytes + item.reading.values.nbytes
             limits.check("subjects", n_subjects, "The cohort")
             limits.check("cohort_bytes", n_bytes, "The cohort")
@@ -506,19 +462,8 @@ def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path
     if atlas is not None and atlas is not cohort.atlas:
         cohort = change_atlas(cohort, atlas)
     if phenotypes is not None:
-        cohort = _with_phenotypes(cohort, read_phenotypes(phenotypes))
+        cohort = match_phenotypes(cohort, read_phenotypes(phenotypes))
     return replace(cohort, name=name or cohort.name)
-
-
-def _with_phenotypes(cohort: Cohort, table: Phenotypes) -> Cohort:
-    matched = match_phenotypes(cohort, table)
-    return replace(
-        cohort,
-        subjects=matched.subjects,
-        notes=(*cohort.notes, *table.notes, *matched.notes),
-        unmatched_subjects=matched.unmatched_subjects,
-        unmatched_rows=matched.unmatched_rows,
-    )
 
 
 def _notes_on(subjects: Iterable[Subject]) -> list[str]:
@@ -534,7 +479,7 @@ def _notes_on(subjects: Iterable[Subject]) -> list[str]:
     return notes
 
 
-def _sort_problems(problems: list[Problem], subjects: Mapping[str, Subject], found: Found) -> None:
+def _sort_problems(problems: list[_Problem], subjects: Mapping[str, Subject], found: Found) -> None:
     """Refuse what could not be read; set aside another parcellation's files of subjects that were."""
     aside = [problem for problem in problems if problem.other_atlas and problem.subject in subjects]
     if aside:

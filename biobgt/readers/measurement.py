@@ -1,7 +1,7 @@
 """From a table of numbers to a measurement: series or connectivity, and which axis is time."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -106,13 +106,7 @@ def lag_one_autocorrelation(values: FloatArray) -> float:
 def orientation_question(values: FloatArray, *, file: str | None, further_files: int = 0) -> ChoiceNeeded:
     """Ask which axis is time, with what the values suggest and with what follows from either answer.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n_rows, n_columns)
-    file : str or None
-        Name of the file, where it is known.
-    further_files : int
-        How many more files leave the same question open.
+    ``further_files`` is how many more files leave the same question open.
     """
     rows, columns = values.shape
     evidence = axis_evidence(values)
@@ -349,6 +343,21 @@ class Reading:
     options: Mapping[str, str | float | bool] = field(default_factory=dict)
     sha256: str = ""
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The regions' names, from wherever the file has them."""
+        return self.region_names or self.row_names
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the regions have names that do more than number them."""
+        return self.names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in self.names)
+
+    @property
+    def file(self) -> str | None:
+        """Name of the file it is from, where that is known."""
+        return None if self.file_name is None else self.file_name.file
+
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
@@ -362,6 +371,11 @@ class Measurement:
     missing_regions: tuple[int, ...] = ()
     orientation: Orientation | None = None
     orientation_by: str = ""
+
+    def in_order(self, order: Sequence[int]) -> "Measurement":
+        """The same with its regions in an order, each given by where it stood."""
+        values = self.values[:, order] if self.kind == "series" else self.values[np.ix_(order, order)]
+        return replace(self, values=values, missing_regions=tuple(sorted(map(order.index, self.missing_regions))))
 
 
 def interpret(
@@ -404,7 +418,7 @@ def axis_order(reading: Reading, user: Orientation | None = None) -> AxisOrder |
     Names of a bundled atlas come before the user, whose answer is meant for files that leave it open; names that no
     bundled atlas has may stand for anything, so the user comes before them.
     """
-    names = names_of_regions(reading)
+    names = reading.names
     by_names: Orientation = "region-time" if reading.region_names is None else "time-region"
     if reading.columns_are_regions:
         return AxisOrder("time-region", "the file format")
@@ -442,16 +456,10 @@ def possible_region_counts(
     return _sizes_by_file_name(reading) or {rows, columns}
 
 
-def names_of_regions(reading: Reading) -> tuple[str, ...] | None:
-    """Return the regions' names, from wherever the file has them."""
-    return reading.region_names or reading.row_names
-
-
 def named_by_table(reading: Reading) -> Reading:
     """Take the names of regions from the label table beside the file, where it has none and one axis is as long."""
     labels = None if reading.file_name is None else reading.file_name.labels
-    names = names_of_regions(reading)
-    if labels is None or (names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in names)):
+    if labels is None or reading.has_names:
         return reading
     rows, columns = reading.values.shape
     if columns == len(labels.names):
@@ -459,11 +467,6 @@ def named_by_table(reading: Reading) -> Reading:
     if rows == len(labels.names) and not reading.columns_are_regions:
         return replace(reading, region_names=None, row_names=labels.names, names_from=labels.file)
     return reading
-
-
-def file_of(reading: Reading) -> str | None:
-    """Return the name of the file a reading is from, where it is known."""
-    return None if reading.file_name is None else reading.file_name.file
 
 
 def _tell_kind(values: FloatArray) -> Kind:
@@ -491,18 +494,15 @@ def _orientation_by_size(reading: Reading, n_regions: int | None) -> AxisOrder:
     if min(rows, columns) == 1:
         return AxisOrder("time-region", "")  # one time point or one region, and either is refused
     sizes = {n_regions} if n_regions is not None else _sizes_by_file_name(reading)
-    fitting: list[Orientation] = []
-    if columns in sizes:
-        fitting.append("time-region")
-    if rows in sizes:
-        fitting.append("region-time")
+    ways: tuple[tuple[Orientation, int], ...] = (("time-region", columns), ("region-time", rows))
+    fitting = [way for way, n in ways if n in sizes]
     if n_regions is not None and not fitting:
         raise _wrong_atlas(f"{rows} × {columns} values", n_regions)
     evidence = axis_evidence(reading.values)
     suggested = None if evidence is None else evidence.suggests
     if len(fitting) == 1 and suggested in (None, fitting[0]):
         return AxisOrder(fitting[0], "the number of regions of the atlas that was named")
-    raise orientation_question(reading.values, file=file_of(reading))
+    raise orientation_question(reading.values, file=reading.file)
 
 
 def _sizes_by_file_name(reading: Reading) -> set[int]:
@@ -523,7 +523,7 @@ def _as_series(values: FloatArray, n_regions: int | None) -> Measurement:
             "and reliable connectivity a hundred or more."
         )
     missing: NDArray[np.bool_] = np.asarray(np.isnan(values).all(axis=0))
-    series = _without_missing(values, missing)
+    series = np.where(missing, 0, values) if missing.any() else np.ascontiguousarray(values)
     if not np.isfinite(series).all():
         time, region = np.argwhere(~np.isfinite(series))[0] + 1
         raise InputError(
@@ -552,12 +552,6 @@ def _as_connectivity(values: FloatArray, n_regions: int | None) -> Measurement:
     if not (matrix - np.diag(np.diag(matrix))).any():
         raise InputError("The matrix has no connection: every value off the diagonal is zero.")
     return Measurement("connectivity", matrix, tuple(np.flatnonzero(missing).tolist()))
-
-
-def _without_missing(values: FloatArray, missing: NDArray[np.bool_]) -> FloatArray:
-    if missing.any():
-        return np.where(missing, 0, values)
-    return np.ascontiguousarray(values)
 
 
 def _wrong_atlas(found: str, n_regions: int) -> InputError:

@@ -20,7 +20,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import meant
 from biobgt.base.limits import Limits, current_limits
 from biobgt.base.wording import counted
-from biobgt.data.cohort import Subject
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.readers.isolate import one_refused_file
 from biobgt.readers.tables import (
     check_line_count,
@@ -293,19 +293,9 @@ def _refuse_repeated_ids(ids: "pd.Series[str]", path: Path) -> None:
 # not given again. What stays unmatched is listed.
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """Subjects with their phenotypes, what did not match on either side, and how the loosest matches were made."""
-
-    subjects: tuple[Subject, ...]
-    unmatched_subjects: tuple[str, ...]
-    unmatched_rows: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-def match_phenotypes(subjects: Iterable[Subject], phenotypes: Phenotypes) -> Matched:
-    """Give each subject its row of the table, by id, and list what is left on both sides."""
-    subjects = tuple(subjects)
+def match_phenotypes(cohort: Cohort, phenotypes: Phenotypes) -> Cohort:
+    """Give each subject its row of the table, by id; the cohort lists what is left on both sides."""
+    subjects = cohort.subjects
     row_of: dict[str, int] = {}
     notes = []
     for form, described in (*_FORMS, _without_ending(subject.id for subject in subjects)):
@@ -320,14 +310,18 @@ def match_phenotypes(subjects: Iterable[Subject], phenotypes: Phenotypes) -> Mat
                 f"Matched to the phenotype table {described}: {counted(len(found), 'subject')}, such as {example}."
             )
         row_of |= found
-    unmatched = tuple(subject.id for subject in subjects if subject.id not in row_of)
     used = set(row_of.values())
-    rows = tuple(str(name) for i, name in enumerate(phenotypes.table["subject"]) if i not in used)
-    matched = tuple(
+    matched = (
         _with_row(subject, phenotypes.table.iloc[row_of[subject.id]]) if subject.id in row_of else subject
         for subject in subjects
     )
-    return Matched(matched, unmatched, rows, tuple(notes))
+    return replace(
+        cohort,
+        subjects=tuple(matched),
+        notes=(*cohort.notes, *phenotypes.notes, *notes),
+        unmatched_subjects=tuple(subject.id for subject in subjects if subject.id not in row_of),
+        unmatched_rows=tuple(str(name) for i, name in enumerate(phenotypes.table["subject"]) if i not in used),
+    )
 
 
 def _match_by(
@@ -348,20 +342,12 @@ def _match_by(
         for value, names in subjects_with.items()
         if len(rows_with.get(value, ())) == 1 and len({_person(name) for name in names}) == 1
         for name in names
-        if form is not _number or _one_is_bare(name, rows[next(iter(rows_with[value]))])
+        # Two prefixes that differ (HC_01, PAT_01) are two people; a number alone may be either's.
+        if form is not _number or any(_person(one).isdigit() for one in (name, *rows[next(iter(rows_with[value]))]))
     }
 
 
-def same_person(identifier: str) -> str:
-    """Return what is the same in all ways to write a person's id, but for a site's prefix."""
-    return _without_zeros(identifier) or ""
-
-
-def _exact(identifier: str) -> str | None:
-    return identifier
-
-
-def _person(identifier: str) -> str | None:
+def _person(identifier: str) -> str:
     """The id without ``sub-``, session and run."""
     bare = re.sub(r"^sub-", "", identifier, flags=re.IGNORECASE)
     return _RECORDING.sub("", bare).lower()
@@ -371,27 +357,21 @@ def _person(identifier: str) -> str | None:
 _RECORDING = re.compile(r"_(?:ses|session|run|rest)[-_].*", re.IGNORECASE | re.DOTALL)
 
 
-def _without_zeros(identifier: str) -> str | None:
-    person = _person(identifier)
-    return None if person is None else (person.lstrip("0") or "0")
+def same_person(identifier: str) -> str:
+    """Return what is the same in all ways to write a person's id, but for a site's prefix."""
+    return _person(identifier).lstrip("0") or "0"
 
 
 def _number(identifier: str) -> str | None:
     """The number that is the whole id, or that stands behind a site's prefix and an underscore."""
-    person = _person(identifier)
-    match = re.fullmatch(r"(?:[a-z]\w*_)?(\d+)", person or "")
+    match = re.fullmatch(r"(?:[a-z]\w*_)?(\d+)", _person(identifier))
     return (match.group(1).lstrip("0") or "0") if match else None
 
 
-def _one_is_bare(subject: str, row_names: tuple[str, ...]) -> bool:
-    """Two prefixes that differ (``HC_01``, ``PAT_01``) are two people; a number alone may be either's."""
-    return any((_person(name) or "").isdigit() for name in (subject, *row_names))
-
-
 _FORMS: tuple[tuple[Callable[[str], str | None], str], ...] = (
-    (_exact, ""),
+    (str, ""),
     (_person, ""),
-    (_without_zeros, ""),
+    (same_person, ""),
     (_number, "by the number in their ids alone"),
 )
 
@@ -402,14 +382,16 @@ def _without_ending(names: Iterable[str]) -> tuple[Callable[[str], str | None], 
     ending = max(set.intersection(*endings), key=len, default="") if len(endings) > 1 else ""
 
     def form(identifier: str) -> str | None:
-        return _without_zeros(identifier.removesuffix(ending)) if ending else None
+        return same_person(identifier.removesuffix(ending)) if ending else None
 
     return form, f"without the '{ending}' at the end of their names"
 
 
 def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
-    values = {
-        str(key): _plain(value) for key, value in row.items() if key not in {"subject", "group"} and is_known(value)
+    values: dict[str, Any] = {
+        str(key): value.item() if hasattr(value, "item") else value
+        for key, value in row.items()
+        if key not in {"subject", "group"} and is_known(value)
     }
     group = row.get("group")
     return replace(
@@ -417,10 +399,6 @@ def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
         group=str(group) if is_known(group) else subject.group,
         phenotypes={**subject.phenotypes, **values},
     )
-
-
-def _plain(value: object) -> object:
-    return value.item() if hasattr(value, "item") else value
 
 
 # Several phenotype tables to one: rows of other subjects below, columns of the same subjects beside.
@@ -456,7 +434,12 @@ class JoinedPhenotypes:
     def add(self, other: Phenotypes) -> None:
         """Add a table, unless it contradicts those before it."""
         subjects = _subjects(other)
-        present = {column: _present(other, column, subjects) for column in _columns(other)}
+        present = {  # what each column says, by subject, without those of whom it says nothing
+            column: dict(
+                compress(zip(subjects, other.table[column].tolist(), strict=True), other.table[column].notna())
+            )
+            for column in _columns(other)
+        }
         self._refuse_contradiction(present)
         self._first, self._n_tables = self._first or other, self._n_tables + 1
         for name, names in zip(subjects, other.alternatives, strict=True):
@@ -502,12 +485,6 @@ def _subjects(phenotypes: Phenotypes) -> list[str]:
 
 def _columns(phenotypes: Phenotypes) -> list[str]:
     return [column for column in phenotypes.table.columns if column != "subject"]
-
-
-def _present(phenotypes: Phenotypes, column: str, subjects: Sequence[str]) -> dict[str, Any]:
-    """What a column says, by subject, without those of whom it says nothing."""
-    values = phenotypes.table[column]
-    return dict(compress(zip(subjects, values.tolist(), strict=True), values.notna()))
 
 
 # Phenotype tables found by what is in them, whatever they are called and wherever they lie.

@@ -31,11 +31,8 @@ from biobgt.readers.measurement import (
     NUMBERING_NAME,
     Kind,
     LabelTable,
-    NamedAtlases,
     Orientation,
     Reading,
-    file_of,
-    names_of_regions,
     orientation_question,
     possible_region_counts,
 )
@@ -65,7 +62,8 @@ def label_table_beside(path: Path, root: Path | None) -> LabelTable | None:
     """
     own = _ENTITY.search(path.name)
     for folder in folders_above(path, root):
-        tables = [table for table in _tables_in(folder) if _fits(own, table)]
+        there = (table for table in folder.glob("*dseg.tsv") if is_label_table(table))
+        tables = sorted(table for table in there if table.is_file() and not table.is_symlink() and _fits(own, table))
         if own is not None and (same := [table for table in tables if _ENTITY.search(table.name)]):
             tables = same
         if len(tables) == 1:
@@ -91,11 +89,6 @@ def folders_above(path: Path, root: Path | None) -> list[Path]:
 
 def _is_folder_within(folder: Path, named: Path) -> bool:
     return folder.is_dir() and folder.resolve().is_relative_to(named)
-
-
-def _tables_in(folder: Path) -> list[Path]:
-    tables = (path for path in folder.glob("*dseg.tsv") if is_label_table(path))
-    return sorted(path for path in tables if path.is_file() and not path.is_symlink())
 
 
 def _fits(own: re.Match[str] | None, table: Path) -> bool:
@@ -287,8 +280,8 @@ def settle_atlas(
         return SettledAtlas(numbered_atlas(2), NO_SUCH_SIZE, "Nothing was read, so no atlas was recognised.")
     n_regions = _settle_size(readings, kind=kind, orientation=orientation, unknown=unknown)
     own = [item for item in readings if possible_region_counts(item, kind=kind, orientation=orientation) == {n_regions}]
-    names = next((found for item in own if (found := names_of_regions(item)) and len(found) == n_regions), None)
-    numbered = numbered_atlas(n_regions, names=_if_unique(names))
+    names = next((found for item in own if (found := item.names) and len(found) == n_regions), None)
+    numbered = numbered_atlas(n_regions, names=names if names is not None and len(set(names)) == len(names) else None)
     if unknown:
         said = f"Atlas: none of the bundled ones, as you said. {_NO_BRAIN}"
         return settle_by_user(own, numbered, said, kind=kind, orientation=orientation)
@@ -302,7 +295,12 @@ def settle_atlas(
     if atlas is None:
         return SettledAtlas(numbered, by, _other_atlas(n_regions, by, names))
     if () in told:
-        return SettledAtlas(atlas, ATLAS_BY_COUNT, _by_count(atlas))
+        by_count = (
+            f"Atlas: {atlas.title}, by {ATLAS_BY_COUNT}: no other published parcellation that is known here has "
+            f"{atlas.n_regions}, but nothing in the files confirms it. If it is another, add it as a table with x, y, "
+            "z and label."
+        )
+        return SettledAtlas(atlas, ATLAS_BY_COUNT, by_count)
     return SettledAtlas(atlas, by, f"Atlas: {atlas.title}, told by {by}.")
 
 
@@ -334,7 +332,7 @@ def settle_by_user(
     by = " and ".join(dict.fromkeys(told.by for _, told in against))
     keys = dict.fromkeys(key for _, told in against if told.name is not None for key in (told.name, *told.or_else))
     named = [load_atlas(key).title for key in keys]
-    file = file_of(against[0][0])
+    file = against[0][0].file
     warning = (
         f"But {len(against):,} of {counted(len(own), 'recording')}{f', such as {file!r},' if file else ''} "
         f"{'name' if len(against) > 1 else 'names'} {listed(named) if named else 'another atlas'} (told by {by}). What "
@@ -409,7 +407,7 @@ def _settle_size(
             return size
     if undecided:
         first = undecided[0]
-        raise orientation_question(first.values, file=file_of(first), further_files=len(undecided) - 1)
+        raise orientation_question(first.values, file=first.file, further_files=len(undecided) - 1)
     return _most_plausible_size(sizes, [] if unknown else readings)
 
 
@@ -423,19 +421,14 @@ def _evidence(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
     by_names = _told_by_names(reading, n_regions)
     if named is None or not (named.certain or by_names is None):
         return () if by_names is None else (by_names,)
-    by_file = _as_told(named) if named.certain or not _has_names(reading) else ()
+    open_between = len(named.bundled) > 1 or (named.bundled and named.others)  # the name may mean two atlases
+    tells = not open_between and (named.certain or not reading.has_names)
+    by_file = (AtlasEvidence(next(iter(named.bundled), None), named.said_by),) if tells else ()
     if by_names is None or not (named.bundled or named.others):
         return by_file if by_names is None or by_names.name is None else (by_names,)
     if by_names.name in named.bundled:
         return (AtlasEvidence(by_names.name, f"{named.said_by} and {by_names.by}"),)
     return by_file if by_names.name is None and by_file else (*by_file, by_names)
-
-
-def _as_told(named: NamedAtlases) -> tuple[AtlasEvidence, ...]:
-    """What a file's name tells: nothing where it may mean two atlases."""
-    if len(named.bundled) > 1 or (named.bundled and named.others):
-        return ()
-    return (AtlasEvidence(next(iter(named.bundled), None), named.said_by),)
 
 
 def _left_open(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
@@ -447,15 +440,9 @@ def _left_open(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
     return (AtlasEvidence(first, named.said_by, tuple(others)),)
 
 
-def _has_names(reading: Reading) -> bool:
-    """Whether the regions have names that do more than number them."""
-    names = names_of_regions(reading)
-    return names is not None and not all(NUMBERING_NAME.fullmatch(name) for name in names)
-
-
 def _told_by_names(reading: Reading, n_regions: int) -> AtlasEvidence | None:
-    names = names_of_regions(reading)
-    if names is None or not _has_names(reading):
+    names = reading.names
+    if names is None or not reading.has_names:
         return None
     by = ATLAS_BY_NAMES + ("" if reading.names_from is None else f" in the label table '{reading.names_from}'")
     atlas = atlas_of_names(names)
@@ -479,7 +466,7 @@ def _agreed(own: Sequence[Reading], told: Sequence[tuple[AtlasEvidence, ...]], n
     try:
         by_count = recognise_atlas(n_regions)
     except ChoiceNeeded as asked:
-        file = _name_of_open(own, told)
+        file = next((item.file for item, said in zip(own, told, strict=True) if not said), None)
         which = f"The file {file!r} does not say" if file else "The data do not say"
         raise atlas_question(
             f"{asked.question} {which} which it is, neither by the names of all regions nor by a known layout. Which "
@@ -499,12 +486,6 @@ def _choices(own: Sequence[Reading], n_regions: int) -> list[Atlas]:
     return [load_atlas(key) for key in keys] if len(keys) > 1 else _bundled_of(n_regions)
 
 
-def _name_of_open(own: Sequence[Reading], told: Sequence[tuple[AtlasEvidence, ...]]) -> str | None:
-    """The first file that does not tell its atlas."""
-    first = next((item for item, said in zip(own, told, strict=True) if not said), None)
-    return None if first is None else file_of(first)
-
-
 def _other_atlas(n_regions: int, by: str, names: tuple[str, ...] | None) -> str:
     same = _bundled_of(n_regions)[0]
     example = f" (such as '{names[0]}')" if by == ATLAS_BY_NAMES and names else ""
@@ -514,20 +495,8 @@ def _other_atlas(n_regions: int, by: str, names: tuple[str, ...] | None) -> str:
     )
 
 
-def _by_count(atlas: Atlas) -> str:
-    return (
-        f"Atlas: {atlas.title}, by {ATLAS_BY_COUNT}: no other published parcellation that is known here has "
-        f"{atlas.n_regions}, but nothing in the files confirms it. If it is another, add it as a table with x, y, z "
-        "and label."
-    )
-
-
 def _bundled_of(n_regions: int) -> list[Atlas]:
     return [load_atlas(name) for name, about in BUNDLED.items() if about.n_regions == n_regions]
-
-
-def _if_unique(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return names if names is not None and len(set(names)) == len(names) else None
 
 
 def _most_plausible_size(sizes: Sequence[int], readings: Sequence[Reading]) -> int:
@@ -589,13 +558,17 @@ def with_absent_regions(reading: Reading, chosen: Atlas | None = None) -> Readin
     Reading
         The same where no region is absent or the atlas is not known.
     """
-    names = names_of_regions(reading)
-    if names is None or len(set(names)) < len(names) or all(NUMBERING_NAME.fullmatch(name) for name in names):
+    names = reading.names
+    if names is None or len(set(names)) < len(names) or not reading.has_names:
         return reading
     if chosen is None and atlas_of_names(names) is not None:
         return reading
-    atlas = _holding(names, _nearly_as_large(reading, len(names)) if chosen is None else [chosen])
-    return reading if atlas is None else _completed(reading, atlas.own_names(names), atlas)
+    atlases = _nearly_as_large(reading, len(names)) if chosen is None else [chosen]
+    for atlas in atlases:
+        own = atlas.own_names(names)
+        if set(own) < set(atlas.regions):
+            return _completed(reading, own, atlas)
+    return reading
 
 
 def _nearly_as_large(reading: Reading, n_names: int) -> list[Atlas]:
@@ -606,18 +579,15 @@ def _nearly_as_large(reading: Reading, n_names: int) -> list[Atlas]:
     return [load_atlas(key) for key in ordered]
 
 
-def _holding(names: tuple[str, ...], atlases: Iterable[Atlas]) -> Atlas | None:
-    """The first atlas that has all the names, and more."""
-    held = (atlas for atlas in atlases if set(atlas.own_names(names)) < set(atlas.regions))
-    return next(held, None)
-
-
 def _completed(reading: Reading, names: tuple[str, ...], atlas: Atlas) -> Reading:
     place = {region: i for i, region in enumerate(atlas.regions)}
     places = [place[name] for name in names]
     by_columns = reading.region_names is not None
     values = reading.values
-    if not by_columns or _is_matrix(reading):
+    square = values.shape[0] == values.shape[1]
+    same_names = reading.row_names == reading.region_names
+    is_matrix = square and (same_names or np.allclose(values, values.T, atol=1e-6, equal_nan=True))
+    if not by_columns or is_matrix:  # rows are regions, too
         values = _spread(values.T, places, atlas.n_regions).T
     if by_columns:
         values = _spread(values, places, atlas.n_regions)
@@ -629,14 +599,6 @@ def _completed(reading: Reading, names: tuple[str, ...], atlas: Atlas) -> Readin
         row_names=None if by_columns else atlas.regions,
         options={**reading.options, ABSENT: ", ".join(absent)},
     )
-
-
-def _is_matrix(reading: Reading) -> bool:
-    """Whether rows are the same regions as columns."""
-    values = reading.values
-    if values.shape[0] != values.shape[1]:
-        return False
-    return reading.row_names == reading.region_names or np.allclose(values, values.T, atol=1e-6, equal_nan=True)
 
 
 def _spread(values: FloatArray, places: list[int], n_regions: int) -> FloatArray:

@@ -6,12 +6,13 @@ import pytest
 from joined_tables import joined
 
 from biobgt.base.errors import InputError
-from biobgt.data.cohort import Subject
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
 
 
-def people(*names: str) -> list[Subject]:
-    return [Subject(id=name, series=np.ones((2, 2))) for name in names]
+def people(*names: str) -> Cohort:
+    return Cohort("c", tuple(Subject(id=name, series=np.ones((2, 2))) for name in names), numbered_atlas(2))
 
 
 def write(tmp_path, text, name="p.csv"):
