@@ -12,13 +12,12 @@ import pandas as pd
 from biobgt.base.files import asset, read_csv
 from biobgt.base.options import Option, Options, to_text
 from biobgt.base.references import Citation, sorted_terms, work
-from biobgt.base.wording import percent, signed
+from biobgt.base.wording import adjusted_for, percent, signed
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.edits import RECORDING_RULES
 from biobgt.data.graph import ESTIMATORS, ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
-from biobgt.figures.attention_words import adjusted_for
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.options import EntanglementOptions, HubAnalysisOptions
 from biobgt.model.attention import all_block_tests

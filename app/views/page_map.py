@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from biobgt.base.wording import COVARIATES, USUAL_COVARIATES
-from biobgt.figures.attention_words import adjusted_for
+from biobgt.base.wording import COVARIATES, USUAL_COVARIATES, adjusted_for
 from biobgt.hubs.reliability import ABIDE, study_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from session.export_list import listed_figures

@@ -121,3 +121,26 @@ def not_ruled_out(absent: Sequence[str]) -> str:
     if not absent:
         return ""
     return f"Not known for these subjects, so not ruled out: {listed([COVARIATES[name] for name in absent])}."
+
+
+def adjusted_for(covariates: str | Sequence[str]) -> str:
+    """Say what was adjusted for, from the names of covariates, or from these with commas between them.
+
+    >>> adjusted_for("log_mean_fd, age, sex"), adjusted_for("")
+    ('adjusted for motion (log mean FD), age and sex', 'adjusted for no covariate')
+    >>> adjusted_for(["age", "IQ, full scale"])
+    'adjusted for age and IQ, full scale'
+    """
+    names = [covariate_words(name) for name in _names(covariates)]
+    return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
+
+
+def not_adjusted_for(covariates: str) -> str:
+    """Say which of the known covariates were not adjusted for, as a further sentence; nothing where all were."""
+    missing = [word for name, word in COVARIATES.items() if name not in _names(covariates)]
+    return f" Not adjusted for {listed(missing)}, which may explain a difference." if missing else ""
+
+
+def _names(covariates: str | Sequence[str]) -> list[str]:
+    parts = covariates.split(",") if isinstance(covariates, str) else covariates
+    return [name.strip() for name in parts if name.strip()]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from biobgt.base.colours import DIVERGING
 from biobgt.base.errors import InputError
 from biobgt.base.statistics import FDR, passes
-from biobgt.base.wording import percent
+from biobgt.base.wording import adjusted_for, percent
 from biobgt.figures.attention_options import AttentionGroupsOptions
-from biobgt.figures.attention_words import adjusted_for, comparison_sentence
+from biobgt.figures.attention_words import comparison_sentence
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import BAR_BOTTOM, Axes, axis_suffix, bar_above, cell_texts, in_panel, layout, stacked_axes
 from biobgt.figures.model_figure import ModelFigure, compared_words, model_of, whose_model

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.wording import signed
-from biobgt.figures.attention_words import adjusted_for, caution, contrast_beside_words
+from biobgt.base.wording import adjusted_for, not_adjusted_for, signed
+from biobgt.figures.attention_words import contrast_beside_words
 from biobgt.figures.figure import registered
 from biobgt.figures.frame import Trace, horizontal_line, layout, note_at_right
 from biobgt.figures.model_figure import (
@@ -140,7 +140,7 @@ def _tested(test: BlockTests) -> str:
         f" In that ratio, {test.between[1]} against {test.between[0]}: d = {signed(row['d'])} "
         f"[{signed(row['d_low'])}, {signed(row['d_high'])}], p = {row['p']:.3g}, {adjusted_for(test.covariates)}; "
         f"{_without_connectivity(row)}unadjusted d = {signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}."
-        f"{caution(test.covariates)}"
+        f"{not_adjusted_for(test.covariates)}"
     )
 
 

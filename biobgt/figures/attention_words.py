@@ -1,11 +1,11 @@
 """How comparisons of attention between groups are said in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from biobgt.base.statistics import FDR
-from biobgt.base.wording import COVARIATES, counted, covariate_words, listed, signed
+from biobgt.base.wording import adjusted_for, counted, listed, not_adjusted_for, signed
 from biobgt.model.attention import BesideConnectivity, BesideTests, BlockTests
 
 BEYOND = (
@@ -40,7 +40,7 @@ def comparison_sentence(tests: BlockTests) -> str:
     return (
         f"Permutation tests among {sizes}, {adjusted_for(tests.covariates)}: {n_marked} of "
         f"{counted(len(tests.blocks), 'module block')} {_differ(n_marked)} at a false discovery rate of "
-        f"{100 * FDR:g} %. {beside}{given}{caution(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
+        f"{100 * FDR:g} %. {beside}{given}{not_adjusted_for(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
     )
 
 
@@ -53,31 +53,8 @@ def beside_sentence(tests: BlockTests, found: BesideTests) -> str:
     )
 
 
-def caution(covariates: str) -> str:
-    """Say what was not adjusted for, or nothing where all was."""
-    missing = [word for name, word in COVARIATES.items() if name not in _names(covariates)]
-    return f" Not adjusted for {listed(missing)}, which may explain a difference." if missing else ""
-
-
-def adjusted_for(covariates: str | Sequence[str]) -> str:
-    """Say what was adjusted for, from the names of covariates, or from these with commas between them.
-
-    >>> adjusted_for("log_mean_fd, age, sex"), adjusted_for("")
-    ('adjusted for motion (log mean FD), age and sex', 'adjusted for no covariate')
-    >>> adjusted_for(["age", "IQ, full scale"])
-    'adjusted for age and IQ, full scale'
-    """
-    names = [covariate_words(name) for name in _names(covariates)]
-    return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
-
-
 def _differ(count: int) -> str:
     return "differs" if count == 1 else "differ"
-
-
-def _names(covariates: str | Sequence[str]) -> list[str]:
-    parts = covariates.split(",") if isinstance(covariates, str) else covariates
-    return [name.strip() for name in parts if name.strip()]
 
 
 def connectivity_words(beside: Mapping[str, BesideConnectivity]) -> str:

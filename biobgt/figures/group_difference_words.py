@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from biobgt.base.references import in_brackets
+from biobgt.base.wording import adjusted_for
 from biobgt.data.atlas import named_labelling
-from biobgt.figures.attention_words import adjusted_for
 from biobgt.figures.graph_words import estimated_with
 from biobgt.figures.hub_words import hub_words
 from biobgt.figures.modules import module_words

@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.statistics import FDR, passes
-from biobgt.base.wording import UNADJUSTED_DIFFERENCE, USUAL_COVARIATES, capitalised, counted, not_ruled_out, percent
-from biobgt.figures.attention_words import adjusted_for
+from biobgt.base.wording import (
+    UNADJUSTED_DIFFERENCE,
+    USUAL_COVARIATES,
+    adjusted_for,
+    capitalised,
+    counted,
+    not_ruled_out,
+    percent,
+)
 from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, place_words
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import LEGEND, Trace, error_bars, layout, vertical_line
