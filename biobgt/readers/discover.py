@@ -4,7 +4,7 @@ import fnmatch
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -46,7 +46,7 @@ class FoundFile:
 
 def subject_ids(files: Sequence[FoundFile]) -> list[str]:
     """Name each file's subject from its name, or from its folders where files in several folders share a name."""
-    stems = [stem_of(file.path) for file in files]
+    stems = [_stem_of(file.path) for file in files]
     shared = {stem for stem, count in Counter(stems).items() if count > 1}
     files_in = Counter(file.folders for file in files)
     return [
@@ -86,7 +86,7 @@ def printable(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def stem_of(path: Path) -> str:
+def _stem_of(path: Path) -> str:
     """Return the file's name without its extension, and without the hemisphere where there is a file of each."""
     stem = path.name[: len(path.name) - len(suffix_of(path))]
     return without_side(stem) if is_of_one_side(path) else stem
@@ -134,75 +134,6 @@ _PREPROCESSED_IMAGE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class FoundFolder:
-    """What a folder holds; archives are not opened."""
-
-    data: tuple[FoundFile, ...]
-    phenotypes: tuple[FoundFile, ...]
-    archives: tuple[FoundFile, ...]
-    refused: tuple[Refusal, ...]
-    notes: tuple[str, ...]
-
-
-def look_through(
-    folder: Path, search: TableSearch, *, pattern: str | None = None, name: str | None = None
-) -> FoundFolder:
-    """Sort a folder's files into data, phenotypes, archives, refused and left aside.
-
-    Parameters
-    ----------
-    folder : Path
-    search : TableSearch
-        Tells tables of phenotypes.
-    pattern : str, optional
-        Read only files whose name, or whose path within the folder, fits (``*_cc200*``).
-    name : str, optional
-        What the user calls the folder, where it is another one that is looked through (an unpacked archive).
-    """
-    data: list[FoundFile] = []
-    phenotypes: list[FoundFile] = []
-    archives: list[FoundFile] = []
-    refused: list[Refusal] = []
-    left_aside: Counter[str] = Counter()
-    own_name = name or folder.resolve().name
-    for path in _all_within(folder):
-        inside = path.relative_to(folder)
-        found = FoundFile(path, inside.as_posix(), folders=(own_name, *inside.parts[:-1]), root=folder)
-        if any(part.startswith(".") for part in inside.parts):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            if not os.access(path, os.R_OK | os.X_OK):
-                refused.append(
-                    Refusal(
-                        printable(found.name),
-                        "You do not have permission to open this folder. Ask its owner for access.",
-                    )
-                )
-            continue
-        if path.is_symlink() and (refusal := _check_link(path, printable(found.name), folder)):
-            refused.append(refusal)
-        elif not path.is_file():  # to open a pipe is to wait for whoever writes to it, without end
-            refused.append(Refusal(printable(found.name), "It is a pipe, a socket or a device and no file. Remove it."))
-        elif suffix_of(path) == ".zip":
-            archives.append(found)
-        elif _PHENOTYPES.fullmatch(path.name) or _may_be_phenotypes(path, search):
-            phenotypes.append(found)
-        elif _holds_data(path, found.name, pattern):
-            data.append(found)
-        else:
-            left_aside[suffix_of(path) or "no extension"] += 1
-    kept, notes = _choose_among_derivatives(data)
-    if left_aside:
-        counts = ", ".join(f"{count} × {suffix}" for suffix, count in left_aside.most_common())
-        notes.append(f"Not read, because they hold no data{' or outside the pattern' if pattern else ''}: {counts}.")
-    return FoundFolder(tuple(kept), tuple(phenotypes), tuple(archives), tuple(refused), tuple(notes))
-
-
-def _may_be_phenotypes(path: Path, search: TableSearch) -> bool:
-    return not _BESIDE_THE_DATA.fullmatch(path.name) and search.holds_phenotypes(path)
-
-
 def _all_within(folder: Path) -> list[Path]:
     """Everything in a folder, in order; links to folders are not followed."""
     limits = current_limits()
@@ -211,6 +142,13 @@ def _all_within(folder: Path) -> list[Path]:
         paths.append(path)
         limits.check("folder_files", len(paths), "The folder")
     return sorted(paths)
+
+
+def _may_be_phenotypes(path: Path, search: TableSearch) -> bool:
+    """Tell a table of phenotypes by its name, or by what it holds."""
+    if _PHENOTYPES.fullmatch(path.name):
+        return True
+    return not _BESIDE_THE_DATA.fullmatch(path.name) and search.holds_phenotypes(path)
 
 
 def _holds_data(path: Path, name: str, pattern: str | None) -> bool:
@@ -249,19 +187,31 @@ def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], 
     return [file for file in files if file.name not in aside], notes
 
 
-def _check_link(path: Path, name: str, folder: Path) -> Refusal | None:
+def _why_not(path: Path, folder: Path) -> str | None:
+    """Why something in a folder is not looked at; None for what is, and for folders, whose files are."""
+    if path.is_symlink():
+        return _why_not_followed(path, folder)
+    if path.is_dir():
+        closed = not os.access(path, os.R_OK | os.X_OK)
+        return "You do not have permission to open this folder. Ask its owner for access." if closed else None
+    if path.is_file():
+        return None
+    return "It is a pipe, a socket or a device and no file. Remove it."  # which would be waited for, without end
+
+
+def _why_not_followed(path: Path, folder: Path) -> str | None:
     """Links within the folder (as DataLad makes them) are followed; others would read what was not offered."""
     try:
         target = path.resolve()
     except (RuntimeError, OSError):
-        return Refusal(name, "It is a link that leads back to itself, so it was not followed. Remove it.")
+        return "It is a link that leads back to itself, so it was not followed. Remove it."
     if not target.exists():
-        return Refusal(name, "It is a link to a file that is not here. Fetch it first (with DataLad: datalad get).")
+        return "It is a link to a file that is not here. Fetch it first (with DataLad: datalad get)."
     if not target.is_relative_to(folder.resolve()):
-        return Refusal(name, "It is a link that leads out of the folder, so it was not followed. Copy the file itself.")
+        return "It is a link that leads out of the folder, so it was not followed. Copy the file itself."
     if target.is_dir():
-        return Refusal(name, "It is a link to a folder, which is not followed. Name that folder itself.")
-    return None
+        return "It is a link to a folder, which is not followed. Name that folder itself."
+    return None if target.is_file() else "It is a pipe, a socket or a device and no file. Remove it."
 
 
 # What the user named, looked through: data, phenotype tables and archives, in folders, archives and one by one.
@@ -344,30 +294,57 @@ def _unpack(path: Path, found: Found, stack: ExitStack) -> tuple[Path, list[Refu
 def _look_into(
     folder: Path, found: Found, options: ReadOptions, *, name: str, within: str = "", stack: ExitStack | None = None
 ) -> None:
-    """Add what a folder holds; without a stack it is an unpacked archive, and archives in it are refused.
+    """Sort a folder's files into data, phenotypes, archives, refused and left aside.
 
-    ``within`` is the archive's place among the user's files, which goes before the names of the files in it.
+    Without a stack it is an unpacked archive, and archives in it are refused. ``within`` is the archive's place among
+    the user's files, which goes before the names of the files in it.
     """
-    inside = look_through(folder, found.search, pattern=options.pattern, name=name)
     prefix = f"{within}/" if within else ""
-    found.data += [replace(file, name=prefix + file.name) for file in inside.data]
-    found.phenotypes += [FoundTable(replace(file, name=prefix + file.name)) for file in inside.phenotypes]
-    found.refused += [replace(refusal, file=prefix + refusal.file) for refusal in inside.refused]
-    found.notes += [f"{within}: {note}" if within else note for note in inside.notes]
-    for archive in inside.archives:
-        shown = printable(prefix + archive.name)
-        if stack is None:
-            found.refused.append(
-                Refusal(shown, "It is an archive in an archive, which is not opened. Unpack it first.")
-            )
+    data: list[FoundFile] = []
+    archives: list[FoundFile] = []
+    left_aside: Counter[str] = Counter()
+    for path in _all_within(folder):
+        inside = path.relative_to(folder)
+        if any(part.startswith(".") for part in inside.parts):
             continue
-        try:
-            unpacked_folder, refused = _unpack(archive.path, found, stack)
-        except InputError as error:
-            found.refused.append(Refusal(shown, str(error)))
+        file = FoundFile(path, prefix + inside.as_posix(), folders=(name, *inside.parts[:-1]), root=folder)
+        if (why := _why_not(path, folder)) is not None:
+            found.refused.append(Refusal(printable(file.name), why))
+        elif path.is_dir():
             continue
-        found.refused += [replace(refusal, file=f"{shown}/{refusal.file}") for refusal in refused]
-        _look_into(unpacked_folder, found, options, name=archive.path.stem, within=shown)
+        elif suffix_of(path) == ".zip":
+            archives.append(file)
+        elif _may_be_phenotypes(path, found.search):
+            found.phenotypes.append(FoundTable(file))
+        elif _holds_data(path, inside.as_posix(), options.pattern):
+            data.append(file)
+        else:
+            left_aside[suffix_of(path) or "no extension"] += 1
+    kept, notes = _choose_among_derivatives(data)
+    if left_aside:
+        counts = ", ".join(f"{count} × {suffix}" for suffix, count in left_aside.most_common())
+        outside = " or outside the pattern" if options.pattern else ""
+        notes.append(f"Not read, because they hold no data{outside}: {counts}.")
+    found.data += kept
+    found.notes += [f"{within}: {note}" if within else note for note in notes]
+    for archive in archives:
+        _look_into_archive(archive, found, options, stack)
+
+
+def _look_into_archive(archive: FoundFile, found: Found, options: ReadOptions, stack: ExitStack | None) -> None:
+    """Add what an archive in a folder holds."""
+    shown = printable(archive.name)
+    if stack is None:
+        why = "It is an archive in an archive, which is not opened. Unpack it first."
+        found.refused.append(Refusal(shown, why))
+        return
+    try:
+        folder, refused = _unpack(archive.path, found, stack)
+    except InputError as error:
+        found.refused.append(Refusal(shown, str(error)))
+        return
+    found.refused += [replace(refusal, file=f"{shown}/{refusal.file}") for refusal in refused]
+    _look_into(folder, found, options, name=archive.path.stem, within=shown)
 
 
 def _join_hemispheres(found: Found) -> None:
@@ -411,23 +388,13 @@ def read_found_phenotypes(named: str | Path | None, found: Found) -> Phenotypes 
         except InputError as error:
             found.refused.append(Refusal(name, str(error)))
             continue
-        contents[name] = _contents(table)
+        columns = ", ".join(map(str, table.table.columns[1:6])) or "ids alone"
+        contents[name] = f"{counted(len(table.table), 'row')} with {columns}"
         try:
             joined.add(table)
         except InputError as disagreement:
-            raise _which_table(str(disagreement), contents) from None
+            question = (
+                f"More than one phenotype table lies with the data, and they contradict one another. {disagreement}"
+            )
+            raise ChoiceNeeded(question, option="phenotypes", choices=contents) from None
     return joined.result()
-
-
-def _which_table(disagreement: str, contents: Mapping[str, str]) -> ChoiceNeeded:
-    """Ask which of several tables that contradict one another is meant."""
-    return ChoiceNeeded(
-        f"More than one phenotype table lies with the data, and they contradict one another. {disagreement}",
-        option="phenotypes",
-        choices=contents,
-    )
-
-
-def _contents(phenotypes: Phenotypes) -> str:
-    columns = ", ".join(map(str, phenotypes.table.columns[1:6])) or "ids alone"
-    return f"{counted(len(phenotypes.table), 'row')} with {columns}"

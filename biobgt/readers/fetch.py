@@ -80,7 +80,7 @@ def download(url: str, file: Path) -> None:
         ) from None
 
 
-def series_fault(file: Path, *, n_regions: int) -> Fault:
+def _series_fault(file: Path, *, n_regions: int) -> Fault:
     """Say why a file is no table of region series, or None where it is one."""
     if page := _web_page(file):
         return page
@@ -93,7 +93,7 @@ def series_fault(file: Path, *, n_regions: int) -> Fault:
     return None if values.shape[1] == n_regions else f"has {values.shape[1]} columns, not {n_regions}"
 
 
-def table_fault(file: Path, *, column: str) -> Fault:
+def _table_fault(file: Path, *, column: str) -> Fault:
     """Say why a file is no table with a column, or None where it is one."""
     if page := _web_page(file):
         return page
@@ -102,43 +102,40 @@ def table_fault(file: Path, *, column: str) -> Fault:
     return None if column in names else f"is no table with a column {column}"
 
 
-class FetchedFiles:
+class _FetchedFiles:
     """The files of a cohort's folder that are known to be what was asked for, by their SHA-256."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._known = self._read()
 
-    def make_way(self, file: Path, fault: Callable[[Path], Fault]) -> None:
-        """See that a file is as it came; one that is not makes way for one that is fetched again.
+    def fetch(self, url: str, file: Path, fault: Callable[[Path], Fault]) -> None:
+        """Fetch a file unless it is here as it came; what came instead of a table is refused.
 
         A table that was changed since stays beside the new one, with ``.changed`` behind its name; what is no table at
         all is deleted. A file that was never recorded is looked into, and recorded.
         """
-        if not file.is_file():
-            return
-        known, digest = self._known.get(self._key(file)), sha256(file)
-        if known == digest:
-            return
-        if fault(file) is not None:
-            file.unlink()
-        elif known is None:
-            self._keep(file, digest)
-        else:
-            file.replace(file.with_name(file.name + CHANGED))
-
-    def check(self, file: Path, fault: Callable[[Path], Fault]) -> None:
-        """Record a file that has come, or delete it and say what came in its place."""
+        if file.is_file():
+            known, digest = self._known.get(self._key(file)), sha256(file)
+            if known == digest:
+                return None
+            if fault(file) is not None:
+                file.unlink()
+            elif known is None:
+                return self._keep(file, digest)
+            else:
+                file.replace(file.with_name(file.name + CHANGED))
+        make_folder(file.parent)
+        download(url, file)
         digest = sha256(file)
-        if self._known.get(self._key(file)) == digest:
-            return
-        if (found := fault(file)) is not None:
+        if self._known.get(self._key(file)) != digest and (found := fault(file)) is not None:
             file.unlink()
             raise InputError(
                 f"What came over the network as '{file.name}' {found}, and was not kept. If this network has a login "
                 "page or a proxy, open a web page in a browser first, then fetch again; what is already there is kept."
             )
         self._keep(file, digest)
+        return None
 
     def _keep(self, file: Path, digest: str) -> None:
         self._known[self._key(file)] = digest
@@ -185,8 +182,8 @@ _PASSED = {
     "qc_anat_rater_3": ("OK",),
     "qc_func_rater_3": ("OK",),
 }
-_SERIES = partial(series_fault, n_regions=BUNDLED["cc200"].n_regions)
-_TABLE = partial(table_fault, column="FILE_ID")
+_SERIES = partial(_series_fault, n_regions=BUNDLED["cc200"].n_regions)
+_TABLE = partial(_table_fault, column="FILE_ID")
 Progress = Callable[[int, int], None]
 Pipeline = Literal["cpac", "ccs", "dparsf", "niak"]
 PIPELINES: Mapping[Pipeline, str] = {"cpac": "C-PAC", "ccs": "CCS", "dparsf": "DPARSF", "niak": "NIAK"}
@@ -299,9 +296,9 @@ def data_folder() -> Path:
 def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | None) -> list[Path]:
     """Fetch what is missing, subject by subject; return their files."""
     make_folder(folder)
-    files, server = FetchedFiles(folder / _ABIDE), (options.mirror or ABIDE_SERVER).rstrip("/")
+    files, server = _FetchedFiles(folder / _ABIDE), (options.mirror or ABIDE_SERVER).rstrip("/")
     phenotypes = folder / _ABIDE / _PHENOTYPES
-    _fetch(f"{server}/{_PHENOTYPES}", phenotypes, files, _TABLE)
+    files.fetch(f"{server}/{_PHENOTYPES}", phenotypes, _TABLE)
     strategy = (
         f"{'' if options.band_pass_filtering else 'no'}filt_{'' if options.global_signal_regression else 'no'}global"
     )
@@ -310,19 +307,10 @@ def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | No
     for done, name in enumerate(names, start=1):
         file = f"{name}_rois_cc200.1D"
         found.append(folder / _ABIDE / where / file)
-        _fetch(f"{server}/Outputs/{where}/rois_cc200/{file}", found[-1], files, _SERIES)
+        files.fetch(f"{server}/Outputs/{where}/rois_cc200/{file}", found[-1], _SERIES)
         if progress is not None:
             progress(done, len(names))
     return found
-
-
-def _fetch(url: str, file: Path, files: FetchedFiles, fault: Callable[[Path], str | None]) -> None:
-    """Fetch a file unless it is here as it came; what came instead of a table is refused."""
-    files.make_way(file, fault)
-    if not file.is_file():
-        make_folder(file.parent)
-        download(url, file)
-        files.check(file, fault)
 
 
 def _subjects(phenotypes: Path, options: FetchOptions) -> list[str]:

@@ -33,7 +33,7 @@ _HEADER_BYTES, _FLAG_AT, _OFFSET_AT = 544, 540, 168
 _SHORTEST = 16
 
 
-def check_extensions(path: Path, limits: Limits) -> None:
+def _check_extensions(path: Path, limits: Limits) -> None:
     """Refuse a file whose XML is longer than any atlas needs, or has no end, before it is parsed."""
     with ImageOpener(str(path)) as file:
         start = file.read(_HEADER_BYTES)
@@ -89,28 +89,24 @@ def read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     tr = options["tr"] or _header_tr(image)
     if tr is None and (options["low_pass"] or options["high_pass"] or options["confounds"] == "scrubbing"):
         raise InputError("The image's header has no repetition time, which filtering needs. Give the TR.")
-    cleaning: dict[str, Any] = {
-        "smoothing_fwhm": options["smoothing_mm"],
-        "low_pass": options["low_pass"],
-        "high_pass": options["high_pass"],
-        "t_r": tr,
-        "standardize": None,  # nilearn's default, False, is to go
-    }
+    cleaning = {"low_pass": options["low_pass"], "high_pass": options["high_pass"], "t_r": tr}
+    cleaning |= {"smoothing_fwhm": options["smoothing_mm"], "standardize": None}  # whose default, False, is to go
     confounds, kept_volumes = _load_confounds(path, options["confounds"], Path(options["root"]))
     fit: dict[str, Any] = {"confounds": confounds, "sample_mask": kept_volumes}
     labels = None if options["labels"] is None else _load(Path(options["labels"]), limits)
     allow_memory(_NIFTI_COPIES * 8 * (_n_voxels(image) + (0 if labels is None else _n_voxels(labels))), limits)
-    if labels is not None:
-        series = _series_of_labels(image, labels, cleaning, fit, limits)
-    else:
-        series = _series_of_spheres(image, options, cleaning, fit)
+    series = (
+        _series_of_spheres(image, options, cleaning, fit)
+        if labels is None
+        else _series_of_labels(image, labels, cleaning, fit, limits)
+    )
     return {"tr": tr, "used": _used(options, tr, series, image)}, np.asarray(series, dtype=np.float64)
 
 
 def _load(path: Path, limits: Limits) -> Any:
     """Open an image whose declared size fits the file's, and make sure that it can be read to its end."""
     try:
-        check_extensions(path, limits)
+        _check_extensions(path, limits)
         image: Any = nibabel.load(path)
         _check_size(image, path, limits)
         # A file that was cut off shows itself on reading, not on opening.
@@ -291,15 +287,9 @@ def _used(
         "confounds": options["confounds"] or "none",
         "volumes left out": image.shape[3] - len(series),
     }
-    for name, value in (
-        ("TR", tr),
-        ("smoothing mm", options["smoothing_mm"]),
-        ("low-pass Hz", options["low_pass"]),
-        ("high-pass Hz", options["high_pass"]),
-    ):
-        if value is not None:
-            used[name] = value
-    return used
+    further = {"smoothing mm": "smoothing_mm", "low-pass Hz": "low_pass", "high-pass Hz": "high_pass"}
+    given = {"TR": tr, **{name: options[key] for name, key in further.items()}}
+    return used | {name: value for name, value in given.items() if value is not None}
 
 
 # CIFTI-2 files of the Human Connectome Project and XCP-D: series and connectivity of parcels, series of grayordinates.
@@ -311,7 +301,6 @@ def _used(
 
 _CIFTI_COPIES = 4  # as stored, scaled, chosen, and the one that is being made
 _ADVICE = "; it may be damaged or cut off."
-_SECONDS = {"SECOND": 1.0}
 _AT_ONCE = 2**24  # values of a dense series in memory at a time
 
 
@@ -328,29 +317,30 @@ def read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     Returns
     -------
     dict
-        ``names`` of the parcels, ``tr`` in seconds or None, ``kind`` (series or connectivity), and ``used``.
+        ``names`` of the parcels, ``tr`` in seconds where it is known, and ``used``.
     ndarray, shape (n_timepoints, n_parcels) or (n_parcels, n_parcels)
     """
     image = _open(path, limits)
     axes = _axes(image)
     if all(isinstance(axis, cifti2_axes.ParcelsAxis) for axis in axes):
-        return _answer(_names(axes[1], limits), None, "connectivity", {}), _values(image, limits)
+        return {"names": _names(axes[1], limits), "used": {}}, _values(image, limits)
     series = next((axis for axis in axes if isinstance(axis, cifti2_axes.SeriesAxis)), None)
     if series is None:
         raise InputError("The CIFTI file holds neither series nor connectivity of parcels.")
     time = 0 if axes[0] is series else 1
     limits.check("timepoints", image.shape[time], "The file")
-    tr = float(series.step) * _SECONDS.get(str(series.unit).upper(), np.nan)
+    in_seconds = str(series.unit).upper() == "SECOND" and 0 < series.step < 100
+    answer: dict[str, Any] = {"tr": float(series.step) if in_seconds else None, "used": {}}
     if isinstance(axes[1 - time], cifti2_axes.ParcelsAxis):
-        names = _names(axes[1 - time], limits)
+        answer["names"] = _names(axes[1 - time], limits)
         values = _values(image, limits)
-        return _answer(names, tr, "series", {}), values if time == 0 else values.T
+        return answer, values if time == 0 else values.T
     if options["labels"] is None:
         raise InputError("A dense series needs its parcels: give a label file that ends in .dlabel.nii.")
     labels = Path(options["labels"])
     names, own = _labels_of(axes[1 - time], _open(labels, limits), limits)
     means = _cifti_means(image, time, own, len(names), limits)
-    return _answer(names, tr, "series", {"regions": f"labels of {labels.name}"}), means
+    return {**answer, "names": names, "used": {"regions": f"labels of {labels.name}"}}, means
 
 
 def _open(path: Path, limits: Limits) -> Any:
@@ -358,7 +348,7 @@ def _open(path: Path, limits: Limits) -> Any:
     if not path.is_file():
         raise InputError(f"There is no file '{path.name}'.")
     with library("a CIFTI file", _ADVICE):
-        check_extensions(path, limits)
+        _check_extensions(path, limits)
         image: Any = nibabel.load(path)
     if not isinstance(image, Cifti2Image):
         raise InputError(f"'{path.name}' is a NIfTI image and no CIFTI file.")
@@ -461,11 +451,6 @@ def _places(axis: Any) -> list[tuple[str, int, int, int]]:
     ]
 
 
-def _answer(names: list[str], tr: float | None, kind: str, used: dict[str, str]) -> dict[str, Any]:
-    known = tr is not None and np.isfinite(tr) and 0 < tr < 100
-    return {"names": names, "tr": tr if known else None, "kind": kind, "used": used}
-
-
 # Mean series of regions out of GIfTI files, one time point after another: a recording need not fit in memory.
 #
 # A GIfTI file is XML. One that names another file as the place of its numbers is refused, as are declared entities and
@@ -519,23 +504,13 @@ def read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
             f"The left hemisphere has {len(means[0])} time points and the right one {len(means[1])}; the two files are "
             "not of the same recording."
         )
-    used = {"regions": _said_labels(options)}
+    said = " and ".join(Path(label).name for label in options.get("labels", ()))
+    used = {"regions": f"labels of {said}" if said else f"surface labels of {options['of']}"}
     if left_out := sorted({name for part in parcels for name in part.left_out}):
         used["labels that are no region"] = ", ".join(name[:80] for name in left_out[:_MOST_LEFT_OUT])
-    return {"names": _all_names(parcels), "used": used}, np.concatenate(means, axis=1)
-
-
-def _said_labels(options: Mapping[str, Any]) -> str:
-    if "labels" not in options:
-        return f"surface labels of {options['of']}"
-    return "labels of " + " and ".join(Path(label).name for label in options["labels"])
-
-
-def _all_names(parcels: list[Parcels]) -> list[str]:
-    """Names of both hemispheres' regions; where both use the same ones, as FreeSurfer does, with the side before."""
-    if len(parcels) == 2 and set(parcels[0].names) & set(parcels[1].names):
-        return [f"{side}_{name}" for side, part in zip(("lh", "rh"), parcels, strict=True) for name in part.names]
-    return [name for part in parcels for name in part.names]
+    sides = ("lh_", "rh_") if len(parcels) == 2 and set(parcels[0].names) & set(parcels[1].names) else ("", "")
+    names = [f"{side}{name}" for side, part in zip(sides, parcels, strict=False) for name in part.names]
+    return {"names": names, "used": used}, np.concatenate(means, axis=1)
 
 
 def _parcels(options: Mapping[str, Any], place: int, limits: Limits) -> Parcels:
@@ -571,9 +546,7 @@ def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str,
         raise InputError(f"{what}: the name '{twice[:80]}' stands twice in the label table; names must differ.")
     places = np.minimum(np.searchsorted(regions, numbers), len(regions) - 1)  # a label may be any number
     own = np.where(np.asarray(regions)[places] == numbers, places, -1)
-    kept = set(regions)
-    left_out = tuple(table[key] for key in carried if key not in kept)
-    return Parcels(names, own, left_out)
+    return Parcels(names, own, tuple(table[key] for key in carried if _NO_REGION.fullmatch(table[key])))
 
 
 def _gifti_means(path: Path, side: str | None, parcels: Parcels, limits: Limits) -> FloatArray:

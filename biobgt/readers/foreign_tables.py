@@ -53,7 +53,10 @@ def read_hdf5(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[d
         declared = {name: _declare(item, matlab=matlab) for name, item in datasets.items()}
         numeric = {name: about for name, about in declared.items() if about.is_numeric and about.shape}
         if not numeric and variable is None:
-            _refuse_structs(root)
+            for entry in root:
+                hard = root.links.get_info(entry).type == h5py.h5l.TYPE_HARD
+                if hard and isinstance(h5py.h5o.open(root, entry), h5py.h5g.GroupID):
+                    raise structure_error(_text(entry), "struct")
         name = choose_variable(numeric if variable is None else declared, variable, limits)
         array = _values(name, datasets[name], limits)
     return {"variable": name}, array.T if matlab else array
@@ -104,18 +107,13 @@ def _datasets(root: h5py.h5g.GroupID, limits: Limits, *, matlab: bool) -> Iterat
                 waiting.append((where, item))
             # MATLAB keeps what cells and structs point to under '#refs#', and text as numbers.
             elif isinstance(item, h5py.h5d.DatasetID) and not where.startswith("#"):
-                _refuse_elsewhere(where, item)
-                if not (matlab and _is_matlab_text(item)):
+                creation = item.get_create_plist()  # even asking a virtual one for its shape would open other files
+                if creation.get_layout() == h5py.h5d.VIRTUAL:
+                    raise _points_elsewhere(where, "a virtual dataset, whose numbers lie in other files")
+                if creation.get_external_count():
+                    raise _points_elsewhere(where, "a dataset whose numbers lie in another file")
+                if not (matlab and h5py.Dataset(item).attrs.get("MATLAB_class") in (b"char", "char")):
                     yield where, item
-
-
-def _refuse_elsewhere(where: str, item: h5py.h5d.DatasetID) -> None:
-    """Look at how a dataset is stored; even asking a virtual one for its shape would open the other files."""
-    creation = item.get_create_plist()
-    if creation.get_layout() == h5py.h5d.VIRTUAL:
-        raise _points_elsewhere(where, "a virtual dataset, whose numbers lie in other files")
-    if creation.get_external_count():
-        raise _points_elsewhere(where, "a dataset whose numbers lie in another file")
 
 
 def _points_elsewhere(where: str, what: str) -> InputError:
@@ -134,23 +132,12 @@ def _declare(item: h5py.h5d.DatasetID, *, matlab: bool) -> Declared:
     return Declared(shape[::-1] if matlab else shape, kind, name)
 
 
-def _is_matlab_text(item: h5py.h5d.DatasetID) -> bool:
-    return h5py.Dataset(item).attrs.get("MATLAB_class") in (b"char", "char")
-
-
 def _address(item: h5py.h5g.GroupID | h5py.h5d.DatasetID) -> int:
     return int(h5py.h5o.get_info(item).addr)
 
 
 def _text(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
-
-
-def _refuse_structs(root: h5py.h5g.GroupID) -> None:
-    for name in root:
-        hard = root.links.get_info(name).type == h5py.h5l.TYPE_HARD
-        if hard and isinstance(h5py.h5o.open(root, name), h5py.h5g.GroupID):
-            raise structure_error(_text(name), "struct")
 
 
 # MATLAB files of version 5 (and 4), read by SciPy.
@@ -185,13 +172,15 @@ def read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple
     with library("MATLAB data", ". Save it again with -v7."), path.open("rb") as file:
         classes = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(file)}
         limits.check("objects", len(classes), "The file")
-        _refuse_structures({name: kind for name, (_, kind) in classes.items()}, options["variable"])
+        wanted = {name: kind for name, (_, kind) in classes.items() if options["variable"] in (None, name)}
+        if wanted and all(kind in _STRUCTURES for kind in wanted.values()):
+            raise structure_error(*next(iter(wanted.items())))
         declared = {
             name: Declared(tuple(int(n) for n in shape), _KINDS.get(kind, "O"), kind)
             for name, (shape, kind) in classes.items()
         }
         name = choose_variable(declared, options["variable"], limits)
-        n_bytes = 8 * int(np.prod(declared[name].shape, dtype=object))
+        n_bytes = 8 * math.prod(declared[name].shape)
         advice = _WRITTEN_OUT if declared[name].type_name == "sparse" else _UNPACKED
         limits.check_growth(path.stat().st_size, n_bytes, f"The variable '{name[:80]}'", advice=advice)
         allow_memory(_MATLAB_COPIES * n_bytes, limits)
@@ -200,13 +189,6 @@ def read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple
         found = Declared(array.shape, array.dtype.kind, str(array.dtype))
     check_variable(name, found, limits)
     return {"variable": name}, array
-
-
-def _refuse_structures(kinds: Mapping[str, str], variable: str | None) -> None:
-    chosen = {name: kind for name, kind in kinds.items() if variable is None or name == variable}
-    if chosen and all(kind in _STRUCTURES for kind in chosen.values()):
-        name, kind = next(iter(chosen.items()))
-        raise structure_error(name, kind)
 
 
 def _dense(value: Any, name: str) -> NDArray[Any]:

@@ -1,15 +1,15 @@
 """NIfTI, CIFTI-2 and GIfTI files to region series: which belong together, and what may be chosen."""
 
-import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from biobgt.base.errors import InputError
+from biobgt.base.files import sha256
 from biobgt.base.options import Options, option
 from biobgt.base.wording import counted
 from biobgt.data.atlas import BUNDLED, Atlas, BundledAtlas
@@ -31,9 +31,7 @@ _OTHER = {"L": "R", "R": "L", "lh": "rh", "rh": "lh"}
 def side_of(name: str) -> Side | None:
     """The hemisphere that a file's name gives; None where it gives none."""
     mark = _last_mark(name)
-    if mark is None:
-        return None
-    return "L" if mark[0] in ("L", "lh") else "R"
+    return None if mark is None else "L" if mark[0] in ("L", "lh") else "R"
 
 
 def of_other_side(name: str) -> str | None:
@@ -84,10 +82,6 @@ def _last_mark(name: str) -> re.Match[str] | None:
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
 
 
-def _labels_title(labels: Path | str) -> str:
-    return BUNDLED[str(labels)].title if str(labels) in BUNDLED else str(labels)
-
-
 @dataclass(frozen=True)
 class ImageOptions(Options):
     """How series are taken from images; by default nothing is smoothed, filtered or regressed out."""
@@ -95,7 +89,7 @@ class ImageOptions(Options):
     labels: str | Path | None = option(
         None,
         title="Bundled label image or surface labels",
-        shown=_labels_title,
+        shown=lambda labels: BUNDLED[str(labels)].title if str(labels) in BUNDLED else str(labels),
         help="Label image of the regions, with one whole number per region, or a bundled one by its atlas's name "
         "(schaefer200). Surface files take the atlas's labels of fsaverage5's vertices. Default: spheres around the "
         "atlas's coordinates.",
@@ -162,6 +156,20 @@ class ImageOptions(Options):
             )
 
 
+def _read_apart(reader: str, path: Path, about: dict[str, Any], *, limit: str = "seconds") -> Reading:
+    """Have a file read by :mod:`biobgt.readers.foreign_images`, in a process of its own."""
+    reply = read_isolated(f"biobgt.readers.foreign_images:{reader}", path, about, limit=limit)
+    assert reply.array is not None
+    names = reply.answer.get("names")
+    return Reading(
+        values=np.asarray(reply.array, dtype=np.float64),
+        region_names=None if names is None else tuple(names),
+        columns_are_regions=True,
+        tr=reply.answer.get("tr"),
+        options=reply.answer["used"],
+    )
+
+
 def read_image(
     path: Path, *, atlas: Atlas | None = None, options: ImageOptions | None = None, root: Path | None = None
 ) -> Reading:
@@ -177,30 +185,20 @@ def read_image(
         The folder that the user named: confounds that are links are read from within it only. None: the image's own.
     """
     options = options or ImageOptions()
-    if options.labels is None and atlas is not None and atlas.coordinates is not None and not atlas.placed.all():
+    coordinates = None if atlas is None else atlas.coordinates
+    if options.labels is None and atlas is not None and coordinates is not None and not atlas.placed.all():
         missing = atlas.n_regions - int(atlas.placed.sum())
         raise InputError(
             f"{counted(missing, 'region')} of {atlas.title} have no known coordinates, so no spheres can be put around "
             "them. Give a label image of this atlas."
         )
-    coordinates = None if atlas is None or atlas.coordinates is None else atlas.coordinates.tolist()
     about = {
         **asdict(options),
         "labels": None if options.label_file is None else str(options.label_file),
-        "coordinates": coordinates,
+        "coordinates": None if coordinates is None else coordinates.tolist(),
         "root": str(root or path.parent),
     }
-    reply = read_isolated("biobgt.readers.foreign_images:read_nifti", path, about, limit="image_seconds")
-    assert reply.array is not None
-    return Reading(
-        values=np.asarray(reply.array, dtype=np.float64),
-        columns_are_regions=True,
-        tr=reply.answer["tr"],
-        options=reply.answer["used"],
-    )
-
-
-# CIFTI-2 files to region series and connectivity; the work is done in a process of its own (``cifti_series``).
+    return _read_apart("read_nifti", path, about, limit="image_seconds")
 
 
 def read_cifti(path: Path, *, labels: str | Path | None = None) -> Reading:
@@ -213,16 +211,7 @@ def read_cifti(path: Path, *, labels: str | Path | None = None) -> Reading:
     labels : path, optional
         The ``.dlabel.nii`` file that says to which parcel a grayordinate of a dense series belongs.
     """
-    about = {"labels": None if labels is None else str(labels)}
-    reply = read_isolated("biobgt.readers.foreign_images:read_cifti", path, about)
-    assert reply.array is not None
-    return Reading(
-        values=np.asarray(reply.array, dtype=np.float64),
-        region_names=tuple(reply.answer["names"]),
-        columns_are_regions=True,
-        tr=reply.answer["tr"],
-        options=reply.answer["used"],
-    )
+    return _read_apart("read_cifti", path, {"labels": None if labels is None else str(labels)})
 
 
 # GIfTI series of the cortex's vertices to region series: which files belong together, and whose labels hold.
@@ -258,26 +247,14 @@ def read_gifti(path: Path, *, options: ImageOptions | None = None, root: Path | 
     options = options or ImageOptions()
     other = file_of_other_side(path, root)
     files = sorted([path, *([other] if other else [])], key=lambda file: side_of(file.name) or "")
-    about: dict[str, Any] = {"files": [_described(file) for file in files], **_labels(files, options, root)}
-    reply = read_isolated("biobgt.readers.foreign_images:read_gifti", path, about)
-    assert reply.array is not None
-    used = dict(reply.answer["used"])
-    for file in files:
-        if file != path:
-            used["joined with"] = f"{file.name} (SHA-256 {_sha256(file)})"
-    if other is None and (side := side_of(path.name)) is not None:
+    described = [{"path": str(file), "side": side_of(file.name)} for file in files]
+    reading = _read_apart("read_gifti", path, {"files": described, **_labels(files, options, root)})
+    used = dict(reading.options)
+    if other is not None:
+        used["joined with"] = f"{other.name} (SHA-256 {sha256(other)})"
+    elif (side := side_of(path.name)) is not None:
         used["hemispheres"] = f"the {_SIDES[side]} one alone: no file of the other lies beside it"
-    return Reading(
-        values=np.asarray(reply.array, dtype=np.float64),
-        region_names=tuple(reply.answer["names"]),
-        columns_are_regions=True,
-        tr=options.tr,
-        options=used,
-    )
-
-
-def _described(file: Path) -> dict[str, str | None]:
-    return {"path": str(file), "side": side_of(file.name)}
+    return replace(reading, tr=options.tr, options=used)
 
 
 def _labels(files: Sequence[Path], options: ImageOptions, root: Path | None) -> dict[str, Any]:
@@ -312,7 +289,7 @@ def _labels_beside(path: Path, root: Path | None) -> Path:
     for folder in folders_above(path, root):
         there = folder.glob(f"*{LABEL_SUFFIX}")
         found = sorted(file for file in there if file.is_file() and not file.is_symlink())
-        parcellations = {_pair(file): file for file in found}
+        parcellations = {frozenset({file, file_of_other_side(file, None) or file}): file for file in found}
         if len(parcellations) > 1:
             raise InputError(
                 f"Several label files lie beside it: {', '.join(file.name for file in found[:4])}. Name the one that "
@@ -324,11 +301,6 @@ def _labels_beside(path: Path, root: Path | None) -> Path:
         "Series of vertices need their regions: put a label file of each hemisphere, which ends in "
         f"{LABEL_SUFFIX}, beside them, or name an atlas with surface labels as label image."
     )
-
-
-def _pair(label: Path) -> frozenset[str]:
-    other = file_of_other_side(label, None)
-    return frozenset({label.name, other.name if other is not None else label.name})
 
 
 def _without_side(file: Path) -> InputError:
@@ -349,8 +321,3 @@ def _label_of(file: Path, label: Path, *, n_files: int) -> Path:
             "does not lie beside it."
         )
     return other
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

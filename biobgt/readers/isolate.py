@@ -124,26 +124,18 @@ def read_isolated(reader: str, path: Path, options: Mapping[str, Any], *, limit:
         if outcome is None and not fresh and not child.out_of_time:
             child = _Child()  # the file before may have left it ill: this one gets a process that read nothing yet
             outcome = child.ask(request, seconds, limits)
+        if outcome is None and child.out_of_time:
+            raise InputError(
+                f"Reading it took longer than {seconds} seconds, so it was stopped; it may be damaged. If it is whole, "
+                f"{how_to_raise(limit, 4 * seconds)}."
+            )
         if outcome is None:
-            raise _ended(child, seconds, limit)
+            raise InputError(
+                "The file is damaged: the library that reads this format crashed on it. Save it again, or in another "
+                "format (.csv, .npy)."
+            )
         header, array = outcome
         _POOL.give_back(child, trusted=KEEP_AFTER_DAMAGE or not header.get("damaged"))
-    return _unpack(header, array)
-
-
-def _ended(child: "_Child", seconds: int, limit: str) -> InputError:
-    if child.out_of_time:
-        return InputError(
-            f"Reading it took longer than {seconds} seconds, so it was stopped; it may be damaged. If it is whole, "
-            f"{how_to_raise(limit, 4 * seconds)}."
-        )
-    return InputError(
-        "The file is damaged: the library that reads this format crashed on it. Save it again, or in another format "
-        "(.csv, .npy)."
-    )
-
-
-def _unpack(header: Mapping[str, Any], array: NDArray[Any] | None) -> Reply:
     if "question" in header:
         raise ChoiceNeeded(header["question"], option=header["option"], choices=header["choices"])
     if "refused" in header:

@@ -8,11 +8,11 @@ import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast, get_args
+from typing import Any, BinaryIO, get_args
 
 import numpy as np
 
@@ -34,13 +34,12 @@ from biobgt.readers.isolate import one_refused_file
 
 KeepArray = Callable[[str, FloatArray], str]
 TakeArray = Callable[[str], FloatArray]
-Kind = TypeVar("Kind")
 
 _NUMBER, _DATE = "number", "date"
 _LARGEST_WHOLE = 2**53  # a float holds whole numbers up to here exactly
 
 
-def cohort_document(cohort: Cohort, keep: KeepArray) -> dict[str, Any]:
+def _cohort_document(cohort: Cohort, keep: KeepArray) -> dict[str, Any]:
     """Write a cohort as plain values; ``keep`` is given every array with a name for it, and returns where it is."""
     return {
         "name": cohort.name,
@@ -54,68 +53,53 @@ def cohort_document(cohort: Cohort, keep: KeepArray) -> dict[str, Any]:
     }
 
 
-def cohort_from_document(document: Mapping[str, Any], take: TakeArray) -> Cohort:
+def _cohort_from_document(document: Mapping[str, Any], take: TakeArray) -> Cohort:
     """Read a cohort back; ``take`` returns the array that lies somewhere."""
-    atlas = _atlas_from(field_of(document, "atlas", dict), take)
-    described = list_of(document, "subjects", dict)
+    atlas = _atlas_from(_field_of(document, "atlas", dict), take)
+    described = _list_of(document, "subjects", dict)
     if not described:
         raise InputError("The project has no subjects.")
-    if len({field_of(item, "array", str) for item in described}) < len(described):
+    if len({_field_of(item, "array", str) for item in described}) < len(described):
         raise InputError("The project file is damaged: two of its subjects share their numbers.")
-    subjects = tuple(_subject_from(item, take, atlas) for item in described)
+    given = _field_of(document, "connectivity", str | None)
+    if given not in (None, *get_args(GivenKind)):
+        raise InputError("The project file is damaged: it names a kind of connectivity that there is not.")
     return Cohort(
-        name=field_of(document, "name", str),
-        subjects=subjects,
+        name=_field_of(document, "name", str),
+        subjects=tuple(_subject_from(item, take, atlas) for item in described),
         atlas=atlas,
-        refused=tuple(
-            Refusal(field_of(item, "file", str), field_of(item, "reason", str))
-            for item in list_of(document, "refused", dict)
-        ),
-        notes=tuple(list_of(document, "notes", str)),
-        unmatched_subjects=tuple(list_of(document, "unmatched_subjects", str)),
-        unmatched_rows=tuple(list_of(document, "unmatched_rows", str)),
-        given=_given_from(_optional(document, "connectivity", str)),
+        refused=tuple(Refusal(**_fields(item, file=str, reason=str)) for item in _list_of(document, "refused", dict)),
+        given=given,
+        **{name: _list_of(document, name, str) for name in ("notes", "unmatched_subjects", "unmatched_rows")},
     )
 
 
-def field_of(document: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind:
-    """Return a field of the document, which must be there and of its kind.
+def _fields(document: Mapping[str, Any], **kinds: Any) -> dict[str, Any]:
+    """Several fields of the document, by name, each of its kind."""
+    return {name: _field_of(document, name, kind) for name, kind in kinds.items()}
 
-    Parameters
-    ----------
-    document : mapping
-        Part of a project file, which may be damaged.
-    name : str
-        Of the field.
-    kind : type
-        ``float`` takes whole numbers, too.
+
+def _field_of(document: Mapping[str, Any], name: str, kind: Any) -> Any:
+    """Return a field of the document, which must be there and of its kind, such as ``str`` or ``str | None``.
+
+    ``float`` takes whole numbers, too. True is an int to Python, and no number to a user.
     """
     value = document.get(name)
-    if kind is float and isinstance(value, int) and abs(value) < _LARGEST_WHOLE:
-        value = value if isinstance(value, bool) else float(value)
+    kinds = get_args(kind) or (kind,)
+    if float in kinds and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_WHOLE:
+        value = float(value)
     endless = isinstance(value, float) and not math.isfinite(value)
-    # True is an int to Python, and no number to a user.
-    if not isinstance(value, kind) or endless or (isinstance(value, bool) and kind is not bool):
+    if not isinstance(value, kinds) or endless or (isinstance(value, bool) and bool not in kinds):
         raise InputError(f"The project file is damaged: '{name[:80]}' is missing in it, or is not what it should be.")
     return value
 
 
-def list_of(document: Mapping[str, Any], name: str, kind: type[Kind]) -> list[Kind]:
-    """Return a list in the document, all of whose values must be of a kind.
-
-    Parameters
-    ----------
-    document : mapping
-        Part of a project file, which may be damaged.
-    name : str
-        Of the list.
-    kind : type
-        Of each value in it.
-    """
-    return [field_of({name: value}, name, kind) for value in field_of(document, name, list)]
+def _list_of(document: Mapping[str, Any], name: str, kind: type) -> tuple[Any, ...]:
+    """Return a list in the document, all of whose values must be of a kind."""
+    return tuple(_field_of({name: value}, name, kind) for value in _field_of(document, name, list))
 
 
-def plain_value(value: object) -> Any:
+def _plain_value(value: object) -> Any:
     """Write a phenotype or an option as JSON can hold it; what is neither number, text nor date becomes text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -132,8 +116,8 @@ def _value_from(value: Any) -> object:
     if isinstance(value, dict):
         try:
             if set(value) == {_NUMBER}:
-                return float(field_of(value, _NUMBER, str))
-            text = field_of(value, _DATE, str)
+                return float(_field_of(value, _NUMBER, str))
+            text = _field_of(value, _DATE, str)
             return datetime.datetime.fromisoformat(text) if "T" in text else datetime.date.fromisoformat(text)
         except InputError:
             raise
@@ -156,26 +140,18 @@ def _subject_document(subject: Subject, keep: KeepArray, number: int) -> dict[st
         "kind": subject.kind,
         "array": keep(f"subject_{number:05d}", values),
         "missing_regions": [int(region) for region in subject.missing_regions],
-        "phenotypes": {str(name): plain_value(value) for name, value in subject.phenotypes.items()},
+        "phenotypes": {str(name): _plain_value(value) for name, value in subject.phenotypes.items()},
         "tr": None if subject.tr is None else float(subject.tr),
-        "source": None
-        if source is None
-        else {
-            "file": source.file,
-            "n_bytes": int(source.n_bytes),
-            "sha256": source.sha256,
-            "reader": source.reader,
-            "options": {name: plain_value(value) for name, value in source.options.items()},
-        },
+        "source": source and {**vars(source), "options": {k: _plain_value(v) for k, v in source.options.items()}},
         "simulated": bool(subject.simulated),
     }
 
 
 def _subject_from(document: Mapping[str, Any], take: TakeArray, atlas: Atlas) -> Subject:
-    name, kind = field_of(document, "id", str), field_of(document, "kind", str)
-    values = take(field_of(document, "array", str))
+    name, kind = _field_of(document, "id", str), _field_of(document, "kind", str)
+    values = take(_field_of(document, "array", str))
     _check_values(values, kind, name)
-    missing = tuple(list_of(document, "missing_regions", int))
+    missing = _list_of(document, "missing_regions", int)
     if any(not 0 <= region < atlas.n_regions for region in missing):
         raise InputError(f"The project file is damaged: subject '{name}' misses a region that its atlas does not have.")
     return Subject(
@@ -183,11 +159,9 @@ def _subject_from(document: Mapping[str, Any], take: TakeArray, atlas: Atlas) ->
         series=values if kind == "series" else None,
         connectivity=values if kind == "connectivity" else None,
         missing_regions=missing,
-        group=_optional(document, "group", str),
-        phenotypes={key: _value_from(value) for key, value in field_of(document, "phenotypes", dict).items()},
-        tr=_optional(document, "tr", float),
-        source=_source_from(_optional(document, "source", dict)),
-        simulated=field_of(document, "simulated", bool),
+        phenotypes={key: _value_from(value) for key, value in _field_of(document, "phenotypes", dict).items()},
+        source=_source_from(_field_of(document, "source", dict | None)),
+        **_fields(document, group=str | None, tr=float | None, simulated=bool),
     )
 
 
@@ -202,24 +176,8 @@ def _check_values(values: FloatArray, kind: str, name: str) -> None:
 def _source_from(document: Mapping[str, Any] | None) -> Source | None:
     if document is None:
         return None
-    options: dict[str, Any] = {name: _value_from(value) for name, value in field_of(document, "options", dict).items()}
-    return Source(
-        file=field_of(document, "file", str),
-        n_bytes=field_of(document, "n_bytes", int),
-        sha256=field_of(document, "sha256", str),
-        reader=field_of(document, "reader", str),
-        options=options,
-    )
-
-
-def _given_from(said: str | None) -> GivenKind | None:
-    """What the matrices are; where nobody said, the values tell it."""
-    for one in get_args(GivenKind):
-        if said == one:
-            return cast("GivenKind", one)
-    if said is None:
-        return None
-    raise InputError("The project file is damaged: it names a kind of connectivity that there is not.")
+    options: dict[str, Any] = {name: _value_from(value) for name, value in _field_of(document, "options", dict).items()}
+    return Source(**_fields(document, file=str, n_bytes=int, sha256=str, reader=str), options=options)
 
 
 def _atlas_document(atlas: Atlas, keep: KeepArray) -> dict[str, Any]:
@@ -238,32 +196,23 @@ def _atlas_document(atlas: Atlas, keep: KeepArray) -> dict[str, Any]:
 
 def _atlas_from(document: Mapping[str, Any], take: TakeArray) -> Atlas:
     if "bundled" in document:
-        return load_atlas(field_of(document, "bundled", str))
-    regions = tuple(list_of(document, "regions", str))
-    where = _optional(document, "coordinates", str)
-    labels = {name: _labels_from(items, len(regions)) for name, items in field_of(document, "labels", dict).items()}
+        return load_atlas(_field_of(document, "bundled", str))
+    regions = _list_of(document, "regions", str)
+    where = _field_of(document, "coordinates", str | None)
+    labels = _field_of(document, "labels", dict)
+    for items in labels.values():
+        if (
+            not isinstance(items, list)
+            or len(items) != len(regions)
+            or not all(isinstance(i, str | None) for i in items)
+        ):
+            raise InputError("The project file is damaged: a functional labelling does not fit its atlas.")
     return Atlas(
-        name=field_of(document, "name", str),
-        title=field_of(document, "title", str),
+        **_fields(document, name=str, title=str, citation=str),
         regions=regions,
         coordinates=None if where is None else take(where),
-        labels=labels,
-        citation=field_of(document, "citation", str),
+        labels={name: tuple(items) for name, items in labels.items()},
     )
-
-
-def _labels_from(items: object, n_regions: int) -> tuple[str | None, ...]:
-    if not isinstance(items, list) or len(items) != n_regions or not _all_text(items):
-        raise InputError("The project file is damaged: a functional labelling does not fit its atlas.")
-    return tuple(items)
-
-
-def _all_text(items: Iterable[object]) -> bool:
-    return all(item is None or isinstance(item, str) for item in items)
-
-
-def _optional(document: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind | None:
-    return None if document.get(name) is None else field_of(document, name, kind)
 
 
 def _same_atlas(one: Atlas, other: Atlas) -> bool:
@@ -294,7 +243,7 @@ _ALWAYS_UNPACKED = 2**20  # bytes of a document
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectFile:
+class _ProjectFile:
     """An open project file: its document, checked as far as the archive goes, and its arrays, read when asked for."""
 
     document: Mapping[str, Any]
@@ -305,7 +254,7 @@ class ProjectFile:
         limits = current_limits()
         n_bytes = sum(entry.file_size for entry in self.archive.infolist())
         limits.check("cohort_bytes", n_bytes, "The project")
-        cohort = cohort_from_document(field_of(self.document, "cohort", dict), self.array)
+        cohort = _cohort_from_document(_field_of(self.document, "cohort", dict), self.array)
         limits.check("regions", cohort.atlas.n_regions, "The project's atlas")
         limits.check("id_characters", max(map(len, cohort.ids)), "The project")
         return cohort
@@ -317,18 +266,18 @@ class ProjectFile:
         -------
         ndarray of float64, of the shape that the document says
         """
-        about = field_of(field_of(self.document, "arrays", dict), name, dict)
+        about = _field_of(_field_of(self.document, "arrays", dict), name, dict)
         content = self.archive.read(name)
-        if hashlib.sha256(content).hexdigest() != field_of(about, "sha256", str):
+        if hashlib.sha256(content).hexdigest() != _field_of(about, "sha256", str):
             raise InputError(
                 f"The project file is damaged: '{name}' is not what was saved (its SHA-256 differs). "
                 "Take another copy of the file."
             )
-        return _decode(content, name, tuple(field_of(about, "shape", list)))
+        return _decode(content, name, tuple(_field_of(about, "shape", list)))
 
 
 @contextmanager
-def open_project_file(source: str | Path | BinaryIO) -> Iterator[ProjectFile]:
+def _open_project_file(source: str | Path | BinaryIO) -> Iterator[_ProjectFile]:
     """Open a project file; whatever is wrong with it, now or while it is read, ends as a sentence.
 
     Raises
@@ -341,7 +290,7 @@ def open_project_file(source: str | Path | BinaryIO) -> Iterator[ProjectFile]:
             with open_archive(source, current_limits()) as archive:
                 document = _read_document(archive)
                 _check_entries(archive, document)
-                yield ProjectFile(document, archive)
+                yield _ProjectFile(document, archive)
         except ZIP_ERRORS as error:
             if isinstance(error, OSError) and error.strerror:
                 raise
@@ -353,15 +302,8 @@ def open_project_file(source: str | Path | BinaryIO) -> Iterator[ProjectFile]:
 
 def read_project_cohort(source: str | Path | BinaryIO) -> Cohort:
     """Read the cohort of a project file, and nothing else of it."""
-    with open_project_file(source) as project:
+    with _open_project_file(source) as project:
         return project.cohort()
-
-
-def encode_array(values: FloatArray) -> bytes:
-    """Write an array as the bytes of an ``.npy`` file: float64, rows first."""
-    buffer = io.BytesIO()
-    np.save(buffer, np.ascontiguousarray(values, dtype="<f8"), allow_pickle=False)
-    return buffer.getvalue()
 
 
 def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
@@ -382,7 +324,7 @@ def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:
         raise InputError(f"The project file is damaged: its {DOCUMENT} cannot be read as JSON.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f"This is not a BioBGT project: its {DOCUMENT} is something else's.")
-    version = field_of(document, "version", int)
+    version = _field_of(document, "version", int)
     if version != VERSION:
         raise InputError(
             f"This project was saved by another version of BioBGT Explorer (file format {version}; this one reads "
@@ -408,7 +350,7 @@ def _unpacked_document(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> byte
 def _check_entries(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> None:
     """Make sure that the archive holds exactly what its document says: nothing twice, missing, hidden or besides."""
     names = Counter(archive.namelist())
-    declared = set(field_of(document, "arrays", dict))
+    declared = set(_field_of(document, "arrays", dict))
     if any(not _ARRAY_NAME.fullmatch(name) for name in declared):
         raise InputError("The project file is damaged: an array in it has a name that no project uses.")
     if names.total() != len(names) or set(names) != declared | {DOCUMENT}:
@@ -484,7 +426,9 @@ def save_project(
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
 
         def keep(name: str, values: FloatArray) -> str:
-            content = encode_array(values)
+            buffer = io.BytesIO()
+            np.save(buffer, np.ascontiguousarray(values, dtype="<f8"), allow_pickle=False)
+            content = buffer.getvalue()
             where = f"arrays/{name}.npy"
             arrays[where] = {"shape": list(values.shape), "sha256": hashlib.sha256(content).hexdigest()}
             archive.writestr(zipfile.ZipInfo(where, TIMELESS), content)
@@ -493,7 +437,7 @@ def save_project(
         document = {
             "format": FORMAT,
             "version": VERSION,
-            "cohort": cohort_document(cohort, keep),
+            "cohort": _cohort_document(cohort, keep),
             "settings": settings.as_dict(),
             "view": dict(view),
             "arrays": arrays,
@@ -521,9 +465,9 @@ def open_project(stream: str | Path | BinaryIO) -> Project:
     >>> project.settings.level, project.view["subject"], len(project.cohort)
     (0.2, 'sim-AD-001', 3)
     """
-    with open_project_file(stream) as project:
-        settings = settings_from(field_of(project.document, "settings", dict))
-        view = field_of(project.document, "view", dict)
+    with _open_project_file(stream) as project:
+        settings = settings_from(_field_of(project.document, "settings", dict))
+        view = _field_of(project.document, "view", dict)
         if not all(isinstance(value, ViewValue) for value in view.values()):
             raise InputError("The project file is damaged: what it says of the view is neither text nor number.")
         return Project(project.cohort(), settings, view)
@@ -532,4 +476,4 @@ def open_project(stream: str | Path | BinaryIO) -> Project:
 def settings_from(document: Mapping[str, Any]) -> ConnectomeSettings:
     """Read settings as :meth:`ConnectomeSettings.as_dict` writes them, from a document that may be damaged."""
     declared = ConnectomeSettings.declared().values()
-    return ConnectomeSettings(**{one.name: field_of(document, one.name, one.types[0]) for one in declared})
+    return ConnectomeSettings(**{one.name: _field_of(document, one.name, one.types[0]) for one in declared})

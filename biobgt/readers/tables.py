@@ -51,7 +51,7 @@ _LOOKED_AT = 20  # lines, the last ones, from which the separator is told
 
 
 @dataclass(frozen=True)
-class Layout:
+class _Layout:
     """How a text table is written; ``rows`` are its lines of numbers, with their numbers in the file."""
 
     separator: str  # a tab, a semicolon, a comma, or a space for any white space
@@ -78,17 +78,8 @@ class Layout:
             return None
         return tuple(name.lstrip("#").strip() for name in names)
 
-    @property
-    def names_left_out(self) -> list[str]:
-        """The columns that are not read, by name or number."""
-        return [(self.header[i] if self.header else "") or f"column {i + 1}" for i in sorted(self.left_out)]
 
-    def split(self, line: str) -> list[str]:
-        """Split a line into cells."""
-        return split_cells(line, self.separator)
-
-
-def find_layout(text: str, *, header: Header | None = None) -> Layout:
+def find_layout(text: str, *, header: Header | None = None) -> _Layout:
     """Find out how a table is written, or say which line does not fit."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line and not line.isspace()]
     if lines and re.fullmatch(r"sep=.", lines[0][1].strip(), re.IGNORECASE):
@@ -115,7 +106,7 @@ def find_layout(text: str, *, header: Header | None = None) -> Layout:
         left_out.add(n_columns - 1)
     limits.check_table((len(rows), n_columns - len(left_out)), "The table")
     simulated = any(line.startswith(SIMULATED_MARK) for _, line in comments)
-    return Layout(separator, decimal, names, rows, n_columns, frozenset(left_out), row_names, simulated)
+    return _Layout(separator, decimal, names, rows, n_columns, frozenset(left_out), row_names, simulated)
 
 
 def split_cells(line: str, separator: str) -> list[str]:
@@ -174,7 +165,8 @@ def _is_header(rows: list[NumberedLine], separator: str, decimal: str) -> bool:
     if len(rows) < 2 or sum(not is_number(cell, decimal) for cell in named) or not _counts_up(named):
         return False
     below = [cell for _, line in rows[1:4] for cell in split_cells(line, separator)[len(first) - len(named) :]]
-    if not all(_is_whole(cell, decimal) for cell in below):
+    numbers = [cell for cell in below if cell.lower() not in MISSING]
+    if not all(is_number(cell, decimal) and float(cell.replace(",", ".")).is_integer() for cell in numbers):
         return True
     raise ChoiceNeeded(
         "The first line counts up in whole numbers, and the lines below are whole numbers too: "
@@ -189,10 +181,6 @@ def _counts_up(cells: list[str]) -> bool:
     if len(cells) < 3 or not all(re.fullmatch(r"\d+(?:\.0*)?", cell) for cell in cells):
         return False
     return all(after > before for before, after in pairwise(map(float, cells)))
-
-
-def _is_whole(cell: str, decimal: str) -> bool:
-    return cell.lower() in MISSING or (is_number(cell, decimal) and float(cell.replace(",", ".")).is_integer())
 
 
 def _header_in_comment(line: str, separator: str, *, n_columns: int) -> list[str] | None:
@@ -308,7 +296,8 @@ def read_text(file: BinaryIO, *, header: Header | None = None) -> Reading:
     if layout.decimal == ",":
         options["decimal mark"] = ","
     if layout.left_out:
-        options["columns left out"] = ", ".join(layout.names_left_out)
+        names = layout.header or [""] * layout.n_columns
+        options["columns left out"] = ", ".join(names[i] or f"column {i + 1}" for i in sorted(layout.left_out))
     return Reading(
         values=values,
         region_names=layout.region_names,
@@ -372,19 +361,20 @@ def check_line_count(text: str, limit: str, limits: Limits, what: str) -> None:
     limits.check_lines(limit, sum(map(text.count, _LINE_ENDS)) - text.count("\r\n"), what)
 
 
-def _parse(layout: Layout) -> FloatArray:
+def _parse(layout: _Layout) -> FloatArray:
     if not layout.regions:
         raise InputError("The file has no column of numbers.")
     lines = [line for _, line in layout.rows]
     try:
-        if layout.left_out or any('"' in line for line in lines):
-            return _parse_columns(lines, layout)
-        return _parse_cells(lines, layout)
+        if not layout.left_out and not any('"' in line for line in lines):
+            return _parse_cells(lines, layout)
+        separator = r"\s+" if layout.separator == " " else layout.separator  # pandas knows about quotes
+        return _read_csv("\n".join(lines), separator, layout.decimal, usecols=layout.regions).to_numpy()
     except (ValueError, pd.errors.ParserError):
         return np.array([_parse_line(number, line, layout) for number, line in layout.rows])
 
 
-def _parse_cells(lines: list[str], layout: Layout) -> FloatArray:
+def _parse_cells(lines: list[str], layout: _Layout) -> FloatArray:
     """Parse all cells as one long column: making a column for every region takes pandas as long as the numbers do."""
     if layout.separator == " ":
         column = "\n".join(chain.from_iterable(map(str.split, lines)))
@@ -393,12 +383,6 @@ def _parse_cells(lines: list[str], layout: Layout) -> FloatArray:
     separator = "\t" if layout.separator == " " else layout.separator  # of which none is left
     table = _read_csv(column + "\n", separator, layout.decimal, names=[0], skip_blank_lines=False)
     return table[0].to_numpy().reshape(len(lines), layout.n_columns)
-
-
-def _parse_columns(lines: list[str], layout: Layout) -> FloatArray:
-    """Parse the columns that are not left out; pandas knows about quotes."""
-    separator = r"\s+" if layout.separator == " " else layout.separator
-    return _read_csv("\n".join(lines), separator, layout.decimal, usecols=layout.regions).to_numpy()
 
 
 def _read_csv(text: str, separator: str, decimal: str, **options: Any) -> pd.DataFrame:
@@ -414,9 +398,9 @@ def _read_csv(text: str, separator: str, decimal: str, **options: Any) -> pd.Dat
     )
 
 
-def _parse_line(number: int, line: str, layout: Layout) -> list[float]:
+def _parse_line(number: int, line: str, layout: _Layout) -> list[float]:
     """Parse cell by cell what pandas cannot, such as 'nan' before a space, and name the cell that is no number."""
-    cells = layout.split(line)
+    cells = split_cells(line, layout.separator)
     for i in layout.regions:
         if not is_number(cells[i], layout.decimal):
             raise InputError(
@@ -449,10 +433,12 @@ class _Kept:
         """Read a workbook, or take what was read before; tables together are kept up to the size of one."""
         status = path.stat()
         key = (path, status.st_mtime_ns, status.st_size)
-        if key in self.outcomes:
-            outcome = self.outcomes[key]
-        else:
-            outcome = _outcome(path)
+        outcome = self.outcomes.get(key)
+        if outcome is None:
+            try:
+                outcome = _read(path)
+            except InputError as error:
+                outcome = error
             n_cells = 0 if isinstance(outcome, InputError) else outcome.size
             if self.n_cells + n_cells <= current_limits().table_cells:
                 self.outcomes[key], self.n_cells = outcome, self.n_cells + n_cells
@@ -481,13 +467,6 @@ def read_workbook(path: Path) -> pd.DataFrame:
     """
     kept = _KEPT.get()
     return _read(path) if kept is None else kept.read(path)
-
-
-def _outcome(path: Path) -> pd.DataFrame | InputError:
-    try:
-        return _read(path)
-    except InputError as error:
-        return error
 
 
 def _read(path: Path) -> pd.DataFrame:
