@@ -20,6 +20,8 @@ from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale
 from biobgt.figures.hub_words import little_strength_sentence
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import Figure
+from biobgt.figures.screen import draw_on_screen
 from biobgt.model.inputs import correlations
 from biobgt.model.out_of_distribution import other_connectivity
 from biobgt.readers import ReadOptions, read_cohort
@@ -210,8 +212,13 @@ def sayings(cohort: Cohort) -> dict[str, str]:
     measured = MeasuredCohort(cohort).of("s0")
     said = {}
     for name in ("connectivity_heatmap", "connectivity_distribution", "module_heatmap", *HUB_FIGURES):
-        figure = FIGURES[name].of(measured, FIGURES[name].takes(**HUB_FIGURES.get(name, {})))
-        drawn = figure.plotly().to_plotly_json()
+        kind, options = FIGURES[name], FIGURES[name].takes(**HUB_FIGURES.get(name, {}))
+        if isinstance(kind, Figure):
+            figure = kind(measured, options)
+            drawn = draw_on_screen(figure)
+        else:
+            figure = kind.of(measured, options)
+            drawn = figure.plotly().to_plotly_json()
         words = [str(drawn["layout"].get(axis, {}).get("title")) for axis in ("xaxis", "yaxis")]
         words += [str(trace.get("colorbar", {}).get("title")) + str(trace.get("name")) for trace in drawn["data"]]
         said[name] = " ".join([figure.title, figure.caption, *figure.methods, *words])

@@ -10,9 +10,10 @@ from biobgt.data.edits import add_subjects, edit_again, hand_edits, keep_shared_
 from biobgt.figures.connection_strengths import ConnectivityDistribution
 from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
 from biobgt.figures.gaps import GAP_COLOUR
-from biobgt.figures.hub_brains import HubBrain, HubBrainOptions
+from biobgt.figures.hub_brains import HubBrainOptions, hub_brain
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.register import NoOptions
+from biobgt.figures.screen import draw_on_screen
 from biobgt.readers import ReadOptions
 from biobgt.results.measured import MeasuredCohort
 
@@ -62,9 +63,10 @@ def test_they_are_gaps_in_the_figures(five_absent):
     assert len(ConnectivityDistribution.of(measured, NoOptions()).numbers) == 95 * 94 / 2
     curves = hub_curves(measured, HubCurvesOptions(measures=("node_entanglement",), order="atlas"))
     assert np.flatnonzero(np.isnan(curves.marks[0].y)).tolist() == list(ABSENT)
-    brain = HubBrain.of(measured, HubBrainOptions(brain="inflated"))
-    assert brain.numbers["node_entanglement_rank"].isna().sum() == 5
-    named = " ".join(text for trace in brain.plotly().data if trace.name == "regions" for text in trace.text)
+    brain = hub_brain(measured, HubBrainOptions(brain="inflated"))
+    assert brain.numbers()["node_entanglement_rank"].isna().sum() == 5
+    painted = [trace for trace in draw_on_screen(brain)["data"] if trace["name"] == "regions"]
+    named = " ".join(text for trace in painted for text in trace["text"])
     assert ATLAS.regions[3] not in named.replace("<b>", " ").replace("</b>", " ").split()
     assert ATLAS.regions[4] in named
     assert "are gaps" in brain.caption
@@ -122,7 +124,7 @@ def test_shared_regions_keep_names_networks_and_places(differing):
     np.testing.assert_array_equal(shared.atlas.coordinates, ATLAS.coordinates[kept])
     np.testing.assert_array_equal(shared["s2"].series, differing["s2"].series[:, kept])
     assert missing_regions(shared).anywhere == ()
-    brain = HubBrain.of(MeasuredCohort(shared).of("s0"), HubBrainOptions(brain="pial"))
+    brain = hub_brain(MeasuredCohort(shared).of("s0"), HubBrainOptions(brain="pial"))
     assert "98 regions painted on the pial" in brain.caption
     assert keep_shared_regions(shared) is shared
 

@@ -14,7 +14,7 @@ from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
 from biobgt.data.result_keys import HUB_CURVES
 from biobgt.figures.agreement_words import comparison_rows, given_sentence, verdict_caption, verdict_sentence
-from biobgt.figures.hub_brains import FiveBrains, HubBrain, HubBrainOptions
+from biobgt.figures.hub_brains import HubBrainOptions, five_brains, hub_brain
 from biobgt.figures.hub_words import RANK_1, little_strength_reason, table_caption
 from biobgt.figures.hubs import (
     N_RANDOM,
@@ -56,17 +56,17 @@ from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_
 
 def show_brain(view: View) -> None:
     """Show the regions at their places, sized by NE and coloured by its rank, or by five measures."""
-    heading(HubBrain.name, simulated=view.subject.simulated)
+    heading(hub_brain.name, simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
         show_no_places()
         return
     ask(PageOptions, "hub_brain", cohort=view.cohort)
     shown = view.options(PageOptions).hub_brain
     if shown == FIVE:
-        show(view, FiveBrains.of(view.measured, view.options(EntanglementOptions)), key="hub_five")
+        show(view, five_brains, view.options(EntanglementOptions), key="hub_five")
         return
-    figure = HubBrain.of(view.measured, view.options(HubBrainOptions, brain=brain_kind(shown)))
-    show(view, figure, key="hub_glass" if shown == GLASS else None, as_picture=shown == GLASS)
+    options = view.options(HubBrainOptions, brain=brain_kind(shown))
+    show(view, hub_brain, options, key="hub_glass" if shown == GLASS else None, as_picture=shown == GLASS)
 
 
 # The curves over regions on the page of hubs: which measures and regions, on which scale, and the group behind.

@@ -6,7 +6,7 @@ from .attention_received import AttentionReceived
 from .brain import BrainDrawing, brain_caption
 from .connection_strengths import ConnectivityDistribution
 from .connectivity_heatmap import ColourScale, ConnectivityHeatmap, colour_scale
-from .hub_brains import FiveBrains, HubBrain
+from .hub_brains import five_brains, hub_brain
 from .hubs import CurveScale, gamma_sweep, hub_curves, hub_scatter
 from .models import model_results, noise_response, reliability, roc, subject_probability
 from .module_brains import GroupModuleBrain, ModuleBrain
@@ -32,10 +32,8 @@ __all__ = [
     "ConnectivityDistribution",
     "ConnectivityHeatmap",
     "CurveScale",
-    "FiveBrains",
     "GroupModuleBrain",
     "GroupModuleFlow",
-    "HubBrain",
     "ModularityAgainstChance",
     "ModuleBrain",
     "ModuleFlow",
@@ -48,7 +46,9 @@ __all__ = [
     "SubjectAttention",
     "brain_caption",
     "colour_scale",
+    "five_brains",
     "gamma_sweep",
+    "hub_brain",
     "hub_curves",
     "hub_scatter",
     "model_results",

@@ -5,45 +5,33 @@ in the legend).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.wording import counted
-from biobgt.figures.brain_names import region_names, scene
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted, whose
 from biobgt.figures.brain_nodes import (
-    NO_VALUE,
     Edges,
     NodeGroup,
     Values,
     check_nodes,
-    node_diameters,
     node_groups,
     placed_edges,
     placed_parts,
 )
-from biobgt.figures.brain_traces import (
-    BRAIN_HEIGHT,
-    cortex_mesh,
-    cortex_trace,
-    edge_traces,
-    hover_texts,
-    node_trace,
-    side_names,
-    value_colours,
-)
-from biobgt.figures.frame import BAR_BOTTOM, layout, whose
-from biobgt.figures.surface import PAINTED_HEIGHT, BrainKind, Surface, surface_scenes, surface_traces
+from biobgt.figures.drawing import Drawing, Mark, Panel
+from biobgt.figures.surface import BrainKind
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper.glass import DisplayMode
     from biobgt.figures.paper_style import PaperStyle
 
+DisplayMode = Literal["lyrz", "ortho"]  # as nilearn names the sides from which a brain is seen
 # In which brain regions are drawn, as captions say it.
 IN_NONE = "; grey regions are in none"
 CORTEX, GLASS_BRAIN = "the fsaverage5 cortex", "nilearn's glass brain, seen from four sides"
@@ -52,14 +40,10 @@ PAINTED: Mapping[str, str] = {
     "pial": "painted on the pial fsaverage5 cortex",
 }
 SIDES = "seen from the side and from the middle"
-_DIAMETERS = (5.0, 18.0)  # px, of the smallest and the largest node
-_PLAIN_DIAMETER = 8.0
-_LEGEND = {"orientation": "h", "x": 0, "y": 0, "yanchor": "top", "itemsizing": "constant", "title": {"text": ""}}
-_LETTER = 7  # px, of the widest font a page may have; plotly measures names before the font is there, and they touch
 
 
-@dataclass(frozen=True, eq=False)
-class BrainDrawing:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Brain(Mark):
     """Regions in a brain: inside a translucent cortex on the screen, in nilearn's glass brain on paper.
 
     Attributes
@@ -88,18 +72,18 @@ class BrainDrawing:
         A further line for each region, which shows on hover.
     named : sequence of int
         Regions, counted from 0, whose names are written beside them on the screen.
-    title : str
-    simulated : bool
-        Adds the word to the title, so that a saved picture says so too.
     brain : {"nodes", "inflated", "pial"}
         Nodes at their places, or regions painted on a cortex, from four sides, on the screen and on paper.
     surface_labels : ndarray of int, shape (20484,), optional
         For a painted cortex: the region of every vertex of fsaverage5, counted from 1; 0 is none.
+    distance : float
+        From so many times the usual distance it is seen on the screen.
+    views : {"lyrz", "ortho"}
+        On paper: from left, front, right and top, or from side, front and top.
     """
 
     coordinates: Values
     regions: Sequence[str]
-    _: KW_ONLY
     sizes: Values | None = None
     values: Values | None = None
     groups: Sequence[str | None] | None = None
@@ -110,20 +94,17 @@ class BrainDrawing:
     ranked: bool = False
     details: Sequence[str] = ()
     named: Sequence[int] = ()
-    title: str = ""
-    simulated: bool = False
     brain: BrainKind = "nodes"
     surface_labels: NDArray[np.int16] | None = None
+    distance: float = 1.0
+    views: DisplayMode = "lyrz"
 
     def __post_init__(self) -> None:
-        check_nodes(
-            self.coordinates,
-            self.regions,
-            sizes=self.sizes,
-            values=self.values,
-            groups=self.groups,
-            edges=self.edges,
-        )
+        about = {"sizes": self.sizes, "values": self.values, "groups": self.groups, "edges": self.edges}
+        check_nodes(self.coordinates, self.regions, **about)  # type: ignore[arg-type]
+        if self.views not in get_args(DisplayMode):
+            known = " or ".join(get_args(DisplayMode))
+            raise InputError(f"There is no view '{self.views}' of a brain; choose {known}.")
 
     @property
     def parts(self) -> list[NodeGroup]:
@@ -141,46 +122,38 @@ class BrainDrawing:
         """The values, where they are what the colours stand for."""
         return self.values if self.groups is None else None
 
-    def plotly(self, *, distance: float = 1.0) -> "go.Figure":
-        """Draw it for the screen, to be turned, seen from so many times the usual distance."""
-        import plotly.graph_objects as go  # takes half a second, which lists of figures do without
 
-        hover = hover_texts(self.regions, self.values, self.groups, self.quantity, self.details)
-        if self.brain != "nodes":
-            return go.Figure(surface_traces(self, self.brain, hover), self._surface_frame(self.brain, distance))
-        diameters = node_diameters(len(self.regions), self.sizes, *_DIAMETERS, plain=_PLAIN_DIAMETER)
-        traces = [cortex_trace(), *edge_traces(self.coordinates, self.connections)]
-        shades = self.shades
-        for group in self.parts:
-            colours: Mapping[str, object] = {}
-            if shades is not None and group.name != NO_VALUE:
-                colours = value_colours(shades, group, self.quantity, self.limits, ranked=self.ranked)
-            traces.append(node_trace(self.coordinates, group, diameters, hover, colours, named=self.groups is not None))
-        traces.append(side_names())
-        cortex = cortex_mesh()[0]
-        named = region_names(self.coordinates, self.regions, self.named, around=cortex, height=BRAIN_HEIGHT - self._top)
-        frame = {
-            **layout(self.title, self.simulated, height=BRAIN_HEIGHT, top=self._top),
-            "scene": scene(distance, named),
-            "legend": _LEGEND | {"entrywidth": _LETTER * max(len(trace["name"]) for trace in traces)},
-            "uirevision": "brain",  # a moved slider does not turn the brain back
-        }
-        return go.Figure(traces, frame)
+class BrainDrawing:
+    """A brain that a figure's class draws by both pens."""
+
+    def __init__(
+        self, coordinates: Values, regions: Sequence[str], *, title: str = "", simulated: bool = False, **about: Any
+    ) -> None:
+        self.mark = Brain(coordinates=coordinates, regions=regions, **about)
+        self.title, self.simulated = title, simulated
 
     @property
-    def _top(self) -> int:
-        """Room for the title, and for the colour bar where there is one; in pixels."""
-        return 48 if self.shades is None else BAR_BOTTOM
+    def connections(self) -> Edges:
+        """The connections that are drawn."""
+        return self.mark.connections
 
-    def _surface_frame(self, surface: Surface, distance: float) -> dict[str, object]:
-        frame = layout(self.title, self.simulated, height=PAINTED_HEIGHT, top=self._top)
-        return {**frame, **surface_scenes(surface, distance), "legend": _LEGEND, "uirevision": "surface"}
+    def _drawn(self, **about: Any) -> Drawing:
+        panel = Panel(marks=[replace(self.mark, **about)])
+        return Drawing(title=self.title, simulated=self.simulated, panels=[panel])
 
-    def matplotlib(self, style: "PaperStyle", *, display_mode: "DisplayMode" = "lyrz") -> "PaperFigure":
-        """Draw it for paper: from left, front, right and top (lyrz), or from side, front and top (ortho)."""
-        from biobgt.figures.paper.brain_drawing import draw_brain
+    def plotly(self, *, distance: float = 1.0) -> "go.Figure":
+        """Draw it for the screen."""
+        import plotly.graph_objects as go
 
-        return draw_brain(self, style, display_mode)
+        from biobgt.figures.screen import draw_on_screen
+
+        return go.Figure(draw_on_screen(self._drawn(distance=distance)))
+
+    def matplotlib(self, style: "PaperStyle", *, display_mode: DisplayMode = "lyrz") -> "PaperFigure":
+        """Draw it for paper."""
+        from biobgt.figures.paper.pen import draw_on_paper
+
+        return draw_on_paper(self._drawn(views=display_mode), style)
 
 
 def place_words(brain: BrainKind, where: str) -> str:

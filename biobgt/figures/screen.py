@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biobgt.base.colours import BLACKISH, PALE_GREY, ink_on
 from biobgt.base.wording import power_of_ten
+from biobgt.figures.brain import Brain
 from biobgt.figures.drawing import (
     Axis,
     Band,
@@ -33,6 +34,7 @@ from biobgt.figures.drawing import (
 )
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.region_order import RegionOrder
+from biobgt.figures.screen_brain import brain_on_screen
 
 Dictionary = dict[str, Any]
 
@@ -123,6 +125,9 @@ def draw_on_screen(drawing: Drawing) -> Dictionary:
     """
     sheet = _Sheet(drawing)
     layout = _frame(drawing)
+    for mark in drawing.marks:
+        if isinstance(mark, Brain):  # it takes the whole page
+            return brain_on_screen(mark, layout)
     for number, panel in enumerate(drawing.panels):
         place = _Place(panel, number)
         axes = _axes(drawing, place)

@@ -53,8 +53,8 @@ def count_pictures(monkeypatch):
     )
 
     def draw(figure, options, measured, width_mm):
-        drawn.append((figure.key, figure.subject, figure.options.gamma))
-        return pixel, figure.paper_caption(PaperStyle())
+        drawn.append((figure.key, measured.subject.id, options.gamma))
+        return pixel, figure(measured, options).for_paper(PaperStyle()).caption
 
     monkeypatch.setattr(widgets, "_picture", draw)
     yield drawn

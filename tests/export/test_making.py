@@ -14,7 +14,6 @@ from biobgt.data.connectivity import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.making import make_figure
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.options import HubAnalysisOptions
@@ -25,11 +24,7 @@ from biobgt.results.tables import analyse_hubs, analyse_modules
 
 BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
 # Those of a trained model need one, and have tests of their own.
-OF_SUBJECTS = {
-    key
-    for key, figure in FIGURES.items()
-    if not issubclass(figure, ModelFigure) and "model" not in figure.takes.declared()
-}
+OF_SUBJECTS = {key for key, figure in FIGURES.items() if not figure.of_model and "model" not in figure.takes.declared()}
 MODELS = ("attention_maps", "attention_difference", "attention_contrast", "roc")
 MODEL = "adsim-aal90"
 

@@ -5,11 +5,14 @@ import json
 import numpy as np
 import pytest
 from brain_drawings import brain_3d, glass_brain
+from hub_figures import on_screen
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
-from biobgt import ConnectomeSettings, InputError, load_atlas
+from biobgt import InputError, load_atlas
 from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.data.cohort import Cohort, Subject
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.export.making import make_figure
 from biobgt.figures import brain_caption
 from biobgt.figures.brain import GLASS_BRAIN
 from biobgt.figures.brain_nodes import (
@@ -22,9 +25,9 @@ from biobgt.figures.brain_nodes import (
     node_groups,
     rank_ticks,
 )
-from biobgt.figures.brain_traces import cortex_mesh
-from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.hub_brains import HubBrainOptions, hub_brain
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.screen_brain import cortex_mesh
 from biobgt.results.measured import MeasuredCohort
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
@@ -231,11 +234,9 @@ def test_groups_that_have_no_place_are_not_in_the_legend():
 
 def test_brains_of_an_atlas_of_which_56_regions_have_no_place(rng):
     cohort = Cohort("4S", (Subject("s1", series=rng.standard_normal((60, 156))),), load_atlas("4s156"))
-    measured = MeasuredCohort(cohort).of("s1", ConnectomeSettings())
+    measured = MeasuredCohort(cohort)
     for key in ("hub_brain", "module_brain", "five_brains"):
-        figure = FIGURES[key].of(measured, FIGURES[key].takes())
-        assert "56 regions without known coordinates are left out" in figure.caption
-        assert len(figure.numbers) == 156
-        figure.matplotlib(PaperStyle(dpi=72))
-        if not figure.on_paper_only:
-            figure.plotly()
+        made = make_figure(measured, FigureRequest(key, CohortRef("4S"), "s1"), PaperStyle(dpi=72))
+        assert "56 regions without known coordinates are left out" in made.caption
+        assert len(made.numbers) == 156
+    on_screen(hub_brain(measured.of("s1"), HubBrainOptions()))

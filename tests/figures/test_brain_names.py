@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biobgt import load_atlas
-from biobgt.figures.brain_names import _on_screen, name_offsets, region_names
-from biobgt.figures.brain_traces import BRAIN_HEIGHT, cortex_mesh, side_names
+from biobgt.figures.screen_brain import BRAIN_HEIGHT, _on_screen, cortex_mesh, name_offsets, region_names, side_names
 
 LETTER, LINE, NODE, WIDTH = 6.0, 14.0, 8.0, 484.0  # px; a letter of the page's font, and what a page 800 px wide draws
 

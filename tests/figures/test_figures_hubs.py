@@ -1,11 +1,13 @@
 """The figures of hubs hold what they were given, in the order they say, and their captions name the numbers."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from hub_figures import CURVES, STUDY, curves_of, on_screen, scatter_of, sweep_of, traces
+from hub_figures import CURVES, STUDY, curves_of, measured_of, on_screen, scatter_of, sweep_of, traces
 
 from biobgt import InputError
-from biobgt.figures import FiveBrains, RegionOrder, only_regions, order_by_value, order_regions, random_regions
+from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regions, random_regions
+from biobgt.figures.hub_brains import PAPERS_FIVE, five_brains
 from biobgt.figures.hub_words import table_caption
 from biobgt.figures.hubs import BY_NE, GroupBand, HubCurvesOptions
 from biobgt.figures.paper.pen import draw_on_paper
@@ -183,9 +185,10 @@ def test_captions_name_the_numbers():
     assert "of 2 of 4 regions, drawn with seed 7, as z-scores over regions (of all 4)." in some
     assert "when a region loses its connections" in some
     assert "mean ± 1 SD of the 12 subjects of NC, this one among them" in some
-    five = FiveBrains(
-        coordinates=np.zeros((4, 3)), regions=REGIONS, values=CURVES, options=EntanglementOptions(3.0, "remove")
-    ).caption
+    table = pd.DataFrame({f"{key}_z": np.zeros(4) for key in PAPERS_FIVE})
+    measured = measured_of(REGIONS, hub_table=lambda options, measures: table)
+    measured.atlas.coordinates = np.zeros((4, 3))
+    five = five_brains(measured, EntanglementOptions(3.0, "remove")).caption
     assert "DC (degree), BC (betweenness)" in five
     assert "NE (node entanglement), as z-scores" in five
     assert "γ = 3/mean(λ), perturbation remove" in five

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from brain_drawings import glass_brain
+from brain_drawings import five_glass_brains, glass_brain
 from hub_figures import curves_of, scatter_of, sweep_of
 from paper_texts import drawn_texts, texts_inside_and_apart
 
@@ -17,6 +17,7 @@ from biobgt.figures.role_map import RoleMap
 
 N = 120
 LONG = "Connectivity of subject 0051234 from a site with a long name, sorted by the functional networks of Dosenbach"
+FIFTH = "NE: node entanglement, the change of the graph's spectral entropy when its neighbourhood is lost"
 NETWORKS = ("occipital", "cingulo-opercular", "default", "fronto-parietal", "sensorimotor", "cerebellum", None)
 REGIONS = [f"Temporal_Sup_Pole_L ({i})" for i in range(N)]
 REFERENCES = ("node efficiency", "FC strength")
@@ -123,11 +124,10 @@ CASES = {
         display_mode="ortho",
         style=s,
     ),
-    "five brains": lambda s: p.five_brains(
-        dict.fromkeys(("DC", "BC", "CC", "EC", "NE"), D["places"][:, 0]),
+    "five brains": lambda s: five_glass_brains(
+        dict.fromkeys(("DC", "BC", "CC", "EC", FIFTH), D["places"][:, 0]),
         D["places"],
         REGIONS,
-        captions={"NE": "node entanglement, the change of the graph's spectral entropy when its neighbourhood is lost"},
         quantity="z-score",
         title=LONG,
         simulated=True,

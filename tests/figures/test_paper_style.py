@@ -82,19 +82,20 @@ def test_pdf_embeds_truetype_fonts_and_has_its_size():
 _MAKE = """
 import hashlib, io, sys
 import numpy as np
-from biobgt.figures.brain import BrainDrawing
+from biobgt.figures.brain import Brain
 from biobgt.figures.drawing import Axis, Drawing, Panel, Points
 from biobgt.figures.paper import PaperStyle, save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 style = PaperStyle(dpi=100)
 places = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
 values = np.array([0.1, 0.2, 0.4, 0.3])
+brain = Brain(coordinates=places, regions="ABCD", values=values, edges=[(0, 1, 1.0)], quantity="q")
 for figure in (
     draw_on_paper(
         Drawing(title="T", panels=[Panel(marks=[Points(x=values, y=values, colour="#0072B2")], x=Axis(title="x"))]),
         style,
     ),
-    BrainDrawing(places, "ABCD", values=values, edges=[(0, 1, 1.0)], quantity="q").matplotlib(style),
+    draw_on_paper(Drawing(title="T", panels=[Panel(marks=[brain])]), style),
 ):
     for format in ("svg", "pdf", "png", "tiff"):
         for _ in range(2):

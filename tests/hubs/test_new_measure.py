@@ -14,7 +14,7 @@ from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.figures import HubBrain, gamma_sweep, hub_curves, hub_scatter
+from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
 from biobgt.figures.hub_brains import HubBrainOptions
 from biobgt.figures.hubs import GammaSweepOptions, HubCurvesOptions, HubScatterOptions
 from biobgt.figures.paper import PaperStyle
@@ -193,10 +193,11 @@ def test_agreement_over_gamma_has_it(measured):
 
 
 def test_the_brain_shows_it(measured, expected):
-    figure = HubBrain.of(measured, HubBrainOptions(measure="pagerank"))
-    check_words(figure)
-    np.testing.assert_allclose(figure.numbers["pagerank"], expected)
-    assert figure.numbers["pagerank_rank"].iloc[expected.argmax()] == 1
+    figure = hub_brain(measured, HubBrainOptions(measure="pagerank"))
+    both_pens(figure)
+    numbers = figure.numbers()
+    np.testing.assert_allclose(numbers["pagerank"], expected)
+    assert numbers["pagerank_rank"].iloc[expected.argmax()] == 1
     assert "hubs by PageRank (the top 10 % of regions)" in figure.caption
     assert not any("Node entanglement" in sentence for sentence in figure.methods)
 

@@ -3,7 +3,6 @@
 Importing this package loads matplotlib, so :mod:`biobgt.figures` does not import it.
 """
 
-from biobgt.figures.paper.brain_drawing import five_brains
 from biobgt.figures.paper.saving import save_figure
 from biobgt.figures.paper_style import JOURNAL_WIDTHS_MM, PALETTES, FileFormat, PaperStyle
 
@@ -12,6 +11,5 @@ __all__ = [
     "PALETTES",
     "FileFormat",
     "PaperStyle",
-    "five_brains",
     "save_figure",
 ]

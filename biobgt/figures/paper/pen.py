@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.colours import BLACKISH, LINE_GREY, SEQUENTIAL, ink_on
 from biobgt.base.errors import InputError
+from biobgt.figures.brain import Brain
 from biobgt.figures.drawing import (
     Axis,
     Band,
@@ -37,6 +38,7 @@ from biobgt.figures.drawing import (
 )
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
+from biobgt.figures.paper.brain import brains_on_paper
 from biobgt.figures.paper.paper_frame import (
     BLOCK_LINE,
     MARKERS,
@@ -90,6 +92,8 @@ def draw_on_paper(drawn: Drawing, style: PaperStyle) -> Figure:
     style : PaperStyle
     """
     shown = drawn.for_paper(style)
+    if any(isinstance(mark, Brain) for mark in shown.marks):
+        return brains_on_paper(shown, style)
     with drawing(style):
         figure = new_figure(style)
         set_title(figure, shown.title, shown.simulated, style, subtitle=shown.subtitle)

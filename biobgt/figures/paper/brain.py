@@ -1,12 +1,14 @@
-"""Glass brains put together in a figure: from top to bottom a heading, rows of named brains, a colour bar, a legend.
+"""Brains for paper: nodes in nilearn's glass brain or a painted cortex, each from several sides.
 
-Everything is placed in mm from the lower left corner, so that the brains fill what the words leave, without borders.
+From top to bottom a heading, rows of named brains, a colour bar, a legend. Everything is placed in mm from the lower
+left corner, so that the brains fill what the words leave, without borders. A connection between the hemispheres does
+not show in the views of one hemisphere, only from the front and from above.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -14,10 +16,13 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from mpl_toolkits.mplot3d.axes3d import Axes3D
 from numpy.typing import NDArray
 
 from biobgt.base.colours import DARK_GREY, SEQUENTIAL
 from biobgt.base.errors import InputError
+from biobgt.figures.brain import Brain, DisplayMode
 from biobgt.figures.brain_nodes import (
     FIRST_COLOUR,
     LAST_COLOUR,
@@ -28,14 +33,29 @@ from biobgt.figures.brain_nodes import (
     node_diameters,
     rank_ticks,
 )
-from biobgt.figures.paper.painted_cortex import draw_surface
-from biobgt.figures.paper.paper_frame import MARKERS, POINTS_PER_MM, add_legend, line_height, new_figure, wrapped
+from biobgt.figures.drawing import Drawing
+from biobgt.figures.paper.paper_frame import (
+    MARKERS,
+    POINTS_PER_MM,
+    add_legend,
+    full_title,
+    line_height,
+    new_figure,
+    wrapped,
+)
 from biobgt.figures.paper.saving import MM_PER_INCH, drawing
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.surface import Surface
+from biobgt.figures.surface import (
+    BARE,
+    VIEWS,
+    Surface,
+    checked_labels,
+    hemisphere_labels,
+    hemisphere_mesh,
+    triangle_regions,
+)
 
-DisplayMode = Literal["lyrz", "ortho"]
-
+_TWO_COLUMNS_MM = 120.0  # from this width on, brains stand in two columns
 # Height over width of nilearn's outlines side by side.
 _ASPECTS = {"lyrz": 0.277, "ortho": 0.385}
 _SURFACE_ASPECT = 0.23  # of four views of the cortex side by side
@@ -69,8 +89,8 @@ class BrainPanel:
         Sizes and continuous colours of the nodes.
     edges : tuple of (int, int, float)
         Two regions, counted from 0, and a weight.
-    name, text : str
-        Written above the brain, after the panel's letter; nothing is written where there is no name.
+    text : str
+        Written above the brain, after the panel's letter; empty for nothing.
     surface : {"inflated", "pial"} or None
         The cortex that regions are painted on, in place of nodes in a glass brain.
     labels : ndarray of int, shape (20484,), or None
@@ -81,10 +101,44 @@ class BrainPanel:
     sizes: Values | None = None
     values: Values | None = None
     edges: tuple[tuple[int, int, float], ...] = ()
-    name: str = ""
     text: str = ""
     surface: Surface | None = None
     labels: NDArray[np.int16] | None = None
+
+
+def brains_on_paper(shown: Drawing, style: PaperStyle) -> Figure:
+    """Draw the brain of every panel on one colour scale; those with a title have letters, and no region is named.
+
+    Parameters
+    ----------
+    shown : Drawing
+        Whose marks are brains of the same regions.
+    style : PaperStyle
+    """
+    brains = [mark for mark in shown.marks if isinstance(mark, Brain)]
+    panels = [
+        BrainPanel(
+            parts=tuple(brain.parts),
+            sizes=brain.sizes,
+            values=brain.shades,
+            edges=tuple(brain.connections) if brain.brain == "nodes" else (),
+            text=panel.title,
+            surface=None if brain.brain == "nodes" else brain.brain,
+            labels=None if brain.brain == "nodes" else checked_labels(brain),
+        )
+        for panel, brain in zip(shown.panels, brains, strict=True)
+    ]
+    return compose_brains(
+        panels,
+        brains[0].coordinates,
+        heading=full_title(shown.title, shown.simulated, style),
+        quantity=brains[0].quantity,
+        limits=brains[0].limits,
+        columns=2 if style.width_mm >= _TWO_COLUMNS_MM and len(brains) > 1 else 1,
+        style=style,
+        display_mode=brains[0].views,
+        ranked=brains[0].ranked,
+    )
 
 
 def compose_brains(
@@ -116,8 +170,6 @@ def compose_brains(
     ranked : bool
         The values are ranks: 1 is the strongest, strikes the eye first and lies on top.
     """
-    if display_mode not in get_args(DisplayMode):
-        raise InputError(f"There is no view '{display_mode}' of a brain; choose {' or '.join(get_args(DisplayMode))}.")
     known = [panel.values for panel in panels if panel.values is not None]
     shades = _shades(np.concatenate(known), limits, ranked=ranked) if known else None
     width = (style.width_mm - (columns + 1) * _MARGIN_MM) / columns
@@ -248,10 +300,9 @@ def _add_node_legend(figure: Figure, panels: Sequence[BrainPanel], style: PaperS
 
 
 def _panel_text(i: int, panel: BrainPanel, width_mm: float, style: PaperStyle) -> str:
-    if not panel.name:
+    if not panel.text:
         return ""
-    words = f"{ascii_lowercase[i % 26]}  {panel.name}" + (f": {panel.text}" if panel.text else "")
-    return wrapped(words, width_mm * POINTS_PER_MM, style.font_size, style)
+    return wrapped(f"{ascii_lowercase[i % 26]}  {panel.text}", width_mm * POINTS_PER_MM, style.font_size, style)
 
 
 def _settle_height(
@@ -311,3 +362,80 @@ def _text_mm(text: str, size: float) -> float:
 
 def _height_mm(figure: Figure) -> float:
     return float(figure.get_figheight()) * MM_PER_INCH
+
+
+_ORDER = (0, 2, 3, 1)  # of the views: left from the side and the middle, right from the middle and the side
+_SOLID = {"rasterized": True, "antialiaseds": False}  # smoothed seams of triangles would show what is behind them
+_CLOSER = 1.2  # matplotlib leaves wide borders around what it draws in 3-D
+
+
+def draw_surface(figure: Figure, box: Box, panel: BrainPanel, shades: ScalarMappable | None, style: PaperStyle) -> None:
+    """Draw the four views of one painted cortex; they are pixels in a figure whose text stays text.
+
+    Parameters
+    ----------
+    figure : Figure
+    box : Box
+        Where, in mm.
+    panel : BrainPanel
+        With a surface and labels.
+    shades : ScalarMappable or None
+        Of continuous colours.
+    style : PaperStyle
+    """
+    assert panel.surface is not None
+    assert panel.labels is not None
+    width, height = style.width_mm, float(figure.get_figheight()) * MM_PER_INCH
+    colours = _region_colours(panel, shades, style)
+    for place, view in enumerate(_ORDER):
+        hemisphere, side = VIEWS[view]
+        side_mm = box.width / len(_ORDER)  # square, for matplotlib draws within one, and higher than the brain
+        bottom = box.bottom + (box.height - side_mm) / 2
+        where = ((box.left + place * side_mm) / width, bottom / height, side_mm / width, side_mm / height)
+        axes: Any = figure.add_axes(where, projection=Axes3D.name)
+        vertices, triangles = hemisphere_mesh(panel.surface, hemisphere)
+        regions = triangle_regions(hemisphere_labels(panel.labels, hemisphere), triangles)
+        front = _faces_the_eye(vertices, triangles, hemisphere, side)
+        corners, painted = vertices[triangles[front]], colours[regions[front]]
+        axes.add_collection3d(
+            Poly3DCollection(corners, facecolors=painted, edgecolors=painted, linewidths=0.3, **_SOLID)
+        )
+        _look(axes, vertices, hemisphere, side)
+        axes.text2D(0.5, 0.05, f"{hemisphere} {side}", fontsize=style.tick_size, ha="center", transform=axes.transAxes)
+
+
+def _region_colours(panel: BrainPanel, shades: ScalarMappable | None, style: PaperStyle) -> NDArray[np.float64]:
+    """RGBA of each label, shape (n_regions + 1, 4); the bare cortex first."""
+    assert panel.labels is not None
+    n = max(int(panel.labels.max()), *(max(part.members) + 1 for part in panel.parts))
+    colours = np.tile(to_rgba(BARE), (n + 1, 1))
+    for part in panel.parts:
+        members = np.array(part.members, dtype=int)
+        if shades is not None and panel.values is not None and part.name != NO_VALUE:
+            colours[members + 1] = shades.to_rgba(panel.values[members])
+        elif part.name != NO_VALUE:
+            colours[members + 1] = to_rgba(style.colour(part.colour))
+    return colours
+
+
+def _from_left(hemisphere: str, side: str) -> bool:
+    return (hemisphere == "left") == (side == "lateral")
+
+
+def _faces_the_eye(
+    vertices: NDArray[np.float32], triangles: NDArray[np.uint16], hemisphere: str, side: str
+) -> NDArray[np.bool_]:
+    """Which triangles are turned to the eye; the others are behind them. Shape (n_triangles,)."""
+    a, b, c = vertices[triangles].transpose(1, 0, 2)
+    outward: NDArray[np.float32] = np.cross(b - a, c - a)[:, 0]
+    return outward < 0 if _from_left(hemisphere, side) else outward > 0
+
+
+def _look(axes: Any, vertices: NDArray[np.float32], hemisphere: str, side: str) -> None:
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+    axes.set_box_aspect(high - low, zoom=_CLOSER)
+    axes.set_proj_type("ortho")
+    axes.view_init(elev=0, azim=180 if _from_left(hemisphere, side) else 0)
+    axes.set_axis_off()
+    axes.patch.set_alpha(0)
