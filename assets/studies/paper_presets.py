@@ -18,6 +18,7 @@ import pandas as pd
 import torch
 import typer
 from numpy.typing import NDArray
+from safetensors.torch import load_file
 
 from biobgt.model.calibration import calibrated, fit_temperature
 from biobgt.model.network import BioBGT
@@ -27,7 +28,7 @@ from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.metrics import METRICS
 from biobgt.training.splits import Split
-from biobgt.training.trainer import Epoch, load_state, predict_logits, train_model
+from biobgt.training.trainer import CHECKPOINT, Epoch, predict_logits, train_model
 
 RESULTS = Path(__file__).with_name("paper_presets.csv")
 PAPER = PRESETS["paper-abide"]
@@ -65,7 +66,9 @@ def _trained(rule: str, data: LabelledGraphs, split: Split, folder: Path, *, see
         progress=lambda epoch: _tell(split, epoch),
     )
     if rule == LAST_EPOCH:
-        load_state(folder, model, torch.optim.AdamW(model.parameters()))
+        stored = load_file(folder / CHECKPOINT)
+        last = {name.removeprefix("model."): value for name, value in stored.items() if name.startswith("model.")}
+        model.load_state_dict(last)
     return model.eval()
 
 

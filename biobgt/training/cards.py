@@ -42,9 +42,9 @@ from biobgt.training.group_results import (
     write_spread,
     write_tests,
 )
+from biobgt.training.initialise import with_readout
 from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
 from biobgt.training.splits import Split
-from biobgt.training.trainer import with_readout
 
 # Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured.
 

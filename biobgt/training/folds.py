@@ -27,8 +27,9 @@ from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.modules import module_contrast
 from biobgt.results.store import FolderStore
+from biobgt.training.initialise import ReadoutPart, readout_parts
 from biobgt.training.splits import Split
-from biobgt.training.trainer import Epoch, ReadoutPart, is_first, predict_logits, readout_parts, train_model
+from biobgt.training.trainer import Epoch, is_first, predict_logits, train_model
 
 # A cohort as models take it: graphs, matrices for the baselines, and numbered groups.
 

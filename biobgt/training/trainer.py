@@ -1,588 +1,49 @@
-"""Train one BioBGT, or another network: AdamW, warm-up then cosine, resumable to the same weights."""
+"""Train one BioBGT, or another network: AdamW, warm-up then cosine, best validation weights kept.
+
+Every epoch is a line in a CSV and a checkpoint (safetensors: weights, optimiser, random state; no pickle), so that a
+run that is killed goes on where it was and ends as if nothing had happened. With ``torchrun`` each process takes its
+share of every batch and gradients are averaged; without it none of that does anything.
+"""
 
 import csv
 import math
 import os
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from scipy.optimize import brentq
 from torch import Tensor, distributed, nn
 from torch.nn import functional
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file
-from biobgt.model.benchmark.linear import PENALTIES
 from biobgt.model.benchmark.networks import EncodedBatch, GraphNetwork
-from biobgt.model.calibration import fit_temperature, margins_to_logits
-from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
+from biobgt.model.calibration import fit_temperature
+from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset, TrainingSettings
-from biobgt.modules import module_contrast
-
-# Several cohorts in one model: the encoder sees all subjects, and each cohort has a readout of its own.
-#
-# The readouts are columns of one linear layer, one per group. A subject's probabilities are those of its own cohort's
-# groups, so that nobody is ever told apart from another cohort's subjects, which scanners and preprocessing would do.
-# A member with one of its readouts is an ordinary model of that cohort.
-
-
-Readouts = Sequence[Sequence[int]]
-
-
-@dataclass(frozen=True, eq=False)
-class ReadoutPart:
-    """The subjects of one readout.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n_subjects,)
-        Where they stand among all subjects.
-    columns : ndarray of int, shape (n_groups,)
-        Their groups among all groups.
-    labels : ndarray of int, shape (n_subjects,)
-        Each one's group, as a position in ``columns``.
-    """
-
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    labels: NDArray[np.int64]
-
-
-def readout_parts(labels: NDArray[np.int64], n_groups: int, readouts: Readouts = ()) -> list[ReadoutPart]:
-    """Part subjects by the readout that their group belongs to; a readout without a subject is left out.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (n_subjects,)
-        Each subject's group, counted over all readouts.
-    n_groups : int
-        Of all readouts together.
-    readouts : sequence of sequence of int
-        The groups of each readout; empty for one readout of all groups.
-    """
-    found = []
-    for groups in readouts or (range(n_groups),):
-        columns = np.array(list(groups), dtype=np.int64)
-        rows = np.flatnonzero(np.isin(labels, columns))
-        if len(rows):
-            place = {int(column): i for i, column in enumerate(columns)}
-            found.append(ReadoutPart(rows, columns, np.array([place[int(one)] for one in labels[rows]])))
-    return found
-
-
-def own_logits(logits: Tensor, groups: Tensor, readouts: Readouts = ()) -> Tensor:
-    """Logits in which the groups of other readouts than a subject's own cannot be chosen.
-
-    Parameters
-    ----------
-    logits : Tensor, shape (B, n_groups)
-    groups : Tensor of int, shape (B,)
-        Each subject's group.
-    readouts : sequence of sequence of int
-        See :func:`readout_parts`.
-    """
-    if not readouts:
-        return logits
-    same = torch.zeros(logits.shape[1], logits.shape[1], dtype=torch.bool, device=logits.device)
-    for columns in readouts:
-        chosen = torch.tensor(list(columns), device=logits.device)
-        same[chosen[:, None], chosen] = True
-    return logits.masked_fill(~same[groups], -torch.inf)
-
-
-def with_readout(member: BioBGT, columns: Sequence[int]) -> BioBGT:
-    """A copy of a member with one of its readouts: an ordinary model of that cohort's groups."""
-    copied = deepcopy(member)
-    whole = member.readout.classify
-    chosen = torch.tensor(list(columns), device=whole.weight.device)
-    own = nn.Linear(whole.in_features, len(chosen), device=whole.weight.device)
-    with torch.no_grad():
-        own.weight.copy_(whole.weight[chosen])
-        own.bias.copy_(whole.bias[chosen])
-    copied.readout.classify = own
-    return copied.eval()
-
-
-# Ridge regression from inner products of subjects, with each subject's prediction from all others in closed form.
-
-
-def left_out(kernel: Tensor, targets: Tensor, penalty: float) -> tuple[Tensor, Tensor]:
-    """Ridge at one penalty; gradients flow back to the kernel.
-
-    Parameters
-    ----------
-    kernel : Tensor, shape (n_subjects, n_subjects)
-        Of centred features.
-    targets : Tensor, shape (n_subjects, n_groups)
-        Centred.
-    penalty : float
-        In units of the mean squared norm of a subject's features.
-
-    Returns
-    -------
-    dual, residual : Tensor, shape (n_subjects, n_groups)
-        Coefficients of the subjects, and how far each target is from the prediction by all others.
-    """
-    size = kernel.trace() / len(kernel)
-    inverse = torch.linalg.inv(kernel + penalty * size * torch.eye(len(kernel), dtype=kernel.dtype))
-    # The intercept is fitted too: without it, leave-one-out on centred features favours interpolation.
-    sums = inverse.sum(dim=1)
-    inverse = inverse - torch.outer(sums, sums) / sums.sum()
-    dual = inverse @ targets
-    return dual, dual / inverse.diagonal()[:, None]
-
-
-@torch.no_grad()
-def best_penalty(kernel: Tensor, targets: Tensor) -> float:
-    """The penalty with the least leave-one-out error; :func:`left_out` for all of them from one decomposition."""
-    values, vectors = torch.linalg.eigh(kernel)
-    of_ones, of_targets = vectors.sum(dim=0), vectors.T @ targets
-    errors = []
-    for penalty in PENALTIES * float(values.mean()):
-        scaled = vectors / (values + penalty)
-        sums = scaled @ of_ones
-        diagonal = (scaled * vectors).sum(dim=1) - sums.square() / sums.sum()
-        dual = scaled @ of_targets - torch.outer(sums, sums @ targets) / sums.sum()
-        errors.append(float((dual / diagonal[:, None]).square().mean()))
-    return float(PENALTIES[int(np.argmin(errors))])
-
-
-# How much each region counts: weights learnt before the readout starts, smooth over the brain's large networks.
-#
-# Ridge regression takes all connections for equally likely to matter. Here that of regions i and j is multiplied by
-# w_i w_j first. A free weight for every region overfits at once, so log w is a combination of a few axes, the first
-# eigenvectors of the training subjects' mean connectivity, and its coefficients go only a few steps down the
-# leave-one-out error of ridge.
-
-
-_RATE = 0.03
-
-
-def network_axes(connectivity: Tensor, n_axes: int) -> Tensor:
-    """The eigenvectors with the largest eigenvalues, of mean square 1.
-
-    Parameters
-    ----------
-    connectivity : Tensor, shape (n_regions, n_regions)
-        Mean of the training subjects, with an empty diagonal.
-
-    Returns
-    -------
-    Tensor, shape (n_regions, n_axes)
-    """
-    vectors = torch.linalg.eigh(connectivity.double())[1]
-    return (vectors[:, -n_axes:] * len(vectors) ** 0.5).float()
-
-
-def region_weights(
-    values: Tensor, axes: Tensor, targets: Tensor, *, parts: Sequence[ReadoutPart] = ()
-) -> Iterator[Tensor]:
-    """Go down the leave-one-out error of ridge on weighted connections; the weights after every step, without end.
-
-    Parameters
-    ----------
-    values : Tensor, shape (n_subjects, n_regions, n_regions)
-        Symmetric.
-    axes : Tensor, shape (n_regions, n_axes)
-    targets : Tensor, shape (n_subjects, n_groups)
-    parts : sequence of ReadoutPart
-        Where several cohorts are trained together: each has a ridge of its own, and their errors are averaged over
-        subjects. Empty for one ridge of all.
-
-    Yields
-    ------
-    Tensor, shape (n_regions,)
-        Of geometric mean 1.
-    """
-    rows, columns = torch.triu_indices(len(axes), len(axes))
-    connections = values[:, rows, columns] * torch.where(rows == columns, 1.0, 2**0.5)
-    everybody = readout_parts(np.zeros(len(values), dtype=np.int64), targets.shape[1])
-    cohorts = [_Ridge.of(connections, targets, part) for part in parts or everybody]
-    axes = axes - axes.mean(dim=0)
-    coefficients = torch.zeros(axes.shape[1], requires_grad=True)
-    optimiser = torch.optim.Adam([coefficients], lr=_RATE)
-    while True:
-        logarithm = axes @ coefficients
-        weights = torch.exp(logarithm[rows] + logarithm[columns])
-        error = torch.stack([len(one.targets) / len(values) * one.error(weights) for one in cohorts]).sum()
-        optimiser.zero_grad()
-        error.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        yield torch.exp(axes @ coefficients.detach())
-
-
-@dataclass(frozen=True, eq=False)
-class _Ridge:
-    """The ridge of one readout: connections, shape (n_subjects, n_connections), and targets, both centred."""
-
-    connections: Tensor
-    targets: Tensor
-    penalty: float
-
-    @classmethod
-    def of(cls, connections: Tensor, targets: Tensor, part: ReadoutPart) -> "_Ridge":
-        own, wanted = connections[part.rows], targets[part.rows][:, part.columns]
-        own, wanted = own - own.mean(dim=0), (wanted - wanted.mean(dim=0)).double()
-        return cls(own, wanted, best_penalty((own @ own.T).double(), wanted))
-
-    def error(self, weights: Tensor) -> Tensor:
-        """Mean squared leave-one-out error with weighted connections."""
-        weighted = self.connections * weights
-        return left_out((weighted @ weighted.T).double(), self.targets, self.penalty)[1].square().mean()
-
-
-# Where training starts: ψ taught without labels, attention as sharp as asked for, regions weighed, readout at ridge.
-#
-# Gradient descent from a random readout needs many epochs to get where ridge regression is at once, and overfits on
-# the way. From there it goes on, and what it adds is its own.
-
-
-_AT_ONCE = 64
-_GAINS = np.geomspace(0.5, 4, 10)  # a kernel outside these is flat, or each region looks at itself only
-_ASKED = 32  # training subjects that the sharpness of attention is measured on
-
-
-def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
-    """Teach ψ by its contrastive loss alone; labels are not needed and not given.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    generator : torch.Generator
-        Of the order of subjects and of the views.
-    device : torch.device
-    """
-    preset = model.preset
-    learned = [*model.project.parameters(), *model.importance.parameters(), *model.extractor.parameters()]
-    optimiser = torch.optim.AdamW(learned, lr=preset.pretrain_rate, weight_decay=preset.weight_decay)
-    model.train()
-    batches = _batches(len(graphs), preset.batch_size, generator)
-    for rows in islice(batches, preset.pretrain_steps):
-        loss = model.contrastive_loss(graphs[rows[: len(rows) // 2 + 1]].to(device), generator)
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-
-
-@torch.no_grad()
-def sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
-    """Scale W_Q so that training subjects attend within their modules as much more as the preset asks for.
-
-    The direction of attention is ψ's; how sharp the kernel is, a random W leaves to chance and to how alike a cohort's
-    regions are. Thirty-two training subjects, drawn by lot, are asked. Where no scale gives the contrast, as with
-    embeddings that know no modules, W_Q stays as it was drawn.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    generator : torch.Generator
-        Of the draw of subjects.
-    device : torch.device
-    """
-    model.eval()
-    asked = graphs[torch.randperm(len(graphs), generator=generator)[:_ASKED]]
-    modules, given = asked.modules.numpy(), asked.to(device)
-    queries = [part.query for part in model.modules() if isinstance(part, FunctionalModuleAttention)]
-    drawn = [query.weight.clone() for query in queries]
-
-    def missing(log_gain: float) -> float:  # sets the weights, too
-        for query, weight in zip(queries, drawn, strict=True):
-            query.weight.copy_(weight * np.exp(log_gain))
-        attention = model.explain(given).mean_attention().weights.float().cpu().numpy()
-        return float(np.nanmean(module_contrast(attention, modules))) - model.preset.start_contrast
-
-    gains = np.log(_GAINS)
-    found = np.array([missing(gain) for gain in gains])
-    reached = np.flatnonzero(found >= 0)
-    if not len(reached) or reached[0] == 0:
-        missing(0.0)
-    else:
-        missing(float(brentq(missing, gains[reached[0] - 1], gains[reached[0]], xtol=0.01)))
-
-
-def _batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Batches without end, every subject once before any comes again."""
-    while True:
-        yield from torch.split(torch.randperm(n, generator=generator), size)
-
-
-@torch.no_grad()
-def initialise_readout(
-    model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
-) -> None:
-    """Put each readout at the ridge solution of its own subjects for targets ±1, one per group.
-
-    The penalty minimises the leave-one-out error; margins become logits by :func:`margins_to_logits`.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    groups : Tensor of int, shape (n_subjects,)
-        The number of each one's group.
-    device : torch.device
-    readouts : sequence of sequence of int
-        The groups of each cohort, where several are trained together.
-    """
-    model.eval()
-    parts = [model.flat_stream(graphs[slice(i, i + _AT_ONCE)].to(device)) for i in range(0, len(graphs), _AT_ONCE)]
-    features, classify = torch.cat(parts).double().cpu(), model.readout.classify
-    for part in readout_parts(groups.numpy(), classify.out_features, readouts):
-        columns = torch.from_numpy(part.columns)
-        classify.weight[columns], classify.bias[columns] = (
-            found.to(classify.weight) for found in _ridge(features[part.rows], torch.from_numpy(part.labels))
-        )
-
-
-def _ridge(features: Tensor, groups: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights, shape (n_groups, n_features), and constants of the logits of one readout."""
-    centre = features.mean(dim=0)
-    features = features - centre
-    targets = _targets(groups, int(groups.max()) + 1)
-    kernel, centred = features @ features.T, targets - targets.mean(dim=0)
-    dual, residual = left_out(kernel, centred, best_penalty(kernel, centred))
-    found = margins_to_logits((targets - residual).numpy(), groups.numpy())
-    matrix, shift = (torch.from_numpy(values) for values in found)
-    weight = matrix @ (features.T @ dual).T
-    return weight, matrix @ targets.mean(dim=0) + shift - weight @ centre
-
-
-def weigh_regions(
-    model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
-) -> None:
-    """Set how much each region counts, as the preset says, from training subjects of all readouts.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    groups : Tensor of int, shape (n_subjects,)
-        The number of each one's group.
-    device : torch.device
-    readouts : sequence of sequence of int
-        The groups of each cohort, where several are trained together.
-    """
-    with torch.no_grad():
-        values = model.steady_values(graphs.to(device)).cpu()
-    axes = network_axes(graphs.features.mean(dim=0), model.preset.region_axes)
-    n_groups = model.readout.classify.out_features
-    parts = readout_parts(groups.numpy(), n_groups, readouts)
-    steps = region_weights(values, axes, _targets(groups, n_groups), parts=parts)
-    *_, weights = islice(steps, model.preset.region_steps)
-    with torch.no_grad():
-        model.region_weight.copy_(weights)
-
-
-def _targets(groups: Tensor, n_groups: int) -> Tensor:
-    """±1, a column per group."""
-    return 2 * torch.nn.functional.one_hot(groups, n_groups).double() - 1
-
-
-# The state of an unfinished training run, as safetensors: no pickle is ever written or read.
-
-
-FILE = "checkpoint.safetensors"
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingState:
-    """What a run needs to go on, beside its model and optimiser."""
-
-    epoch: int
-    best_epoch: int
-    best_loss: float
-    best: dict[str, Tensor]
-    generator: Tensor
-
-
-def save_state(folder: Path, state: TrainingState, model: nn.Module, optimiser: torch.optim.AdamW) -> None:
-    """Write the checkpoint; a run killed while writing keeps the one before.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the run; made where it does not exist.
-    state : TrainingState
-    model : Module
-    optimiser : AdamW
-        Of the model's parameters.
-    """
-    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
-    tensors |= {f"best.{name}": value for name, value in state.best.items()}
-    for name, parameter in model.named_parameters():
-        tensors |= {f"optimiser.{name}.{key}": value for key, value in optimiser.state[parameter].items()}
-    tensors["generator"] = state.generator
-    numbers = {"epoch": state.epoch, "best_epoch": state.best_epoch, "best_loss": state.best_loss}
-    folder.mkdir(parents=True, exist_ok=True)
-    copies = {name: value.detach().cpu().clone() for name, value in tensors.items()}
-    with atomic_file(folder / FILE) as unfinished:
-        save_file(copies, unfinished, metadata={key: repr(value) for key, value in numbers.items()})
-
-
-def load_state(folder: Path, model: nn.Module, optimiser: torch.optim.AdamW) -> TrainingState | None:
-    """Read the checkpoint into model and optimiser; None where there is none.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the run.
-    model : Module
-        Of the same shape as the one that was saved.
-    optimiser : AdamW
-        Of the model's parameters.
-    """
-    file = folder / FILE
-    if not file.exists():
-        return None
-    try:
-        with safe_open(file, framework="pt") as stored:
-            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118  # not a mapping
-            numbers = stored.metadata()
-        model.load_state_dict(_under("model.", tensors))
-    except (SafetensorError, RuntimeError):
-        raise InputError(
-            f"The checkpoint {FILE} in '{folder}' is damaged or of another preset. Delete it to start anew."
-        ) from None
-    for name, parameter in model.named_parameters():
-        stored_state = _under(f"optimiser.{name}.", tensors)
-        optimiser.state[parameter] = {
-            key: value if key == "step" else value.to(parameter.device) for key, value in stored_state.items()
-        }
-    return TrainingState(
-        epoch=int(numbers["epoch"]),
-        best_epoch=int(numbers["best_epoch"]),
-        best_loss=float(numbers["best_loss"]),
-        best=_under("best.", tensors),
-        generator=tensors["generator"],
-    )
-
-
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-# More than one GPU with ``torchrun``: every process takes its share of each batch, gradients are averaged.
-#
-# Without ``torchrun`` all of it does nothing. The views' chance is drawn per process, so that two GPUs give close to,
-# and not exactly, what one gives.
-
-
-@contextmanager
-def process_group() -> Iterator[None]:
-    """Join the processes that ``torchrun`` started, if it did."""
-    if _n_started() < 2:
-        yield
-        return
-    # The first weights and the generator's state are on the CPU, where NCCL cannot go.
-    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
-    if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    try:
-        yield
-    finally:
-        distributed.destroy_process_group()
-
-
-def refuse_processes(command: str) -> None:
-    """Refuse to run a command in several processes at once, where all of them would write the same files."""
-    if _n_started() > 1:
-        raise InputError(
-            f"'{command}' runs in one process. Start it without torchrun; one GPU is used when there is one."
-        )
-
-
-def is_first() -> bool:
-    """Whether this process is the one that writes files."""
-    return not _together() or distributed.get_rank() == 0
-
-
-def own_share(n: int) -> slice:
-    """The rows of a batch that this process takes; at least one, so that nobody waits for nothing."""
-    if not _together():
-        return slice(None)
-    size, rank = distributed.get_world_size(), distributed.get_rank()
-    first = min(rank * n // size, n - 1)
-    return slice(first, max(first + 1, (rank + 1) * n // size))
-
-
-def average_gradients(model: nn.Module) -> None:
-    """Average the gradients over processes."""
-    if not _together():
-        return
-    for parameter in model.parameters():
-        if parameter.grad is None:
-            parameter.grad = torch.zeros_like(parameter)
-        distributed.all_reduce(parameter.grad)
-        parameter.grad /= distributed.get_world_size()
-
-
-def same_on_all(model: nn.Module) -> None:
-    """Give every process the first one's weights."""
-    if not _together():
-        return
-    for value in model.state_dict().values():
-        distributed.broadcast(value, src=0)
-
-
-def first_ones(value: float) -> float:
-    """The first process's number, for all of them."""
-    if not _together():
-        return value
-    shared = torch.tensor(value, dtype=torch.float64)
-    distributed.broadcast(shared, src=0)
-    return float(shared)
-
-
-def same_chance(generator: torch.Generator) -> None:
-    """Give every process the first one's random state: shares of unequal size have drawn unequally."""
-    if not _together():
-        return
-    state = generator.get_state()
-    distributed.broadcast(state, src=0)
-    generator.set_state(state)
-
-
-def _n_started() -> int:
-    """How many processes ``torchrun`` started."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
-
-
-def _together() -> bool:
-    return distributed.is_available() and distributed.is_initialized()
-
-
-# Train one BioBGT: AdamW, warm-up then cosine, best validation weights kept, resumable to the same result.
-#
-# Every epoch is a line in a CSV and a checkpoint (safetensors: weights, optimiser, random state), so that a run that
-# is killed goes on where it was and ends as if nothing had happened. With ``torchrun`` each process takes its share of
-# every batch and gradients are averaged.
-
-
+from biobgt.training.initialise import (
+    Readouts,
+    initialise_readout,
+    own_logits,
+    pretrain_extractor,
+    readout_parts,
+    sharpen_attention,
+    weigh_regions,
+)
+
+CHECKPOINT = "checkpoint.safetensors"
 EVALUATION_BATCH = 64
 # Subjects that go through the model together on a CPU; a batch is the sum of such pieces. Attention of more does not
 # fit in its caches: a batch of 128 in pieces of 16 takes 0.7 of the time.
 CPU_PIECE = 16
+# Logits, and the loss that is added to the cross-entropy: of graphs, the numbers of their groups, and chance.
+Losses = Callable[[Any, Tensor, torch.Generator], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -631,221 +92,82 @@ def train_model(
     progress : callable, optional
         Told each epoch.
     """
-    run = _Run.start(training, preset, n_groups=n_groups, seed=seed, device=torch.device(device))
-    run.readouts = readouts
-    if resume and folder is not None and (state := load_state(folder, run.model, run.optimiser)) is not None:
-        run.restore(state)
-    else:
-        run.initialise(training, validation)
+    torch.manual_seed(seed)
+    graphs = training[0]
+    n_regions, n_features = graphs.values.shape[2], graphs.features.shape[2]
+    model = BioBGT(preset, n_regions=n_regions, n_groups=n_groups, n_features=n_features)
+    model.standardise(graphs)
+    _same_on_all(*model.state_dict().values())
+    run = _Run(
+        model,
+        preset,
+        lambda batch, _, generator: model.losses(batch, generator),
+        seed=seed,
+        device=torch.device(device),
+        n_subjects=len(graphs),
+        readouts=readouts,
+    )
+    if not (resume and folder is not None and run.load(folder)):
+        _initialise(model, run, training, validation)
     run.to_the_end(training, validation, folder=folder, progress=progress)
-    return run.model
+    return model
 
 
-class Run(ABC):
-    """One training run of any network: optimiser, random state, and the best weights so far.
+def _initialise(
+    model: BioBGT, run: "_Run", training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]
+) -> None:
+    """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
+    preset, device = model.preset, run.device
+    if preset.pretrain_steps:
+        pretrain_extractor(model, training[0], run.generator, device=device)
+    if preset.start_contrast:
+        sharpen_attention(model, training[0], run.generator, device=device)
+    if preset.region_axes:
+        weigh_regions(model, *training, device=device, readouts=run.readouts)
+    if preset.ridge_start:
+        initialise_readout(model, *training, device=device, readouts=run.readouts)
+    _same_on_all(*model.state_dict().values())  # sums on a GPU differ in their last digits from process to process
+    if preset.ridge_start:
+        run.best_loss, run.best = run.validate(*validation)[0], _copy(model)
+
+
+def train_network(
+    build: Callable[[], GraphNetwork],
+    training: tuple[EncodedBatch, Tensor],
+    validation: tuple[EncodedBatch, Tensor],
+    settings: TrainingSettings,
+    *,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    progress: Callable[[Epoch], None] | None = None,
+) -> GraphNetwork:
+    """Train a network of the benchmark in the loop of BioBGT: same optimiser, schedule and choice of the epoch.
 
     Parameters
     ----------
-    model : Module
-        From a batch of graphs to logits.
+    build : callable
+        Makes the network, whose weights are drawn with the seed.
+    training, validation : (EncodedBatch, Tensor)
+        Graphs with the encodings that it takes, and the number of each one's group, shape (n_subjects,).
     settings : TrainingSettings
     seed : int
-        Of the order of subjects, the dropout and the views.
-    device : torch.device
-    n_subjects : int
-        In training.
+        Of the initial weights, the order of subjects and the dropout.
+    device : torch.device or str
+    progress : callable, optional
+        Told each epoch.
     """
-
-    model: nn.Module
-
-    def __init__(
-        self, model: nn.Module, settings: TrainingSettings, *, seed: int, device: torch.device, n_subjects: int
-    ) -> None:
-        self.model, self.settings, self.device = model, settings, device
-        self.optimiser = torch.optim.AdamW(model.parameters(), lr=0.0, weight_decay=settings.weight_decay)
-        self.generator = torch.Generator().manual_seed(seed)
-        self.steps_an_epoch = math.ceil(n_subjects / settings.batch_size)
-        self.epoch, self.best_epoch, self.best_loss = 0, 0, math.inf
-        self.best = _copy(model)
-        self.readouts: Readouts = ()
-
-    @property
-    def ended(self) -> bool:
-        """Whether all epochs are done, or validation has not improved for as long as the preset waits."""
-        waited = self.epoch - self.best_epoch
-        return self.epoch >= self.settings.epochs or 0 < self.settings.patience <= waited
-
-    @abstractmethod
-    def losses(self, graphs: GraphBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits, and the loss that is added to the cross-entropy."""
-
-    def to_the_end(
-        self,
-        training: tuple[GraphBatch, Tensor],
-        validation: tuple[GraphBatch, Tensor],
-        *,
-        folder: Path | None = None,
-        progress: Callable[[Epoch], None] | None = None,
-    ) -> None:
-        """Train the epochs that are left, and put the best weights back.
-
-        Parameters
-        ----------
-        training, validation : (GraphBatch, Tensor)
-            Graphs, and the number of each one's group, shape (n_subjects,).
-        folder : Path, optional
-            Where the log and the checkpoint go.
-        progress : callable, optional
-            Told each epoch.
-        """
-        log = _Log(folder)
-        log.open(keep=self.epoch)
-        while not self.ended:
-            epoch = self.one_epoch(training, validation)
-            log.write(epoch)
-            if folder is not None and is_first():
-                save_state(folder, self.state(), self.model, self.optimiser)
-            if progress is not None:
-                progress(epoch)
-        self.model.load_state_dict(self.best)
-        self.model.eval()
-
-    def one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
-        """Show every training subject once, then validate."""
-        start = time.perf_counter()
-        graphs, groups = training
-        same_chance(self.generator)
-        order = torch.randperm(len(graphs), generator=self.generator)
-        # Dropout draws from the global stream: seed it by epoch, so that a resumed run draws the same.
-        torch.manual_seed(int(torch.randint(2**31, (1,), generator=self.generator)))
-        self.model.train()
-        sums = torch.zeros(2)
-        for step, rows in enumerate(torch.split(order, self.settings.batch_size)):
-            sums += self._step(graphs[rows], groups[rows], self.epoch * self.steps_an_epoch + step) * len(rows)
-        self.epoch += 1
-        loss, accuracy = self._validate(*validation)
-        if not math.isfinite(loss):
-            raise InputError(
-                f"Training diverged in epoch {self.epoch}: the validation loss is {loss}. Lower the learning rate."
-            )
-        if loss < self.best_loss:
-            self.best_loss, self.best_epoch, self.best = loss, self.epoch, _copy(self.model)
-        train_loss, contrast_loss = (sums / len(graphs)).tolist()
-        rate = self.optimiser.param_groups[0]["lr"]
-        return Epoch(self.epoch, rate, train_loss, contrast_loss, loss, accuracy, time.perf_counter() - start)
-
-    def _step(self, graphs: GraphBatch, groups: Tensor, step: int) -> Tensor:
-        for parameters in self.optimiser.param_groups:
-            parameters["lr"] = self._learning_rate(step)
-        rows = torch.arange(len(graphs))[own_share(len(graphs))]
-        self.optimiser.zero_grad()
-        losses = torch.zeros(2)
-        for piece in torch.split(rows, CPU_PIECE if self.device.type == "cpu" else len(rows)):
-            share = len(piece) / len(rows)
-            losses += share * self._backward(graphs[piece].to(self.device), groups[piece].to(self.device), share)
-        average_gradients(self.model)
-        if self.settings.clip:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
-        self.optimiser.step()
-        return losses
-
-    def _backward(self, graphs: GraphBatch, groups: Tensor, share: float) -> Tensor:
-        """Add the gradients of a share of a batch; return its two losses."""
-        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
-            logits, contrast = self.losses(graphs, groups)
-            classify = functional.cross_entropy(own_logits(logits.float(), groups, self.readouts), groups)
-            loss = share * (classify + self.settings.contrast_weight * contrast)
-        loss.backward()  # type: ignore[no-untyped-call]
-        return torch.stack([classify.detach(), contrast.detach()]).cpu().float()
-
-    def _learning_rate(self, step: int) -> float:
-        warmup = self.settings.warmup_epochs * self.steps_an_epoch
-        total = self.settings.epochs * self.steps_an_epoch
-        if step < warmup:
-            return self.settings.learning_rate * (step + 1) / warmup
-        return self.settings.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
-
-    def _validate(self, graphs: GraphBatch, groups: Tensor) -> tuple[float, float]:
-        """Cross-entropy after temperature scaling, since overconfidence is put right afterwards, and accuracy."""
-        logits = predict_logits(self.model, graphs, device=self.device)
-        if not bool(torch.isfinite(logits).all()):
-            return math.nan, math.nan
-        loss, right = 0.0, 0
-        for part in readout_parts(groups.numpy(), logits.shape[1], self.readouts):
-            own, truth = logits[part.rows][:, part.columns], torch.from_numpy(part.labels)
-            temperature = fit_temperature(own.double().numpy(), part.labels)
-            loss += len(truth) / len(groups) * float(functional.cross_entropy(own / temperature, truth))
-            right += int((own.argmax(dim=1) == truth).sum())
-        # All processes must stop at the same epoch.
-        return first_ones(loss), right / len(groups)
-
-    def state(self) -> TrainingState:
-        """What a checkpoint holds beside model and optimiser."""
-        return TrainingState(self.epoch, self.best_epoch, self.best_loss, self.best, self.generator.get_state())
-
-    def restore(self, state: TrainingState) -> None:
-        """Go on from a checkpoint."""
-        self.epoch, self.best_epoch, self.best_loss = state.epoch, state.best_epoch, state.best_loss
-        self.best = state.best
-        self.generator.set_state(state.generator)
-
-
-class _Run(Run):
-    """A run of BioBGT."""
-
-    model: BioBGT
-
-    @classmethod
-    def start(
-        cls, training: tuple[GraphBatch, Tensor], preset: Preset, *, n_groups: int, seed: int, device: torch.device
-    ) -> "_Run":
-        torch.manual_seed(seed)
-        graphs = training[0]
-        n_regions, n_features = graphs.values.shape[2], graphs.features.shape[2]
-        model = BioBGT(preset, n_regions=n_regions, n_groups=n_groups, n_features=n_features)
-        model.standardise(graphs)
-        same_on_all(model)
-        return cls(model.to(device), preset, seed=seed, device=device, n_subjects=len(graphs))
-
-    def initialise(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> None:
-        """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
-        if self.model.preset.pretrain_steps:
-            pretrain_extractor(self.model, training[0], self.generator, device=self.device)
-        if self.model.preset.start_contrast:
-            sharpen_attention(self.model, training[0], self.generator, device=self.device)
-        if self.model.preset.region_axes:
-            weigh_regions(self.model, *training, device=self.device, readouts=self.readouts)
-        if self.model.preset.ridge_start:
-            initialise_readout(self.model, *training, device=self.device, readouts=self.readouts)
-        same_on_all(self.model)  # sums on a GPU differ in their last digits from process to process
-        if self.model.preset.ridge_start:
-            self.best_loss, self.best = self._validate(*validation)[0], _copy(self.model)
-
-    def losses(self, graphs: GraphBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
-        return self.model.losses(graphs, self.generator)
-
-
-class _Log:
-    """The CSV of epochs; without a folder it writes nothing."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self.file = None if folder is None or not is_first() else folder / "epochs.csv"
-
-    def open(self, *, keep: int) -> None:
-        """Start the file, keeping the lines of the epochs that a resumed run does not repeat."""
-        if self.file is None:
-            return
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        lines = self.file.read_text().splitlines()[1 : keep + 1] if keep and self.file.exists() else []
-        self.file.write_text("\n".join([",".join(Epoch.__dataclass_fields__), *lines]) + "\n")
-
-    def write(self, epoch: Epoch) -> None:
-        if self.file is None:
-            return
-        with self.file.open("a", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerow(
-                [f"{value:.6g}" if isinstance(value, float) else value for value in asdict(epoch).values()]
-            )
+    torch.manual_seed(seed)
+    network = build().to(device)
+    run = _Run(
+        network,
+        settings,
+        lambda batch, groups, _: network.losses(batch, groups),
+        seed=seed,
+        device=torch.device(device),
+        n_subjects=len(training[0]),
+    )
+    run.to_the_end(training, validation, progress=progress)
+    return network
 
 
 @torch.no_grad()
@@ -862,57 +184,244 @@ def predict_logits(model: nn.Module, graphs: GraphBatch, *, device: torch.device
         Where the model is.
     """
     model.eval()
-    parts = [model(graphs[slice(i, i + EVALUATION_BATCH)].to(device)) for i in _starts(len(graphs))]
+    starts = range(0, len(graphs), EVALUATION_BATCH)
+    parts = [model(graphs[slice(start, start + EVALUATION_BATCH)].to(device)) for start in starts]
     return torch.cat(parts).float().cpu()
 
 
-def _starts(n: int) -> range:
-    return range(0, n, EVALUATION_BATCH)
+class _Run:
+    """One training run of any network: optimiser, random state, and the best weights so far."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        settings: TrainingSettings,
+        losses: Losses,
+        *,
+        seed: int,
+        device: torch.device,
+        n_subjects: int,
+        readouts: Readouts = (),
+    ) -> None:
+        self.model, self.settings, self.losses = model.to(device), settings, losses
+        self.device, self.readouts = device, readouts
+        self.optimiser = torch.optim.AdamW(model.parameters(), lr=0.0, weight_decay=settings.weight_decay)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.steps_an_epoch = math.ceil(n_subjects / settings.batch_size)
+        self.epoch, self.best_epoch, self.best_loss = 0, 0, math.inf
+        self.best = _copy(model)
+
+    def to_the_end(
+        self,
+        training: tuple[GraphBatch, Tensor],
+        validation: tuple[GraphBatch, Tensor],
+        *,
+        folder: Path | None = None,
+        progress: Callable[[Epoch], None] | None = None,
+    ) -> None:
+        """Train the epochs that are left, until validation has not improved for long, and put the best weights back."""
+        written = folder if is_first() else None
+        if written is not None:
+            _start_log(written, keep=self.epoch)
+        patience = self.settings.patience or math.inf
+        while self.epoch < self.settings.epochs and self.epoch - self.best_epoch < patience:
+            epoch = self._one_epoch(training, validation)
+            if written is not None:
+                with (written / "epochs.csv").open("a", newline="") as stream:
+                    line = [f"{value:.6g}" if isinstance(value, float) else value for value in asdict(epoch).values()]
+                    csv.writer(stream, lineterminator="\n").writerow(line)
+                self._save(written)
+            if progress is not None:
+                progress(epoch)
+        self.model.load_state_dict(self.best)
+        self.model.eval()
+
+    def _one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
+        """Show every training subject once, then validate."""
+        start = time.perf_counter()
+        graphs, groups = training
+        chance = self.generator.get_state()  # shares of unequal size have drawn unequally
+        _same_on_all(chance)
+        self.generator.set_state(chance)
+        order = torch.randperm(len(graphs), generator=self.generator)
+        # Dropout draws from the global stream: seed it by epoch, so that a resumed run draws the same.
+        torch.manual_seed(int(torch.randint(2**31, (1,), generator=self.generator)))
+        self.model.train()
+        sums = torch.zeros(2)
+        for step, rows in enumerate(torch.split(order, self.settings.batch_size)):
+            sums += self._step(graphs[rows], groups[rows], self.epoch * self.steps_an_epoch + step) * len(rows)
+        self.epoch += 1
+        loss, accuracy = self.validate(*validation)
+        if not math.isfinite(loss):
+            raise InputError(
+                f"Training diverged in epoch {self.epoch}: the validation loss is {loss}. Lower the learning rate."
+            )
+        if loss < self.best_loss:
+            self.best_loss, self.best_epoch, self.best = loss, self.epoch, _copy(self.model)
+        train_loss, contrast_loss = (sums / len(graphs)).tolist()
+        rate = self.optimiser.param_groups[0]["lr"]
+        return Epoch(self.epoch, rate, train_loss, contrast_loss, loss, accuracy, time.perf_counter() - start)
+
+    def _step(self, graphs: GraphBatch, groups: Tensor, step: int) -> Tensor:
+        for parameters in self.optimiser.param_groups:
+            parameters["lr"] = self._learning_rate(step)
+        rows = _own_share(len(graphs))
+        self.optimiser.zero_grad()
+        losses = torch.zeros(2)
+        for piece in torch.split(rows, CPU_PIECE if self.device.type == "cpu" else len(rows)):
+            share = len(piece) / len(rows)
+            losses += share * self._backward(graphs[piece].to(self.device), groups[piece].to(self.device), share)
+        _average_gradients(self.model)
+        if self.settings.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self.optimiser.step()
+        return losses
+
+    def _backward(self, graphs: GraphBatch, groups: Tensor, share: float) -> Tensor:
+        """Add the gradients of a share of a batch; return its two losses."""
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
+            logits, contrast = self.losses(graphs, groups, self.generator)
+            classify = functional.cross_entropy(own_logits(logits.float(), groups, self.readouts), groups)
+            loss = share * (classify + self.settings.contrast_weight * contrast)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return torch.stack([classify.detach(), contrast.detach()]).cpu().float()
+
+    def _learning_rate(self, step: int) -> float:
+        warmup = self.settings.warmup_epochs * self.steps_an_epoch
+        total = self.settings.epochs * self.steps_an_epoch
+        if step < warmup:
+            return self.settings.learning_rate * (step + 1) / warmup
+        return self.settings.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
+
+    def validate(self, graphs: GraphBatch, groups: Tensor) -> tuple[float, float]:
+        """Cross-entropy after temperature scaling, since overconfidence is put right afterwards, and accuracy."""
+        logits = predict_logits(self.model, graphs, device=self.device)
+        if not bool(torch.isfinite(logits).all()):
+            return math.nan, math.nan
+        loss, right = torch.zeros((), dtype=torch.float64), 0
+        for part in readout_parts(groups.numpy(), logits.shape[1], self.readouts):
+            own, truth = logits[part.rows][:, part.columns], torch.from_numpy(part.labels)
+            temperature = fit_temperature(own.double().numpy(), part.labels)
+            loss += len(truth) / len(groups) * float(functional.cross_entropy(own / temperature, truth))
+            right += int((own.argmax(dim=1) == truth).sum())
+        _same_on_all(loss)  # all processes must stop at the same epoch
+        return float(loss), right / len(groups)
+
+    def _save(self, folder: Path) -> None:
+        """Write the checkpoint; a run killed while writing keeps the one before."""
+        tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        tensors |= {f"best.{name}": value for name, value in self.best.items()}
+        for name, parameter in self.model.named_parameters():
+            tensors |= {f"optimiser.{name}.{key}": value for key, value in self.optimiser.state[parameter].items()}
+        tensors["generator"] = self.generator.get_state()
+        numbers = {"epoch": self.epoch, "best_epoch": self.best_epoch, "best_loss": self.best_loss}
+        copies = {name: value.detach().cpu().clone() for name, value in tensors.items()}
+        with atomic_file(folder / CHECKPOINT) as unfinished:
+            save_file(copies, unfinished, metadata={key: repr(value) for key, value in numbers.items()})
+
+    def load(self, folder: Path) -> bool:
+        """Go on from the checkpoint in a folder, when there is one."""
+        file = folder / CHECKPOINT
+        if not file.exists():
+            return False
+        try:
+            with safe_open(file, framework="pt") as stored:
+                tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118  # not a mapping
+                numbers = stored.metadata()
+            self.model.load_state_dict(_under("model.", tensors))
+        except (SafetensorError, RuntimeError):
+            raise InputError(
+                f"The checkpoint {CHECKPOINT} in '{folder}' is damaged or of another preset. Delete it to start anew."
+            ) from None
+        for name, parameter in self.model.named_parameters():
+            self.optimiser.state[parameter] = {
+                key: value if key == "step" else value.to(parameter.device)
+                for key, value in _under(f"optimiser.{name}.", tensors).items()
+            }
+        self.epoch, self.best_epoch = int(numbers["epoch"]), int(numbers["best_epoch"])
+        self.best_loss, self.best = float(numbers["best_loss"]), _under("best.", tensors)
+        self.generator.set_state(tensors["generator"])
+        return True
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _copy(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in model.state_dict().items()}
 
 
-# Train a network of the benchmark in the loop that trains BioBGT: same optimiser, schedule and choice of the epoch.
+def _start_log(folder: Path, *, keep: int) -> None:
+    """Start the CSV of epochs, keeping the lines of those that a resumed run does not repeat."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "epochs.csv"
+    lines = file.read_text().splitlines()[1 : keep + 1] if keep and file.exists() else []
+    file.write_text("\n".join([",".join(Epoch.__dataclass_fields__), *lines]) + "\n")
 
 
-def train_network(
-    build: Callable[[], GraphNetwork],
-    training: tuple[EncodedBatch, Tensor],
-    validation: tuple[EncodedBatch, Tensor],
-    settings: TrainingSettings,
-    *,
-    seed: int = 0,
-    device: torch.device | str = "cpu",
-    progress: Callable[[Epoch], None] | None = None,
-) -> GraphNetwork:
-    """Train and return the network with the best validation loss.
-
-    Parameters
-    ----------
-    build : callable
-        Makes the network, whose weights are drawn with the seed.
-    training, validation : (EncodedBatch, Tensor)
-        Graphs with the encodings that it takes, and the number of each one's group, shape (n_subjects,).
-    settings : TrainingSettings
-    seed : int
-        Of the initial weights, the order of subjects and the dropout.
-    device : torch.device or str
-    progress : callable, optional
-        Told each epoch.
-    """
-    torch.manual_seed(seed)
-    network, where = build().to(device), torch.device(device)
-    run = _NetworkRun(network, settings, seed=seed, device=where, n_subjects=len(training[0]))
-    run.to_the_end(training, validation, progress=progress)
-    return network
+# More than one GPU with ``torchrun``. The views' chance is drawn per process, so that two GPUs give close to, and not
+# exactly, what one gives.
 
 
-class _NetworkRun(Run):
-    """A run of a network that is not BioBGT."""
+@contextmanager
+def process_group() -> Iterator[None]:
+    """Join the processes that ``torchrun`` started, if it did."""
+    if _n_started() < 2:
+        yield
+        return
+    # The first weights and the generator's state are on the CPU, where NCCL cannot go.
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    try:
+        yield
+    finally:
+        distributed.destroy_process_group()
 
-    model: GraphNetwork
 
-    def losses(self, graphs: EncodedBatch, groups: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
-        return self.model.losses(graphs, groups)
+def refuse_processes(command: str) -> None:
+    """Refuse to run a command in several processes at once, where all of them would write the same files."""
+    if _n_started() > 1:
+        raise InputError(
+            f"'{command}' runs in one process. Start it without torchrun; one GPU is used when there is one."
+        )
+
+
+def is_first() -> bool:
+    """Whether this process is the one that writes files."""
+    return not _together() or distributed.get_rank() == 0
+
+
+def _n_started() -> int:
+    """How many processes ``torchrun`` started."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def _together() -> bool:
+    return distributed.is_available() and distributed.is_initialized()
+
+
+def _same_on_all(*values: Tensor) -> None:
+    """Give every process the first one's numbers, in place."""
+    if _together():
+        for value in values:
+            distributed.broadcast(value, src=0)
+
+
+def _own_share(n: int) -> Tensor:
+    """The rows of a batch that this process takes; at least one, so that nobody waits for nothing."""
+    size, rank = (distributed.get_world_size(), distributed.get_rank()) if _together() else (1, 0)
+    first = min(rank * n // size, n - 1)
+    return torch.arange(first, max(first + 1, (rank + 1) * n // size))
+
+
+def _average_gradients(model: nn.Module) -> None:
+    """Average the gradients over processes."""
+    if not _together():
+        return
+    for parameter in model.parameters():
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+        distributed.all_reduce(parameter.grad)
+        parameter.grad /= distributed.get_world_size()

@@ -6,17 +6,11 @@ import torch
 from planted_cohort import planted_cohort, small
 from sklearn.linear_model import Ridge, RidgeCV
 
+from biobgt.model.benchmark.linear import PENALTIES
 from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.modules import module_contrast
-from biobgt.training.trainer import (
-    PENALTIES,
-    best_penalty,
-    initialise_readout,
-    left_out,
-    pretrain_extractor,
-    sharpen_attention,
-)
+from biobgt.training.initialise import best_penalty, initialise_readout, left_out, pretrain_extractor, sharpen_attention
 
 CPU = torch.device("cpu")
 

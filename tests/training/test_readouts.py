@@ -15,15 +15,15 @@ from biobgt.data.cohort import Cohort
 from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT
 from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits, training_cohort
-from biobgt.training.trainer import (
+from biobgt.training.initialise import (
     initialise_readout,
     network_axes,
     own_logits,
     readout_parts,
     region_weights,
-    train_model,
     with_readout,
 )
+from biobgt.training.trainer import train_model
 
 CPU = torch.device("cpu")
 READOUTS = ((0, 2), (1, 3, 4))

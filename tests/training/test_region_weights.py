@@ -9,9 +9,10 @@ from planted_cohort import planted_cohort, small
 from sklearn.linear_model import Ridge
 
 from biobgt.base.errors import InputError
+from biobgt.model.benchmark.linear import PENALTIES
 from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT
-from biobgt.training.trainer import PENALTIES, best_penalty, left_out, network_axes, region_weights, weigh_regions
+from biobgt.training.initialise import best_penalty, left_out, network_axes, region_weights, weigh_regions
 
 N_REGIONS = 12
 NETWORKS = np.repeat(np.arange(3), 4)

@@ -25,8 +25,8 @@ from biobgt.training.cards import write_model
 from biobgt.training.checks import NESTED_FILE, HeldOut, add_nested, check_model, evaluate_nested
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs, train_ensemble
+from biobgt.training.initialise import initialise_readout
 from biobgt.training.splits import UNKNOWN, cross_validation, mean_displacement, motion_out_of_fold
-from biobgt.training.trainer import initialise_readout
 
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 
