@@ -1,6 +1,6 @@
 """A new hub measure and a new figure are one object each: on the page, in its link, the commands and the export."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import bct
 import numpy as np
@@ -13,8 +13,8 @@ from biobgt.base.options import Options, option
 from biobgt.base.references import Reference
 from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure
-from biobgt.figures.figure import Figure
-from biobgt.figures.register import FIGURES
+from biobgt.figures.drawing import Bars, Drawing, Panel
+from biobgt.figures.register import FIGURES, Figure
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
@@ -38,47 +38,18 @@ class StrengthHistogramOptions(Options):
     bins: int = option(8, title="Bins", help="How many bars.", steps=(4, 8, 16, 32, 64), low=1, link="strength_bins")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class StrengthHistogram(Figure):
-    key = "strength_histogram"
-    name = "Histogram of strengths"
-    takes = StrengthHistogramOptions
-    page = "hubs"
-
-    options: StrengthHistogramOptions = field(default_factory=StrengthHistogramOptions)
-    strengths: np.ndarray
-
-    @classmethod
-    def of(cls, measured, options):
-        return cls(
-            options=options,
-            title="Strengths",
-            simulated=measured.subject.simulated,
-            strengths=measured.graph().weights.sum(axis=0),
-            methods=("Strength is the sum of a region's weights.",),
-            citations=("rubinov2010", PAGE1999),
-        )
-
-    @property
-    def caption(self):
-        return f"Strengths in {self.options.bins} bins."
-
-    @property
-    def numbers(self):
-        counts, edges = np.histogram(self.strengths, self.options.bins)
-        return pd.DataFrame({"from": edges[:-1], "regions": counts})
-
-    def plotly(self):
-        import plotly.graph_objects as go
-
-        return go.Figure([{"type": "bar", "x": self.numbers["from"], "y": self.numbers["regions"], "name": "regions"}])
-
-    def matplotlib(self, style):
-        from matplotlib.figure import Figure as PaperFigure
-
-        drawn = PaperFigure()
-        drawn.add_subplot().bar(self.numbers["from"], self.numbers["regions"])
-        return drawn
+def strength_histogram(measured, options):
+    counts, edges = np.histogram(measured.graph().weights.sum(axis=0), options.bins)
+    bars = Bars(name="regions", colour="#0072B2", x=edges[:-1], y=counts, width=np.diff(edges))
+    return Drawing(
+        title="Strengths",
+        simulated=measured.subject.simulated,
+        panels=[Panel(marks=[bars])],
+        caption=f"Strengths in {options.bins} bins.",
+        numbers=lambda: pd.DataFrame({"from": edges[:-1], "regions": counts}),
+        methods=["Strength is the sum of a region's weights."],
+        citations=["rubinov2010", PAGE1999],
+    )
 
 
 @pytest.fixture
@@ -92,8 +63,11 @@ def pagerank():
 
 @pytest.fixture
 def histogram():
-    with FIGURES.temporarily(StrengthHistogram):
-        yield StrengthHistogram
+    about = {"takes": StrengthHistogramOptions, "page": "hubs"}
+    with FIGURES.temporarily(
+        Figure(key="strength_histogram", name="Histogram of strengths", draw=strength_histogram, **about)
+    ) as registered:
+        yield registered
 
 
 def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pagerank):
