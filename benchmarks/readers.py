@@ -18,7 +18,7 @@ from benchmarks.timing import Ratio, compare, compare_computing, print_ratios
 from biobgt.base.limits import current_limits
 from biobgt.data.atlas import load_atlas
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.data.connectivity import cohort_connectivity, iterate_connectivity
+from biobgt.data.connectivity import cohort_connectivity, subject_connectivity
 from biobgt.readers import read_cohort, stream_subjects
 from biobgt.readers.isolate import Reply
 
@@ -102,7 +102,7 @@ def _streaming_memory(folder: Path) -> None:
     """Stream 900 subjects (the same 100 files nine times) through connectivity; the peak is the whole process's."""
     total = np.zeros((N_REGIONS, N_REGIONS))
     for _ in range(9):
-        for matrix in iterate_connectivity(_subjects(folder)):
+        for matrix in map(subject_connectivity, _subjects(folder)):
             total += matrix
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of a process that streams 900 subjects: {peak:.0f} MB (promised: below 1024)\n")

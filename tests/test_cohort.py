@@ -43,7 +43,7 @@ def test_ids_are_unique_and_regions_fit_the_atlas(cohort):
     with pytest.raises(InputError, match="'a' stands twice"):
         Cohort(name="x", subjects=(subject("a"), subject("a")), atlas=numbered_atlas(4))
     with pytest.raises(InputError, match="4 regions and atlas cc200 has 200"):
-        cohort.with_atlas(load_atlas("cc200"))
+        replace(cohort, atlas=load_atlas("cc200"))
 
 
 def test_a_subject_has_series_or_connectivity():

@@ -46,7 +46,7 @@ _ABANDONED_S = 86_400  # age at which one that does not say whose it is was left
 
 
 @contextmanager
-def workplace(out: Path, target: Path, place: Path) -> Iterator[Path]:
+def staging_folder(out: Path, target: Path, place: Path) -> Iterator[Path]:
     """A hidden folder on the same disk as the results will be, locked as long as this process lives.
 
     Parameters
@@ -57,7 +57,7 @@ def workplace(out: Path, target: Path, place: Path) -> Iterator[Path]:
         Where the hidden folder is made: beside the target, or in it.
     """
     try:
-        work, lock = _new_workplace(place)
+        work, lock = _new_staging_folder(place)
     except OSError as error:
         raise InputError(f"The folder '{out}' cannot be written to ({error.strerror}). Name another one.") from None
     with lock:
@@ -71,7 +71,7 @@ def workplace(out: Path, target: Path, place: Path) -> Iterator[Path]:
             clear(work)  # once declared finished it has another name; what is left then, the next job moves in
 
 
-def _new_workplace(place: Path) -> tuple[Path, IO[str]]:
+def _new_staging_folder(place: Path) -> tuple[Path, IO[str]]:
     """Make one, again where another job has cleared it away because nothing was in it yet."""
     for _ in range(10):
         work = Path(mkdtemp(dir=place, prefix=UNFINISHED))
@@ -80,17 +80,13 @@ def _new_workplace(place: Path) -> tuple[Path, IO[str]]:
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place))
 
 
-def workplaces_in(place: Path) -> list[Path]:
-    """Find the workplaces of this user in a folder; what others put there, or a link, is not ours to complete."""
+def staging_folders_in(place: Path) -> list[Path]:
+    """Find the staging folders of this user in a folder; what others put there, or a link, is not ours to complete."""
     try:
         found = [path for path in place.iterdir() if path.name.startswith((UNFINISHED, FINISHED))]
-        return [path for path in found if path.is_dir() and not path.is_symlink() and _own(path)]
+        return [path for path in found if path.is_dir() and not path.is_symlink() and is_own(path.stat(), 0)]
     except OSError:
         return []
-
-
-def _own(path: Path) -> bool:
-    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
 
 
 def abandoned(work: Path, target: Path) -> IO[str] | None:
@@ -114,12 +110,12 @@ def abandoned(work: Path, target: Path) -> IO[str] | None:
 
 
 def _address(work: Path, target: Path) -> str:
-    """Which folder the results in a workplace are for; a whole tree may be moved without harm."""
+    """Which folder the results in a staging folder are for; a whole tree may be moved without harm."""
     return os.curdir if work.parent == target else target.name
 
 
 def clear(work: Path) -> None:
-    """Delete a workplace, its lock last: a job that is killed now leaves what the next one knows how to clear."""
+    """Delete a staging folder, its lock last: a job that is killed now leaves what the next one knows how to clear."""
     for part in (work / RESULTS, work / REPLACED):
         shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(work, ignore_errors=True)

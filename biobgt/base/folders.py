@@ -21,9 +21,9 @@ from biobgt.base.files import (
     make_folder,
     one_at_a_time,
     sha256,
+    staging_folder,
+    staging_folders_in,
     sync,
-    workplace,
-    workplaces_in,
     write_atomically,
 )
 from biobgt.base.signals import signals_ignored
@@ -108,8 +108,7 @@ def read_manifest(folder: Path) -> Manifest:
 #   carried over; a job killed between the two renames leaves no folder, and the next one brings the old one back;
 # - a folder that also holds a user's files, or cannot be exchanged (the working directory, a mounted disk), stays: the
 #   new files are declared finished in a single step and then moved in. A job killed during the moves is completed by
-# the
-#   next one into that folder.
+#   the next one into that folder.
 #
 # ``biobgt_manifest.json`` says which job wrote which files, with sizes and hashes. Only files that it names, and that
 # are as they were written, are ever deleted: tables of subjects that a new run of the same job no longer has.
@@ -135,7 +134,7 @@ def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bo
     try:
         complete_earlier(target)
         place = target.parent if not target.exists() or _exchangeable(target) else target
-        with workplace(out, target, place) as work:
+        with staging_folder(out, target, place) as work:
             yield work / RESULTS
             with signals_ignored(), one_at_a_time(target.parent):
                 _finish(work, target, job, about, manifest=manifest or (target / MANIFEST).exists())
@@ -149,7 +148,7 @@ def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bo
 def complete_earlier(target: Path) -> None:
     """Complete or clear what jobs into a folder left that were killed; those still at work are not touched."""
     for place in (target.parent, target):
-        for work in workplaces_in(place):
+        for work in staging_folders_in(place):
             lock = abandoned(work, target)
             if lock is None:
                 continue
@@ -168,15 +167,10 @@ def _finish(work: Path, target: Path, job: str, about: Mapping[str, str], *, man
         _check_way(results, target)
     if manifest:
         read_manifest(target).with_job(job, about, results).write(results)
-    _sync_all(results)
+    for path in (*results.rglob("*"), results):  # after a power cut, a name without its contents is no result
+        sync(path)
     _put_in_place(work, target)
     sync(target.parent)
-
-
-def _sync_all(folder: Path) -> None:
-    """Wait until everything in a folder is on the disk: after a power cut, a name without its contents is no result."""
-    for path in (*folder.rglob("*"), folder):
-        sync(path)
 
 
 def _put_in_place(work: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from biobgt.base.errors import InputError
@@ -115,10 +115,7 @@ class Limits:
 
     def check_array(self, shape: Sequence[int], what: str) -> None:
         """Refuse an array of more values than are read; its shape may be a hostile file's word."""
-        cells = 1
-        for n in shape:  # Python's own integers do not overflow
-            cells *= max(0, int(n))
-        self.check("cells", cells, what)
+        self.check("cells", math.prod(max(0, int(n)) for n in shape), what)  # Python's own integers do not overflow
 
     def check_table(self, shape: Sequence[int], what: str) -> None:
         """Refuse a subject's table that is too large whichever of its two axes is time."""
@@ -178,18 +175,16 @@ def current_limits(environment: Mapping[str, str] | None = None) -> Limits:
     environment = os.environ if environment is None else environment
     # Four times for every file: looking through the environment once is faster than asking it for every limit.
     said = [variable for variable in environment if variable.startswith(PREFIX) and variable in _LIMIT_OF]
-    return Limits(**{_LIMIT_OF[name]: _whole_number(name, environment[name]) for name in said}) if said else _DEFAULTS
+    for name in said:
+        text = environment[name]
+        if not (text.isascii() and text.isdigit() and 0 < len(text) < 19 and int(text) > 0):
+            raise InputError(f"The environment variable {name} is '{text[:40]}'; it must be a whole number above 0.")
+    return Limits(**{_LIMIT_OF[name]: int(environment[name]) for name in said}) if said else _DEFAULTS
 
 
 def how_to_raise(limit: str, wanted: float) -> str:
     """Say how a limit is raised, as the second half of a sentence."""
     return f"set {variable_of(limit)}={math.ceil(wanted)} in the environment before BioBGT Explorer is started"
-
-
-def _whole_number(variable: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < len(text) < 19 and int(text) > 0):
-        raise InputError(f"The environment variable {variable} is '{text[:40]}'; it must be a whole number above 0.")
-    return int(text)
 
 
 def _amount(count: float, noun: str) -> str:
@@ -204,16 +199,6 @@ def _amount(count: float, noun: str) -> str:
     number = f"{count / 2 ** (10 * step):,.1f}".removesuffix(".0")
     return f"{number} {('kB', 'MB', 'GB')[step - 1]}{noun.removeprefix('bytes')}"
 
-
-def _print_limits() -> None:
-    limits = current_limits()
-    about: Field[int]
-    for about in fields(Limits):
-        print(f"{variable_of(about.name):28} {getattr(limits, about.name):>14,}  {about.metadata['about']}")
-
-
-if __name__ == "__main__":
-    _print_limits()
 
 # What the readers of foreign binary formats share: how much memory they may take, and what is said of damaged files.
 #
@@ -253,9 +238,7 @@ def library(what: str, advice: str) -> Iterator[None]:
     """
     try:
         yield
-    except InputError:
-        raise
-    except MemoryError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # SciPy, h5py, nibabel and openpyxl each raise many types
         reason = (str(error).strip().splitlines() or [""])[0][:120] or type(error).__name__
@@ -294,3 +277,8 @@ def allow_seconds(seconds: int) -> None:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     most = int(usage.ru_utime + usage.ru_stime) + seconds + 1
     resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+if __name__ == "__main__":
+    for one in fields(Limits):
+        print(f"{variable_of(one.name):28} {getattr(current_limits(), one.name):>14,}  {one.metadata['about']}")

@@ -3,7 +3,7 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from biobgt.base.files import asset
@@ -69,12 +69,13 @@ class Reference:
 Citation = str | Reference
 
 
-def _bundled_works() -> Iterator[Reference]:
-    for kind, key, body in _ENTRY.findall(asset("references.bib").read_text(encoding="utf-8")):
-        yield Reference(key, kind, dict(_FIELD.findall(body)))
-
-
-REFERENCES: Registry[Reference] = Registry("work to cite", *_bundled_works())
+REFERENCES: Registry[Reference] = Registry(
+    "work to cite",
+    *(
+        Reference(key, kind, dict(_FIELD.findall(body)))
+        for kind, key, body in _ENTRY.findall(asset("references.bib").read_text(encoding="utf-8"))
+    ),
+)
 
 
 def work(citation: Citation) -> Reference:
@@ -140,12 +141,13 @@ class Term:
     citations: tuple[Citation, ...] = ()
 
 
-def _bundled_terms() -> Iterator[Term]:
-    for key, about in tomllib.loads(asset("glossary.toml").read_text(encoding="utf-8")).items():
-        yield Term(key, about["term"], about["short"], about["definition"], tuple(about.get("citations", ())))
-
-
-GLOSSARY: Registry[Term] = Registry("term", *_bundled_terms())
+GLOSSARY: Registry[Term] = Registry(
+    "term",
+    *(
+        Term(key, about["term"], about["short"], about["definition"], tuple(about.get("citations", ())))
+        for key, about in tomllib.loads(asset("glossary.toml").read_text(encoding="utf-8")).items()
+    ),
+)
 
 
 def sorted_terms() -> list[Term]:

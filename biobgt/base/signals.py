@@ -5,7 +5,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 # What batch systems, service managers and closed terminals send.
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -18,7 +17,7 @@ def end_cleanly_on_signals() -> None:
     """Leave by an exception when a signal ends the job, so that folders are cleared and processes ended."""
     for number in _ENDING:
         if signal.getsignal(number) == signal.SIG_DFL:  # what was started with nohup goes on
-            signal.signal(number, _leave)
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 @contextmanager
@@ -73,7 +72,3 @@ def keeping(kept: str) -> Iterator[None]:
         if isinstance(end.code, int) and end.code in STOPPED and not isinstance(end, Stopped):
             raise Stopped(end.code, kept) from None
         raise
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    sys.exit(128 + number)

@@ -125,7 +125,10 @@ def takes_options(name: str, kind: type[Options], *, panel: str) -> Callable[[Jo
     declared = kind.declared()
 
     def provide(**values: Any) -> Options:
-        return kind(**{name: _value(declared[name], value) for name, value in values.items()})
+        for key, given in values.items():
+            if isinstance(declared[key].default, tuple):  # several values are a tuple, and none of them the default
+                values[key] = tuple(given) if given else declared[key].default
+        return kind(**values)
 
     provide.__signature__ = Signature(_parameters(kind))  # type: ignore[attr-defined]  # :func:`takes` reads it
     return takes(name, provide, panel=panel)
@@ -148,11 +151,6 @@ def _parameter(one: Option, type_: Any) -> Parameter:
     annotation: Any = Annotated[(list[str] | None) if several else type_, typer.Option(*flags, help=help_)]
     default = None if several else one.default
     return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _value(one: Option, given: Any) -> Any:
-    """What was given, as the option has it: several values are a tuple, and none of them the default."""
-    return (tuple(given) if given else one.default) if isinstance(one.default, tuple) else given
 
 
 ResultsOption = Annotated[
@@ -256,7 +254,8 @@ def results_folder(out: Path, *, job: str, manifest: bool = True) -> AbstractCon
     manifest : bool
         Write ``manifest.json``, which names the files.
     """
-    return result_folder(out, job=job, about=_about(), manifest=manifest)
+    about = {"command": typed_command(sys.argv[1:]), "version": __version__}
+    return result_folder(out, job=job, about=about, manifest=manifest)
 
 
 @contextmanager
@@ -265,12 +264,8 @@ def results_file(out: Path) -> Iterator[Path]:
     if out.is_dir():
         raise InputError(f"'{out}' is a folder: name a file in it.")
     # A manifest is for folders of results, not for any folder in which somebody wants a table.
-    with result_folder(out.parent, job=out.name, about=_about(), manifest=False) as folder:
+    with results_folder(out.parent, job=out.name, manifest=False) as folder:
         yield folder / out.name
-
-
-def _about() -> dict[str, str]:
-    return {"command": typed_command(sys.argv[1:]), "version": __version__}
 
 
 def typed_command(arguments: list[str]) -> str:

@@ -24,11 +24,8 @@ from biobgt.data.cohort import Cohort
 from biobgt.training.options import NESTED, BenchmarkOptions, EvaluationOptions
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
-    from biobgt.base.options import Registry
-    from biobgt.model.benchmark.systems import System
     from biobgt.model.presets import Preset
     from biobgt.training.folds import LabelledGraphs
 
@@ -75,7 +72,7 @@ def evaluate(
         return
     parts = protocol_splits(subjects, options.protocol, n=options.splits, seed=seed)  # refuses before the long work
     write_reading_beside(subjects, out)
-    with keeping(kept_of_evaluation(out, "split")):
+    with keeping(_kept_of_evaluation(out, "split")):
         prepared = prepare_graphs(subjects, settings, out / "features")
         run(
             prepared,
@@ -100,7 +97,7 @@ def evaluate(
     print_line(f"Results written to {out}")
 
 
-def kept_of_evaluation(out: Path, part: str) -> str:
+def _kept_of_evaluation(out: Path, part: str) -> str:
     """What is left of an evaluation that was stopped."""
     return (
         f"The lines of every {part} that was finished are kept in '{out}': run the same command again to continue "
@@ -123,7 +120,7 @@ def _evaluate_nested(
     from biobgt.training.checks import NESTED_FILE, add_nested, evaluate_nested, nested_summary
 
     write_reading_beside(subjects, out)
-    with keeping(kept_of_evaluation(out, "fold")):
+    with keeping(_kept_of_evaluation(out, "fold")):
         prepared = prepare_graphs(subjects, settings, out / "features")
         results = evaluate_nested(
             subjects, prepared, settings, folder=out, n_outer=n_outer, seed=seed, device=device, progress=tell
@@ -182,7 +179,11 @@ def benchmark(
 
     known = benchmark_systems()
     if models == "list":
-        print_table(_keys(known), title="Models of the benchmark", limit=len(known))
+        import pandas as pd
+
+        rows = [(key, system.title, system.family, system.reason) for key, system in known.items()]
+        keys_of_all = pd.DataFrame(rows, columns=["key", "model", "family", "not run because"])
+        print_table(keys_of_all, title="Models of the benchmark", limit=len(known))
         return
     refuse_processes("biobgt benchmark")
     compared_with = known.named(options.reference)
@@ -193,7 +194,7 @@ def benchmark(
     subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, options.seed)
     parts = protocol_splits(subjects, RANDOM, n=options.splits, seed=options.seed)  # refuses before the long work
     write_reading_beside(subjects, out)
-    with keeping(kept_of_evaluation(out, "split")):
+    with keeping(_kept_of_evaluation(out, "split")):
         prepared = _prepared_once(subjects, features or out / "features")
         results = run_benchmark(prepared, parts, systems, folder=out, seed=options.seed, device=where, progress=tell)
     shown = benchmark_table(results)
@@ -207,14 +208,6 @@ def benchmark(
         if system.reason:
             print_line(f"{system.title}: {system.reason}")
     print_line(f"Results written to {out}")
-
-
-def _keys(systems: "Registry[System]") -> "pd.DataFrame":
-    """Every system with its key, and why it cannot be run where that is so."""
-    import pandas as pd
-
-    rows = [(key, system.title, system.family, system.reason) for key, system in systems.items()]
-    return pd.DataFrame(rows, columns=["key", "model", "family", "not run because"])
 
 
 def _prepared_once(subjects: Cohort, kept: Path) -> "Callable[[Preset], LabelledGraphs]":

@@ -62,9 +62,11 @@ def commands(places: Mapping[str, str], *, help: str) -> typer.Typer:
 def _loaded(name: str, place: str, markup: MarkupMode) -> Any:
     module, function = place.split(":")
     callback = getattr(import_module(module), function)
-    text, examples = parts_of(inspect.getdoc(callback) or "")
+    # What a command does, and its examples, one per line; other sections of the docstring are left out.
+    text, *sections = re.split(r"^(\w+)\n-+\n", inspect.getdoc(callback) or "", flags=re.MULTILINE)
+    examples = dict(zip(sections[::2], sections[1::2], strict=True)).get("Examples", "").strip().splitlines()
     epilog = "\n\n".join(("Examples:", *examples)) if examples else None
-    info = CommandInfo(name=name, callback=callback, help=text, epilog=epilog)
+    info = CommandInfo(name=name, callback=callback, help=text.strip(), epilog=epilog)
     return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=markup)
 
 
@@ -80,13 +82,6 @@ def first_paragraph(module: str, function: str) -> str:
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
     found = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
     return (ast.get_docstring(found) or "").split("\n\n")[0]
-
-
-def parts_of(docstring: str) -> tuple[str, list[str]]:
-    """Divide a docstring into what a command does and its examples, one per line; other sections are left out."""
-    text, *sections = re.split(r"^(\w+)\n-+\n", docstring, flags=re.MULTILINE)
-    examples = dict(zip(sections[::2], sections[1::2], strict=True)).get("Examples", "")
-    return text.strip(), examples.strip().splitlines()
 
 
 # The frame of the command line: the list of jobs, and how errors end.

@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     import torch
 
     from biobgt.model.presets import Preset
+    from biobgt.training.cohorts import JoinedCohorts
     from biobgt.training.folds import LabelledGraphs
     from biobgt.training.splits import Split
 
 # Steps that jobs on models share: read a training cohort, prepare its graphs, complete a card, say how far it is.
 
 
-def complete_card(
+def _complete_card(
     folder: Path,
     subjects: Cohort,
     prepared: "LabelledGraphs",
@@ -86,6 +87,22 @@ def complete_card(
         )
     for sentence in (noise_words(found), corruption_words(found), motion_words(found)):
         print_line(sentence)
+
+
+def _complete_readouts(
+    place: Path,
+    joined: "JoinedCohorts",
+    data: "LabelledGraphs",
+    splits: "Sequence[Split]",
+    *,
+    seed: int,
+    features: Path | None,
+) -> None:
+    """Complete the card of each cohort's readout of a network."""
+    for part, cohort in zip(data.parts, joined.parts, strict=True):
+        tell(f"Checks of {cohort.name}")
+        own = tuple(split.within(part.rows) for split in splits)
+        _complete_card(place / cohort.name, cohort, data.of_readout(part), own, seed=seed, features=features)
 
 
 def read_training_cohort(
@@ -166,7 +183,7 @@ def tell(sentence: str) -> None:
 # Jobs about a network that several cohorts share: train it, and measure its card again.
 
 
-def train_shared(
+def _train_shared(
     cohorts: Sequence[Cohort],
     settings: "Preset",
     out: Path,
@@ -232,17 +249,12 @@ def train_shared(
                 device=device,
                 progress=tell,
             )
-            for part, cohort in zip(data.parts, joined.parts, strict=True):
-                tell(f"Checks of {cohort.name}")
-                own = tuple(split.within(part.rows) for split in splits)
-                complete_card(
-                    place / cohort.name, cohort, data.of_readout(part), own, seed=seed, features=runs / "features"
-                )
+            _complete_readouts(place, joined, data, splits, seed=seed, features=runs / "features")
     print_line(written["headline"])
     print_line(f"Model written to {out}")
 
 
-def shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort], *, features: Path | None) -> None:
+def _shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort], *, features: Path | None) -> None:
     """Measure again, from a network's weights, what its cards say beside results; nothing is trained.
 
     Parameters
@@ -272,10 +284,7 @@ def shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort], 
         # The place is a folder within: it does not go into itself.
         shutil.copytree(folder, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns(f"{UNFINISHED}*"))
         measure_shared_again(place, joined, data, ensemble.members, splits, attention=attention)
-        for part, cohort in zip(data.parts, joined.parts, strict=True):
-            tell(f"Checks of {cohort.name}")
-            own = tuple(split.within(part.rows) for split in splits)
-            complete_card(place / cohort.name, cohort, data.of_readout(part), own, seed=seed, features=features)
+        _complete_readouts(place, joined, data, splits, seed=seed, features=features)
     print_line(f"Cards and tests written to {folder}")
 
 
@@ -321,7 +330,7 @@ def train(
         if len(cohort) > 1:
             if phenotypes is not None:
                 raise InputError("Each of several cohorts has its own table of groups: leave out --phenotypes.")
-            train_shared(
+            _train_shared(
                 [read_training_cohort(kind, data, None, atlas, orientation, seed) for kind in cohort],
                 settings,
                 out,
@@ -357,7 +366,7 @@ def train(
                     seed=seed,
                     splits=splits,
                 )
-                complete_card(place, subjects, prepared, splits, seed=seed, features=folder / "features")
+                _complete_card(place, subjects, prepared, splits, seed=seed, features=folder / "features")
     print_line(written["headline"])
     print_line(f"Model written to {out}")
 
@@ -420,7 +429,7 @@ def card(
     if "readouts" in known:
         kinds = [one["cohort"] for one in known["readouts"]]
         cohorts = [read_training_cohort(kind, data, None, known["atlas"], orientation, seed) for kind in kinds]
-        shared_card(folder, known, cohorts, features=features)
+        _shared_card(folder, known, cohorts, features=features)
         return
     ensemble = load_pretrained(model, "cpu")
     subjects = read_training_cohort(known["data"]["cohort"], data, phenotypes, atlas, orientation, seed)
@@ -434,5 +443,5 @@ def card(
         write_tests(group_tests(subjects, prepared, attention), place)
         measure_spread(place, subjects, prepared, ensemble.members, splits, attention=attention)
         seal_card(place)
-        complete_card(place, subjects, prepared, splits, seed=seed, features=features)
+        _complete_card(place, subjects, prepared, splits, seed=seed, features=features)
     print_line(f"Card and tests written to {folder}")

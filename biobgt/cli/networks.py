@@ -221,10 +221,6 @@ def _compare_measure(
         print_line(note)
 
 
-def _hub_options(options: ComparisonOptions) -> HubAnalysisOptions:
-    return HubAnalysisOptions(options.gamma, options.perturbation, seed=options.seed)
-
-
 def _compare_modules(
     planned: PlannedComparison,
     options: ComparisonOptions,
@@ -280,7 +276,8 @@ def _difference_row(found: ModuleDifference) -> dict[str, float]:
 def _used(cohort: Cohort, options: ComparisonOptions) -> dict[str, Any]:
     """The options that had a part in the result."""
     if options.of == HUBS:
-        return {"measure": options.measure, **_hub_options(options).as_dict()}
+        hubs = HubAnalysisOptions(options.gamma, options.perturbation, seed=options.seed)
+        return {"measure": options.measure, **hubs.as_dict()}
     if options.of == NETWORKS:
         return {"labelling": options.labelling or next(iter(cohort.atlas.labels)), "seed": options.seed}
     return options.part(ModuleOptions).as_dict()

@@ -167,7 +167,7 @@ def _look_at_each(measured: MeasuredCohort, model: "InstalledModel", seen: _Seen
             try:
                 own = measured.of(subject.id).explanation(model)
             except InputError as error:
-                refused.append(Refusal(subject.source.file if subject.source else subject.id, str(error)))
+                refused.append(Refusal(subject.origin, str(error)))
             else:
                 np.savez_compressed(folder / "attention" / f"{files[subject.id]}.npz", attention=own.attention[0])
                 seen.add(own)

@@ -195,6 +195,11 @@ class Subject:
         return "connectivity" if self.series is None else "series"
 
     @property
+    def origin(self) -> str:
+        """The file it was read from, or its id where it was not."""
+        return self.id if self.source is None else self.source.file
+
+    @property
     def silent_regions(self) -> tuple[int, ...]:
         """Regions (counted from 0) without signal: constant series, or no connection at all."""
         if self.series is not None:
@@ -342,10 +347,6 @@ class Cohort:
             replace(subject, group=groups[subject.id]) if subject.id in groups else subject for subject in self.subjects
         )
         return replace(self, subjects=tuple(changed))
-
-    def with_atlas(self, atlas: Atlas) -> "Cohort":
-        """Return the cohort on another atlas of the same number of regions."""
-        return replace(self, atlas=atlas)
 
     def table(self) -> pd.DataFrame:
         """One row per subject: id, group, what was measured, and the phenotypes."""

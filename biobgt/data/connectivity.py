@@ -34,7 +34,7 @@ from biobgt.data.graph import (
 # A region without signal has no correlation with any other, and counts as zero.
 
 
-def check_finite(series: FloatArray) -> None:
+def _check_finite(series: FloatArray) -> None:
     """Refuse series with holes, and name their columns."""
     holes = np.flatnonzero(~np.isfinite(series).all(axis=0))
     if holes.size:
@@ -67,7 +67,7 @@ def standardised(series: FloatArray) -> FloatArray:
     return np.where(silent, 0, centred / np.where(silent, 1, deviations))
 
 
-def shrunk_covariance(series: FloatArray) -> FloatArray:
+def _shrunk_covariance(series: FloatArray) -> FloatArray:
     """Covariance of standardised series, shrunk by Ledoit and Wolf (2004)."""
     from sklearn.covariance import LedoitWolf  # a second of import that most runs do not need
 
@@ -75,14 +75,7 @@ def shrunk_covariance(series: FloatArray) -> FloatArray:
     return covariance
 
 
-def partial_correlation(covariance: FloatArray) -> FloatArray:
-    """Partial correlation of every pair of regions, given all others."""
-    partial = -scaled_to_unit_diagonal(np.asarray(np.linalg.inv(covariance), dtype=np.float64))
-    np.fill_diagonal(partial, 1)
-    return symmetric(partial)
-
-
-def scaled_to_unit_diagonal(matrix: FloatArray) -> FloatArray:
+def _scaled_to_unit_diagonal(matrix: FloatArray) -> FloatArray:
     """A covariance as a correlation."""
     scale = np.sqrt(np.diag(matrix))
     scaled = symmetric(matrix / np.outer(scale, scale))
@@ -130,17 +123,19 @@ def functional_connectivity(series: FloatArray, *, estimator: Estimator = PEARSO
     if estimator == "tangent":
         raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
     check_choice("estimator", estimator, get_args(Estimator))
-    check_finite(series)
+    _check_finite(series)
     if len(series) < 2:
         raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
     if estimator == "pearson":
         return correlation_of(series)
     if estimator == "fisher-z":
         return fisher_z(correlation_of(series))
-    covariance = shrunk_covariance(series)
+    covariance = _shrunk_covariance(series)
     if estimator == "ledoit-wolf":
-        return scaled_to_unit_diagonal(covariance)
-    return partial_correlation(covariance)
+        return _scaled_to_unit_diagonal(covariance)
+    partial = -_scaled_to_unit_diagonal(np.asarray(np.linalg.inv(covariance), dtype=np.float64))
+    np.fill_diagonal(partial, 1)
+    return symmetric(partial)
 
 
 def fisher_z(correlation: FloatArray) -> FloatArray:
@@ -208,12 +203,6 @@ def subject_kind(subject: Subject) -> ConnectivityKind:
     return KINDS[ESTIMATED if subject.connectivity is None else told_kind(subject.connectivity) or "other"]
 
 
-def iterate_connectivity(subjects: Iterable[Subject], *, estimator: Estimator = PEARSON) -> Iterator[FloatArray]:
-    """Yield one connectivity matrix after another, so that a stream of subjects need not fit in memory."""
-    for subject in subjects:
-        yield subject_connectivity(subject, estimator=estimator)
-
-
 def cohort_connectivity(
     cohort: Cohort,
     *,
@@ -239,8 +228,8 @@ def cohort_connectivity(
         return TangentSpace.fit(cohort).transform(cohort)
     n = cohort.atlas.n_regions
     stack = np.empty((len(cohort), n, n))
-    for i, matrix in enumerate(iterate_connectivity(cohort, estimator=estimator)):
-        stack[i] = matrix
+    for i, subject in enumerate(cohort):
+        stack[i] = subject_connectivity(subject, estimator=estimator)
         if progress is not None:
             progress(i + 1, len(cohort))
     return stack
@@ -282,7 +271,7 @@ class TangentSpace:
         ndarray, shape (n_subjects, n_regions, n_regions)
             Symmetric matrices; their diagonals carry meaning and are kept.
         """
-        return np.stack([self._project(shrunk_covariance(_series_of(subject))) for subject in subjects])
+        return np.stack([self._project(_shrunk_covariance(_series_of(subject))) for subject in subjects])
 
     def _project(self, covariance: FloatArray) -> FloatArray:
         values, vectors = np.linalg.eigh(self.whitening @ covariance @ self.whitening.T)
@@ -458,5 +447,5 @@ def _series_of(subject: Subject) -> FloatArray:
         raise InputError(
             f"Subject '{subject.id}' has a connectivity matrix only; the tangent space needs region series."
         )
-    check_finite(subject.series)
+    _check_finite(subject.series)
     return subject.series

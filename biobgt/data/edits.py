@@ -106,7 +106,14 @@ def apply_missing_rule(cohort: Cohort, rule: MissingRule) -> Cohort:
     if rule == "shared":
         return keep_shared_regions(cohort)
     if rule == "refuse":
-        refused = tuple(_refusal(cohort, cohort[name], lacking) for name, lacking in found.of_subject.items())
+        refused = tuple(
+            Refusal(
+                cohort[name].origin,
+                f"It lacks {counted(len(lacking), 'region')} ({_some_of([cohort.atlas.regions[i] for i in lacking])}), "
+                "and you chose to refuse such subjects.",
+            )
+            for name, lacking in found.of_subject.items()
+        )
         if len(refused) == len(cohort):
             raise InputError(
                 f"Every subject lacks a region, so all are refused. {said} Keep the shared regions instead."
@@ -139,19 +146,12 @@ def keep_regions(cohort: Cohort, kept: Collection[int]) -> Cohort:
 
 
 def _on(subject: Subject, order: list[int]) -> Subject:
-    missing = tuple(order.index(region) for region in subject.missing_regions if region in order)
+    """Take a subject's regions in an order, each given by where it stood; those that it leaves out are gone."""
+    missing = tuple(sorted(order.index(region) for region in subject.missing_regions if region in order))
     if subject.series is not None:
         return replace(subject, series=np.ascontiguousarray(subject.series[:, order]), missing_regions=missing)
     assert subject.connectivity is not None
     return replace(subject, connectivity=subject.connectivity[np.ix_(order, order)], missing_regions=missing)
-
-
-def _refusal(cohort: Cohort, subject: Subject, lacking: tuple[int, ...]) -> Refusal:
-    named = _some_of([cohort.atlas.regions[region] for region in lacking])
-    return Refusal(
-        subject.source.file if subject.source else subject.id,
-        f"It lacks {counted(len(lacking), 'region')} ({named}), and you chose to refuse such subjects.",
-    )
 
 
 def _some_of(names: list[str]) -> str:
@@ -162,12 +162,9 @@ def _some_of(names: list[str]) -> str:
 # Several recordings of one person, sessions and runs: kept apart, averaged, or one of them chosen, as the user says.
 #
 # Series are averaged by joining them end to end, every region of every recording z-scored first: the Pearson
-# connectivity
-# of the joined series is the mean of the recordings' own, weighted by their lengths, and every other kind of
-# connectivity
-# and every model can still be used. Matrices are averaged as Fisher z and transformed back; where a value is not
-# between
-# -1 and 1 they are no correlations, and are averaged as they are.
+# connectivity of the joined series is the mean of the recordings' own, weighted by their lengths, and every other kind
+# of connectivity and every model can still be used. Matrices are averaged as Fisher z and transformed back; where a
+# value is not between -1 and 1 they are no correlations, and are averaged as they are.
 
 
 RecordingRule = Literal["apart", "averaged", "earliest"]
@@ -342,7 +339,8 @@ def _phenotypes(own: Sequence[Subject]) -> dict[str, object]:
     """Numbers are averaged; of words, the one of most recordings counts, or the first."""
     found: dict[str, object] = {}
     for name in dict.fromkeys(name for subject in own for name in subject.phenotypes):
-        values = [subject.phenotypes[name] for subject in own if _is_known(subject.phenotypes.get(name))]
+        said = [subject.phenotypes.get(name) for subject in own]
+        values = [value for value in said if value is not None and value == value]  # NaN is not
         if not values:
             found[name] = own[0].phenotypes.get(name)
         elif all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
@@ -350,10 +348,6 @@ def _phenotypes(own: Sequence[Subject]) -> dict[str, object]:
         else:
             found[name] = Counter(values).most_common(1)[0][0]
     return found
-
-
-def _is_known(value: object) -> bool:
-    return value is not None and value == value
 
 
 def _said(subject: Subject, own: Sequence[Subject], how: str) -> Subject:
@@ -462,10 +456,10 @@ def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
     if same and (named or not two_orders):
         place = {name: i for i, name in enumerate(cohort.atlas.regions)}
         order = [place[name] for name in atlas.regions]
-        cohort = replace(cohort, subjects=tuple(_reordered(subject, order) for subject in cohort))
+        cohort = replace(cohort, subjects=tuple(_on(subject, order) for subject in cohort))
         note += ", whose regions stand in another order: the data were put in that order"
-    decided = replace(cohort, subjects=tuple(map(_decided_by_hand, cohort)))
-    return _noted(decided.with_atlas(atlas), f"{note}.")
+    decided = tuple(map(_decided_by_hand, cohort))
+    return _noted(replace(cohort, subjects=decided, atlas=atlas), f"{note}.")
 
 
 def with_given_kind(cohort: Cohort, given: GivenKind, *, by: str) -> Cohort:
@@ -542,18 +536,34 @@ def add_subjects(cohort: Cohort, further: Cohort) -> Cohort:
     """
     further = _on_atlas_of(cohort, further)
     known = {subject.id: subject for subject in cohort}
-    again = {subject.id: subject for subject in further if _same_file(known.get(subject.id), subject)}
+    again = {
+        subject.id: subject
+        for subject in further
+        if subject.id in known and _sha256(subject) is not None and _sha256(known[subject.id]) == _sha256(subject)
+    }
     new = tuple(subject for subject in further if subject.id not in known)
-    others = [subject for subject in further if subject.id in known and subject.id not in again]
+    others = [
+        Refusal(
+            subject.origin,
+            f"Subject '{subject.id}' is loaded already, from another file. Rename this one, or remove that one first.",
+        )
+        for subject in further
+        if subject.id in known and subject.id not in again
+    ]
     ids = {*known, *(subject.id for subject in new)}
-    updated = tuple(_updated(subject, again[subject.id]) if subject.id in again else subject for subject in cohort)
+    updated = (
+        replace(subject, group=subject.group or now.group, phenotypes={**subject.phenotypes, **now.phenotypes})
+        if (now := again.get(subject.id)) is not None
+        else subject
+        for subject in cohort
+    )
     unmatched = (*cohort.unmatched_subjects, *further.unmatched_subjects)
     notes = (*cohort.notes, *further.notes, f"Added: {_whom([subject.id for subject in new])}." if new else "")
     return replace(
         cohort,
         given=one_given_kind((cohort, further)),
         subjects=(*updated, *new),
-        refused=tuple(dict.fromkeys((*cohort.refused, *further.refused, *map(_loaded_already, others)))),
+        refused=tuple(dict.fromkeys((*cohort.refused, *further.refused, *others))),
         notes=tuple(dict.fromkeys(note for note in notes if note)),
         unmatched_subjects=tuple(dict.fromkeys(name for name in unmatched if name in ids)),
         unmatched_rows=tuple(
@@ -594,32 +604,8 @@ def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
     )
 
 
-def _updated(subject: Subject, again: Subject) -> Subject:
-    return replace(subject, group=subject.group or again.group, phenotypes={**subject.phenotypes, **again.phenotypes})
-
-
-def _loaded_already(subject: Subject) -> Refusal:
-    return Refusal(
-        subject.source.file if subject.source else subject.id,
-        f"Subject '{subject.id}' is loaded already, from another file. Rename this one, or remove that one first.",
-    )
-
-
-def _same_file(one: Subject | None, other: Subject) -> bool:
-    return one is not None and _sha256(one) is not None and _sha256(one) == _sha256(other)
-
-
 def _sha256(subject: Subject) -> str | None:
     return None if subject.source is None else subject.source.sha256
-
-
-def _reordered(subject: Subject, order: list[int]) -> Subject:
-    """Take a subject's regions in an order, each given by where it stood."""
-    missing = tuple(sorted(order.index(region) for region in subject.missing_regions))
-    if subject.series is not None:
-        return replace(subject, series=subject.series[:, order], missing_regions=missing)
-    assert subject.connectivity is not None
-    return replace(subject, connectivity=subject.connectivity[order][:, order], missing_regions=missing)
 
 
 def _decided_by_hand(subject: Subject) -> Subject:

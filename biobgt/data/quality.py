@@ -1,7 +1,7 @@
 """Quality: what a careful reader would want to know about a subject, and its atlas, before believing its graph."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -97,11 +97,8 @@ def quality_flags(subject: Subject, atlas: Atlas, kind: ConnectivityKind | None 
     kind : ConnectivityKind, optional
         What its connectivity is; by default as far as its values tell.
     """
-    correlated = _is_correlated(subject, kind)
     flags = (*_length_flags(subject), *_region_flags(subject, atlas))
-    if not correlated:
-        return flags  # counts and other weights have a scale of their own
-    return (*flags, *_copied_flags(subject, atlas), *_connectivity_flags(subject))
+    return (*flags, *_correlation_flags(subject, atlas)) if _is_correlated(subject, kind) else flags
 
 
 def quality_table(cohort: Cohort) -> pd.DataFrame:
@@ -116,7 +113,9 @@ def quality_table(cohort: Cohort) -> pd.DataFrame:
         looked_at.append((quality_flags(subject, cohort.atlas, kind), same_series(subject, kind)))
     twins = same_scans(cohort, means)
     for subject, (mean, strength), (own, same) in zip(cohort, means, looked_at, strict=True):
-        flags = (*own, *_twin_flags(twins.get(subject.id, ())))
+        who = ", ".join(f"'{name}'" for name in twins.get(subject.id, ()))
+        twin = QualityFlag("same scan", f"Holds the same scan as {who}: one person counted twice, or a file misnamed.")
+        flags = (*own, twin) if who else own
         rows.append(
             {
                 "subject": subject.id,
@@ -199,90 +198,55 @@ def mean_connectivity(subject: Subject) -> tuple[float, float]:
     return float(pairs.mean()), float(np.abs(pairs).mean())
 
 
-def _length_flags(subject: Subject) -> list[QualityFlag]:
+def _length_flags(subject: Subject) -> Iterator[QualityFlag]:
     if subject.n_timepoints is None:
-        return []
-    flags = []
+        return
     minutes = None if subject.tr is None else subject.n_timepoints * subject.tr / 60
     if minutes is not None and minutes < MIN_MINUTES:
-        flags.append(
-            QualityFlag(
-                "short", f"{minutes:.1f} minutes; connectivity is stable from about {MIN_MINUTES:g} minutes on."
-            )
-        )
+        said = f"{minutes:.1f} minutes; connectivity is stable from about {MIN_MINUTES:g} minutes on."
+        yield QualityFlag("short", said)
     elif minutes is None and subject.n_timepoints < MIN_TIMEPOINTS:
-        flags.append(
-            QualityFlag("short", f"{subject.n_timepoints} time points; fewer than {MIN_TIMEPOINTS} are unreliable.")
-        )
+        said = f"{subject.n_timepoints} time points; fewer than {MIN_TIMEPOINTS} are unreliable."
+        yield QualityFlag("short", said)
     if subject.n_timepoints <= subject.n_regions:
-        flags.append(
-            QualityFlag(
-                "fewer time points than regions",
-                f"{subject.n_timepoints} time points for {subject.n_regions} regions: the correlation matrix is "
-                "singular, and partial correlations lean on shrinkage.",
-                level="note",
-            )
+        said = (
+            f"{subject.n_timepoints} time points for {subject.n_regions} regions: the correlation matrix is singular, "
+            "and partial correlations lean on shrinkage."
         )
-    return flags
+        yield QualityFlag("fewer time points than regions", said, level="note")
 
 
-def _region_flags(subject: Subject, atlas: Atlas) -> list[QualityFlag]:
-    flags = []
+def _region_flags(subject: Subject, atlas: Atlas) -> Iterator[QualityFlag]:
     if subject.missing_regions:
-        flags.append(
-            QualityFlag(
-                "missing regions",
-                f"Absent or NaN throughout: {_names(subject.missing_regions, atlas)}; connected to nothing.",
-            )
-        )
+        said = f"Absent or NaN throughout: {_names(subject.missing_regions, atlas)}; connected to nothing."
+        yield QualityFlag("missing regions", said)
     silent = tuple(region for region in subject.silent_regions if region not in subject.missing_regions)
     if silent:
         names = _names(silent, atlas)
+        of_series = f"No signal in {names}; connected to nothing."
+        yield QualityFlag("silent regions", f"Unconnected: {names}." if subject.series is None else of_series)
+
+
+def _correlation_flags(subject: Subject, atlas: Atlas) -> Iterator[QualityFlag]:
+    """What correlations say; counts and other weights have a scale of their own."""
+    if same := same_series(subject, KINDS[ESTIMATED]):
         said = (
-            f"No signal in {names}; connected to nothing." if subject.series is not None else f"Unconnected: {names}."
+            f"{_names(same, atlas)} have the same series as another region: columns were copied, or one signal was "
+            "extracted under several names. Connections among them mean nothing."
         )
-        flags.append(QualityFlag("silent regions", said))
-    return flags
-
-
-def _copied_flags(subject: Subject, atlas: Atlas) -> list[QualityFlag]:
-    same = same_series(subject, KINDS[ESTIMATED])
-    if not same:
-        return []
-    return [
-        QualityFlag(
-            "same series",
-            f"{_names(same, atlas)} have the same series as another region: columns were copied, or one signal "
-            "was extracted under several names. Connections among them mean nothing.",
-        )
-    ]
-
-
-def _connectivity_flags(subject: Subject) -> list[QualityFlag]:
+        yield QualityFlag("same series", said)
     mean, strength = mean_connectivity(subject)
     if mean > MAX_MEAN_FC:
-        return [
-            QualityFlag(
-                "high mean FC",
-                f"Mean connectivity {mean:.2f}: one global signal (motion, breathing) may dominate.",
-            )
-        ]
-    if subject.series is not None and _like_noise(subject.series, strength):
-        return [QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")]
-    return []
+        said = f"Mean connectivity {mean:.2f}: one global signal (motion, breathing) may dominate."
+        yield QualityFlag("high mean FC", said)
+    elif subject.series is not None and _like_noise(subject.series, strength):
+        yield QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")
 
 
 def _like_noise(series: FloatArray, strength: float) -> bool:
     """Whether a mean |FC| is no more than independent signals have, of this length or of this autocorrelation."""
     limits = (NOISE_FACTOR, len(series)), (FILTERED_NOISE_FACTOR, effective_timepoints(series))
     return any(n > 0 and strength < factor * np.sqrt(2 / (np.pi * n)) for factor, n in limits)
-
-
-def _twin_flags(twins: Sequence[str]) -> list[QualityFlag]:
-    if not twins:
-        return []
-    who = ", ".join(f"'{name}'" for name in twins)
-    return [QualityFlag("same scan", f"Holds the same scan as {who}: one person counted twice, or a file misnamed.")]
 
 
 def _names(regions: tuple[int, ...], atlas: Atlas) -> str:
@@ -346,14 +310,14 @@ def atlas_check(connectivity: FloatArray, atlas: Atlas) -> AtlasCheck | None:
         return None
     matrix, places = connectivity[np.ix_(known, known)], atlas.coordinates[known]
     pairs = np.triu_indices(len(matrix), 1)
-    fall = -_correlation(ranks(matrix[pairs]), ranks(pdist(places)))
+    fall = -float(np.corrcoef(ranks(matrix[pairs]), ranks(pdist(places)))[0, 1])
     mirror = _mirror_rank(matrix, places)
     return None if mirror is None else AtlasCheck(fall, mirror)
 
 
 def check_cohort_atlas(cohort: Cohort) -> AtlasCheck | None:
     """Check the mean connectivity of a cohort's first subjects."""
-    matrices = [_connectivity(subject) for subject in cohort.subjects[:_MOST_SUBJECTS]]
+    matrices = [subject_connectivity(subject) for subject in cohort.subjects[:_MOST_SUBJECTS]]
     return atlas_check(np.mean(matrices, axis=0), cohort.atlas) if matrices else None
 
 
@@ -379,17 +343,3 @@ def _mirror_rank(matrix: FloatArray, places: FloatArray) -> float | None:
         return None
     weaker = (other & (matrix < matrix[every, mirror][:, None])).sum(axis=1)
     return float((weaker[counted] / (other.sum(axis=1)[counted] - 1)).mean())
-
-
-def _connectivity(subject: Subject) -> FloatArray:
-    if subject.connectivity is not None:
-        return subject.connectivity
-    assert subject.series is not None
-    centred = subject.series - subject.series.mean(axis=0)
-    scale = np.linalg.norm(centred, axis=0)
-    standard = np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0)
-    return np.asarray(standard.T @ standard)
-
-
-def _correlation(one: FloatArray, other: FloatArray) -> float:
-    return float(np.corrcoef(one, other)[0, 1])

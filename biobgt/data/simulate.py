@@ -101,25 +101,6 @@ def load_parameters(name: str) -> GroupParameters:
         )
 
 
-def draw_connectome(parameters: GroupParameters, group: str, rng: np.random.Generator) -> FloatArray:
-    """Draw one subject's true connectome.
-
-    Parameters
-    ----------
-    parameters : GroupParameters
-    group : str
-        One of ``parameters.groups``.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray, shape (n_regions, n_regions)
-        A correlation matrix: symmetric, positive semi-definite, unit diagonal.
-    """
-    factor = _draw_factor(parameters, group, rng)
-    return factor @ factor.T
-
-
 def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generator) -> FloatArray:
     """Draw one subject's region series.
 
@@ -133,8 +114,7 @@ def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generato
     Returns
     -------
     ndarray, shape (n_timepoints, n_regions)
-        Gaussian, of mean zero and expected variance one. The same generator state gives
-        :func:`draw_connectome` the connectome that these series are a finite sample of.
+        Gaussian, of mean zero and expected variance one: a finite sample of the subject's true connectome.
     """
     factor = _draw_factor(parameters, group, rng)
     amplitude = _amplitude(parameters.spectrum, parameters.n_timepoints)
@@ -146,7 +126,9 @@ def _draw_factor(parameters: GroupParameters, group: str, rng: np.random.Generat
     """Draw F, shape (n_regions, individual_dof), whose rows have unit length: the connectome is F Fᵀ."""
     scores = rng.standard_normal(len(parameters.components))
     z = parameters.mean_z[parameters.groups.index(group)] + scores @ parameters.components
-    expected = _factor(_correlation_matrix(z, parameters.n_regions))
+    values, vectors = np.linalg.eigh(_correlation_matrix(z, parameters.n_regions))
+    # The symmetric root: the signs of eigenvectors differ between machines, and a seed must not.
+    expected = _unit_rows((vectors * np.sqrt(np.maximum(values, _SMALLEST_EIGENVALUE))) @ vectors.T)
     return _unit_rows(expected @ rng.standard_normal((parameters.n_regions, parameters.individual_dof)))
 
 
@@ -156,13 +138,6 @@ def _correlation_matrix(z: FloatArray, n_regions: int) -> FloatArray:
     matrix += matrix.T
     np.fill_diagonal(matrix, 1)
     return matrix
-
-
-def _factor(correlation: FloatArray) -> FloatArray:
-    """Return F with F Fᵀ the correlation matrix whose negative eigenvalues were clipped away."""
-    values, vectors = np.linalg.eigh(correlation)
-    # The symmetric root: the signs of eigenvectors differ between machines, and a seed must not.
-    return _unit_rows((vectors * np.sqrt(np.maximum(values, _SMALLEST_EIGENVALUE))) @ vectors.T)
 
 
 def _unit_rows(factor: FloatArray) -> FloatArray:
@@ -438,7 +413,7 @@ def demo_cohort(name: str, *, n_per_group: int = DEMO_PER_GROUP, seed: int = 0) 
     if _is_progression(demo, parameters):
         fading = vulnerability(parameters.mean_connectivity("NC"), atlas)
     subjects = tuple(
-        _draw_subject(parameters, group, i, rng=_subject_rng(seed, name, group, i), fading=fading)
+        _draw_subject(parameters, group, i, key=(seed, crc32(f"{name}/{group}".encode())), fading=fading)
         for group in demo.groups
         for i in range(n_per_group)
     )
@@ -446,13 +421,11 @@ def demo_cohort(name: str, *, n_per_group: int = DEMO_PER_GROUP, seed: int = 0) 
 
 
 def _draw_subject(
-    parameters: GroupParameters,
-    group: str,
-    index: int,
-    *,
-    rng: np.random.Generator,
-    fading: FloatArray | None,
+    parameters: GroupParameters, group: str, index: int, *, key: tuple[int, int], fading: FloatArray | None
 ) -> Subject:
+    # Every subject has a stream of its own, so that it does not depend on how many are drawn.
+    seed, stream = key
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, index)))
     # In the progression everyone is drawn as a control first.
     drawn_as = group if fading is None else "NC"
     subject = Subject(
@@ -463,12 +436,6 @@ def _draw_subject(
         simulated=True,
     )
     return subject if fading is None else simulate_progression(subject, group, fading, seed=rng)
-
-
-def _subject_rng(seed: int, cohort: str, group: str, index: int) -> np.random.Generator:
-    """Give every subject a stream of its own, so that it does not depend on how many are drawn."""
-    key = crc32(f"{cohort}/{group}".encode())
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(key, index)))
 
 
 def _is_progression(demo: _Demo, parameters: GroupParameters) -> bool:
@@ -504,9 +471,8 @@ def _notes(demo: _Demo, parameters: GroupParameters) -> tuple[str, ...]:
 PURE = float("inf")  # nothing but noise
 NOISE_LEVELS: Sequence[float] = (0.0, 0.25, 0.5, 1.0, 2.0, PURE)  # SD, in units of each region's own
 SPIKES, SPIKE_SD = 0.03, 5.0  # share of time points, and how far they jump
-Corruption = Callable[
-    [FloatArray, np.random.Generator], FloatArray
-]  # of z-scored series, shape (n_timepoints, n_regions)
+# Of z-scored series, shape (n_timepoints, n_regions).
+Corruption = Callable[[FloatArray, np.random.Generator], FloatArray]
 
 
 def add_noise(subject: Subject, sd: float, *, seed: int) -> Subject:

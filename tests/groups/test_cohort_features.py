@@ -50,7 +50,7 @@ def test_networks_are_pairs_that_have_connections(cohort):
     np.testing.assert_allclose(found.values[:, 1], np.arctanh(0.1))
     assert network_connectivity(cohort, "other").names == ("X – X", "X – Y", "Y – Y")
     with pytest.raises(InputError, match="no functional labels"):
-        network_connectivity(cohort.with_atlas(replace(ATLAS, labels={})))
+        network_connectivity(replace(cohort, atlas=replace(ATLAS, labels={})))
 
 
 def test_segregation_by_hand(cohort):

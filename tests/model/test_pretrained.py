@@ -348,14 +348,14 @@ def test_an_atlas_of_the_same_name_is_told_apart_by_order_names_and_coordinates(
     monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
     loaded = replace(load_pretrained(whole, "cpu"), atlas_fingerprint=ATLAS.fingerprint)
     loaded.check(cohort)
-    loaded.check(cohort.with_atlas(replace(ATLAS, name="as-i-call-it", labels={})))
+    loaded.check(replace(cohort, atlas=replace(ATLAS, name="as-i-call-it", labels={})))
     for other in (
         replace(ATLAS, regions=ATLAS.regions[::-1]),
         replace(ATLAS, regions=("X", *ATLAS.regions[1:])),
         replace(ATLAS, coordinates=np.ones((16, 3))),
     ):
         with pytest.raises(InputError, match="the same name, but the names, order or coordinates of its regions"):
-            loaded.predict(cohort.with_atlas(other))
+            loaded.predict(replace(cohort, atlas=other))
 
 
 def test_a_wrong_atlas_is_refused_before_anything_runs(
@@ -364,7 +364,7 @@ def test_a_wrong_atlas_is_refused_before_anything_runs(
     monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
     loaded = load_pretrained(whole, "cpu")
     with pytest.raises(InputError, match="trained on atlas planted16; cohort 'folder' is on unknown16"):
-        loaded.predict(cohort.with_atlas(numbered_atlas(16)))
+        loaded.predict(replace(cohort, atlas=numbered_atlas(16)))
     cut = [Subject(one.id, series=one.series[:, :12]) for one in cohort]
     with pytest.raises(InputError, match="planted16 with 16 regions; cohort 'few' has 12"):
         loaded.predict(Cohort("few", tuple(cut), numbered_atlas(12)))

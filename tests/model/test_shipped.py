@@ -182,12 +182,12 @@ def test_an_own_atlas_named_like_a_bundled_one_is_refused_with_what_differs(
     cohort = demo_cohort("ad", n_per_group=1)
     table = cohort.atlas.table()[["x", "y", "z"]].assign(label=cohort.atlas.regions)
     table.to_csv(tmp_path / "aal90.csv", index=False)
-    ensemble.check(cohort.with_atlas(read_atlas(tmp_path / "aal90.csv")))  # the same regions, in the same order
+    ensemble.check(replace(cohort, atlas=read_atlas(tmp_path / "aal90.csv")))  # the same regions, in the same order
     table.iloc[::-1].to_csv(tmp_path / "aal90.csv", index=False)
-    other = cohort.with_atlas(read_atlas(tmp_path / "aal90.csv"))
+    other = replace(cohort, atlas=read_atlas(tmp_path / "aal90.csv"))
     assert (other.atlas.name, other.atlas.n_regions) == ("aal90", 90)
     with pytest.raises(InputError, match="another order: region 1 is 'Temporal_Inf_R' instead of 'Precentral_L'"):
         ensemble.predict(other)
     table.assign(x=table["x"] + 3 * (table.index == 7)).to_csv(tmp_path / "aal90.csv", index=False)
     with pytest.raises(InputError, match=r"region 7, 'Frontal_Mid_L', lies at \(.* mm instead of"):
-        ensemble.predict(cohort.with_atlas(read_atlas(tmp_path / "aal90.csv")))
+        ensemble.predict(replace(cohort, atlas=read_atlas(tmp_path / "aal90.csv")))

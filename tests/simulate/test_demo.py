@@ -5,7 +5,7 @@ import pytest
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
-from biobgt.data.simulate import DEMO_COHORTS, demo_cohort, draw_connectome, draw_series, load_parameters
+from biobgt.data.simulate import DEMO_COHORTS, _draw_factor, demo_cohort, draw_series, load_parameters
 
 GROUPS = {"asd": ("NC", "ASD"), "adhd": ("NC", "ADHD"), "ad": ("NC", "MCI", "AD")}
 ATLAS = {"asd": ("cc200", 200), "adhd": ("cc200", 200), "ad": ("aal90", 90)}
@@ -28,6 +28,12 @@ def test_a_demo_cohort_says_what_it_is(name):
         assert np.isfinite(subject.series).all()
         assert subject.tr == parameters.tr
         assert subject.silent_regions == ()
+
+
+def connectome_of(parameters, group, rng):
+    """The true connectome of the subject that the same state of the generator draws series of."""
+    factor = _draw_factor(parameters, group, rng)
+    return factor @ factor.T
 
 
 def test_the_progression_is_called_invented():
@@ -54,7 +60,7 @@ def test_seeds_subjects_groups_and_cohorts_differ():
 @every_cohort
 def test_a_drawn_connectome_is_a_correlation_matrix(name, rng):
     parameters = load_parameters(name)
-    connectome = draw_connectome(parameters, "NC", rng)
+    connectome = connectome_of(parameters, "NC", rng)
     np.testing.assert_allclose(connectome, connectome.T)
     np.testing.assert_allclose(np.diag(connectome), 1)
     assert np.linalg.eigvalsh(connectome).min() > -1e-10
@@ -64,8 +70,8 @@ def test_a_drawn_connectome_is_a_correlation_matrix(name, rng):
 def test_series_are_a_sample_of_the_connectome_drawn_from_the_same_state():
     parameters = load_parameters("ad")
     series = draw_series(parameters, "NC", np.random.default_rng(2))
-    connectome = draw_connectome(parameters, "NC", np.random.default_rng(2))
-    other = draw_connectome(parameters, "NC", np.random.default_rng(3))
+    connectome = connectome_of(parameters, "NC", np.random.default_rng(2))
+    other = connectome_of(parameters, "NC", np.random.default_rng(3))
     upper = np.triu_indices(90, 1)
     measured = np.corrcoef(series.T)[upper]
     own_fit = np.corrcoef(measured, connectome[upper])[0, 1]

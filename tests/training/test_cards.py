@@ -165,7 +165,7 @@ def test_a_card_takes_only_the_evaluation_of_its_own_subjects(folder: Path, coho
 def test_an_atlas_without_modules_makes_a_model_too(
     data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...], tmp_path: Path
 ) -> None:
-    nameless = planted_cohort(20).with_atlas(numbered_atlas(16))
+    nameless = replace(planted_cohort(20), atlas=numbered_atlas(16))
     card = write_planted(tmp_path, nameless, data, trained, splits)
     assert card["atlas"] == "unknown16"
     assert load_groups(tmp_path).tests.empty
