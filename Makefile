@@ -30,9 +30,9 @@ bench: .venv/.installed-dev
 
 # The documentation, into site/: draws the gallery, and ends at the first broken link. Nothing comes from the network.
 docs: .venv/.installed-dev
-	$(BIN)/python -m handbook.gallery build/gallery
+	$(BIN)/python -m docs.tools.gallery build/gallery
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	$(BIN)/python -m handbook.offline site
+	$(BIN)/python -m docs.tools.offline site
 
 # Damaged files of every format, about an hour: whatever is not a sentence is a finding, and there are none.
 fuzz: .venv/.installed-dev

@@ -12,7 +12,7 @@ import typer
 
 from biobgt.base.wording import signed
 from biobgt.hubs import HUB_MEASURES
-from handbook.study_tables import write_tables
+from docs.tools.study_tables import write_tables
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "plausibility.md"

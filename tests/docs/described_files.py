@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handbook.tables import expanded
+from docs.tools.tables import expanded
 
 ROOT = Path(__file__).resolve().parents[2]
 _PLACEHOLDER = re.compile(r"[A-Z]{4,}")

@@ -22,7 +22,7 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.options import HubAnalysisOptions
 from biobgt.readers.project import save_project
 from biobgt.results.tables import analyse_hubs
-from handbook.commands import code_blocks, named_commands, shell_lines, whole_commands
+from docs.tools.commands import code_blocks, named_commands, shell_lines, whole_commands
 
 NOT_RUN = ("app", "train", "evaluate", "benchmark", "card", "fetch")
 PROJECT = "study.biobgt"

@@ -11,8 +11,8 @@ from PIL import Image
 from biobgt.export.request import CohortRef
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hubs import hub_curves
-from handbook import gallery
-from handbook.commands import read_command
+from docs.tools import gallery
+from docs.tools.commands import read_command
 
 # Five subjects per group, as few as a model can be judged by, on a small atlas, and little of what takes long.
 SMALL = gallery.Shown(
@@ -70,14 +70,14 @@ def test_site_is_built_without_a_broken_link_and_without_the_network(drawn: Path
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
 
-    from handbook import hooks
-    from handbook.offline import pages_that_fetch
+    from docs.tools import hooks
+    from docs.tools.offline import pages_that_fetch
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
         patch.setattr(hooks, "GALLERY", drawn)
         config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path / "site"), strict=True)
-        config.hooks["handbook/hooks.py"].GALLERY = drawn
+        config.hooks["docs/tools/hooks.py"].GALLERY = drawn
         build(config)
     assert list(pages_that_fetch(tmp_path / "site")) == []
     method = (tmp_path / "site" / "method.html").read_text(encoding="utf-8")

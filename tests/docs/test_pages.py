@@ -14,12 +14,12 @@ from biobgt.data.atlas import BUNDLED
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.pretrained import pretrained_names
 from biobgt.readers import READERS
-from handbook.command_line import all_commands
-from handbook.commands import named_commands, read_command, shell_lines, whole_commands
-from handbook.equations import with_mathml
-from handbook.hooks import on_page_content
-from handbook.offline import fetched_addresses
-from handbook.tables import MADE, OPTIONS, expanded
+from docs.tools.command_line import all_commands
+from docs.tools.commands import named_commands, read_command, shell_lines, whole_commands
+from docs.tools.equations import with_mathml
+from docs.tools.hooks import on_page_content
+from docs.tools.offline import fetched_addresses
+from docs.tools.tables import MADE, OPTIONS, expanded
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [page.read_text(encoding="utf-8") for page in PAGES]
@@ -173,8 +173,6 @@ def test_what_a_browser_would_fetch_is_found() -> None:
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_places_that_pages_for_engineers_name_exist(page: str) -> None:
-    named = re.findall(
-        r"`((?:app|assets|benchmarks|biobgt|docs|handbook|tests)/[\w./]*)`", (ROOT / page).read_text("utf-8")
-    )
+    named = re.findall(r"`((?:app|assets|benchmarks|biobgt|docs|tests)/[\w./]*)`", (ROOT / page).read_text("utf-8"))
     assert named
     assert [place for place in named if not (ROOT / place).exists()] == []

@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from biobgt.model.presets import OWN_PRESET, PRESETS, Preset, PresetName
-from handbook.preset_sources import PAPER_PRESETS, SOURCES, sources_table
-from handbook.tables import expanded
+from docs.tools.preset_sources import PAPER_PRESETS, SOURCES, sources_table
+from docs.tools.tables import expanded
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = ROOT.parent / "shared" / "paper.tex"

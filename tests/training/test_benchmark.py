@@ -34,7 +34,7 @@ from biobgt.training.evaluation import fit_system, graphs_for, inputs_of, read_r
 from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.metrics import check_possible, paired_difference
 from biobgt.training.splits import Split, cross_validation
-from handbook.study_tables import with_tables
+from docs.tools.study_tables import with_tables
 
 SYSTEMS = benchmark_systems()
 SHORT = replace(NETWORK_TRAINING, learning_rate=2e-3, batch_size=8, epochs=3, warmup_epochs=0, patience=0)

@@ -5,7 +5,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from handbook.command_line import all_commands
+from docs.tools.command_line import all_commands
 
 _BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(biobgt [a-z][^`]*)`")

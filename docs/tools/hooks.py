@@ -7,9 +7,9 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
-from handbook.equations import with_mathml
-from handbook.gallery import PAGE, PICTURES
-from handbook.tables import expanded
+from docs.tools.equations import with_mathml
+from docs.tools.gallery import PAGE, PICTURES
+from docs.tools.tables import expanded
 
 GALLERY = Path("build/gallery")
 ICON = Path("app/icon.svg")
@@ -23,10 +23,10 @@ _BAR = re.compile(r"<code>[^<]*\\\|[^<]*</code>")
 
 
 def on_files(files: Files, *, config: Any) -> Files:
-    """Add the app's icon, and the gallery, which ``python -m handbook.gallery build/gallery`` has drawn."""
+    """Add the app's icon, and the gallery, which ``python -m docs.tools.gallery build/gallery`` has drawn."""
     files.append(File.generated(config, f"img/{ICON.name}", abs_src_path=str(ICON.resolve())))
     if not (GALLERY / PAGE).is_file():
-        raise PluginError("The gallery is not drawn yet: make docs, or python -m handbook.gallery build/gallery.")
+        raise PluginError("The gallery is not drawn yet: make docs, or python -m docs.tools.gallery build/gallery.")
     pictures = sorted((GALLERY / PICTURES).glob("*.png"))
     for path in [GALLERY / PAGE, *pictures]:
         name = path.relative_to(GALLERY).as_posix()

@@ -26,8 +26,8 @@ from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOpti
 from biobgt.readers import READERS
 from biobgt.training.card_tables import recordings_table
 from biobgt.training.card_text import corruption_words, likeness_rows
-from handbook.command_line import command_sections
-from handbook.preset_sources import sources_table
+from docs.tools.command_line import command_sections
+from docs.tools.preset_sources import sources_table
 
 _ASKED = re.compile(r"^<!-- made: (?P<name>[a-z ]+) -->$", re.MULTILINE)
 _WHERE = "Where the atlas has these labels:"

@@ -1,6 +1,6 @@
 """The built site asks the network for nothing: no font, script, style or picture of another address.
 
-``python -m handbook.offline site`` ends with the pages that would. Links that a reader may follow are no matter.
+``python -m docs.tools.offline site`` ends with the pages that would. Links that a reader may follow are no matter.
 """
 
 import re

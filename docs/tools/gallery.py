@@ -3,7 +3,7 @@
 A figure is in the gallery because it is in the register; nothing has to be added here. Options that a cohort must name,
 such as its groups, are taken from the cohort, and a figure that asks a model is given one.
 
-``python -m handbook.gallery FOLDER`` draws all pictures and writes the page.
+``python -m docs.tools.gallery FOLDER`` draws all pictures and writes the page.
 """
 
 import shlex
@@ -20,7 +20,7 @@ from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
 from biobgt.results.measured import MeasuredCohort
-from handbook.tables import options_table
+from docs.tools.tables import options_table
 
 PAGE, PICTURES = "gallery.md", "img/gallery"
 DPI = 150
@@ -141,7 +141,7 @@ def page(made: dict[str, FigureFiles], shown: Shown = REAL) -> str:
         By the figures' keys, from :func:`make`.
     shown : Shown
     """
-    text = Path(__file__).with_name("gallery_head.md").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("gallery_head.txt").read_text(encoding="utf-8")
     for heading in _SECTIONS:
         text += f"\n## {heading}\n"
         for key, kind in FIGURES.items():

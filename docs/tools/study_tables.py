@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from handbook.tables import table
+from docs.tools.tables import table
 
 
 def write_tables(page: Path, tables: Mapping[str, str]) -> None:
