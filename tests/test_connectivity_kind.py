@@ -17,10 +17,10 @@ from biobgt.data.quality import quality_table
 from biobgt.export.methods import acquisition_sentences, people_sentences
 from biobgt.export.request import CohortRef, cohort_sha256
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.connectivity_heatmap import ColourScale, colour_scale
+from biobgt.figures.connectivity import connectivity_shades
 from biobgt.figures.hub_words import little_strength_sentence
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.register import Figure
 from biobgt.figures.screen import draw_on_screen
 from biobgt.model.inputs import correlations
 from biobgt.model.out_of_distribution import other_connectivity
@@ -212,15 +212,10 @@ def sayings(cohort: Cohort) -> dict[str, str]:
     measured = MeasuredCohort(cohort).of("s0")
     said = {}
     for name in ("connectivity_heatmap", "connectivity_distribution", "module_heatmap", *HUB_FIGURES):
-        kind, options = FIGURES[name], FIGURES[name].takes(**HUB_FIGURES.get(name, {}))
-        if isinstance(kind, Figure):
-            figure = kind(measured, options)
-            drawn = draw_on_screen(figure)
-        else:
-            figure = kind.of(measured, options)
-            drawn = figure.plotly().to_plotly_json()
+        figure = FIGURES[name](measured, FIGURES[name].takes(**HUB_FIGURES.get(name, {})))
+        drawn = draw_on_screen(figure)
         words = [str(drawn["layout"].get(axis, {}).get("title")) for axis in ("xaxis", "yaxis")]
-        words += [str(trace.get("colorbar", {}).get("title")) + str(trace.get("name")) for trace in drawn["data"]]
+        words += [str(drawn["layout"].get("coloraxis")), *(str(trace.get("name")) for trace in drawn["data"])]
         said[name] = " ".join([figure.title, figure.caption, *figure.methods, *words])
     ref = CohortRef("study")
     people = [*people_sentences(ref, cohort), *acquisition_sentences(cohort)]
@@ -255,35 +250,38 @@ def test_near_zero_means_are_remarked_on_only_in_functional_connectivity() -> No
 
 
 def test_colours_follow_the_values() -> None:
-    counts = colour_scale(streamlines(), "weight")
-    assert counts == ColourScale(1.0, 8200.0, log=True)
-    assert counts.colours == "Viridis"
-    assert colour_scale(OPEN, "weight") == ColourScale(0.0, OPEN.max())
-    assert colour_scale(correlated()) == ColourScale(-1.0, 1.0)
-    assert colour_scale(np.abs(correlated())) == ColourScale(-1.0, 1.0), "correlations look the same in every subject"
-    shown = FIGURES["connectivity_heatmap"].of(
-        MeasuredCohort(cohort_of("structural")).of("s0"), FIGURES["connectivity_heatmap"].takes()
-    )
-    trace = shown.plotly().data[0]
+    def scale(matrix: np.ndarray, *quantity: str) -> tuple[float, float, bool, str]:
+        found = connectivity_shades(matrix, *quantity)
+        return found.low, found.high, found.log, found.colours
+
+    assert scale(streamlines(), "weight") == (1.0, 8200.0, True, "Viridis")
+    assert scale(OPEN, "weight") == (0.0, OPEN.max(), False, "Viridis")
+    assert scale(correlated()) == scale(np.abs(correlated())) == (-1.0, 1.0, False, "RdBu_r"), "as in every subject"
+    figure = FIGURES["connectivity_heatmap"]
+    shown = figure(MeasuredCohort(cohort_of("structural")).of("s0"), figure.takes())
+    drawn = draw_on_screen(shown)
+    trace, bar = drawn["data"][0], drawn["layout"]["coloraxis"]["colorbar"]
     matrix = streamlines()
-    np.testing.assert_allclose(trace.z[matrix > 0], np.log10(matrix[matrix > 0]), rtol=1e-5)
-    np.testing.assert_array_equal(trace.customdata, matrix)
-    assert list(trace.colorbar.ticktext) == ["1", "10", "100", "1000"]
-    norm = shown.matplotlib(PaperStyle(dpi=100)).axes[0].images[0].norm
+    np.testing.assert_allclose(trace["z"][matrix > 0], np.log10(matrix[matrix > 0]), rtol=1e-5)
+    np.testing.assert_array_equal(trace["customdata"], matrix)
+    assert "%{customdata" in trace["hovertemplate"], "the pointer tells the weight, not its logarithm"
+    assert bar["ticktext"] == ["1", "10", "100", "1000"]
+    norm = draw_on_paper(shown, PaperStyle(dpi=100)).axes[0].images[0].norm
     assert (norm.vmin, norm.vmax) == (1, 8200)
 
 
 def test_bins_of_weights_over_decades_part_what_is_kept_from_what_is_not() -> None:
     figure = FIGURES["connectivity_distribution"]
     measured = MeasuredCohort(cohort_of("structural")).of("s0", ConnectomeSettings(level=40))
-    shown = figure.of(measured, figure.takes())
-    kept, dropped = (bars.counts for bars in shown.bars)
+    shown = figure(measured, figure.takes())
+    kept, dropped = (bars.y for bars in shown.marks)
     values = streamlines()[np.triu_indices(N, 1)]
     assert kept.sum() == (values >= 40).sum()
     assert dropped.sum() == ((values > 0) & (values < 40)).sum()
     assert not ((kept > 0) & (dropped > 0)).any()
     assert f"{(values == 0).sum()} of them have no connection" in shown.caption
-    assert shown.matplotlib(PaperStyle(dpi=100)).axes[0].get_xscale() == "log"
+    assert draw_on_screen(shown)["layout"]["xaxis"]["ticktext"] == ["1", "10", "100", "1000"]
+    assert draw_on_paper(shown, PaperStyle(dpi=100)).axes[0].get_xscale() == "log"
 
 
 def test_measures_for_correlations_are_left_out_or_refused() -> None:

@@ -7,8 +7,7 @@ import pytest
 
 from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
 from biobgt.data.edits import add_subjects, edit_again, hand_edits, keep_shared_regions, missing_regions, missing_words
-from biobgt.figures.connection_strengths import ConnectivityDistribution
-from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
+from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap
 from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.hub_brains import HubBrainOptions, hub_brain
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
@@ -55,12 +54,13 @@ def test_five_absent_parcels_leave_the_others_at_their_places(five_absent):
 
 def test_they_are_gaps_in_the_figures(five_absent):
     measured = MeasuredCohort(five_absent).of("s1")
-    heatmap = ConnectivityHeatmap.of(measured, HeatmapOptions())
-    assert np.flatnonzero(np.isnan(heatmap.matrix).all(axis=0)).tolist() == list(ABSENT)
-    assert np.isnan(heatmap.matrix).sum() == 100**2 - 95**2
+    heatmap = connectivity_heatmap(measured, HeatmapOptions())
+    matrix = heatmap.marks[0].z
+    assert np.flatnonzero(np.isnan(matrix).all(axis=0)).tolist() == list(ABSENT)
+    assert np.isnan(matrix).sum() == 100**2 - 95**2
     assert "5 regions without data are gaps." in heatmap.caption
-    assert heatmap.plotly().layout.plot_bgcolor == GAP_COLOUR, "white is zero"
-    assert len(ConnectivityDistribution.of(measured, NoOptions()).numbers) == 95 * 94 / 2
+    assert draw_on_screen(heatmap)["layout"]["plot_bgcolor"] == GAP_COLOUR, "white is zero"
+    assert len(connectivity_distribution(measured, NoOptions()).numbers()) == 95 * 94 / 2
     curves = hub_curves(measured, HubCurvesOptions(measures=("node_entanglement",), order="atlas"))
     assert np.flatnonzero(np.isnan(curves.marks[0].y)).tolist() == list(ABSENT)
     brain = hub_brain(measured, HubBrainOptions(brain="inflated"))

@@ -14,8 +14,8 @@ from biobgt.data.result_keys import NULL_MODULARITY, NULL_SMALL_WORLD, RESOLUTIO
 from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import ModuleFlow
-from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
+from biobgt.figures.modules import module_heatmap
 from biobgt.figures.role_map import RoleMap
 from biobgt.figures.small_worldness import SmallWorldness
 from biobgt.figures.surface import NODES
@@ -98,8 +98,8 @@ def show_brain(view: View) -> None:
 
 def show_matrix(view: View) -> None:
     """Show the connectivity sorted by module, with named brackets."""
-    heading(ModuleHeatmap.name, simulated=view.subject.simulated)
-    show(view, ModuleHeatmap.of(view.measured, view.options(NamedModuleOptions)), key="modules")
+    heading(module_heatmap.name, simulated=view.subject.simulated)
+    show(view, module_heatmap, view.options(NamedModuleOptions), key="modules")
 
 
 def show_agreement(view: View) -> None:

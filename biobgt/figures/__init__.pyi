@@ -4,20 +4,17 @@ from .attention_difference import AttentionDifference
 from .attention_maps import AttentionMaps
 from .attention_received import AttentionReceived
 from .brain import BrainDrawing, brain_caption
-from .connection_strengths import ConnectivityDistribution
-from .connectivity_heatmap import ColourScale, ConnectivityHeatmap, colour_scale
+from .connectivity import connectivity_distribution, connectivity_heatmap, connectivity_shades, series_carpet
 from .hub_brains import five_brains, hub_brain
 from .hubs import CurveScale, gamma_sweep, hub_curves, hub_scatter
 from .models import model_results, noise_response, reliability, roc, subject_probability
 from .module_brains import GroupModuleBrain, ModuleBrain
 from .module_chance import ModularityAgainstChance
 from .module_flow import GroupModuleFlow, ModuleFlow
-from .module_heatmap import ModuleHeatmap
 from .module_sweep import ResolutionSweep
-from .modules import module_colours
+from .modules import module_colours, module_heatmap
 from .region_order import RegionOrder, only_regions, order_by_value, order_regions, random_regions
 from .role_map import RoleMap
-from .series_carpet import SeriesCarpet
 from .small_worldness import SmallWorldness
 from .subject_attention import SubjectAttention
 
@@ -28,24 +25,21 @@ __all__ = [
     "AttentionMaps",
     "AttentionReceived",
     "BrainDrawing",
-    "ColourScale",
-    "ConnectivityDistribution",
-    "ConnectivityHeatmap",
     "CurveScale",
     "GroupModuleBrain",
     "GroupModuleFlow",
     "ModularityAgainstChance",
     "ModuleBrain",
     "ModuleFlow",
-    "ModuleHeatmap",
     "RegionOrder",
     "ResolutionSweep",
     "RoleMap",
-    "SeriesCarpet",
     "SmallWorldness",
     "SubjectAttention",
     "brain_caption",
-    "colour_scale",
+    "connectivity_distribution",
+    "connectivity_heatmap",
+    "connectivity_shades",
     "five_brains",
     "gamma_sweep",
     "hub_brain",
@@ -53,6 +47,7 @@ __all__ = [
     "hub_scatter",
     "model_results",
     "module_colours",
+    "module_heatmap",
     "noise_response",
     "only_regions",
     "order_by_value",
@@ -60,5 +55,6 @@ __all__ = [
     "random_regions",
     "reliability",
     "roc",
+    "series_carpet",
     "subject_probability",
 ]

@@ -8,8 +8,7 @@ import biobgt.figures.attention_maps
 import biobgt.figures.attention_received
 import biobgt.figures.attention_spread
 import biobgt.figures.attention_systems
-import biobgt.figures.connection_strengths
-import biobgt.figures.connectivity_heatmap
+import biobgt.figures.connectivity
 import biobgt.figures.group_differences
 import biobgt.figures.hub_brains
 import biobgt.figures.hubs
@@ -17,10 +16,9 @@ import biobgt.figures.models
 import biobgt.figures.module_brains
 import biobgt.figures.module_chance
 import biobgt.figures.module_flow
-import biobgt.figures.module_heatmap
 import biobgt.figures.module_sweep
+import biobgt.figures.modules
 import biobgt.figures.role_map
-import biobgt.figures.series_carpet
 import biobgt.figures.small_worldness
 import biobgt.figures.subject_attention
 import biobgt.figures.why_region  # noqa: F401  # each registers its figures

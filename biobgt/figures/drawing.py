@@ -266,7 +266,7 @@ class Axis:
     limits : (float or None, float or None)
         Ends; None is found from the marks.
     ticks : sequence of float, optional
-        Where numbers stand.
+        Where numbers stand; by default at round numbers, of a logarithmic axis with limits at powers of ten.
     whole : bool
         Whether only whole numbers stand there.
     percent : bool

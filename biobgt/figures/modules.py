@@ -3,22 +3,31 @@
 A module has one colour in all figures, that of its number, so that groups whose modules are numbered alike compare.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.base.references import Citation
+from biobgt.base.wording import counted, whose
 from biobgt.data.atlas import PAPER_MODULES
+from biobgt.figures.connectivity import LARGEST_MATRIX_MM, connectivity_shades, matrix_panel, shades_words
+from biobgt.figures.drawing import Drawing, Panel
 from biobgt.figures.graph_words import graph_citations, graph_methods
-from biobgt.figures.region_order import RegionOrder
-from biobgt.modules.measures import NEGATIVE_WEIGHTS, ModuleOptions
+from biobgt.figures.region_order import RegionOrder, matrix_numbers, order_regions
+from biobgt.figures.register import figure
+from biobgt.modules.measures import NEGATIVE_WEIGHTS, ModuleOptions, NamedModuleOptions
 
 if TYPE_CHECKING:  # some of it brings scikit-learn, which the start of the app does without
+    import pandas as pd
+
     from biobgt.data.atlas import Atlas
     from biobgt.modules.partition import Labels
     from biobgt.results.measured import Measured
 
 NO_COLOUR = PALE_GREY
+NO_MODULE = "no module"
+_MOST_TWO_LINED = 8  # modules beside a matrix; the names of more have one line
 
 
 def module_colours(modules: Iterable[int]) -> dict[int, str]:
@@ -74,6 +83,52 @@ def module_words(
     keys += ["lancichinetti2012"] if options.consensus else []
     keys += ["rubinov2011"] if signs and options.signed else []
     return {"methods": (*graph_methods(measured), found, *sentences), "citations": (*keys, *cited)}
+
+
+@figure("module_heatmap", "Connectivity by module", takes=NamedModuleOptions, least_mm=75)
+def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> Drawing:
+    """One subject's connectivity sorted by module, with a named bar beside each module's rows."""
+    subject, atlas, matrix = measured.subject, measured.atlas, measured.connectivity()
+    partition = measured.modules(options).partition
+    shades = connectivity_shades(matrix, measured.quantity, measured.settings.estimator)
+    modules = partition.labels.tolist()
+    numbered = sorted(set(modules) - {0})
+    names = named_modules(atlas, options.labelling, partition) | {0: NO_MODULE}
+    called = [names[module] for module in modules]
+    order = order_regions(len(modules), called, first=[names[number] for number in numbered])
+    blocks_of = [modules[order.order[start]] for _, start, _ in order.blocks]
+    colours = [module_colours([module])[module] for module in blocks_of]
+
+    def panel(shown: Callable[[str], str]) -> Panel:
+        blocks = tuple((shown(name), start, end) for name, start, end in order.blocks)
+        return matrix_panel(matrix, atlas.regions, replace(order, blocks=blocks), shades, colours=colours)
+
+    def numbers() -> "pd.DataFrame":
+        numbers = matrix_numbers(matrix, atlas.regions, order)
+        numbers.insert(1, "module", [modules[region] for region in order.order], allow_duplicates=True)
+        return numbers
+
+    sizes = ", ".join(str(modules.count(number)) for number in numbered) or "none"
+    n_alone = modules.count(0)
+    alone = f" In no module: {counted(n_alone, 'region')} without connections." if n_alone else ""
+    few = len(order.blocks) <= _MOST_TWO_LINED
+    # Names in two lines, or without the word that all of them share: it would take room from the matrix.
+    brief = panel(lambda name: name.removeprefix("Module "))
+    screen = Drawing(
+        title=f"Connectivity of {subject.id} by module",
+        simulated=subject.simulated,
+        panels=[panel(lambda name: name.replace(" · ", "\n")) if few else brief],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: connectivity sorted by "
+            f"{counted(len(numbered), 'Louvain module')} at resolution {options.resolution:g}, of {sizes} regions, "
+            f"Q = {partition.q:.2f}.{alone} {shades_words(shades)}"
+        ),
+        numbers=numbers,
+        height=520,
+        square_mm=LARGEST_MATRIX_MM,
+        **module_words(measured, options),
+    )
+    return replace(screen, on_paper=lambda style: replace(screen, panels=[brief]))
 
 
 def label_rows(order: RegionOrder, share: float) -> list[int]:

@@ -306,9 +306,14 @@ def _colour_axis(shades: Shades, drawing: Drawing, height: int) -> Dictionary:
         bar |= {"len": 0.7, "y": y, "yanchor": "top", "title": {"text": quantity, "side": "bottom"}}
     low, high = (log10(shades.low), log10(shades.high)) if shades.log else (shades.low, shades.high)
     if shades.log:
-        powers = range(ceil(low - 1e-9), floor(high + 1e-9) + 1)
+        powers = _powers(low, high)
         bar |= {"tickvals": list(powers), "ticktext": [power_of_ten(power) for power in powers]}
     return {"colorscale": shades.colours, "cmin": low, "cmax": high, "colorbar": bar}
+
+
+def _powers(low: float, high: float) -> range:
+    """The powers of ten within a logarithmic scale, by the logarithms of its ends."""
+    return range(ceil(low - 1e-9), floor(high + 1e-9) + 1)
 
 
 def _axes(drawing: Drawing, at: _Place) -> Dictionary:
@@ -365,14 +370,15 @@ def _names_apart(axis: Axis, columns: int) -> Dictionary:
     """One name per block in its colour, moved apart where panels side by side leave little height."""
     order = axis.order
     assert order is not None
-    share = min({1: 1 / 19, 2: 1 / 10}.get(columns, 1 / 7), 1 / max(len(order.blocks), 1))
+    lines = max((1 + name.count("\n") for name, _, _ in order.blocks), default=1)
+    share = min(lines * {1: 1 / 19, 2: 1 / 10}.get(columns, 1 / 7), 1 / max(len(order.blocks), 1))
     names = _along(axis, range(len(axis.names)))
     coloured = zip(order.blocks, axis.colours, strict=True)
     return {
         "tickvals": [names[row] for row in _rows_apart(order, share)],
         "ticktext": [f'{_plain(name)} <span style="color:{colour}">■</span>' for (name, _, _), colour in coloured],
         "ticks": "",
-        "ticklabelstandoff": 8,
+        "ticklabelstandoff": 14 if columns == 1 else 8,
         "tickfont": {"size": 11 if columns < 3 else 10},
     }
 
@@ -404,6 +410,9 @@ def _axis(axis: Axis, *, shown: bool) -> Dictionary:
         found["type"] = "log"
     if axis.ticks is not None:
         found["tickvals"] = list(axis.ticks)
+    elif axis.log and low is not None and high is not None:
+        powers = _powers(low, high)
+        found |= {"tickvals": [10.0**power for power in powers], "ticktext": [power_of_ten(power) for power in powers]}
     if axis.percent:
         found["tickformat"] = ".0%"
     if axis.names:
@@ -469,7 +478,9 @@ def _points(mark: Points, at: _Place, sheet: _Sheet) -> None:
 
 def _bars(mark: Bars, at: _Place, sheet: _Sheet) -> None:
     look = {"type": "bar", "width": mark.width, "marker": {"color": mark.colour, "line": {"width": 0}}}
-    written = {"text": [_plain(label) for label in mark.labels], "textposition": "outside"} if mark.labels else {}
+    written: Dictionary = {"textposition": "none"}  # texts are for the pointer
+    if mark.labels:
+        written = {"text": [_plain(label) for label in mark.labels], "textposition": "outside"}
     sheet.trace(mark, at, **at.xy(mark.x, mark.y), **look, **written)
 
 
@@ -509,6 +520,7 @@ def _heatmap(mark: Heatmap, at: _Place, sheet: _Sheet) -> None:
     about: Dictionary = {"x": columns, "y": rows, "z": shown.astype(np.float32)}  # half the bytes to the browser
     if shades.log:
         about["customdata"] = mark.z.astype(np.float32)
+        mark = replace(mark, hover=mark.hover.replace("%{z", "%{customdata"))
     sheet.trace(replace(mark, ids=None), at, type="heatmap", coloraxis="coloraxis", **about)
     sheet.traces[-1].pop("showlegend")
     sheet.shapes.extend(_block_shapes(panel, at))

@@ -9,7 +9,7 @@ from page_contents import as_shown, assert_no_error, figure
 
 from biobgt import ConnectomeSettings, load_atlas
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.connectivity_heatmap import HeatmapOptions
+from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.hubs.options import GAMMAS, SHARES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from session import view as choices

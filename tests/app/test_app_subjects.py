@@ -140,7 +140,7 @@ def test_pages_follow_the_kind_of_connectivity(open_page) -> None:
     assert cohort_of(page).given == "structural"
     assert page.session_state["threshold"] == "none"
     heatmap = figure(page, "connectivity")
-    assert heatmap["data"][0]["colorbar"]["title"]["text"] == "weight"
+    assert heatmap["layout"]["coloraxis"]["colorbar"]["title"]["text"] == "weight"
     assert "Structural connectivity" in heatmap["layout"]["title"]["text"]
     assert not any("functional" in caption or "Pearson" in caption for caption in captions(page))
     page.segmented_control(key="threshold").set_value("absolute").run()

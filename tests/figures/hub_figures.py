@@ -51,7 +51,8 @@ def traces(figure):
 
 def measured_of(regions=("A",), *, subject="s", simulated=False, **results):
     """A stand-in for what was measured of a subject: its regions, and the results that a figure asks for."""
-    atlas = SimpleNamespace(name="toy", title="a toy", regions=tuple(regions), n_regions=len(regions), cites=())
+    about = {"name": "toy", "title": "a toy", "cites": (), "labels": {}}
+    atlas = SimpleNamespace(**about, regions=tuple(regions), n_regions=len(regions))
     one = SimpleNamespace(id=subject, simulated=simulated, silent_regions=(), series=None, group=None)
     about = {"atlas": atlas, "subject": one, "one": one, "settings": ConnectomeSettings(), "kind": KINDS[ESTIMATED]}
     return SimpleNamespace(**about, mean_connectivity=lambda: (0.5, 0.5), **results)

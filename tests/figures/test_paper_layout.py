@@ -6,14 +6,20 @@ import pytest
 from brain_drawings import five_glass_brains, glass_brain
 from hub_figures import curves_of, scatter_of, sweep_of
 from paper_texts import drawn_texts, texts_inside_and_apart
+from subject_matrices import measured_matrix
 
-from biobgt.data.atlas import load_atlas
-from biobgt.figures import ConnectivityDistribution, ConnectivityHeatmap, SeriesCarpet, order_by_value, order_regions
+from biobgt.data.atlas import Atlas, load_atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.figures import connectivity_distribution, connectivity_heatmap, order_by_value, order_regions, series_carpet
 from biobgt.figures import paper as p
+from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.hubs import BY_NE, GroupBand
 from biobgt.figures.paper.block_names import spread
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.register import NoOptions
 from biobgt.figures.role_map import RoleMap
+from biobgt.figures.shared_options import RegionOrderOptions
+from biobgt.results.measured import MeasuredCohort
 
 N = 120
 LONG = "Connectivity of subject 0051234 from a site with a long name, sorted by the functional networks of Dosenbach"
@@ -57,23 +63,27 @@ ROLES = pd.DataFrame(
 )
 
 
-def heatmap(**about):
-    return ConnectivityHeatmap(matrix=D["matrix"], regions=REGIONS, **about)
+def heatmap(networks=None, **about):
+    order = HeatmapOptions("atlas" if networks is None else "networks")
+    return connectivity_heatmap(measured_matrix(D["matrix"], REGIONS, networks=networks, **about), order)
+
+
+def carpet():
+    atlas = Atlas("toy", "a toy", tuple(REGIONS), labels={"networks": tuple(D["networks"].labels)})
+    subject = Subject(LONG, D["series"], tr=2.0, simulated=True)
+    return series_carpet(MeasuredCohort(Cohort("toy", (subject,), atlas)).of(LONG), RegionOrderOptions("networks"))
 
 
 HUB_DATA = {name: D[name] for name in ("curves", "hubs")}
+OF_LONG = {"subject": LONG, "simulated": True, "estimator": "fisher-z"}
 CASES = {
-    "heatmap by network": lambda s: heatmap(
-        order=D["networks"], quantity="Fisher z", title=LONG, simulated=True
-    ).matplotlib(s),
-    "heatmap of many modules": lambda s: heatmap(order=D["modules"]).matplotlib(s),
-    "heatmap in atlas order": lambda s: heatmap(order=order_regions(N), title="A").matplotlib(s),
-    "carpet": lambda s: SeriesCarpet(
-        series=D["series"], regions=REGIONS, order=D["networks"], tr=2.0, title=LONG, simulated=True
-    ).matplotlib(s),
-    "distribution": lambda s: ConnectivityDistribution(
-        matrix=D["matrix"], kept=D["matrix"] > 0, quantity="Fisher z", title=LONG, simulated=True
-    ).matplotlib(s),
+    "heatmap by network": lambda s: draw_on_paper(heatmap(D["networks"].labels, **OF_LONG), s),
+    "heatmap of many modules": lambda s: draw_on_paper(heatmap(D["modules"].labels), s),
+    "heatmap in atlas order": lambda s: draw_on_paper(heatmap(), s),
+    "carpet": lambda s: draw_on_paper(carpet(), s),
+    "distribution": lambda s: draw_on_paper(
+        connectivity_distribution(measured_matrix(D["matrix"], REGIONS, **OF_LONG), NoOptions()), s
+    ),
     "curves by network": lambda s: draw_on_paper(
         curves_of(REGIONS, **HUB_DATA, order=D["networks"], subject="Hubs", simulated=True), s
     ),
@@ -151,7 +161,7 @@ def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypat
 
 
 def test_every_block_is_named_where_there_is_room(monkeypatch):
-    figure = heatmap(order=D["networks"]).matplotlib(p.PaperStyle(dpi=150))
+    figure = draw_on_paper(heatmap(D["networks"].labels), p.PaperStyle(dpi=150))
     texts = {text for text, _ in drawn_texts(figure, monkeypatch)}
     assert {name for name, _, _ in D["networks"].blocks} <= texts
 

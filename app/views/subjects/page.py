@@ -21,10 +21,13 @@ from biobgt.data.edits import (
     recordings_by_person,
     remove_subjects,
 )
-from biobgt.figures.connection_strengths import ConnectivityDistribution
-from biobgt.figures.connectivity_heatmap import ConnectivityHeatmap, HeatmapOptions
+from biobgt.figures.connectivity import (
+    HeatmapOptions,
+    connectivity_distribution,
+    connectivity_heatmap,
+    series_carpet,
+)
 from biobgt.figures.register import NoOptions
-from biobgt.figures.series_carpet import SeriesCarpet
 from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session.cohorts import OWN, brought_files, change_own_cohort, empty_uploaders, keep_own_cohort, own_cohort
@@ -268,10 +271,9 @@ def _show_connectivity(view: View) -> None:
         ask(HeatmapOptions, "matrix", "order", cohort=view.cohort)
     with st.container(horizontal=True):
         with st.container(width=HEATMAP_WIDTH):
-            heatmap = ConnectivityHeatmap.of(view.measured, view.options(HeatmapOptions))
-            show(view, heatmap, key="connectivity")
+            show(view, connectivity_heatmap, view.options(HeatmapOptions), key="connectivity")
         with st.container(width="stretch"):
-            show(view, ConnectivityDistribution.of(view.measured, NoOptions()), key="distribution")
+            show(view, connectivity_distribution, NoOptions(), key="distribution")
 
 
 def _show_series(view: View) -> None:
@@ -279,7 +281,7 @@ def _show_series(view: View) -> None:
     if view.subject.series is None:
         st.info("This subject was read from a connectivity matrix, so there are no series to show.")
         return
-    show(view, SeriesCarpet.of(view.measured, view.options(RegionOrderOptions)), key="series")
+    show(view, series_carpet, view.options(RegionOrderOptions), key="series")
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -1,14 +1,9 @@
 """Figures of modules, drawn for paper: the roles of regions, modules over the resolution, connectivity by module."""
 
-from dataclasses import replace
-
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from biobgt.figures.module_heatmap import ModuleHeatmap
 from biobgt.figures.module_sweep import MARK_COLOUR, ResolutionSweep
-from biobgt.figures.paper.connectome_drawings import draw_matrix
 from biobgt.figures.paper.paper_frame import MARKERS, add_legend, finish, fit_height, new_figure, set_title
 from biobgt.figures.paper.saving import drawing
 from biobgt.figures.paper_style import PaperStyle
@@ -84,28 +79,3 @@ def draw_resolution_sweep(shown: ResolutionSweep, style: PaperStyle) -> Figure:
         figure.align_ylabels(panels)
         fit_height(figure, panels, style, panel_mm=0.3 * min(style.width_mm, 140))
         return finish(figure, style)
-
-
-def draw_module_heatmap(shown: ModuleHeatmap, style: PaperStyle) -> Figure:
-    """Draw the matrix with a bracket in the module's colour beside its rows."""
-    # The word that all names share would take room from the matrix.
-    blocks = tuple((name.removeprefix("Module "), start, end) for name, start, end in shown.order.blocks)
-    figure = draw_matrix(
-        shown.matrix,
-        replace(shown.order, blocks=blocks),
-        scale=shown.scale,
-        quantity=shown.quantity,
-        title=shown.title,
-        simulated=shown.simulated,
-        style=style,
-    )
-    axes = figure.axes[0]
-    point = 1 / (72 * axes.get_position().width * figure.get_figwidth())  # as a share of the matrix's width
-    for _, start, end in blocks:
-        colour = style.colour(shown.colour_of(start))
-        mark = Line2D(
-            [-2 * point] * 2, [start - 0.3, end - 0.7], color=colour, linewidth=2.5, solid_capstyle="butt", zorder=3
-        )
-        mark.set(transform=axes.get_yaxis_transform(), clip_on=False)
-        axes.add_line(mark)
-    return figure

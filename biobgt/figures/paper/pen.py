@@ -51,6 +51,7 @@ from biobgt.figures.paper.paper_frame import (
     new_figure,
     set_title,
     text_width,
+    tick_powers,
     wrapped,
 )
 from biobgt.figures.paper.saving import MM_PER_INCH, drawing
@@ -151,7 +152,9 @@ def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) 
         ticks = [tick for tick in axis.ticks if low <= tick <= high]
         along.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
         along.set_minor_locator(NullLocator())
-    elif not axis.log and not axis.names:
+    elif axis.log:
+        tick_powers(along)
+    elif not axis.names:
         n, columns = len(sheet.drawing.panels), sheet.drawing.columns
         few = n > columns if which == "y" else columns > 1
         along.set_major_locator(MaxNLocator(4 if few else "auto", steps=[1, 2, 2.5, 5, 10], integer=axis.whole))
