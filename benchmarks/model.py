@@ -20,9 +20,9 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import softmax
 
 from benchmarks.timing import Ratio, compare, print_ratios, timed
+from biobgt.base.kept import MemoryStore
 from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import functional_connectivity
-from biobgt.data.result_keys import MemoryStore
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.hubs.entanglement import EntanglementMethod
 from biobgt.model.benchmark.networks import encode, n_parameters, with_importance

@@ -12,7 +12,7 @@ from biobgt.data.atlas import BUNDLED, BundledAtlas
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.readers import find_atlas
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")
 ISLAND = Reference(
@@ -81,7 +81,7 @@ def test_the_name_of_a_file_tells_it(island, tmp_path, rng):
 
 
 def test_its_work_is_among_the_citations_of_a_figure(island, data):
-    measured = MeasuredCohort(read_cohort(data))
+    measured = Measured(read_cohort(data))
     request = FigureRequest("connectivity_heatmap", CohortRef("data"), "s1", ConnectomeSettings())
     made = make_figure(measured.cohort, request)
     assert ISLAND in made.citations

@@ -27,7 +27,7 @@ from biobgt.model.out_of_distribution import other_connectivity
 from biobgt.readers import ReadOptions, read_cohort
 from biobgt.readers.project import open_project, save_project
 from biobgt.results.autosave import open_copy, save_copy
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs, analyse_modules
 
 N = 12
@@ -187,11 +187,11 @@ def test_projects_and_copies_keep_the_kind(tmp_path) -> None:
 
 def test_structural_graphs_keep_every_connection_unless_another_threshold_is_chosen() -> None:
     cohort = cohort_of("tiny")
-    assert MeasuredCohort(cohort).of("s0").settings.threshold == "none"
+    assert Measured(cohort).of("s0").settings.threshold == "none"
     graph = brain_graph(cohort["s0"], cohort.atlas)
     np.testing.assert_array_equal(graph.weights, MATRICES["tiny"](0))
     chosen = ConnectomeSettings.usual(cohort.kind, threshold="proportional", level=0.1)
-    assert MeasuredCohort(cohort).of("s0", chosen).graph().n_edges == round(0.1 * N * (N - 1) / 2)
+    assert Measured(cohort).of("s0", chosen).graph().n_edges == round(0.1 * N * (N - 1) / 2)
     assert ConnectomeSettings.usual(KINDS["functional"]) == ConnectomeSettings()
 
 
@@ -209,7 +209,7 @@ def test_a_graph_that_loses_all_edges_is_an_error() -> None:
 
 def sayings(cohort: Cohort) -> dict[str, str]:
     """All that figures of the first subject, and the methods, say."""
-    measured = MeasuredCohort(cohort).of("s0")
+    measured = Measured(cohort).of("s0")
     said = {}
     for name in ("connectivity_heatmap", "connectivity_distribution", "module_heatmap", *HUB_FIGURES):
         figure = FIGURES[name](measured, FIGURES[name].takes(**HUB_FIGURES.get(name, {})))
@@ -243,10 +243,10 @@ def test_a_given_functional_matrix_was_not_estimated_here() -> None:
 
 
 def test_near_zero_means_are_remarked_on_only_in_functional_connectivity() -> None:
-    measured = MeasuredCohort(cohort_of("tiny")).of("s0")
+    measured = Measured(cohort_of("tiny")).of("s0")
     assert measured.mean_connectivity()[0] < 0.05
     assert little_strength_sentence(measured) == ""
-    assert "global-signal" in little_strength_sentence(MeasuredCohort(cohort_of("functional")).of("s0"))
+    assert "global-signal" in little_strength_sentence(Measured(cohort_of("functional")).of("s0"))
 
 
 def test_colours_follow_the_values() -> None:
@@ -258,7 +258,7 @@ def test_colours_follow_the_values() -> None:
     assert scale(OPEN, "weight") == (0.0, OPEN.max(), False, "Viridis")
     assert scale(correlated()) == scale(np.abs(correlated())) == (-1.0, 1.0, False, "RdBu_r"), "as in every subject"
     figure = FIGURES["connectivity_heatmap"]
-    shown = figure(MeasuredCohort(cohort_of("structural")).of("s0"), figure.takes())
+    shown = figure(Measured(cohort_of("structural")).of("s0"), figure.takes())
     drawn = draw_on_screen(shown)
     trace, bar = drawn["data"][0], drawn["layout"]["coloraxis"]["colorbar"]
     matrix = streamlines()
@@ -272,7 +272,7 @@ def test_colours_follow_the_values() -> None:
 
 def test_bins_of_weights_over_decades_part_what_is_kept_from_what_is_not() -> None:
     figure = FIGURES["connectivity_distribution"]
-    measured = MeasuredCohort(cohort_of("structural")).of("s0", ConnectomeSettings(level=40))
+    measured = Measured(cohort_of("structural")).of("s0", ConnectomeSettings(level=40))
     shown = figure(measured, figure.takes())
     kept, dropped = (bars.y for bars in shown.marks)
     values = streamlines()[np.triu_indices(N, 1)]
@@ -289,7 +289,7 @@ def test_measures_for_correlations_are_left_out_or_refused() -> None:
     summary = analyse_modules(cohort, workers=1).summary
     assert "system segregation" not in summary or summary["system segregation"].isna().all()
     with pytest.raises(InputError, match="functional"):
-        MeasuredCohort(cohort).of("s0", ConnectomeSettings(estimator="fisher-z")).connectivity()
+        Measured(cohort).of("s0", ConnectomeSettings(estimator="fisher-z")).connectivity()
     agreement = analyse_hubs(cohort, workers=1).agreement
     assert set(agreement["reference"]) == {"node efficiency", "strength"}
 

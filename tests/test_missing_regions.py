@@ -14,7 +14,7 @@ from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.register import NoOptions
 from biobgt.figures.screen import draw_on_screen
 from biobgt.readers import ReadOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 ATLAS = load_atlas("schaefer100")
 ABSENT = (3, 10, 55, 70, 99)
@@ -53,7 +53,7 @@ def test_five_absent_parcels_leave_the_others_at_their_places(five_absent):
 
 
 def test_they_are_gaps_in_the_figures(five_absent):
-    measured = MeasuredCohort(five_absent).of("s1")
+    measured = Measured(five_absent).of("s1")
     heatmap = connectivity_heatmap(measured, HeatmapOptions())
     matrix = heatmap.marks[0].z
     assert np.flatnonzero(np.isnan(matrix).all(axis=0)).tolist() == list(ABSENT)
@@ -124,7 +124,7 @@ def test_shared_regions_keep_names_networks_and_places(differing):
     np.testing.assert_array_equal(shared.atlas.coordinates, ATLAS.coordinates[kept])
     np.testing.assert_array_equal(shared["s2"].series, differing["s2"].series[:, kept])
     assert missing_regions(shared).anywhere == ()
-    brain = hub_brain(MeasuredCohort(shared).of("s0"), HubBrainOptions(brain="pial"))
+    brain = hub_brain(Measured(shared).of("s0"), HubBrainOptions(brain="pial"))
     assert "98 regions painted on the pial" in brain.caption
     assert keep_shared_regions(shared) is shared
 

@@ -10,18 +10,18 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
+from biobgt.base.kept import Key, MemoryStore
 from biobgt.base.options import Option, Options, Plain, option, to_text
 from biobgt.data.edits import set_groups
 from biobgt.data.graph import LEVELS, levels_of
 from biobgt.data.quality import quality_table
-from biobgt.data.result_keys import Key, MemoryStore
 from biobgt.export import cohort_sha256
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.surface import BRAIN_KINDS, NODES, has_surface
 from biobgt.hubs.options import HubOptions
 from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
 from biobgt.modules.measures import NamedModuleOptions
-from biobgt.results.measured import Measured, MeasuredCohort
+from biobgt.results.measured import Measured
 
 # The names under which a session keeps its values; those in a link are its parameters' names too.
 
@@ -404,9 +404,9 @@ class LoadedCohort:
         return tuple((one.id, one.group, repr(one.phenotypes)) for one in self.cohort)
 
     @property
-    def measured(self) -> MeasuredCohort:
+    def measured(self) -> Measured:
         """The cohort, to be asked for results; who waits for one sees what goes on."""
-        return MeasuredCohort(self.cohort, self.store, watch_with_spinner)
+        return Measured(self.cohort, self.store, watch_with_spinner)
 
     def changed_to(self, cohort: Cohort) -> "LoadedCohort":
         """The cohort after a change: what was measured is kept only where no number, no region and no kind changed.
@@ -496,16 +496,16 @@ def current_view() -> View:
 @contextmanager
 def watch_with_spinner(key: Key) -> Iterator[None]:
     """Show what goes on while a result that takes long is measured."""
-    if not key.kind.doing:
+    if not key.doing:
         yield
         return
-    with st.spinner(key.kind.doing):
+    with st.spinner(key.doing):
         yield
 
 
 def measured_model(model: InstalledModel) -> Measured:
     """What is measured of the groups that a model was trained on; the same for all sessions."""
-    return MeasuredCohort(model.cohort, _model_store(model.name, model.sha256), watch_with_spinner).of(None)
+    return Measured(model.cohort, _model_store(model.name, model.sha256), watch_with_spinner)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -1,5 +1,7 @@
 """What a comparison rests on, before anything is computed: people, covariates, what these cost, and what is refused."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -7,7 +9,6 @@ from biobgt import InputError
 from biobgt.base.files import safe_table, write_csv
 from biobgt.base.wording import counted, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
-from biobgt.data.result_keys import MODULE_LABELS
 from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferenceBrain, GroupDifferences
 from biobgt.figures.module_brains import GroupBrainOptions, GroupModuleBrain
 from biobgt.figures.module_flow import GroupModuleFlow
@@ -27,7 +28,8 @@ from biobgt.groups.design import check_design, design_notes
 from biobgt.groups.features import PlannedComparison, has_features, plan_comparison, subject_features
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.compare import ModuleDifference
-from biobgt.modules.measures import ModuleOptions
+from biobgt.modules.measures import SHUFFLES
+from biobgt.results.measured import Measured
 from session.view import GLASS, PageOptions, View, brain_kind, current_view
 from session.work import work_through
 from views.page_map import PAGES
@@ -173,8 +175,7 @@ def show_modules(view: View) -> None:
 def _find_modules(view: View, options: ModuleComparisonOptions) -> bool:
     """Find the modules of every subject and of shuffled groups, which can be stopped; true when all are found."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
-    how = options.part(ModuleOptions)
-    left = [name for name in members if not view.measured.of(name).has(MODULE_LABELS, how)]
+    left = [name for name in members if not view.measured.of(name).is_kept(Measured.module_labels, options)]
     found = work_through(
         left,
         lambda name: view.measured.of(name).module_labels(options),
@@ -185,9 +186,10 @@ def _find_modules(view: View, options: ModuleComparisonOptions) -> bool:
     )
     if not found:
         return False
+    measured, asked = view.measured, range(SHUFFLES)
     return work_through(
-        view.measured.shuffles_left(options, options.groups),
-        lambda number: view.measured.shuffled_changes(options, options.groups, number),
+        [i for i in asked if not measured.is_kept(Measured.shuffled_changes, options, options.groups, i)],
+        partial(measured.shuffled_changes, options, options.groups),
         key="shuffles",
         start="Permute the groups",
         doing="Permutation",

@@ -69,7 +69,7 @@ def _show_modules(view: View) -> None:
         _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
     figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions))
-    contents = drawn_once(view.measured.whole, figure, partial(small_drawing, height=HEIGHT))
+    contents = drawn_once(view.measured, figure, partial(small_drawing, height=HEIGHT))
     said = "The brain in the colours of its Louvain modules; drag to turn it."
     _show_card(contents, figure.caption, figure.key, "modules", said)
 
@@ -90,7 +90,7 @@ def _show_attention(view: View, model: InstalledModel) -> None:
     order = next(iter(model.atlas.labels), ATLAS_ORDER)
     figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(order=order, groups=groups))
     said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
-    contents = drawn_once(view.measured.whole, figure, partial(small_drawing, height=MAPS_HEIGHT))
+    contents = drawn_once(view.measured, figure, partial(small_drawing, height=MAPS_HEIGHT))
     _show_card(contents, figure.caption, figure.key, "attention", said)
 
 

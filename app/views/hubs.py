@@ -12,7 +12,6 @@ from biobgt.base.wording import listed
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
-from biobgt.data.result_keys import HUB_CURVES
 from biobgt.figures.agreement_words import comparison_rows, given_sentence, verdict_caption, verdict_sentence
 from biobgt.figures.hub_brains import HubBrainOptions, five_brains, hub_brain
 from biobgt.figures.hub_words import RANK_1, little_strength_reason, table_caption
@@ -48,6 +47,7 @@ from biobgt.hubs.measures import HUB_MEASURES, NE, HubMeasure, notes_on
 from biobgt.hubs.options import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions
 from biobgt.hubs.reliability import HALVES, StudyReliability, study_reliability, why_not_split
 from biobgt.hubs.table import RegionStory
+from biobgt.results.measured import Measured
 from session.view import FIVE, GLASS, REGION, PageOptions, View, brain_kind, current_view
 from session.work import work_through
 from views.shared.options import ask, ask_for
@@ -112,8 +112,11 @@ def _measure_group(view: View, options: HubCurvesOptions) -> bool:
     members = group_members(view.measured)
     if len({person_of(member.id) for member in members}) < 2:
         return False
-    how = view.measured.hub_curves_how(options, options.measures)
-    left = [member.id for member in members if not view.measured.of(member.id).has(HUB_CURVES, how)]
+    left = [
+        member.id
+        for member in members
+        if not view.measured.of(member.id).is_kept(Measured.hub_curves, options, options.measures)
+    ]
     return work_through(
         left,
         lambda subject: view.measured.of(subject).hub_curves(options, options.measures),
@@ -146,10 +149,11 @@ def show_verdict(view: View) -> None:
         own = measured.own_agreement(options.perturbation)
         verdict = st.empty()
         verdict.markdown(plain(given_sentence(own.at(options.gamma))))
-        left = measured.nulls_left(options.perturbation, NULL_SEEDS)
+        how = options.perturbation
+        left = [seed for seed in NULL_SEEDS if not measured.is_kept(Measured.null_agreement, how, seed)]
         whole = work_through(
             left,
-            partial(measured.null_agreement, options.perturbation),
+            partial(measured.null_agreement, how),
             key="agreement_nulls",
             start=f"Compare with {len(NULL_SEEDS)} null graphs",
             doing="Null graph",
@@ -214,7 +218,7 @@ def _own_halves(view: View) -> pd.DataFrame | None:
         st.caption(plain(reason))
         return None
     measured, options = view.measured, view.options(HubOptions)
-    left = measured.halves_left(options.perturbation)
+    left = [half for half in HALVES if not measured.is_kept(Measured.half_hubs, options.perturbation, half)]
     whole = work_through(
         left,
         partial(measured.half_hubs, options.perturbation),

@@ -10,7 +10,6 @@ from biobgt.base.files import safe_table
 from biobgt.base.wording import capitalised, counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
-from biobgt.data.result_keys import NULL_MODULARITY, NULL_SMALL_WORLD, RESOLUTION_STEP
 from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import ModuleFlow
@@ -31,6 +30,7 @@ from biobgt.modules.measures import (
     SmallWorldOptions,
     measure_columns,
 )
+from biobgt.results.measured import Measured
 from biobgt.results.studies import abide_groups, study_modules
 from session.view import GLASS, PageOptions, View, brain_kind, choose, current_view
 from session.work import work_through
@@ -139,11 +139,7 @@ def show_sweep(view: View) -> None:
     """Show how modules change with the resolution, when asked to; it is worked out step by step."""
     measured, options = view.measured, view.options(ResolutionSweepOptions, resolutions=RESOLUTIONS)
     heading("Across resolutions", simulated=view.subject.simulated)
-    left = [
-        value
-        for value in RESOLUTIONS
-        if not measured.has(RESOLUTION_STEP, measured.resolution_step_how(options, value))
-    ]
+    left = [value for value in RESOLUTIONS if not measured.is_kept(Measured.resolution_step, options, value)]
     whole = work_through(
         left,
         partial(measured.resolution_step, options),
@@ -196,8 +192,7 @@ def show_chance(view: View) -> None:
 
 def _test_modularity(view: View) -> None:
     measured, options = view.measured, view.options(NullGraphOptions, null_graphs=NULL_GRAPHS)
-    how = options.part(ModuleOptions)
-    left = [seed for seed in options.null_seeds if not measured.has(NULL_MODULARITY, (how, seed))]
+    left = [seed for seed in options.null_seeds if not measured.is_kept(Measured.null_modularity, options, seed)]
     whole = work_through(
         left,
         partial(measured.null_modularity, options),
@@ -218,7 +213,7 @@ def _test_modularity(view: View) -> None:
 
 def _measure_small_world(view: View) -> None:
     measured, options = view.measured, view.options(SmallWorldOptions, null_graphs=SMALL_WORLD_GRAPHS)
-    left = [seed for seed in options.null_seeds if not measured.has(NULL_SMALL_WORLD, (options.signed, seed))]
+    left = [seed for seed in options.null_seeds if not measured.is_kept(Measured.null_small_world, options, seed)]
     whole = work_through(
         left,
         partial(measured.null_small_world, options),

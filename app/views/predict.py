@@ -5,8 +5,8 @@ import streamlit as st
 
 from biobgt import InputError
 from biobgt.base.files import safe_table, write_csv
+from biobgt.base.kept import Key
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
-from biobgt.data.result_keys import Key, Kind
 from biobgt.figures.model_figure import AskedModelOptions
 from biobgt.figures.models import (
     SubjectProbabilityOptions,
@@ -16,6 +16,7 @@ from biobgt.figures.models import (
     too_few_words,
 )
 from biobgt.model.installed import InstalledModel, installed_models
+from biobgt.results.measured import Measured
 from biobgt.training.card_tables import CohortResults, cohort_results
 from biobgt.training.card_text import calibration_words, members_words, observed_share
 from session.cohorts import OWN
@@ -25,12 +26,10 @@ from views.shared.models import ask_to_confirm_atlas, controls_words, no_models,
 from views.shared.options import ask
 from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_shown, plain, show, show_remarks
 
-RESULTS = Kind("results_beside_card", "Comparing with the card…", 8)
-
 
 def show_cohort_results(view: View, model: InstalledModel) -> None:
     """Show ROC, calibration, confusion and metrics of the cohort beside the card's, once all subjects are predicted."""
-    said = [view.measured.of(subject).predicted(model) for subject in view.cohort.ids]
+    said = [view.measured.of(subject).recall(Measured.prediction, model) for subject in view.cohort.ids]
     found = cohort_results(view.cohort, model.group_names, said)
     if not len(found.labels) or None in said:
         return
@@ -49,8 +48,8 @@ def show_cohort_results(view: View, model: InstalledModel) -> None:
 
 def _show_tables(view: View, model: InstalledModel, found: CohortResults) -> None:
     groups = tuple((subject.id, subject.group) for subject in view.cohort)
-    key = Key(RESULTS, how=(model.name, model.sha256, groups))
-    table = view.measured.whole.keep(key, lambda: found.table(model.card))
+    key = Key("results_beside_card", (model.identity, groups), "Comparing with the card…", 8)
+    table = view.measured.keep(key, lambda: found.table(model.card))
     with st.container(horizontal=True):
         with st.container(width=SIDE_BY_SIDE):
             st.table(table, hide_index=True, alt="Metrics of this cohort and of the model's card")
@@ -123,7 +122,7 @@ def _show_subject(view: View, model: InstalledModel) -> None:
     subject = view.subject
     _heading(subject.id, model, simulated=subject.simulated)
     if (
-        view.measured.predicted(model) is None
+        not view.measured.is_kept(Measured.prediction, model)
         and view.loaded.key == OWN
         and not st.button(plain(f"Predict {subject.id}"), icon=":material/play_arrow:", key="predict_subject")
     ):
@@ -160,7 +159,7 @@ def _show_place(view: View, model: InstalledModel) -> None:
 def _show_cohort(view: View, model: InstalledModel) -> None:
     """All subjects of the cohort: one by one, to be stopped at any time."""
     _heading("All subjects", model, simulated=view.cohort.simulated)
-    left = [subject for subject in view.cohort.ids if view.measured.of(subject).predicted(model) is None]
+    left = [name for name in view.cohort.ids if not view.measured.of(name).is_kept(Measured.prediction, model)]
     whole = work_through(
         left,
         lambda subject: view.measured.of(subject).prediction(model),
@@ -171,7 +170,7 @@ def _show_cohort(view: View, model: InstalledModel) -> None:
     )
     if whole and left:
         st.rerun()  # the subject above was among them
-    rows = [view.measured.of(subject).predicted(model) for subject in view.cohort.ids]
+    rows = [view.measured.of(subject).recall(Measured.prediction, model) for subject in view.cohort.ids]
     columns = ["subject", *(f"p_{group}" for group in model.group_names), "prediction", "warning"]
     table = pd.DataFrame([row for row in rows if row is not None], columns=columns)
     if not table.empty:

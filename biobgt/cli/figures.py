@@ -77,7 +77,7 @@ def figure(
     """
     from biobgt.export.bundle import make_files, versions, write_files, write_methods
     from biobgt.export.methods import methods_of
-    from biobgt.results.measured import MeasuredCohort
+    from biobgt.results.measured import Measured
 
     figure_name = reading.pop("figure_name")
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
@@ -92,7 +92,7 @@ def figure(
     if wanted is None:
         settings = ConnectomeSettings.usual(cohort.kind, **graph)
         wanted = request_of(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
-    made = make_files(MeasuredCohort(cohort, folder_store(results, cohort)), wanted, style=style, formats=formats)
+    made = make_files(Measured(cohort, folder_store(results, cohort)), wanted, style=style, formats=formats)
     name = name or wanted.figure
     methods = methods_of([made], {wanted.cohort: cohort}, versions([wanted]))
     with results_folder(out, job=f"figure {name}") as folder:

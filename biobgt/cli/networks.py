@@ -43,7 +43,7 @@ from biobgt.hubs.options import EntanglementOptions, HubAnalysisOptions
 from biobgt.hubs.reliability import StudyReliability, study_reliability
 from biobgt.modules.compare import UNADJUSTED, ModuleDifference
 from biobgt.modules.measures import SHUFFLES, ModuleOptions, measure_columns
-from biobgt.results.measured import Measured, MeasuredCohort
+from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs, analyse_modules, measure_each
 
 # Jobs about networks: hubs and modules of a subject or a cohort, as tables.
@@ -199,7 +199,7 @@ def _compare_measure(
     if options.of != NETWORKS:  # these take some hundredths of a second each
         with progress_bar(COMPARED_IN[options.of]) as progress:
             known = measure_each(partial(subject_features, options=options), cohort, settings, progress=progress, **run)
-    measured = MeasuredCohort(cohort, run["store"]).of(None, settings)
+    measured = Measured(cohort, run["store"]).of(None, settings)
     words, found = compare_measured(measured, options, known)
     rows = comparison_rows(found, simulated=cohort.simulated)
     write_table(rows, path)
@@ -235,7 +235,7 @@ def _compare_modules(
     asked = partial(Measured.module_labels, options=options.part(ModuleOptions))
     with progress_bar(COMPARED_IN[MODULES]) as progress:
         labels = dict(zip(cohort.ids, measure_each(asked, cohort, settings, progress=progress, **run), strict=True))
-    measured = MeasuredCohort(cohort, run["store"]).of(None, settings)
+    measured = Measured(cohort, run["store"]).of(None, settings)
     found = measured.module_difference(options, groups, n_permutations=options.n_permutations, labels=labels)
     shuffled = []
     with progress_bar("Permutations of the groups") as progress:

@@ -16,7 +16,7 @@ from biobgt.export.bundle import PanelFiles, PanelOptions, PanelsRequest, make_p
 from biobgt.export.methods import methods_of
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.figures.paper_style import FileFormat, PaperStyle
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def write_panels(
     results : Path or None
         Folder that keeps measured results.
     """
-    measured = {ref: MeasuredCohort(cohort, folder_store(results, cohort)) for ref, cohort in cohorts.items()}
+    measured = {ref: Measured(cohort, folder_store(results, cohort)) for ref, cohort in cohorts.items()}
     made = make_panels(measured, asked, style=style, formats=formats)
     methods = methods_of(made.panels, cohorts, versions(asked.panels))
     with results_folder(out, job=f"figure {name}") as folder:

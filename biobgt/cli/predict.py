@@ -16,6 +16,7 @@ import typer
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError, Refusal
 from biobgt.base.files import file_names, write_csv
+from biobgt.base.kept import NoStore
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted
 from biobgt.cli.arguments import (
     DeviceOption,
@@ -33,8 +34,7 @@ from biobgt.cli.arguments import (
 )
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.data.result_keys import NoStore
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 if TYPE_CHECKING:
     from biobgt.model.ensemble import SubjectExplanation
@@ -110,13 +110,13 @@ def attention(
     print_line(f"Attention of {counted(len(used), 'subject')} written to {out}. {NOT_A_DIAGNOSIS}")
 
 
-def _asked(cohort: Cohort, model: str, device: str, results: Path | None) -> "tuple[InstalledModel, MeasuredCohort]":
+def _asked(cohort: Cohort, model: str, device: str, results: Path | None) -> "tuple[InstalledModel, Measured]":
     """A model that can be asked about the cohort, and the cohort with what it said before; nothing is in memory."""
     from biobgt.model.installed import installed_model
 
     chosen = replace(installed_model(model), device=device)
     chosen.ensemble.check(cohort)
-    return chosen, MeasuredCohort(cohort, folder_store(results, cohort) or NoStore())
+    return chosen, Measured(cohort, folder_store(results, cohort) or NoStore())
 
 
 @dataclass
@@ -155,7 +155,7 @@ class _Seen:
             write_csv(pd.concat([who, values], axis=1), folder / "module_blocks.csv", index=False)
 
 
-def _look_at_each(measured: MeasuredCohort, model: "InstalledModel", seen: _Seen, folder: Path) -> Cohort:
+def _look_at_each(measured: Measured, model: "InstalledModel", seen: _Seen, folder: Path) -> Cohort:
     """Write each subject's attention and return the cohort of those that have one, the others among its refusals."""
     cohort = measured.cohort
     files = file_names(cohort.ids)

@@ -35,7 +35,7 @@ from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
 from biobgt.readers.tables import SIMULATED_MARK
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 
 @reads_cohort
@@ -106,7 +106,7 @@ def connectome(
     with results_folder(out, job="connectome") as folder, progress_bar("Graphs") as progress:
         for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
             (folder / "graphs").mkdir(exist_ok=True)
-            one = MeasuredCohort(cohort).of(graph.subject, settings)
+            one = Measured(cohort).of(graph.subject, settings)
             nodes = node_table(one, HubOptions(), NamedModuleOptions()) if of_nodes else None
             for ending, contents in graph_files(graph, key=format_, nodes=nodes).items():
                 (folder / "graphs" / f"{files[graph.subject]}{ending}").write_bytes(contents)

@@ -1,3 +1,3 @@
-from . import atlas, cohort, connectivity, edits, graph, nulls, quality, result_keys, simulate
+from . import atlas, cohort, connectivity, edits, graph, nulls, quality, simulate
 
-__all__ = ["atlas", "cohort", "connectivity", "edits", "graph", "nulls", "quality", "result_keys", "simulate"]
+__all__ = ["atlas", "cohort", "connectivity", "edits", "graph", "nulls", "quality", "simulate"]

@@ -30,7 +30,7 @@ from biobgt.figures.paper.saving import MM_PER_INCH, save_figure
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.model.installed import installed_model
 from biobgt.readers.project import PROJECT_SUFFIX, save_project
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 
 def captions_text(figures: "Sequence[FigureFiles]", names: Sequence[str], panels: "PanelFiles | None" = None) -> str:
@@ -115,13 +115,13 @@ class FigureFiles:
 
 
 def make_files(
-    cohort: Cohort | MeasuredCohort, request: FigureRequest, *, style: PaperStyle, formats: Sequence[FileFormat]
+    cohort: Cohort | Measured, request: FigureRequest, *, style: PaperStyle, formats: Sequence[FileFormat]
 ) -> FigureFiles:
     """Make one figure and write it in every format, with its numbers as CSV.
 
     Parameters
     ----------
-    cohort : Cohort or MeasuredCohort
+    cohort : Cohort or Measured
         The one that the request names.
     request : FigureRequest
     style : PaperStyle
@@ -449,7 +449,7 @@ class PanelFiles:
 
 
 def make_panels(
-    cohorts: Mapping[CohortRef, Cohort | MeasuredCohort],
+    cohorts: Mapping[CohortRef, Cohort | Measured],
     request: PanelsRequest,
     *,
     style: PaperStyle,
@@ -459,7 +459,7 @@ def make_panels(
 
     Parameters
     ----------
-    cohorts : mapping of CohortRef to Cohort or MeasuredCohort
+    cohorts : mapping of CohortRef to Cohort or Measured
         Of every panel.
     request : PanelsRequest
     style : PaperStyle

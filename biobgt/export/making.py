@@ -18,7 +18,7 @@ from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +49,12 @@ def options_in_full(request: FigureRequest) -> Options:
     return figure.takes.from_plain(request.options, of=f"The figure '{figure.name}'")
 
 
-def make_figure(cohort: Cohort | MeasuredCohort, request: FigureRequest, style: PaperStyle | None = None) -> MadeFigure:
+def make_figure(cohort: Cohort | Measured, request: FigureRequest, style: PaperStyle | None = None) -> MadeFigure:
     """Make a figure for the paper.
 
     Parameters
     ----------
-    cohort : Cohort or MeasuredCohort
+    cohort : Cohort or Measured
         The one that the request names; a measured one keeps what takes long for the next figure.
     request : FigureRequest
     style : PaperStyle, optional
@@ -64,7 +64,7 @@ def make_figure(cohort: Cohort | MeasuredCohort, request: FigureRequest, style: 
         raise InputError(f"The figure '{request.figure}' is of one subject: name the subject.")
     style = style or PaperStyle()
     _check_width(figure, style)
-    measured = cohort if isinstance(cohort, MeasuredCohort) else MeasuredCohort(cohort)
+    measured = cohort if isinstance(cohort, Measured) else Measured(cohort)
     with threadpool_limits(1, user_api="blas"):  # sums in one order, whatever the number of cores
         whom = measured.of(request.subject if figure.of_subject else None, request.settings)
         if isinstance(figure, Figure):

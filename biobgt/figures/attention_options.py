@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from biobgt.base.errors import InputError
+from biobgt.base.kept import kept
 from biobgt.base.options import Options, option
 from biobgt.base.wording import percent
 from biobgt.data.atlas import LABELLINGS
-from biobgt.data.result_keys import MODEL_MODULES, Key
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.model_figure import groups_of
 from biobgt.figures.region_order import RegionOrder, order_regions
@@ -148,15 +148,12 @@ class AttentionOptions(AttentionOrderOptions, AttentionPartOptions):
     """A layer and a head, and the order of regions."""
 
 
+@kept("Looking for modules…", most=8, subject=False, graph=False, by=lambda measured, model: model.identity)
 def _modules_of_controls(measured: "Measured", model: InstalledModel) -> list[str]:
     """Louvain modules of the mean connectivity of a model's controls, one name per region."""
     from biobgt.groups.attention import louvain_labels
 
-    controls = model.group_names[0]
-    return measured.whole.keep(
-        Key(MODEL_MODULES, how=(model.name, model.sha256)),
-        lambda: louvain_labels(model.groups.connectivity[controls], model.atlas),
-    )
+    return louvain_labels(model.groups.connectivity[model.group_names[0]], model.atlas)
 
 
 def _second_group(cohort: "Cohort") -> str:

@@ -159,7 +159,7 @@ def connectivity_distribution(measured: "Measured", options: NoOptions) -> Drawi
         return pd.DataFrame(about)
 
     mean, mean_strength = measured.mean_connectivity()
-    of = replace(measured, settings=replace(settings, estimator=PEARSON)).quantity
+    of = measured.of(measured.subject.id, replace(settings, estimator=PEARSON)).quantity
     means = f"{mean:.2f}, mean |{of}| {mean_strength:.2f}" if shades.low < 0 else f"{mean:.3g}"
     none = f" {(values == 0).sum():,} of them have no connection, and are not drawn." if shades.log else ""
     ends = (float(edges[0]), float(edges[-1])) if shades.log else (None, None)

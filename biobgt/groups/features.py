@@ -1,9 +1,10 @@
 """What two groups of a cohort can be compared in, and the comparison of a measured cohort."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
+from biobgt.base.kept import kept
 from biobgt.base.wording import counted
 from biobgt.data.atlas import LABELLINGS, Atlas
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort
 from biobgt.data.graph import PEARSON, ConnectivityKind, ConnectomeSettings
-from biobgt.data.result_keys import COMPARISON, FEATURES, Key
 from biobgt.groups.compare import (
     HUBS,
     MODULES,
@@ -31,7 +32,7 @@ from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.hubs.options import EntanglementOptions
 from biobgt.modules import module_blocks
 from biobgt.modules.measures import MODULE_MEASURES, ModuleMeasure, ModuleOptions
-from biobgt.results.measured import Measured, MeasuredCohort
+from biobgt.results.measured import Measured
 
 # What two groups of a cohort can be compared in: connectivity between networks, segregation, hubs.
 #
@@ -82,7 +83,7 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
 
 
 def network_connectivity(
-    cohort: Cohort, labelling: str | None = None, *, whole: MeasuredCohort | None = None
+    cohort: Cohort, labelling: str | None = None, *, whole: Measured | None = None
 ) -> CohortFeatures:
     """Mean connectivity, of correlations Fisher z, within every functional network and between every two.
 
@@ -91,10 +92,10 @@ def network_connectivity(
     cohort : Cohort
     labelling : str, optional
         Of the atlas; its first one by default.
-    whole : MeasuredCohort, optional
+    whole : Measured, optional
         What was measured of these subjects.
     """
-    whole = whole or MeasuredCohort(cohort)
+    whole = whole or Measured(cohort)
     name = _labelling(cohort.atlas, labelling)
     settings = whole_connectivity(cohort.kind)
     matrices = [whole.of(name, settings).connectivity() for name in cohort.ids]
@@ -113,7 +114,7 @@ def network_connectivity(
     )
 
 
-def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: MeasuredCohort | None = None) -> CohortFeatures:
+def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: Measured | None = None) -> CohortFeatures:
     """How segregated each brain is: by its own modules and, where the atlas has labels, by functional networks.
 
     Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan
@@ -125,10 +126,10 @@ def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: Measured
     cohort : Cohort
     summary : DataFrame
         That of :class:`biobgt.results.tables.CohortModules`.
-    whole : MeasuredCohort, optional
+    whole : Measured, optional
         What was measured of these subjects.
     """
-    whole = whole or MeasuredCohort(cohort)
+    whole = whole or Measured(cohort)
     summary = summary.set_index("subject").loc[list(cohort.ids)]
     columns: dict[str, NDArray[np.float64]] = {}
     for measure in MODULE_MEASURES.values():
@@ -152,7 +153,7 @@ def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: Measured
 
 
 def _of_networks(
-    whole: MeasuredCohort, names: Sequence[str], measure: ModuleMeasure, labelling: str, own: NDArray[np.float64]
+    whole: Measured, names: Sequence[str], measure: ModuleMeasure, labelling: str, own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """A measure of the functional networks, shape (n_subjects,); NaN where it is not defined of the own modules."""
     labels = whole.atlas.labels[labelling]
@@ -322,12 +323,44 @@ def plan_comparison(cohort: Cohort, options: ComparisonOptions) -> PlannedCompar
 
 def subject_features(measured: Measured, options: ComparisonOptions) -> CohortFeatures:
     """What one subject brings to a comparison, values of shape (1, n_features)."""
-    return measured.whole.keep(_features_key(measured, options), lambda: _measure(measured, options))
+    function, *asked = _question(options)
+    return function(measured, *asked)
 
 
 def has_features(measured: Measured, options: ComparisonOptions) -> bool:
     """Whether the same is kept."""
-    return measured.whole.store.get(_features_key(measured, options)) is not None
+    function, *asked = _question(options)
+    return measured.is_kept(function, *asked)
+
+
+def _question(options: ComparisonOptions) -> tuple[Callable[..., CohortFeatures], *tuple[Any, ...]]:
+    """Which features are measured, and of what they depend; connectivity between networks not on the graph."""
+    if options.of == NETWORKS:
+        return _subject_networks, options.labelling
+    if options.of == HUBS:
+        return _subject_hubs, options.part(EntanglementOptions), options.measure
+    return _subject_segregation, options.part(ModuleOptions)
+
+
+@kept(most=6000, graph=False)  # two numbers per pair of networks
+def _subject_networks(measured: Measured, labelling: str) -> CohortFeatures:
+    return network_connectivity(_alone(measured), labelling or None, whole=measured)
+
+
+@kept(most=6000)  # two numbers per region
+def _subject_hubs(measured: Measured, options: EntanglementOptions, measure: str) -> CohortFeatures:
+    table = pd.DataFrame({measure: measured.hub_values(options, measure)})
+    return regional_hubs(_alone(measured), {measured.subject.id: table}, measure)
+
+
+@kept(most=6000)
+def _subject_segregation(measured: Measured, options: ModuleOptions) -> CohortFeatures:
+    summary = pd.DataFrame([{"subject": measured.subject.id, **measured.modules(options).measures}])
+    return module_segregation(_alone(measured), summary, whole=measured)
+
+
+def _alone(measured: Measured) -> Cohort:
+    return measured.cohort.select(lambda one: one.id == measured.subject.id)
 
 
 def compare_measured(
@@ -353,40 +386,28 @@ def compare_measured(
     options = replace(options, covariates_sha256="")
     each = known or [subject_features(measured.of(name), options) for name in planned.cohort.ids]
     features = CohortFeatures(np.vstack([one.values for one in each]), each[0].names, each[0].measured)
-
-    def compare() -> GroupComparison:
-        return compare_features(
-            planned.cohort,
-            features,
-            options.groups,
-            covariates=planned.covariates.table,
-            permutations=options.n_permutations,
-            seed=options.seed,
-        )
-
-    # Groups and phenotypes may change while results are kept, so they are part of the key.
-    who = tuple((subject.id, subject.group) for subject in planned.cohort)
-    how = (options, who, write_csv(planned.covariates.table))
-    return features.measured, measured.whole.keep(Key(COMPARISON, "", measured.settings, how), compare)
+    return features.measured, _comparison(measured, options, planned, features)
 
 
-def _measure(measured: Measured, options: ComparisonOptions) -> CohortFeatures:
-    subject = measured.subject
-    alone = measured.cohort.select(lambda one: one.id == subject.id)
-    if options.of == NETWORKS:
-        return network_connectivity(alone, options.labelling or None, whole=measured.whole)
-    if options.of == HUBS:
-        table = pd.DataFrame({options.measure: measured.hub_values(options, options.measure)})
-        return regional_hubs(alone, {subject.id: table}, options.measure)
-    measures = measured.modules(options.part(ModuleOptions)).measures
-    return module_segregation(alone, pd.DataFrame([{"subject": subject.id, **measures}]), whole=measured.whole)
-
-
-def _features_key(measured: Measured, options: ComparisonOptions) -> Key:
-    """What the features of a subject depend on: connectivity between networks not on the graph."""
-    if options.of == NETWORKS:
-        return Key(FEATURES, measured.subject.id, None, (NETWORKS, options.labelling))
-    if options.of == HUBS:
-        how = (HUBS, options.measure, options.part(EntanglementOptions))
-        return Key(FEATURES, measured.subject.id, measured.settings, how)
-    return Key(FEATURES, measured.subject.id, measured.settings, (options.of, options.part(ModuleOptions)))
+@kept(
+    "Permuting the groups…",
+    most=16,
+    subject=False,
+    # Groups and phenotypes may change while results are kept.
+    by=lambda measured, options, planned, features: (
+        options,
+        tuple((subject.id, subject.group) for subject in planned.cohort),
+        write_csv(planned.covariates.table),
+    ),
+)
+def _comparison(
+    measured: Measured, options: ComparisonOptions, planned: PlannedComparison, features: CohortFeatures
+) -> GroupComparison:
+    return compare_features(
+        planned.cohort,
+        features,
+        options.groups,
+        covariates=planned.covariates.table,
+        permutations=options.n_permutations,
+        seed=options.seed,
+    )

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.kept import Store
 from biobgt.base.wording import KNOWN_ID, TRAINED_ON
 from biobgt.data.atlas import BUNDLED, Atlas, atlas_question, load_atlas
 from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, Subject, person_of
 from biobgt.data.quality import quality_flags
-from biobgt.data.result_keys import Store
 from biobgt.model.attention import check_layer_and_head
 from biobgt.model.inputs import prepare
 from biobgt.model.network import AttentionMap, BioBGT, GraphBatch, join_batches

@@ -16,11 +16,11 @@ import torch
 from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
+from biobgt.base.kept import Key, NoStore, Store
 from biobgt.base.parallel import map_subjects
 from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import graph_from_connectivity, subject_connectivity
 from biobgt.data.graph import is_correlation, told_kind
-from biobgt.data.result_keys import NETWORK_FEATURES, Key, NoStore, Store
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset
@@ -186,7 +186,7 @@ def _key(matrix: NDArray[np.float64], preset: Preset) -> Key:
     # Rounded, so that the same correlations from another machine's arithmetic are the same content.
     content = hashlib.sha256(np.round(matrix, 6).tobytes())
     content.update(f"{preset.threshold} {GAMMA} {LOUVAIN_SEED} {LOUVAIN_RUNS}".encode())
-    return Key(NETWORK_FEATURES, how=content.hexdigest()[:32])
+    return Key("network_features", content.hexdigest()[:32], most=4000)  # a few kilobytes each
 
 
 def _check_edges(weights: torch.Tensor, names: Sequence[str], preset: Preset) -> None:

@@ -74,6 +74,11 @@ class InstalledModel:
         return hashlib.sha256(json.dumps(self.card, sort_keys=True, default=str).encode()).hexdigest()
 
     @property
+    def identity(self) -> tuple[str, str, str]:
+        """What tells it from all other models, and from itself with another card."""
+        return self.name, self.sha256, self.card_sha256
+
+    @property
     def simulated(self) -> bool:
         """Whether patients of this model are simulated."""
         return bool(self.card["simulated"])

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 import biobgt
 from biobgt.base.errors import InputError
 from biobgt.base.files import is_own, read_private, write_private
-from biobgt.data.result_keys import Key, warn_not_kept
+from biobgt.base.kept import Key, warn_not_kept
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.measures import MODULE_MEASURES
 from biobgt.results.autosave import data_folder
@@ -254,11 +254,11 @@ class FolderStore:
     def _depends(self, key: Key) -> bytes:
         """All that a result depends on: tables also on which measures there are."""
         registers = (tuple(HUB_MEASURES), tuple(MODULE_MEASURES))
-        depends = (biobgt.__version__, self.cohort, registers, key.kind.name, key.subject, key.settings, key.how)
+        depends = (biobgt.__version__, self.cohort, registers, key.name, key.about)
         return hmac.digest(self._key, repr(depends).encode(errors="surrogatepass"), "sha256")
 
     def _path(self, key: Key, depends: bytes) -> Path:
-        return self.folder / f"{key.kind.name.replace(' ', '_')}-{depends.hex()[:32]}.result"
+        return self.folder / f"{key.name}-{depends.hex()[:32]}.result"
 
 
 def _user_key() -> bytes:

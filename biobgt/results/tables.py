@@ -14,10 +14,10 @@ import pandas as pd
 
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
+from biobgt.base.kept import Store, warn_not_kept
 from biobgt.base.parallel import map_subjects
 from biobgt.data.cohort import Cohort, average_by_person, person_of
 from biobgt.data.graph import ConnectomeSettings
-from biobgt.data.result_keys import Store, warn_not_kept
 from biobgt.hubs import rank_agreement, summarise_plausibility
 from biobgt.hubs.evidence import agreement_beyond_strength
 from biobgt.hubs.measures import HUB_MEASURES, NE
@@ -28,7 +28,7 @@ from biobgt.modules import Partition, combine_partitions, match_modules
 from biobgt.modules.compare import partitions_by_person
 from biobgt.modules.measures import ModuleOptions
 from biobgt.modules.partition import module_labels
-from biobgt.results.measured import Measured, MeasuredCohort, connectivity_key
+from biobgt.results.measured import Measured
 
 Progress = Callable[[int, int], None]
 Result = TypeVar("Result")
@@ -247,10 +247,10 @@ class _OneSubject:
     tangent: FloatArray | None
 
     def measured(self) -> Measured:
-        whole, subject = MeasuredCohort(self.cohort, self.store), self.cohort.subjects[0]
+        one = Measured(self.cohort, self.store, subject=self.cohort.ids[0], settings=self.settings)
         if self.tangent is not None:
-            whole.store.put(connectivity_key(subject, "tangent"), self.tangent)
-        return whole.of(subject.id, self.settings)
+            one.store.put(one.key(Measured.connectivity_by, self.settings.estimator), self.tangent)
+        return one
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,13 +271,13 @@ def _ask(job: _OneSubject, *, question: Callable[[Measured], Result]) -> tuple[R
 def _jobs(cohort: Cohort, settings: ConnectomeSettings, store: Store | None) -> list[_OneSubject]:
     if not len(cohort):
         raise InputError("The cohort is empty.")
-    whole = MeasuredCohort(cohort, store)
+    whole = Measured(cohort, store, settings=settings)
     return [
         _OneSubject(
             cohort=Cohort(cohort.name, (subject,), cohort.atlas),
             settings=settings,
             store=store,
-            tangent=whole.of(subject.id, settings).connectivity() if settings.estimator == "tangent" else None,
+            tangent=whole.of(subject.id).connectivity() if settings.estimator == "tangent" else None,
         )
         for subject in cohort
     ]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import read_csv, write_atomically, write_csv
+from biobgt.base.kept import Store
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.data.result_keys import Store
 from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
 from biobgt.model.calibration import calibrated, fold_temperatures

@@ -19,7 +19,7 @@ from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from docs.tools.tables import options_table
 
 PAGE, PICTURES = "gallery.md", "img/gallery"
@@ -48,17 +48,17 @@ class Shown:
     demo: CohortRef
     model: str
     options: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict, hash=False)
-    measured: dict[CohortRef, MeasuredCohort] = field(default_factory=dict, compare=False, repr=False)
+    measured: dict[CohortRef, Measured] = field(default_factory=dict, compare=False, repr=False)
 
     def cohort(self, kind: Figure) -> CohortRef:
         """The cohort that a figure is made of."""
         named = getattr(kind, "example_of", "") or self.model
         return CohortRef(named, model=True) if kind.of_model else self.demo
 
-    def of(self, ref: CohortRef) -> MeasuredCohort:
+    def of(self, ref: CohortRef) -> Measured:
         """A cohort, measured once for all figures."""
         if ref not in self.measured:
-            self.measured[ref] = MeasuredCohort(ref.draw())
+            self.measured[ref] = Measured(ref.draw())
         return self.measured[ref]
 
 

@@ -5,8 +5,8 @@ from subjects_page import N_REGIONS, edit, press
 from biobgt import Cohort, ConnectomeSettings, Subject
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
-from biobgt.data.result_keys import HUBS, TANGENT_SPACE, Key
 from biobgt.modules import structure as finding
+from biobgt.results.measured import Measured
 from session.view import LoadedCohort
 
 
@@ -23,7 +23,7 @@ def count_modules(monkeypatch) -> list[str]:
 
 
 def has_hubs(loaded: LoadedCohort, subject: str) -> bool:
-    return loaded.measured.of(subject, ConnectomeSettings()).has(HUBS, "control")
+    return loaded.measured.of(subject, ConnectomeSettings()).is_kept(Measured.hubs, "control")
 
 
 def test_results_outlive_other_groups_and_not_other_subjects(own, monkeypatch) -> None:
@@ -50,12 +50,12 @@ def test_what_is_kept_of_a_changed_cohort(series) -> None:
     loaded = LoadedCohort("own", cohort)
     loaded.measured.of("s0", ConnectomeSettings()).hubs("control")
     loaded.measured.of("s0", ConnectomeSettings(estimator="tangent")).connectivity()
-    space = loaded.store.get(Key(TANGENT_SPACE))
+    space = loaded.measured.recall(Measured.tangent_space)
     assert space is not None
     assert loaded.quality["group"].isna().all()
     regrouped = loaded.changed_to(set_groups(cohort, {"s1": "AD"}))
     assert has_hubs(regrouped, "s0")
-    assert regrouped.store.get(Key(TANGENT_SPACE)) is space
+    assert regrouped.measured.recall(Measured.tangent_space) is space
     assert regrouped.quality["group"].tolist()[1] == "AD"
     for changed in (
         remove_subjects(cohort, ["s1"]),
@@ -64,4 +64,4 @@ def test_what_is_kept_of_a_changed_cohort(series) -> None:
     ):
         after = loaded.changed_to(changed)
         assert not has_hubs(after, "s0")
-        assert after.store.get(Key(TANGENT_SPACE)) is None
+        assert not after.measured.is_kept(Measured.tangent_space)

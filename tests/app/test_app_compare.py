@@ -198,7 +198,8 @@ def test_a_cohort_without_groups_is_sent_to_the_subjects(open_own, cohort):
 
 
 def test_modules_are_compared_on_request(open_compare, cohort, counted, monkeypatch):
-    monkeypatch.setattr("biobgt.results.measured.SHUFFLES", 3)  # of 39
+    for module in ("results.measured", "modules.measures"):
+        monkeypatch.setattr(f"biobgt.{module}.SHUFFLES", 3)  # of 39
     page = open_compare(compared="modules", runs="5", seed="21")
     assert not counted
     page.button(key="groups_start").click().run()

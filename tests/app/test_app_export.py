@@ -21,6 +21,7 @@ from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
+from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
 from session import view as keys
 from session.cohorts import OWN
@@ -174,7 +175,7 @@ def test_what_a_model_said_on_its_page_is_not_asked_again(monkeypatch):
     stub = SimpleNamespace(predict=predict)
     monkeypatch.setattr(InstalledModel, "ensemble", property(lambda model: stub))
     view, model = bare_view(OWN), installed_model("adsim-aal90")
-    assert view.measured.predicted(model) is None
+    assert not view.measured.is_kept(Measured.prediction, model)
     view.measured.prediction(model)
     options = SubjectProbabilityOptions(model=model.name, model_sha256=model.sha256)
     request = figure_request(view, subject_probability, options)

@@ -1,7 +1,5 @@
 """The page of hubs: its numbers are the library's, γ costs no new spectra, and own subjects' results stay theirs."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,6 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import table
 from biobgt.hubs.options import GAMMAS, HubAnalysisOptions
 from biobgt.model import pretrained
-from biobgt.results import measured as measured_hubs
 from biobgt.results.tables import analyse_hubs
 from session import cohorts as loaded_cohorts
 from views.page_map import PAGES
@@ -281,15 +278,9 @@ def test_own_subjects_results_stay_in_their_session(open_page, rng, count_measur
     assert pages[0].query_params["gamma"] in ("1", ["1"])
 
 
-def test_own_results_go_with_the_subjects_and_are_few(open_page, rng, count_measurings, monkeypatch):
-    few = replace(measured_hubs.HUBS, most=2)
-    monkeypatch.setattr(measured_hubs, "HUBS", few)
+def test_own_results_go_with_the_subjects(open_page, rng):
     page = upload(open_page("subjects"), "S_1_rois_aal90.1D", rng.standard_normal((60, 90)))
     page.switch_page("views/hubs.py").run()
-    for level in (0.1, 0.15, 0.2):
-        page.slider(key="absolute_level").set_value(level).run()
-    kept = page.session_state["own_cohort"].store.kept(few)
-    assert [key.settings.level for key in kept] == [0.15, 0.2]
     page.switch_page("views/subjects/page.py").run()
     next(button for button in page.button if button.label == "Forget these subjects").click().run()
     assert "own_cohort" not in page.session_state

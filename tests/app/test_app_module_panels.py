@@ -10,12 +10,12 @@ from biobgt.base.colours import MODULE_COLOURS
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import brain_graph, subject_connectivity
-from biobgt.data.result_keys import MODULES
 from biobgt.data.simulate import demo_cohort
 from biobgt.modules import measure_modules, modularity_test, module_agreement, resolution_sweep
 from biobgt.modules.measures import ModuleOptions, NullGraphOptions, SmallWorldOptions
 from biobgt.modules.partition import module_names, strongest_within_modules
 from biobgt.modules.structure import small_world
+from biobgt.results.measured import Measured
 from session.cohorts import OWN
 from session.view import GLASS, LoadedCohort
 from views.shared import widgets
@@ -222,4 +222,5 @@ def test_own_subjects_on_an_unknown_atlas(open_page, cohort, counted):
         assert sentence in notes
     assert figure(page, "modules")["layout"]["yaxis"]["ticktext"][0].endswith("Module 1")
     assert counted["measure_modules"] == 1
-    assert [key.subject for key in page.session_state["own_cohort"].store.kept(MODULES)] == [own.ids[0]]
+    measured = page.session_state["own_cohort"].measured
+    assert [measured.of(name).is_kept(Measured.modules, ModuleOptions()) for name in own.ids] == [True, False]

@@ -17,7 +17,7 @@ from biobgt.data.connectivity import TangentSpace
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import ModuleOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from session.cohorts import OWN
 from session.view import LoadedCohort
 from views import page_map
@@ -66,7 +66,7 @@ def test_home_opens_on_three_figures_with_one_badge(look_at) -> None:
 
 def test_home_shows_the_subjects_own_numbers(look_at, asd, subject) -> None:
     page = look_at("home")
-    measured = MeasuredCohort(asd).of(subject.id, ConnectomeSettings())
+    measured = Measured(asd).of(subject.id, ConnectomeSettings())
     ne = measured.hub_table(HubOptions(), ("node_entanglement",))["node_entanglement_z"].to_numpy()
     curve = figure(page, "first_hub_curves")["data"][0]
     shown = array(curve["customdata"])
@@ -243,7 +243,7 @@ def test_subjects_page_shows_series_and_quality(look_at, subject) -> None:
 @pytest.fixture
 def nothing_kept(monkeypatch) -> None:
     """A demo is shared by all tests: without this, what an earlier one measured would not be measured again."""
-    monkeypatch.setattr("biobgt.results.measured.MemoryStore.get", lambda store, key: None)
+    monkeypatch.setattr("biobgt.base.kept.MemoryStore.get", lambda store, key: None)
 
 
 @pytest.mark.usefixtures("nothing_kept")
@@ -271,7 +271,7 @@ def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch
     assert "sorry" in page.error[0].value
     report = next(code.value for code in page.code if "ZeroDivisionError" in code.value)
     assert report.startswith("ZeroDivisionError: by naught\nbiobgt ")
-    assert re.search(r"^  measured\.py:\d+ in connectivity$", report, re.MULTILINE)
+    assert re.search(r"^  measured\.py:\d+ in connectivity_by$", report, re.MULTILINE)
     assert re.search(r"^  home\.py:\d+ in show_page$", report, re.MULTILINE)  # which of the files of that name
     assert "raise" not in report  # no line of any file
     assert "/" not in report  # no path of this machine

@@ -3,10 +3,10 @@
 import pytest
 from export_requests import DEMO
 
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 
 @pytest.fixture(scope="session")
 def measured():
     """The small demo cohort, measured once."""
-    return MeasuredCohort(DEMO.draw())
+    return Measured(DEMO.draw())

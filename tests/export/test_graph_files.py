@@ -16,7 +16,7 @@ from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table, zi
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers import read_atlas
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 
 @pytest.fixture(params=["schaefer100_17", "4s156"])
@@ -86,7 +86,7 @@ def measured():
     series = np.random.default_rng(0).normal(size=(150, 100)).cumsum(axis=0)
     series[:, [4, 70]] = 0
     cohort = Cohort("c", (Subject("s1", series=series),), atlas)
-    return MeasuredCohort(cohort).of("s1")
+    return Measured(cohort).of("s1")
 
 
 @pytest.fixture(scope="module")

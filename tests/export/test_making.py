@@ -19,7 +19,7 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.options import HubAnalysisOptions
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 from biobgt.modules.measures import ModuleOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs, analyse_modules
 
 BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
@@ -116,7 +116,7 @@ def model():
     if MODEL not in pretrained_names():
         pytest.skip(f"the trained model {MODEL} is not on this machine")
     ref = CohortRef(MODEL, model=True, sha256=load_card(MODEL)["sha256"])
-    return ref, MeasuredCohort(ref.draw())
+    return ref, Measured(ref.draw())
 
 
 @pytest.mark.parametrize("figure", MODELS)

@@ -19,7 +19,7 @@ from biobgt.export.methods import model_paragraphs
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained, pretrained_names
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 MODEL = "adsim-aal90"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
@@ -30,7 +30,7 @@ def model():
     if MODEL not in pretrained_names():
         pytest.skip(f"the trained model {MODEL} is not on this machine")
     ref = CohortRef(MODEL, model=True, sha256=load_card(MODEL)["sha256"])
-    return ref, MeasuredCohort(ref.draw())
+    return ref, Measured(ref.draw())
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.graph import ConnectomeSettings
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 
 def measured_matrix(matrix, regions, *, networks=None, subject="s1", simulated=False, **settings):
@@ -14,4 +14,4 @@ def measured_matrix(matrix, regions, *, networks=None, subject="s1", simulated=F
         (Subject(subject, connectivity=matrix, simulated=simulated),),
         Atlas("toy", "a toy", tuple(regions), labels=labels),
     )
-    return MeasuredCohort(cohort).of(subject, ConnectomeSettings(**settings))
+    return Measured(cohort).of(subject, ConnectomeSettings(**settings))

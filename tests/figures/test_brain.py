@@ -28,7 +28,7 @@ from biobgt.figures.brain_nodes import (
 from biobgt.figures.hub_brains import HubBrainOptions, hub_brain
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen_brain import cortex_mesh
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
@@ -234,7 +234,7 @@ def test_groups_that_have_no_place_are_not_in_the_legend():
 
 def test_brains_of_an_atlas_of_which_56_regions_have_no_place(rng):
     cohort = Cohort("4S", (Subject("s1", series=rng.standard_normal((60, 156))),), load_atlas("4s156"))
-    measured = MeasuredCohort(cohort)
+    measured = Measured(cohort)
     for key in ("hub_brain", "module_brain", "five_brains"):
         made = make_figure(measured, FigureRequest(key, CohortRef("4S"), "s1"), PaperStyle(dpi=72))
         assert "56 regions without known coordinates are left out" in made.caption

@@ -10,19 +10,19 @@ from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.screen import compact, draw_on_screen
 from biobgt.model.installed import installed_model
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 HEIGHT = 300
 
 
 def groups_of(name: str, *groups: str) -> AttentionMaps:
     model = installed_model(name)
-    return AttentionMaps.of(MeasuredCohort(model.cohort).of(None), AttentionMapsOptions(groups=groups))
+    return AttentionMaps.of(Measured(model.cohort).of(None), AttentionMapsOptions(groups=groups))
 
 
 def test_it_shows_the_same_numbers_in_less_room() -> None:
     cohort = demo_cohort("ad", n_per_group=1)
-    curves = hub_curves(MeasuredCohort(cohort).of(cohort.ids[0], ConnectomeSettings()), HubCurvesOptions())
+    curves = hub_curves(Measured(cohort).of(cohort.ids[0], ConnectomeSettings()), HubCurvesOptions())
     large = draw_on_screen(curves)
     small = compact(large, height=HEIGHT)
     go.Figure(small)  # plotly knows every name

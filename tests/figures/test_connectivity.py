@@ -25,7 +25,7 @@ from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.register import NoOptions
 from biobgt.figures.shared_options import RegionOrderOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 MATRIX = np.array([[1.0, 0.5, -0.2], [0.5, 1.0, 0.1], [-0.2, 0.1, 1.0]])
 REGIONS = ("A", "B", "C")
@@ -43,7 +43,7 @@ def heatmap_of(matrix=MATRIX, regions=REGIONS, *, shown="connectivity", networks
 def carpet_of(series, *, tr=None, networks=None):
     labels = {"networks": tuple(networks)} if networks else {}
     atlas = Atlas("toy", "a toy", FOUR_REGIONS[: series.shape[1]], labels=labels)
-    measured = MeasuredCohort(Cohort("toy", (Subject("s1", series, tr=tr),), atlas)).of("s1")
+    measured = Measured(Cohort("toy", (Subject("s1", series, tr=tr),), atlas)).of("s1")
     return series_carpet(measured, RegionOrderOptions("networks" if networks else "atlas"))
 
 
@@ -211,7 +211,7 @@ def test_distribution_on_paper_is_that_on_the_screen():
 
 @pytest.fixture(scope="module")
 def measured():
-    return MeasuredCohort(demo_cohort("ad", n_per_group=1)).of("sim-NC-001", ConnectomeSettings(level=0.4))
+    return Measured(demo_cohort("ad", n_per_group=1)).of("sim-NC-001", ConnectomeSettings(level=0.4))
 
 
 def test_figures_of_a_subject_hold_what_was_measured_of_it(measured) -> None:

@@ -15,7 +15,7 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_model
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from biobgt.training.benchmark_tables import (
     FEWEST_SPLITS,
     PAPER_MARK,
@@ -44,7 +44,7 @@ RESULTS = lines(ridge_log=[0.7, 0.72, 0.74], graphormer=[0.6, 0.62], svm=[0.7, 0
 
 
 def made() -> Drawing:
-    return benchmark_results(MeasuredCohort(installed_model("abide-cc200").cohort), NoOptions())
+    return benchmark_results(Measured(installed_model("abide-cc200").cohort), NoOptions())
 
 
 def drawn(results: pd.DataFrame) -> Drawing:
@@ -148,4 +148,4 @@ def test_paper_and_screen_show_the_same() -> None:
 def test_the_figure_is_of_the_model_of_the_same_subjects() -> None:
     assert "rows were run" in made().caption
     with pytest.raises(InputError, match="abide-cc200 only"):
-        benchmark_results(MeasuredCohort(installed_model("cni-adhd-cc200").cohort), NoOptions())
+        benchmark_results(Measured(installed_model("cni-adhd-cc200").cohort), NoOptions())

@@ -8,7 +8,7 @@ from biobgt.data.connectivity import subject_connectivity
 from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferenceBrain
 from biobgt.figures.paper import PaperStyle
 from biobgt.groups.compare import compare_groups
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 ATLAS = load_atlas("schaefer100")
 PLANTED = (4, 5, 60)  # follow the common signal in patients
@@ -27,7 +27,7 @@ def subject(i, group, rng, name=None):
 def measured():
     rng = np.random.default_rng(3)
     subjects = [subject(i, "NC" if i < 9 else "ASD", rng) for i in range(18)]
-    return MeasuredCohort(Cohort("c", tuple(subjects), ATLAS)).of(None)
+    return Measured(Cohort("c", tuple(subjects), ATLAS)).of(None)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +77,6 @@ def test_what_somebody_lacks_is_not_tested(rng):
     lacking = Subject("sub-01", series=series, group="NC", phenotypes=subjects[1].phenotypes)
     cohort = Cohort("c", (subjects[0], lacking, *subjects[2:]), ATLAS)
     options = DifferenceBrainOptions(**QUICK, covariates=("none",))
-    shown = GroupDifferenceBrain.of(MeasuredCohort(cohort).of(None), options)
+    shown = GroupDifferenceBrain.of(Measured(cohort).of(None), options)
     assert np.flatnonzero(shown.table["t"].isna()).tolist() == [7]
     assert "1 feature not tested" in shown.caption

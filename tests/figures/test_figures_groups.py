@@ -16,7 +16,7 @@ from biobgt.figures.group_differences import (
 from biobgt.figures.paper import PaperStyle
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 STYLE = PaperStyle(dpi=100)
 OPTIONS = ComparisonOptions(first="NC", second="AD", of="hubs", measure="fc_strength", permutations=200)
@@ -26,7 +26,7 @@ OPTIONS = ComparisonOptions(first="NC", second="AD", of="hubs", measure="fc_stre
 def measured():
     cohort = demo_cohort("ad", n_per_group=7)
     known = [replace(one, phenotypes={"age": 60 + 7 * i % 11}) for i, one in enumerate(cohort)]
-    return MeasuredCohort(replace(cohort, subjects=tuple(known))).of(None)
+    return Measured(replace(cohort, subjects=tuple(known))).of(None)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_a_figure_made_again_refuses_other_covariates(measured, shown):
     again = GroupDifferences.of(measured, shown.options)
     assert again.numbers.equals(shown.numbers)
     older = [replace(one, phenotypes={"age": 1 + one.phenotypes["age"]}) for one in measured.cohort]
-    others = MeasuredCohort(replace(measured.cohort, subjects=tuple(older))).of(None)
+    others = Measured(replace(measured.cohort, subjects=tuple(older))).of(None)
     with pytest.raises(InputError, match="are not those that the figure was adjusted for"):
         GroupDifferences.of(others, shown.options)
     brain = GroupDifferenceBrain.of(measured, DifferenceBrainOptions(first="NC", second="AD", permutations=200))
@@ -130,7 +130,7 @@ def test_where_nothing_is_adjusted_for_covariates_do_not_matter(measured):
 
 
 def test_what_is_not_known_of_anybody_is_said_once():
-    measured = MeasuredCohort(demo_cohort("ad", n_per_group=7)).of(None)
+    measured = Measured(demo_cohort("ad", n_per_group=7)).of(None)
     caption = GroupDifferences.of(measured, OPTIONS).caption
     assert caption.count("site") == 1
     assert "so not ruled out: motion, age, sex and site." in caption

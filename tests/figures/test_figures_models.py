@@ -42,7 +42,7 @@ from biobgt.figures.register import NoOptions
 from biobgt.figures.subject_attention import SubjectAttention
 from biobgt.model.attention import BesideConnectivity, BlockTests
 from biobgt.model.installed import installed_model
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 STYLE = PaperStyle(dpi=100)
 BESIDE = {"NC": BesideConnectivity(0.9, 1.68, 4.46), "AD": BesideConnectivity(-0.004, 1.0, float("nan"))}
@@ -392,7 +392,7 @@ def test_captions_name_what_was_adjusted_for_and_what_was_not() -> None:
 
 
 def test_attention_of_other_networks_is_told_with_how_well_it_follows_modules() -> None:
-    measured = MeasuredCohort(installed_model("abide-cc200").cohort).of(None)
+    measured = Measured(installed_model("abide-cc200").cohort).of(None)
     shown = AttentionSystems.of(measured, AttentionOrderOptions())
     assert list(shown.maps) == ["Graphormer", "SAT with positional encoding", "BioBGT, preset best"]
     for matrix in shown.maps.values():
@@ -403,7 +403,7 @@ def test_attention_of_other_networks_is_told_with_how_well_it_follows_modules() 
     assert plain.follows == {}
     assert list(plain.panels) == ["Graphormer", "SAT", "BioBGT"]
     assert list(shown.panels)[2] == "BioBGT\nratio 1.69"
-    other = MeasuredCohort(installed_model("cni-adhd-cc200").cohort).of(None)
+    other = Measured(installed_model("cni-adhd-cc200").cohort).of(None)
     with pytest.raises(InputError, match="subjects of model abide-cc200 only"):
         AttentionSystems.of(other, AttentionOrderOptions())
 

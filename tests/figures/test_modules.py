@@ -23,7 +23,7 @@ from biobgt.modules import ModularityTest, compare_modules
 from biobgt.modules.compare import UNADJUSTED, ModuleDifference
 from biobgt.modules.measures import NamedModuleOptions, NullGraphOptions
 from biobgt.modules.partition import ModuleAgreement
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 STYLE = PaperStyle(dpi=100)
 BLUE, ORANGE, GREEN = MODULE_COLOURS[:3]
@@ -226,7 +226,7 @@ def two_groups_compared(p: float) -> ModuleDifference:
 
 def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
     cohort = demo_cohort("ad", n_per_group=3).select(lambda one: one.id != "sim-AD-003")
-    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), ModuleComparisonOptions(first="NC", second="AD")
+    measured, options = Measured(cohort).of(cohort.ids[0]), ModuleComparisonOptions(first="NC", second="AD")
     found = two_groups_compared(0.0312)
     assert difference_numbers(found) == {
         "AMI": "1.00",
@@ -253,7 +253,7 @@ def test_recordings_of_two_groups_are_counted_as_people():
     cohort = demo_cohort("ad", n_per_group=3)
     names = {"sim-AD-001": "sub-9_ses-1", "sim-AD-002": "sub-9_ses-2"}
     cohort = replace(cohort, subjects=tuple(replace(one, id=names.get(one.id, one.id)) for one in cohort))
-    measured, options = MeasuredCohort(cohort).of(cohort.ids[0]), ModuleComparisonOptions(first="NC", second="AD")
+    measured, options = Measured(cohort).of(cohort.ids[0]), ModuleComparisonOptions(first="NC", second="AD")
     assert difference_caption(measured, options, two_groups_compared(0.5)).endswith(
         " There are 6 recordings of 5 people; permutations keep a person's recordings together."
     )

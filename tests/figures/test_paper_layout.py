@@ -19,7 +19,7 @@ from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.register import NoOptions
 from biobgt.figures.role_map import RoleMap
 from biobgt.figures.shared_options import RegionOrderOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 N = 120
 LONG = "Connectivity of subject 0051234 from a site with a long name, sorted by the functional networks of Dosenbach"
@@ -71,7 +71,7 @@ def heatmap(networks=None, **about):
 def carpet():
     atlas = Atlas("toy", "a toy", tuple(REGIONS), labels={"networks": tuple(D["networks"].labels)})
     subject = Subject(LONG, D["series"], tr=2.0, simulated=True)
-    return series_carpet(MeasuredCohort(Cohort("toy", (subject,), atlas)).of(LONG), RegionOrderOptions("networks"))
+    return series_carpet(Measured(Cohort("toy", (subject,), atlas)).of(LONG), RegionOrderOptions("networks"))
 
 
 HUB_DATA = {name: D[name] for name in ("curves", "hubs")}

@@ -17,7 +17,7 @@ from biobgt.export.request import make_script
 from biobgt.figures.paper.fonts import installed_fonts
 from biobgt.figures.paper.saving import save_figure
 from biobgt.figures.paper_style import BUNDLED_FONT, PaperStyle
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 DEMO = CohortRef("ad", demo=True, n_per_group=1, seed=3)
 SUBJECT = "sim-AD-001"
@@ -26,7 +26,7 @@ STYLE = PaperStyle(width_mm=85, dpi=100)
 
 @pytest.fixture(scope="module")
 def measured():
-    return MeasuredCohort(DEMO.draw())
+    return Measured(DEMO.draw())
 
 
 def made(measured, figure, style, **options):

@@ -15,7 +15,7 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import HUB_MEASURES, gamma_unit, hub_table, node_entanglement, vertex_entanglement
 from biobgt.hubs.options import HubOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 ALL_EDGES = ConnectomeSettings(threshold="none")
 
@@ -99,7 +99,7 @@ def test_a_script_finds_the_hubs_of_the_page(settings):
     cohort = demo_cohort("ad", n_per_group=2)
     graphs = dict(zip(cohort.ids, cohort_graphs(cohort, settings), strict=True))
     for subject in cohort.ids[:3]:
-        shown = MeasuredCohort(cohort).of(subject, settings).hub_table(HubOptions())
+        shown = Measured(cohort).of(subject, settings).hub_table(HubOptions())
         pd.testing.assert_frame_equal(hub_table(graphs[subject]), shown, rtol=1e-9)
 
 

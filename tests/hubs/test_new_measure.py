@@ -26,7 +26,7 @@ from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.hubs.options import HubAnalysisOptions
 from biobgt.hubs.table import region_story
 from biobgt.readers.project import save_project
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs
 
 BRIN = Reference(
@@ -81,7 +81,7 @@ def expected(graph):
 
 @pytest.fixture(scope="module")
 def measured(cohort):
-    return MeasuredCohort(cohort).of(cohort.ids[0])
+    return Measured(cohort).of(cohort.ids[0])
 
 
 @pytest.fixture(scope="module")

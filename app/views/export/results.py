@@ -13,11 +13,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort, InputError
-from biobgt.data.result_keys import Key
+from biobgt.base.kept import Key
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.bundle import FigureFiles, PanelFiles, PanelsRequest, make_files, make_panels, write_bundle
 from biobgt.figures.paper_style import FileFormat, PaperStyle
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from session.cohorts import load, own_cohort
 from session.view import EXPORT_FILES, EXPORT_MEASURED, EXPORT_PANELS, EXPORT_PREVIEWS, LoadedCohort
 
@@ -27,7 +27,7 @@ DEFAULT_DEMO = CohortRef("asd", demo=True)
 Preview = tuple[bytes, str]
 
 
-class StoppableCohort(MeasuredCohort):
+class StoppableCohort(Measured):
     """A measured cohort that says how far it is before every measurement; there a click can stop it.
 
     Parameters

@@ -22,16 +22,16 @@ from plotly.io import templates
 
 import biobgt
 from biobgt import InputError
+from biobgt.base.kept import Key
 from biobgt.base.options import Options
 from biobgt.base.references import GLOSSARY
 from biobgt.base.wording import counted
-from biobgt.data.result_keys import Key, Kind
 from biobgt.export import FigureRequest
 from biobgt.figures.figure import Figure
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure as RegisteredFigure
 from biobgt.figures.screen import ScreenHeight, compact, draw_on_screen, height_by_width, packed
-from biobgt.results.measured import Measured, MeasuredCohort
+from biobgt.results.measured import Measured
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
 
@@ -39,8 +39,7 @@ SIDE_BY_SIDE = 395  # px: two figures beside each other on a page of 1280 px, on
 LARGE_HEIGHT = 680
 SCREEN_DPI = 220
 PICTURE_MM = 174.0
-PICTURE = Kind("picture", "Drawing…", 48)
-DRAWING = Kind("drawing", "", 256)  # a tenth of a megabyte each; twenty sessions may look at subjects of one demo
+KEPT_DRAWINGS = 256  # a tenth of a megabyte each; twenty sessions may look at subjects of one demo
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
 # Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
 _AUTOMATIC = re.compile(r"(:(?=[\w/])|\bwww(?=\.)|@)", re.IGNORECASE)
@@ -100,12 +99,12 @@ class Drawing(BaseFigure):  # type: ignore[misc]
         return self._contents["layout"].get("height") or 0
 
 
-def drawn_once(measured: MeasuredCohort, figure: Figure, draw: Callable[[Figure], Any]) -> Drawing:
+def drawn_once(measured: Measured, figure: Figure, draw: Callable[[Figure], Any]) -> Drawing:
     """Draw a figure for the screen, or take the drawing of one with the same contents: plotly checks every value.
 
     Parameters
     ----------
-    measured : MeasuredCohort
+    measured : Measured
         Keeps the drawing for as long as the cohort is there: a demo's for all sessions, a user's own for that user.
     figure : Figure
     draw : callable
@@ -115,7 +114,7 @@ def drawn_once(measured: MeasuredCohort, figure: Figure, draw: Callable[[Figure]
         contents = hashlib.sha256(pickle.dumps((figure, draw))).hexdigest()
     except (pickle.PicklingError, AttributeError, TypeError):  # a figure of somebody's own that cannot be compared
         return Drawing(draw(figure).to_dict())
-    return Drawing(measured.keep(Key(DRAWING, how=contents), lambda: draw(figure).to_dict()))
+    return Drawing(measured.keep(Key("drawing", contents, most=KEPT_DRAWINGS), lambda: draw(figure).to_dict()))
 
 
 def small_drawing(figure: Figure, *, height: int) -> Drawing:
@@ -201,7 +200,7 @@ def drawn_for_screen(
         return contents, drawn.caption, height_by_width(drawn)
 
     request = (figure, options, *_whom(view, figure), small)
-    contents, caption, height = source.whole.keep(Key(DRAWING, how=request), draw)
+    contents, caption, height = source.keep(Key("drawing", request, most=KEPT_DRAWINGS), draw)
     return Drawing(contents), caption, height
 
 
@@ -245,16 +244,17 @@ def show(
     """
     key, request = key or figure.key, figure_request(view, figure, options, measured)
     if as_picture or figure.on_paper_only:
-        kept = Key(PICTURE, how=(view.subject.id if figure.of_subject else "", view.loaded.people, request, picture_mm))
-        drawn, caption = (measured or view.measured).whole.keep(
-            kept, lambda: _picture(figure, options, measured or view.measured, picture_mm)
+        about = (view.subject.id if figure.of_subject else "", view.loaded.people, request, picture_mm)
+        drawn, caption = (measured or view.measured).keep(
+            Key("picture", about, "Drawing…", 48),
+            lambda: _picture(figure, options, measured or view.measured, picture_mm),
         )
         show_picture(drawn, caption, key, export=request)
         return
     whose = request.cohort.name if figure.of_model else view.subject.id if figure.of_subject else ""
     name = f"{whose}_{key}" if whose and whose not in key else key
     if isinstance(figure, Figure):
-        contents = drawn_once(view.measured.whole, figure, type(figure).plotly)
+        contents = drawn_once(view.measured, figure, type(figure).plotly)
         caption, height = figure.caption, figure.screen_height
     else:
         assert options is not None

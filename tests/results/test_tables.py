@@ -13,7 +13,7 @@ from biobgt.hubs import fc_strength, gamma_unit, node_efficiency, node_entanglem
 from biobgt.hubs.options import HubAnalysisOptions
 from biobgt.modules import louvain_modules, match_modules, module_agreement
 from biobgt.modules.measures import ModuleOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from biobgt.results.store import FolderStore
 from biobgt.results.tables import analyse_hubs, analyse_modules
 
@@ -111,7 +111,7 @@ def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp
         analyse_hubs(cohort, settings, options, workers=workers, store=store),
         analyse_modules(cohort, settings, workers=workers, store=store),
     )
-    for name in ("hubs.table.measure_hubs", "hubs.beyond_strength.null_agreement", "modules.finding.find_modules"):
+    for name in ("hubs.table.measure_hubs", "hubs.evidence.null_agreement", "modules.structure.find_modules"):
         monkeypatch.setattr(f"biobgt.{name}", None)
     again = analyse_hubs(cohort, settings, options, store=store), analyse_modules(cohort, settings, store=store)
     for hubs, modules in (kept, again):
@@ -122,7 +122,7 @@ def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp
         assert_frame_equal(modules.summary, plain[1].summary)
         assert_frame_equal(modules.groups, plain[1].groups)
     # What the page shows of a subject is the same result.
-    measured = MeasuredCohort(cohort, store).of(cohort.ids[0], settings)
+    measured = Measured(cohort, store).of(cohort.ids[0], settings)
     assert_frame_equal(measured.hub_table(options), plain[0].tables[cohort.ids[0]])
     assert measured.module_labels(ModuleOptions()) == tuple(plain[1].partitions[cohort.ids[0]].labels)
 

@@ -18,9 +18,8 @@ import pytest
 from tiny_models import write_tiny_model
 
 from biobgt.base.errors import InputError
-from biobgt.data import result_keys as kept_results
+from biobgt.base.kept import Key, MemoryStore
 from biobgt.data.graph import ConnectomeSettings
-from biobgt.data.result_keys import Key, Kind, MemoryStore
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_options import AttentionOptions
 from biobgt.groups.compare import ComparisonOptions
@@ -32,43 +31,43 @@ from biobgt.model.inputs import prepare
 from biobgt.model.installed import installed_model
 from biobgt.model.presets import preset_named
 from biobgt.modules.measures import ModuleOptions
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 from biobgt.results.store import FolderStore, decoded, encoded, from_bytes, to_bytes
 
 SETTINGS, HUBS, MODULES = ConnectomeSettings(level=0.35), HubOptions(2.0), ModuleOptions(runs=5)
-KINDS = {kind.name: kind for kind in vars(kept_results).values() if isinstance(kind, Kind)}
 COMPARED = ComparisonOptions(first="NC", second="AD", of="segregation", permutations=50, runs=5)
 MODEL = "tiny-aal90"
 QUESTIONS = {
-    "tangent space": lambda one: replace(one, settings=ConnectomeSettings(estimator="tangent")).connectivity(),
-    "connectivity": lambda one: one.connectivity(),
+    "tangent_space": lambda one: one.of(one.subject.id, ConnectomeSettings(estimator="tangent")).connectivity(),
+    "connectivity_by": lambda one: one.connectivity(),
     "graph": lambda one: one.graph(),
-    "mean connectivity": lambda one: one.mean_connectivity(),
+    "mean_connectivity": lambda one: one.mean_connectivity(),
     "hubs": lambda one: one.hubs("control"),
-    "hub table": lambda one: one.hub_table(HUBS),
-    "hub correlation": lambda one: one.hub_correlation(HUBS, "degree"),
-    "hub sweep": lambda one: one.hub_sweep("control", ("degree",), (0.5, 2.0)),
-    "hub curves": lambda one: one.hub_curves(HUBS, ("node_entanglement", "degree")),
-    "region story": lambda one: one.region_story(HUBS, 3),
-    "agreement": lambda one: one.own_agreement("control"),
-    "agreement in a null graph": lambda one: one.null_agreement("control", 1),
-    "hubs of half a recording": lambda one: one.half_hubs("control", 0),
+    "hub_table": lambda one: one.hub_table(HUBS),
+    "hub_correlation": lambda one: one.hub_correlation(HUBS, "degree"),
+    "hub_sweep": lambda one: one.hub_sweep("control", ("degree",), (0.5, 2.0)),
+    "hub_curves": lambda one: one.hub_curves(HUBS, ("node_entanglement", "degree")),
+    "region_story": lambda one: one.region_story(HUBS, 3),
+    "own_agreement": lambda one: one.own_agreement("control"),
+    "null_agreement": lambda one: one.null_agreement("control", 1),
+    "half_hubs": lambda one: one.half_hubs("control", 0),
     "prediction": lambda one: one.prediction(installed_model(MODEL)),
-    "what a model sees": lambda one: one.explanation(installed_model(MODEL)),
-    "NE and modules that a model is given": lambda one: prepare(
-        [one.subject], preset_named("paper-abide"), store=one.whole.store
+    "predictions": lambda one: one.predictions(installed_model(MODEL)),
+    "explanation": lambda one: one.explanation(installed_model(MODEL)),
+    "network_features": lambda one: prepare(
+        [one.subject], preset_named("paper-abide"), store=one.store
     ).entanglement.numpy(),
-    "modules of a model's controls": lambda one: AttentionOptions(order="louvain").regions(one, installed_model(MODEL)),
+    "_modules_of_controls": lambda one: AttentionOptions(order="louvain").regions(one, installed_model(MODEL)),
     "modules": lambda one: one.modules(MODULES),
-    "module of each region": lambda one: one.module_labels(MODULES),
-    "agreement of modules and labels": lambda one: one.module_agreement(MODULES, "dosenbach"),
-    "modules at a resolution": lambda one: one.resolution_step(MODULES, 1.0),
-    "modularity of a null graph": lambda one: one.null_modularity(MODULES, 1),
-    "small world against a null graph": lambda one: one.null_small_world(MODULES, 1),
-    "modules of two groups": lambda one: one.module_difference(MODULES, ("NC", "AD")),
-    "modules of shuffled groups": lambda one: one.shuffled_changes(MODULES, ("NC", "AD"), 1),
-    "what groups are compared in": lambda one: subject_features(one, COMPARED),
-    "two groups compared": lambda one: compare_measured(one, COMPARED),
+    "module_labels": lambda one: one.module_labels(MODULES),
+    "module_agreement": lambda one: one.module_agreement(MODULES, "dosenbach"),
+    "resolution_step": lambda one: one.resolution_step(MODULES, 1.0),
+    "null_modularity": lambda one: one.null_modularity(MODULES, 1),
+    "null_small_world": lambda one: one.null_small_world(MODULES, 1),
+    "module_difference": lambda one: one.module_difference(MODULES, ("NC", "AD")),
+    "shuffled_changes": lambda one: one.shuffled_changes(MODULES, ("NC", "AD"), 1),
+    "_subject_segregation": lambda one: subject_features(one, COMPARED),
+    "_comparison": lambda one: compare_measured(one, COMPARED),
 }
 
 
@@ -97,10 +96,10 @@ def kept(cohort, tmp_path_factory):
 def measured(cohort, store, counted=None):
     def watch(key):
         if counted is not None:
-            counted.append(key.kind.name)
+            counted.append(key.name)
         return nullcontext()
 
-    return MeasuredCohort(cohort, store, watch).of(cohort.ids[0], SETTINGS)
+    return Measured(cohort, store, watch).of(cohort.ids[0], SETTINGS)
 
 
 def assert_same(found, expected):
@@ -127,8 +126,8 @@ def assert_same(found, expected):
         assert found == expected or (found != found and expected != expected)
 
 
-def test_every_kind_of_result_is_asked_for_here():
-    assert set(QUESTIONS) == set(KINDS)
+def test_every_result_is_asked_for_here():
+    assert {name for name, method in vars(Measured).items() if hasattr(method, "key")} - {"key"} <= set(QUESTIONS)
 
 
 def test_nothing_is_measured_twice(cohort, kept):
@@ -137,51 +136,51 @@ def test_nothing_is_measured_twice(cohort, kept):
     for name, ask in QUESTIONS.items():
         assert_same(ask(again), expected[name])
     assert counted == []
-    assert {path.name.partition("-")[0].replace("_", " ") for path in folder.iterdir()} == set(KINDS)
+    assert {path.name.partition("-")[0] for path in folder.iterdir()} == set(QUESTIONS)
 
 
 def test_what_is_read_again_is_what_is_measured_without_a_folder(cohort, kept):
     anew = measured(cohort, MemoryStore())
-    for name in ("hub table", "modules", "modules of two groups", "small world against a null graph"):
+    for name in ("hub_table", "modules", "module_difference", "null_small_world"):
         assert_same(QUESTIONS[name](anew), kept[1][name])
 
 
 def test_another_cohort_graph_option_or_measure_is_measured(cohort, tmp_path):
     measured(cohort, FolderStore(tmp_path, "one")).hubs("control")
     one, another = (measured(cohort, FolderStore(tmp_path, name)) for name in ("one", "another"))
-    assert one.has(kept_results.HUBS, "control")
-    assert not one.has(kept_results.HUBS, "remove")
-    assert not another.has(kept_results.HUBS, "control")
-    assert not replace(one, settings=ConnectomeSettings(level=0.5)).has(kept_results.HUBS, "control")
-    assert not one.of(cohort.ids[1]).has(kept_results.HUBS, "control")
+    assert one.is_kept(Measured.hubs, "control")
+    assert not one.is_kept(Measured.hubs, "remove")
+    assert not another.is_kept(Measured.hubs, "control")
+    assert not one.of(cohort.ids[0], ConnectomeSettings(level=0.5)).is_kept(Measured.hubs, "control")
+    assert not one.of(cohort.ids[1]).is_kept(Measured.hubs, "control")
     new = HubMeasure("new", "New", "New", "", "#000000", "graph", lambda graph: graph.weights.sum(0), "New.")
     with HUB_MEASURES.temporarily(new):
-        assert not one.has(kept_results.HUBS, "control")
+        assert not one.is_kept(Measured.hubs, "control")
 
 
 def test_a_model_whose_card_was_measured_again_is_asked_again(cohort, tmp_path):
     one, model = measured(cohort, FolderStore(tmp_path, "one")), installed_model(MODEL)
     one.prediction(model)
-    assert one.predicted(replace(model, device="cpu")) is not None
+    assert one.is_kept(Measured.prediction, replace(model, device="cpu"))
     for changed in (
         {"familiarity": {"distance": [0.0, 1.0]}},
         {"groups": ["NC", "early", "late"]},
         {"simulated": False},
     ):
-        assert one.predicted(replace(model, card={**model.card, **changed})) is None
+        assert not one.is_kept(Measured.prediction, replace(model, card={**model.card, **changed}))
 
 
 def test_a_damaged_file_is_measured_again(cohort, tmp_path):
     store = FolderStore(tmp_path, "one")
     expected = measured(cohort, store).module_labels(MODULES)
-    (path,) = tmp_path.glob("module_of_each_region-*.result")
+    (path,) = tmp_path.glob("module_labels-*.result")
     whole = path.read_bytes()
     one_bit = bytearray(whole)
     one_bit[-20] ^= 1
     for damage in (b"", whole[:10], whole[:-1], whole + b"0", whole[32:], bytes(one_bit), bytes(len(whole)), b"\n"):
         path.write_bytes(damage)
         assert measured(cohort, store, counted := []).module_labels(MODULES) == expected
-        assert counted == ["module of each region"], damage[:20]
+        assert counted == ["module_labels"], damage[:20]
         assert path.read_bytes() == whole
 
 
@@ -198,7 +197,7 @@ def test_forged_files_of_every_kind_are_measured_again(cohort, kept, tmp_path):
     again = measured(cohort, FolderStore(tmp_path, "one"), counted := [])
     for name, ask in QUESTIONS.items():
         assert_same(ask(again), expected[name])
-    assert set(KINDS) - set(counted) <= {kept_results.NETWORK_FEATURES.name}  # which are measured unwatched
+    assert set(QUESTIONS) - set(counted) <= {"network_features"}  # which are measured unwatched
     assert [path.read_bytes() for path in paths] == whole
 
 
@@ -229,14 +228,14 @@ def test_even_with_the_right_key_a_forged_file_takes_no_memory_and_ends_nothing(
 
     class Looking(FolderStore):
         def get(self, key):
-            found[key.kind.name] = super().get(key)
-            return found[key.kind.name]
+            found[key.name] = super().get(key)
+            return found[key.name]
 
     again = measured(cohort, Looking(kept[0], "one"))
     for ask in QUESTIONS.values():
         ask(again)
-    again.whole.store.get(Key(kept_results.TANGENT_SPACE))  # which nobody asks for whose connectivity is kept
-    assert set(found) == set(KINDS)
+    again.recall(Measured.tangent_space)  # which nobody asks for whose connectivity is kept
+    assert set(found) == set(QUESTIONS)
     for number, (kind, result) in enumerate(found.items()):
         random = np.random.default_rng(number)
         line, _, rest = to_bytes(result).partition(b"\n")
@@ -271,12 +270,12 @@ def test_a_file_of_another_result_is_not_trusted_under_this_name(cohort, tmp_pat
     store = FolderStore(tmp_path, "one")
     one = measured(cohort, store)
     one.module_labels(MODULES)
-    (path,) = tmp_path.glob("module_of_each_region-*.result")
+    (path,) = tmp_path.glob("module_labels-*.result")
     other = measured(cohort, FolderStore(tmp_path / "other", "one")).of(cohort.ids[1])
     other.module_labels(MODULES)
-    (foreign,) = (tmp_path / "other").glob("module_of_each_region-*.result")
+    (foreign,) = (tmp_path / "other").glob("module_labels-*.result")
     path.write_bytes(foreign.read_bytes())
-    assert store.get(one.key(kept_results.MODULE_LABELS, MODULES)) is None
+    assert not one.is_kept(Measured.module_labels, MODULES)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +296,7 @@ def test_words_make_nothing_but_results(words):
 
 
 def test_what_cannot_be_written_is_not_kept(tmp_path):
-    store, key = FolderStore(tmp_path, "one"), Key(Kind("thing", "", 1))
+    store, key = FolderStore(tmp_path, "one"), Key("thing")
     for thing in (object(), np.array([object()]), pd.DataFrame({"a": pd.Categorical(["x"])}), InputError("x")):
         with pytest.raises(TypeError):
             encoded(thing, [])
@@ -312,12 +311,12 @@ def test_files_are_the_users_alone_and_name_nobody(cohort, kept, tmp_path):
     for path in folder.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert not any(name in path.name.encode() + path.read_bytes() for name in ids), path.name
-    FolderStore(tmp_path / "new", "one").put(Key(kept_results.HUB_TABLE, "sub-01"), 1.0)
+    FolderStore(tmp_path / "new", "one").put(Key("hub_table", "sub-01"), 1.0)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
 
 def test_what_another_user_wrote_is_measured_again(tmp_path, monkeypatch):
-    key = Key(kept_results.HUB_TABLE, "sub-01")
+    key = Key("hub_table", "sub-01")
     store = FolderStore(tmp_path, "one")
     store.put(key, 1.0)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "another"))
@@ -327,7 +326,7 @@ def test_what_another_user_wrote_is_measured_again(tmp_path, monkeypatch):
 
 def test_a_key_that_others_could_read_is_made_anew(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    key = Key(kept_results.HUB_TABLE, "sub-01")
+    key = Key("hub_table", "sub-01")
     FolderStore(tmp_path / "kept", "one").put(key, 1.0)
     assert FolderStore(tmp_path / "kept", "one").get(key) == 1.0
     (of_user,) = (tmp_path / "data").rglob("*.key")
@@ -349,7 +348,7 @@ def test_folders_of_others_are_refused(tmp_path, monkeypatch):
 
 
 def test_links_and_pipes_in_the_place_of_a_result_are_neither_followed_nor_waited_for(tmp_path):
-    store, key = FolderStore(tmp_path / "kept", "one"), Key(kept_results.HUB_TABLE, "sub-01")
+    store, key = FolderStore(tmp_path / "kept", "one"), Key("hub_table", "sub-01")
     store.put(key, 1.0)
     (path,) = (tmp_path / "kept").iterdir()
     path.rename(tmp_path / "moved")
@@ -385,7 +384,7 @@ def test_a_user_without_a_data_folder_gets_results_that_are_not_kept(cohort, tmp
 
 
 def test_a_folder_takes_no_more_than_its_room(tmp_path):
-    keys, values = [Key(Kind("thing", "", 9), how=i) for i in range(4)], np.arange(1000.0)
+    keys, values = [Key("thing", i) for i in range(4)], np.arange(1000.0)
     store = FolderStore(tmp_path / "kept", "one", room=20_000)
     for key in keys[:2]:
         store.put(key, values)

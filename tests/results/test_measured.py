@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from biobgt import ConnectomeSettings, InputError
-from biobgt.data import result_keys as kept
+from biobgt.base.kept import Key, MemoryStore, kept
 from biobgt.data.connectivity import TangentSpace, brain_graph, subject_connectivity
 from biobgt.data.quality import mean_connectivity
 from biobgt.data.simulate import demo_cohort
@@ -17,7 +17,7 @@ from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
 from biobgt.hubs.table import hub_correlation, measure_curves, region_story, subject_sweep
-from biobgt.results.measured import MeasuredCohort
+from biobgt.results.measured import Measured
 
 OPTIONS = HubOptions(2.0, "remove", "sd", 0.2)
 MEASURES = ("node_entanglement", "degree")
@@ -30,7 +30,7 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def measured(cohort):
-    return MeasuredCohort(cohort).of(cohort.ids[0])
+    return Measured(cohort).of(cohort.ids[0])
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,11 @@ class Watched:
 
     @contextmanager
     def __call__(self, key):
-        self.entered.append(key.kind)
-        if key.kind is self.stop:
+        self.entered.append(key.name)
+        if key.name == self.stop:
             raise KeyboardInterrupt
         yield
-        self.left.append(key.kind)
+        self.left.append(key.name)
 
 
 QUESTIONS = {
@@ -76,7 +76,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_result_is_measured_once(cohort, question):
     watch = Watched()
-    one = MeasuredCohort(cohort, watch=watch).of(cohort.ids[0])
+    one = Measured(cohort, watch=watch).of(cohort.ids[0])
     first = QUESTIONS[question](one)
     n_measured = len(watch.entered)
     assert n_measured == len(watch.left) > 0
@@ -87,88 +87,117 @@ def test_a_result_is_measured_once(cohort, question):
 
 def test_what_a_result_does_not_depend_on_does_not_measure_it_again(cohort):
     watch = Watched()
-    whole = MeasuredCohort(cohort, watch=watch)
+    whole = Measured(cohort, watch=watch)
     one = whole.of(cohort.ids[0])
     table = one.hub_table(OPTIONS)
     assert one.hub_table(HubAnalysisOptions(2.0, "remove", "sd", 0.2, seed=9, nulls=3)) is table
     one.hub_table(HubOptions(0.5, "remove"))
-    assert watch.entered.count(kept.HUBS) == 1, "the spectra are those of any γ"
-    assert watch.entered.count(kept.HUB_TABLE) == 2
+    assert watch.entered.count("hubs") == 1, "the spectra are those of any γ"
+    assert watch.entered.count("hub_table") == 2
     one.hub_table(HubOptions(0.5, "control"))
-    assert watch.entered.count(kept.HUBS) == 2
+    assert watch.entered.count("hubs") == 2
     curves = one.hub_curves(EntanglementOptions(0.5), MEASURES)
     assert one.hub_curves(EntanglementOptions(3.0), MEASURES) is curves, "any γ of the grid"
     whole.of(cohort.ids[0], ConnectomeSettings(level=0.2)).graph()
-    assert watch.entered.count(kept.CONNECTIVITY) == 1, "the estimator is the same"
-    assert watch.entered.count(kept.GRAPH) == 2
+    assert watch.entered.count("connectivity_by") == 1, "the estimator is the same"
+    assert watch.entered.count("graph") == 2
     whole.of(cohort.ids[1]).graph()
-    assert watch.entered.count(kept.CONNECTIVITY) == 2
+    assert watch.entered.count("connectivity_by") == 2
 
 
 def test_the_watch_may_stop_a_measurement_and_nothing_half_done_is_kept(cohort):
-    watch = Watched(stop=kept.HUBS)
-    one = MeasuredCohort(cohort, watch=watch).of(cohort.ids[0])
+    watch = Watched(stop="hubs")
+    one = Measured(cohort, watch=watch).of(cohort.ids[0])
     with pytest.raises(KeyboardInterrupt):
         one.hub_table(OPTIONS)
-    assert not one.has(kept.HUBS, "remove")
-    assert not one.has(kept.HUB_TABLE, (OPTIONS, None))
+    assert not one.is_kept(Measured.hubs, "remove")
+    assert not one.is_kept(Measured.hub_table, OPTIONS)
     watch.stop = None
     assert len(one.hub_table(OPTIONS)) == 90
-    assert one.has(kept.HUBS, "remove")
-    assert one.has(kept.HUB_TABLE, (OPTIONS, None))
+    assert one.is_kept(Measured.hubs, "remove")
+    assert one.is_kept(Measured.hub_table, OPTIONS)
 
 
-def test_memory_keeps_a_number_of_each_kind_and_drops_the_oldest():
-    store, few, others = kept.MemoryStore(), kept.Kind("few", "", 2), kept.Kind("others", "", 2)
-    keys = [kept.Key(few, how=i) for i in range(3)]
-    store.put(kept.Key(others), "other")
+def test_memory_keeps_a_number_of_each_name_and_drops_the_oldest():
+    store, keys = MemoryStore(), [Key("few", i, most=2) for i in range(3)]
+    store.put(Key("others", most=2), "other")
     for i, key in enumerate(keys):
         store.put(key, i)
     assert [store.get(key) for key in keys] == [None, 1, 2]
-    assert store.get(kept.Key(others)) == "other"
-    assert store.kept(few) == keys[1:]
-    assert store.kept(kept.Kind("none", "", 1)) == []
+    assert store.get(Key("others")) == "other"
 
 
 def test_what_somebody_waited_for_is_kept_beneath_and_read_once():
-    slow, quick = kept.Kind("slow", "Measuring…", 1), kept.Kind("quick", "", 1)
+    slow, another, quick = Key("slow", 1, "Measuring…", 1), Key("slow", 2, "Measuring…", 1), Key("quick", 1, "", 1)
 
-    class Beneath(kept.MemoryStore):
+    class Beneath(MemoryStore):
         asked = 0
 
         def get(self, key):
             self.asked += 1
             return super().get(key)
 
-    first, again, beneath = kept.MemoryStore(), kept.MemoryStore(), Beneath()
+    first, again, beneath = MemoryStore(), MemoryStore(), Beneath()
     first.beneath = again.beneath = beneath
-    for kind in (slow, quick):
-        first.put(kept.Key(kind), kind.name)
+    for key in (slow, quick):
+        first.put(key, key.name)
     for _ in range(2):
-        assert again.get(kept.Key(slow)) == "slow"
-        assert again.get(kept.Key(quick)) is None
-        assert again.get(kept.Key(slow, how="another")) is None
+        assert again.get(slow) == "slow"
+        assert again.get(quick) is None
+        assert again.get(another) is None
     assert beneath.asked == 2  # for the slow one, and for the other that is not there
-    again.put(kept.Key(slow, how="another"), "another")
-    assert (again.kept(slow), again.get(kept.Key(slow, how="another"))) == ([kept.Key(slow, how="another")], "another")
-    first.put(kept.Key(slow), "slow")
-    assert again.get(kept.Key(slow)) == "slow"  # dropped from memory, and there beneath
+    again.put(another, "another")
+    assert again.get(another) == "another"
+    first.put(slow, "slow")
+    assert again.get(slow) == "slow"  # dropped from memory, and there beneath
 
 
-def test_what_was_dropped_is_measured_again(cohort):
+@kept("Counting…", most=1)
+def answer(measured, options: HubOptions, number: int = 2, *, loud: bool = False) -> list[object]:
+    return [options, number, loud]
+
+
+def test_name_and_arguments_with_defaults_and_the_named_part_of_options_are_the_key(cohort):
     watch = Watched()
-    whole = MeasuredCohort(cohort, watch=watch)
-    few = kept.Kind("few", "", 1)
-    keep = [whole.keep(kept.Key(few, how=i), lambda i=i: [i]) for i in (0, 1, 0)]
-    assert keep == [[0], [1], [0]]
-    assert watch.entered == [few] * 3
+    one = Measured(cohort, watch=watch, subject=cohort.ids[0])
+    first = answer(one, HubAnalysisOptions(2.0, seed=9))
+    assert first == [HubOptions(2.0), 2, False]
+    assert type(first[0]) is HubOptions
+    assert answer(one, options=HubOptions(2.0), number=2, loud=False) is first
+    assert one.recall(answer, HubOptions(2.0)) is first
+    assert not one.is_kept(answer, HubOptions(2.0), loud=True)
+    assert not one.of(cohort.ids[1]).is_kept(answer, HubOptions(2.0))
+    assert not one.of(cohort.ids[0], ConnectomeSettings(level=0.2)).is_kept(answer, HubOptions(2.0))
+    key = one.key(answer, HubOptions(2.0), 3)
+    assert (key.name, key.doing, key.most) == ("answer", "Counting…", 1)
+    answer(one, HubOptions(2.0), 3)
+    assert answer(one, HubOptions(2.0)) is not first, "dropped, and measured again"
+    assert watch.entered == ["answer"] * 3
+    for wrong in ((), (HubOptions(), 1, True)):
+        with pytest.raises(TypeError):
+            answer(one, *wrong)
+
+
+def test_a_result_may_not_depend_on_the_graph_or_the_subject_or_depend_on_something_else(cohort):
+    @kept(graph=False)
+    def of_subject(measured):
+        return [1]
+
+    @kept(subject=False, by=lambda measured, text: len(text))
+    def of_cohort(measured, text):
+        return [text]
+
+    one = Measured(cohort).of(cohort.ids[0])
+    two = one.of(cohort.ids[1])
+    assert of_subject(one) is of_subject(one.of(cohort.ids[0], ConnectomeSettings(level=0.2))) is not of_subject(two)
+    assert of_cohort(one, "a") is of_cohort(two, "b") is of_cohort(one.of(None), "c")
+    assert of_cohort(one, "ab") == ["ab"]
 
 
 def test_a_store_of_the_callers_is_used(cohort):
-    store = kept.MemoryStore()
-    first = MeasuredCohort(cohort, store).of(cohort.ids[0]).graph()
-    assert MeasuredCohort(cohort, store).of(cohort.ids[0]).graph() is first
-    assert [key.subject for key in store.kept(kept.GRAPH)] == [cohort.ids[0]]
+    store = MemoryStore()
+    first = Measured(cohort, store).of(cohort.ids[0]).graph()
+    assert Measured(cohort, store).of(cohort.ids[0]).graph() is first
 
 
 def test_connectivity_and_graphs_are_the_direct_ones(cohort, measured, graph):
@@ -177,7 +206,7 @@ def test_connectivity_and_graphs_are_the_direct_ones(cohort, measured, graph):
     np.testing.assert_array_equal(measured.graph().weights, graph.weights)
     assert (measured.graph().subject, measured.graph().simulated) == (subject.id, True)
     assert measured.mean_connectivity() == mean_connectivity(subject)
-    tangent = MeasuredCohort(cohort).of(subject.id, ConnectomeSettings("tangent"))
+    tangent = Measured(cohort).of(subject.id, ConnectomeSettings("tangent"))
     np.testing.assert_allclose(tangent.connectivity(), TangentSpace.fit(cohort).transform([subject])[0], atol=1e-10)
     np.testing.assert_array_equal(tangent.pearson(), measured.pearson())
 
@@ -216,25 +245,18 @@ def test_agreement_and_halves_are_the_direct_ones(cohort, measured, graph, hubs)
 
 
 def test_evidence_is_measured_step_by_step_and_put_together(cohort, graph, hubs):
-    one = MeasuredCohort(cohort).of(cohort.ids[0])
-    assert one.nulls_left("remove") == list(range(39))
+    one = Measured(cohort).of(cohort.ids[0])
     nulls = [one.null_agreement("remove", seed) for seed in (1, 4)]
-    assert one.nulls_left("remove", (0, 1, 2)) == [0, 2]
-    assert one.nulls_left("control", (1,)) == [1]
     own = graph_agreement(graph, GAMMAS, has_signal=hubs.has_signal, perturbation="remove")
     found = one.agreement_against_nulls(OPTIONS, (1, 4))
     assert found["partial"].n_nulls == 2
     assert vars(found["partial"]) == pytest.approx(vars(set_against_nulls(own, nulls, 2.0)["partial"]))
-    assert one.halves_left("remove") == [0, 1]
-    one.half_hubs("remove", 1)
-    assert (one.halves_left("remove"), one.halves_left("control")) == ([0], [0, 1])
     halves = [
         measure_half(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), number, perturbation="remove")
         for number in HALVES
     ]
     expected = compare_halves(*halves, 2.0, measures=list(HUB_MEASURES), top=0.2)
     pd.testing.assert_frame_equal(one.halves_compared(OPTIONS), expected)
-    assert one.halves_left("remove") == []
 
 
 def test_the_strongest_hub_has_the_highest_entanglement(measured, hubs):
@@ -242,9 +264,9 @@ def test_the_strongest_hub_has_the_highest_entanglement(measured, hubs):
 
 
 def test_the_cohort_is_nobody(cohort):
-    whole = MeasuredCohort(cohort).of(None)
+    whole = Measured(cohort).of(None)
     assert whole.one is None
     with pytest.raises(InputError, match="name the subject"):
         whole.graph()
     with pytest.raises(InputError, match="no subject 'nobody'"):
-        MeasuredCohort(cohort).of("nobody")
+        Measured(cohort).of("nobody")
