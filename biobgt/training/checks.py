@@ -1,10 +1,14 @@
-"""What a card says beyond results: familiar ranges, worse recordings, what parts do, what new subjects get."""
+"""What a card says beyond results: training ranges, worse recordings, motion, ablations, and what new subjects get.
 
-import json
+All but the last follow from the weights and the cohort, so that a reader with the data can measure them again. Subjects
+are asked out of fold, of the member that never met them.
+"""
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,7 @@ from biobgt.model.ensemble import AT_ONCE, Ensemble, position, prepare_each, rec
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.out_of_distribution import scan_measures, training_ranges
 from biobgt.model.presets import FOLDS, Preset
-from biobgt.model.pretrained import CARD, load_pretrained
+from biobgt.model.pretrained import load_card, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
 from biobgt.training.cards import measured, name_subjects, write_card
 from biobgt.training.cohorts import protocol_splits
@@ -33,47 +37,92 @@ from biobgt.training.options import CROSS_VALIDATION
 from biobgt.training.splits import SIMULATED, UNKNOWN, Split, mean_displacement, motion_out_of_fold
 from biobgt.training.trainer import predict_logits
 
-# What a model says of worse recordings: out of fold, each subject asked of the member that never met it.
+FEWEST_KNOWN = 0.9  # of the subjects: below it motion is not known for the cohort
+A_FOLD = 40  # test subjects of each fold, drawn by lot: NE and modules of each take a tenth of a second and level
+A_FOLD_CORRUPTED = 20  # the first of these, for every other kind of corruption
+NESTED_FILE = "nested.csv"
+_AT_ONCE = 16
+_SHUFFLE_SEED = 0
+
+
+def check_model(
+    folder: Path,
+    cohort: Cohort,
+    data: LabelledGraphs,
+    *,
+    seed: int,
+    splits: tuple[Split, ...] | None = None,
+    store: Store | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Put training ranges, answers to worse recordings and motion baseline on the card in a folder, and return it.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    cohort : Cohort
+        The one that the model was trained on; another is refused.
+    data : LabelledGraphs
+        Of that cohort, for the model's preset.
+    seed : int
+        That of the training, from which the folds follow.
+    splits : tuple of Split, optional
+        The folds, where they were not made of this cohort alone.
+    store : Store, optional
+        Where NE and modules of noisy subjects are kept.
+    progress : callable, optional
+        Told (done, total) as subjects are asked about.
+    """
+    ensemble, card = load_pretrained(folder, "cpu"), load_card(folder)
+    _check_trained_on(ensemble, data, shared="readout" in card)
+    splits = splits or protocol_splits(cohort, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
+    means, distances = position(data.graphs, ensemble.members[0])
+    scans = [scan_measures(subject) for subject in cohort]
+    card["familiarity"] = training_ranges(scans, mean_correlations=means, distances=distances).as_dict()
+    if "readout" not in card and "trained_ids" not in card:  # the ids of these weights' subjects do not change
+        name_subjects(card, cohort.ids)
+    card |= {"noise": None, "corruption": None}
+    if all(subject.series is not None for subject in cohort):
+        held_out = HeldOut(ensemble, cohort, data.graphs, tuple(splits), scans, seed=seed, store=store)
+        card |= _worse_recordings(held_out, progress=progress)
+    card["motion"] = _motion(cohort, data, splits)
+    write_card(folder, card)
+    return card
+
+
+def _check_trained_on(ensemble: Ensemble, data: LabelledGraphs, *, shared: bool) -> None:
+    """Refuse other subjects; a network that several cohorts share knows more than those of one."""
+    known = ensemble.trained_on
+    wrong_number = known is None or len(known) < len(data.labels) or (len(known) > len(data.labels) and not shared)
+    if known is None or wrong_number or not all(recognised(data.graphs.features, known)):
+        raise InputError(
+            f"Model {ensemble.name} was not trained on these subjects, or not on all of them, so that nothing can be "
+            "said of subjects left out. Name the data that it was trained on."
+        )
+
+
+def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> Mapping[str, Any]:
+    """Metrics of motion alone, or why there are none."""
+    if cohort.simulated:
+        return {"results": None, "n": 0, "words": SIMULATED}
+    displacement = mean_displacement(cohort)
+    probabilities = motion_out_of_fold(displacement, data.labels, splits)
+    known = np.isfinite(probabilities).all(axis=1)
+    if known.mean() < FEWEST_KNOWN:
+        return {"results": None, "n": int(known.sum()), "words": UNKNOWN}
+    persons = [cohort.persons[row] for row in np.flatnonzero(known)]
+    results = measured(data.labels[known], probabilities[known], data.groups, persons)
+    words = say("motion", "measured", n=int(known.sum()), **results)
+    return {"results": results, "n": int(known.sum()), "words": words}
+
+
+# What a model says of worse recordings.
 #
 # A model that is worth believing becomes less sure with noise. One whose mean probability moves towards a group takes
 # noise for that group, and a reader of its card must see it. So must how many of the changed predictions carry a
 # warning, and how many warnings unchanged scans get; the ranges that warn are those of the fold's own training
 # subjects.
-
-
-A_FOLD = 40  # test subjects of each fold, drawn by lot: NE and modules of each take a tenth of a second and level
-A_FOLD_CORRUPTED = 20  # the first of these, for every other kind of corruption
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What was said of the same subjects in one kind of recording.
-
-    Attributes
-    ----------
-    n : int
-        Subjects asked about.
-    refused : int
-        Those of whom the model could say nothing, as their graph has no edge.
-    probability, called : mapping of str to float
-        Mean probability of each group, and share of subjects called so, of those who were not refused.
-    warned : float
-        Share of all subjects who carried a warning or were refused.
-    to_patient, to_control : float
-        Share whose call went from the first group to another since nothing was changed, and back.
-    flips, flips_warned : int
-        Subjects whose call changed in any way, and how many of them carried a warning.
-    """
-
-    n: int
-    refused: int
-    probability: dict[str, float | None]
-    called: dict[str, float | None]
-    warned: float
-    to_patient: float
-    to_control: float
-    flips: int
-    flips_warned: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +160,6 @@ class HeldOut:
         if have != need:
             raise InputError(f"{need} folds need as many members, and {self.ensemble.name} has {have}.")
 
-    def drawn(self) -> list[NDArray[np.int64]]:
-        """Rows of the subjects who are asked about, fold by fold."""
-        random = np.random.default_rng(self.seed)
-        return [random.permutation(split.test)[:A_FOLD] for split in self.splits]
-
     def member(self, number: int) -> Ensemble:
         """One member alone, which warns of scans unlike those of its own fold's training and validation subjects."""
         rows = np.concatenate([self.splits[number].train, self.splits[number].validation])
@@ -132,28 +176,23 @@ class HeldOut:
         )
 
 
-def worse_recordings(
+def _worse_recordings(
     held_out: HeldOut, *, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, list[dict[str, Any]]]:
     """Ask each member about test subjects of its own fold, at every level of noise and of other corruptions.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-    progress : callable, optional
-        Told (done, total) after each kind of recording.
 
     Returns
     -------
     dict
         ``noise`` with the SD of each level (None is noise alone), and ``corruption`` with the kind of each, as a card
-        holds them: see :class:`Answers`.
+        holds them: see :func:`_described`.
     """
-    seed, subjects = held_out.seed, held_out.cohort.subjects
-    members, drawn = [held_out.member(number) for number in range(len(held_out.splits))], held_out.drawn()
+    seed, subjects, random = held_out.seed, held_out.cohort.subjects, np.random.default_rng(held_out.seed)
+    drawn = [random.permutation(split.test)[:A_FOLD] for split in held_out.splits]
+    members = [held_out.member(number) for number in range(len(drawn))]
     kinds: list[tuple[dict[str, Any], int, Callable[[Subject], Subject | None]]] = [
-        *(({"sd": None if sd == PURE else sd}, A_FOLD, _with_noise(sd, seed)) for sd in NOISE_LEVELS),
-        *(({"kind": kind}, A_FOLD_CORRUPTED, _corrupted(kind, seed)) for kind in CORRUPTIONS),
+        *(({"sd": None if sd == PURE else sd}, A_FOLD, partial(add_noise, sd=sd, seed=seed)) for sd in NOISE_LEVELS),
+        *(({"kind": kind}, A_FOLD_CORRUPTED, partial(corrupt, kind=kind, seed=seed)) for kind in CORRUPTIONS),
     ]
     found: dict[str, list[dict[str, Any]]] = {"noise": [], "corruption": []}
     calls: NDArray[np.int64] | None = None  # of unchanged subjects, by row of the cohort
@@ -169,18 +208,10 @@ def worse_recordings(
             calls = np.where(np.isnan(probabilities[:, 0]), -1, probabilities.argmax(axis=1))
         if asked.any():
             said = _described(probabilities[asked], warned[asked], calls[asked], held_out.ensemble.groups)
-            found["noise" if "sd" in which else "corruption"].append(which | asdict(said))
+            found["noise" if "sd" in which else "corruption"].append(which | said)
         if progress is not None:
             progress(done, len(kinds))
     return found
-
-
-def _with_noise(sd: float, seed: int) -> Callable[[Subject], Subject]:
-    return lambda subject: add_noise(subject, sd, seed=seed)
-
-
-def _corrupted(kind: str, seed: int) -> Callable[[Subject], Subject | None]:
-    return lambda subject: corrupt(subject, kind, seed=seed)
 
 
 def _ask(
@@ -207,35 +238,39 @@ def _described(
     warned: NDArray[np.bool_],
     before: NDArray[np.int64],
     groups: Sequence[str],
-) -> Answers:
+) -> dict[str, Any]:
+    """What was said of the same subjects in one kind of recording.
+
+    ``n`` subjects were asked about and ``refused``, as their graph has no edge; of the others the mean ``probability``
+    of each group, and the share ``called`` so; of all, the share ``warned`` of or refused; the shares whose call went
+    ``to_patient``, from the first group to another since nothing was changed, and back ``to_control``; and ``flips`` of
+    any kind, with those of them that carried a warning.
+    """
     known = np.isfinite(probabilities).all(axis=1) & (before >= 0)
     calls, before, n_known = probabilities[known].argmax(axis=1), before[known], int(known.sum())
     flips = calls != before
-    return Answers(
-        n=len(probabilities),
-        refused=len(probabilities) - n_known,
-        probability={
-            group: round(float(probabilities[known, k].mean()), 4) if n_known else None
-            for k, group in enumerate(groups)
-        },
-        called={group: round(float((calls == k).mean()), 4) if n_known else None for k, group in enumerate(groups)},
-        warned=round(float(warned.mean()), 4),
-        to_patient=round(float(((calls > 0) & (before == 0)).sum() / max(1, n_known)), 4),
-        to_control=round(float(((calls == 0) & (before > 0)).sum() / max(1, n_known)), 4),
-        flips=int(flips.sum()),
-        flips_warned=int((flips & warned[known]).sum()),
-    )
+
+    def share(chosen: NDArray[np.bool_]) -> float:
+        return round(float(chosen.sum() / max(1, n_known)), 4)
+
+    columns = list(enumerate(groups)) if n_known else []
+    nobody = dict.fromkeys(groups)
+    return {
+        "n": len(probabilities),
+        "refused": len(probabilities) - n_known,
+        "probability": nobody | {group: round(float(probabilities[known, k].mean()), 4) for k, group in columns},
+        "called": nobody | {group: round(float((calls == k).mean()), 4) for k, group in columns},
+        "warned": round(float(warned.mean()), 4),
+        "to_patient": share((calls > 0) & (before == 0)),
+        "to_control": share((calls == 0) & (before > 0)),
+        "flips": int(flips.sum()),
+        "flips_warned": int((flips & warned[known]).sum()),
+    }
 
 
-# What the parts of a trained model do to its predictions: NE shuffled over regions, attention set to zero.
+# What parts of a trained model do to its predictions: NE shuffled over regions, attention set to zero.
 #
-# A part whose loss changes no prediction has no share in the model's accuracy, whatever it shows. Subjects are asked
-# out of fold, of the member that never met them.
-
-
-ABLATIONS = (NE_SHUFFLED, NO_ATTENTION)
-_AT_ONCE = 16
-SHUFFLE_SEED = 0
+# A part whose loss changes no prediction has no share in the model's accuracy, whatever it shows.
 
 
 def shuffle_entanglement(graphs: GraphBatch, *, seed: int) -> GraphBatch:
@@ -263,7 +298,7 @@ def logits_without(member: BioBGT, graphs: GraphBatch) -> dict[str, NDArray[np.f
     Graphs have as many regions as the model, none padded.
     """
     asked = {
-        NE_SHUFFLED: (member, shuffle_entanglement(graphs, seed=SHUFFLE_SEED)),
+        NE_SHUFFLED: (member, shuffle_entanglement(graphs, seed=_SHUFFLE_SEED)),
         NO_ATTENTION: (without_attention(member), graphs),
     }
     return {part: model.eval()(given).double().cpu().numpy() for part, (model, given) in asked.items()}
@@ -285,12 +320,12 @@ def measure_ablation(
     Returns
     -------
     dict
-        ``members_at_start``: how many members took no step from labels. ``without``: see :func:`ablation_effects`, one
+        ``members_at_start``: how many members took no step from labels. ``without``: see :func:`ablation_effect`, one
         entry per part. ``connectivity``: see :func:`biobgt.model.attention.beside_connectivity`, the mean over
         each group's subjects, with their own connectivity and Louvain modules.
     """
     whole = np.full((len(data.labels), len(data.groups)), np.nan)
-    without = {part: whole.copy() for part in ABLATIONS}
+    without = {part: whole.copy() for part in (NE_SHUFFLED, NO_ATTENTION)}
     beside: list[BesideConnectivity | None] = [None] * len(data.labels)
     for member, rows in zip(members, tests, strict=True):
         for part in np.array_split(rows, math.ceil(len(rows) / _AT_ONCE)):
@@ -307,10 +342,12 @@ def measure_ablation(
     scale = np.ones((len(whole), 1))
     for rows, temperature in zip(tests, temperatures, strict=True):
         scale[rows] = temperature
-    changed = {part: calibrated(logits / scale, 1.0) for part, logits in without.items()}
+    probabilities = calibrated(whole / scale, 1.0)
     return {
         "members_at_start": sum(map(took_no_step, members)),
-        "without": ablation_effects(calibrated(whole / scale, 1.0), changed),
+        "without": {
+            part: ablation_effect(probabilities, calibrated(logits / scale, 1.0)) for part, logits in without.items()
+        },
         "connectivity": {
             group: _mean_beside([one for one, own in zip(beside, data.labels == label, strict=True) if own and one])
             for label, group in enumerate(data.groups)
@@ -330,9 +367,9 @@ def complete_ablation(folder: Path, data: LabelledGraphs, splits: Sequence[Split
     splits : sequence of Split
         The folds that it was trained on, in the order of its members.
     """
-    ensemble = load_pretrained(folder, "cpu")
-    parts = measure_ablation(ensemble.members, data, [split.test for split in splits])
-    card = {**json.loads((folder / CARD).read_text(encoding="utf-8")), "parts": parts}
+    members = load_pretrained(folder, "cpu").members
+    parts = measure_ablation(members, data, [split.test for split in splits])
+    card = load_card(folder) | {"parts": parts}
     write_card(folder, card)
     return card
 
@@ -347,36 +384,27 @@ def _mean_beside(found: Sequence[BesideConnectivity]) -> dict[str, float | None]
     return means
 
 
-def ablation_effects(
-    probabilities: NDArray[np.float64], without: Mapping[str, NDArray[np.float64]]
-) -> dict[str, dict[str, float | None]]:
+def ablation_effect(whole: NDArray[np.float64], changed: NDArray[np.float64]) -> dict[str, float | None]:
     """How far predictions move when a part does nothing.
 
     Parameters
     ----------
-    probabilities : ndarray, shape (n_subjects, n_groups)
-        Of the whole model.
-    without : mapping of str to ndarray, shape (n_subjects, n_groups)
-        Without each part.
+    whole, changed : ndarray, shape (n_subjects, n_groups)
+        Probabilities of the whole model, and without the part.
 
     Returns
     -------
-    dict of str to dict
-        Of each part ``largest_change`` of any probability, ``mean_change``, the Pearson ``correlation`` of the
-        probabilities over subjects (the lowest of any group; None where they do not vary), and ``changed_calls``, how
-        many subjects are put into another group.
+    dict
+        ``largest_change`` of any probability, ``mean_change``, the Pearson ``correlation`` of the probabilities over
+        subjects (the lowest of any group; None where they do not vary), and ``changed_calls``, how many subjects are
+        put into another group.
     """
-    return {part: _effect(probabilities, changed) for part, changed in without.items()}
-
-
-def _effect(whole: NDArray[np.float64], changed: NDArray[np.float64]) -> dict[str, float | None]:
-    moved = np.abs(changed - whole)
-    varies = [one.std() > 0 and other.std() > 0 for one, other in zip(whole.T, changed.T, strict=True)]
-    pairs = zip(whole.T, changed.T, strict=True)
+    moved, pairs = np.abs(changed - whole), list(zip(whole.T, changed.T, strict=True))
+    varies = all(one.std() > 0 and other.std() > 0 for one, other in pairs)
     return {
         "largest_change": round(float(moved.max()), 6),
         "mean_change": round(float(moved.mean()), 6),
-        "correlation": round(min(float(np.corrcoef(*pair)[0, 1]) for pair in pairs), 6) if all(varies) else None,
+        "correlation": round(min(float(np.corrcoef(*pair)[0, 1]) for pair in pairs), 6) if varies else None,
         "changed_calls": int((whole.argmax(axis=1) != changed.argmax(axis=1)).sum()),
     }
 
@@ -398,9 +426,6 @@ def took_no_step(member: BioBGT) -> bool:
 # is kept apart, an ensemble is trained on the rest as :func:`biobgt.training.folds.train_ensemble` trains the shipped
 # one, temperature and all, and its mean answers for those kept apart. Beside it stands the first of its members, at
 # the same temperature. Every outer fold costs as much as a whole ensemble; a run that was stopped goes on.
-
-
-NESTED_FILE = "nested.csv"
 
 
 def evaluate_nested(
@@ -455,7 +480,7 @@ def evaluate_nested(
             seed=seed,
             device=device,
             resume=True,
-            progress=_about(number, progress),
+            progress=None if progress is None else partial(_tell_fold, progress, number),
         )
         table = _answers(cohort, data, split, trained, seed=seed, device=device)
         table.insert(0, "run", run)
@@ -465,28 +490,8 @@ def evaluate_nested(
     return read_csv(file)
 
 
-def _about(number: int, progress: Callable[[str], None] | None) -> Callable[[str], None]:
-    """Tell progress with the number of the outer fold before it."""
-
-    def tell(said: str) -> None:
-        if progress is not None:
-            progress(f"outer fold {number}, {said}")
-
-    return tell
-
-
-def mean_of_members(trained: TrainedEnsemble, graphs: GraphBatch, *, device: torch.device | str) -> NDArray[np.float64]:
-    """Calibrated logits of each member, shape (n_members, n_subjects, n_groups); the model's answer is their mean.
-
-    Parameters
-    ----------
-    trained : TrainedEnsemble
-    graphs : GraphBatch
-        Of subjects that no member has met.
-    device : torch.device or str
-    """
-    logits = [predict_logits(member.to(device), graphs, device=device).double().numpy() for member in trained.members]
-    return np.stack(logits) / trained.temperature
+def _tell_fold(progress: Callable[[str], None], number: int, said: str) -> None:
+    progress(f"outer fold {number}, {said}")
 
 
 def _answers(
@@ -498,7 +503,9 @@ def _answers(
     seed: int,
     device: torch.device | str,
 ) -> pd.DataFrame:
-    logits = mean_of_members(trained, data.part(split.test)[0], device=device)
+    graphs = data.part(split.test)[0]
+    members = [predict_logits(member.to(device), graphs, device=device).double().numpy() for member in trained.members]
+    logits = np.stack(members) / trained.temperature
     persons, _ = pd.factorize(np.array(cohort.persons)[split.test])
     table = pd.DataFrame({"person": persons, "group": [data.groups[label] for label in data.labels[split.test]]})
     for prefix, values in (("p", logits.mean(axis=0)), ("single_p", logits[0])):
@@ -517,115 +524,27 @@ def _holds(file: Path, fold: int, run: str) -> bool:
     return bool(len(found))
 
 
-def nested_summary(results: pd.DataFrame, groups: tuple[str, ...]) -> dict[str, Any]:
+def nested_summary(results: pd.DataFrame, groups: Sequence[str]) -> dict[str, Any]:
     """Metrics over all subjects kept apart so far, as a card holds them: the mean of members, and a single one."""
     labels = np.array([groups.index(group) for group in results["group"]])
     persons = (results["fold"].astype(str) + " " + results["person"].astype(str)).tolist()
-    metrics = {
-        name: measured(labels, _columns(results, prefix, groups), groups, persons)
-        for name, prefix in (("mean", "p"), ("single", "single_p"))
-    }
-    return {
+    found: dict[str, Any] = {
         "outer_folds": int(results["fold"].nunique()),
         "folds": FOLDS,
         "members": FOLDS,
         "n": len(results),
-        **metrics,
     }
+    for name, prefix in (("mean", "p"), ("single", "single_p")):
+        values = results[[f"{prefix}_{group}" for group in groups]].to_numpy(dtype=np.float64)
+        shares = values / values.sum(axis=1, keepdims=True)  # in spite of the file's rounding
+        found[name] = measured(labels, shares, groups, persons)
+    return found
 
 
 def add_nested(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
     """Put the summary on the card in a folder, and the lines beside it."""
-    card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
-    card["nested"] = nested_summary(results, tuple(card["groups"]))
+    card = load_card(folder)
+    card["nested"] = nested_summary(results, card["groups"])
     write_atomically(folder / NESTED_FILE, write_csv(results, index=False, float_format="%.5f"))
     write_card(folder, card)
     return card
-
-
-def _columns(results: pd.DataFrame, prefix: str, groups: tuple[str, ...]) -> NDArray[np.float64]:
-    """Probabilities, shape (n_subjects, n_groups), that sum to 1 in spite of the file's rounding."""
-    values = results[[f"{prefix}_{group}" for group in groups]].to_numpy(dtype=np.float64)
-    return np.asarray(values / values.sum(axis=1, keepdims=True))
-
-
-# What a card says beyond results: familiar ranges, answers to worse recordings, motion alone. Nothing is trained.
-#
-# All three follow from the weights and the cohort, so that a card made before they were asked for can be completed,
-# and a reader with the data can check them.
-
-
-FEWEST_KNOWN = 0.9  # of the subjects: below it motion is not known for the cohort
-
-
-def check_model(
-    folder: Path,
-    cohort: Cohort,
-    data: LabelledGraphs,
-    *,
-    seed: int,
-    splits: tuple[Split, ...] | None = None,
-    store: Store | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Put training ranges, answers to worse recordings and motion baseline on the card in a folder, and return it.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the model.
-    cohort : Cohort
-        The one that the model was trained on; another is refused.
-    data : LabelledGraphs
-        Of that cohort, for the model's preset.
-    seed : int
-        That of the training, from which the folds follow.
-    splits : tuple of Split, optional
-        The folds, where they were not made of this cohort alone.
-    store : Store, optional
-        Where NE and modules of noisy subjects are kept.
-    progress : callable, optional
-        Told (done, total) as subjects are asked about.
-    """
-    ensemble = load_pretrained(folder, "cpu")
-    card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
-    _check_trained_on(ensemble, data, shared="readout" in card)
-    splits = splits or protocol_splits(cohort, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
-    means, distances = position(data.graphs, ensemble.members[0])
-    scans = [scan_measures(subject) for subject in cohort]
-    card["familiarity"] = training_ranges(scans, mean_correlations=means, distances=distances).as_dict()
-    if "readout" not in card and "trained_ids" not in card:  # the ids of these weights' subjects do not change
-        name_subjects(card, cohort.ids)
-    card |= {"noise": None, "corruption": None}
-    if all(subject.series is not None for subject in cohort):
-        held_out = HeldOut(ensemble, cohort, data.graphs, tuple(splits), scans, seed=seed, store=store)
-        card |= worse_recordings(held_out, progress=progress)
-    card["motion"] = _motion(cohort, data, splits)
-    write_card(folder, card)
-    return card
-
-
-def _check_trained_on(ensemble: Ensemble, data: LabelledGraphs, *, shared: bool) -> None:
-    """Refuse other subjects; a network that several cohorts share knows more than those of one."""
-    known = ensemble.trained_on
-    wrong_number = known is None or len(known) < len(data.labels) or (len(known) > len(data.labels) and not shared)
-    if known is None or wrong_number or not all(recognised(data.graphs.features, known)):
-        raise InputError(
-            f"Model {ensemble.name} was not trained on these subjects, or not on all of them, so that nothing can be "
-            "said of subjects left out. Name the data that it was trained on."
-        )
-
-
-def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> Mapping[str, Any]:
-    """Metrics of motion alone, or why there are none."""
-    if cohort.simulated:
-        return {"results": None, "n": 0, "words": SIMULATED}
-    displacement = mean_displacement(cohort)
-    probabilities = motion_out_of_fold(displacement, data.labels, splits)
-    known = np.isfinite(probabilities).all(axis=1)
-    if known.mean() < FEWEST_KNOWN:
-        return {"results": None, "n": int(known.sum()), "words": UNKNOWN}
-    persons = [cohort.persons[row] for row in np.flatnonzero(known)]
-    results = measured(data.labels[known], probabilities[known], data.groups, persons)
-    words = say("motion", "measured", n=int(known.sum()), **results)
-    return {"results": results, "n": int(known.sum()), "words": words}

@@ -1,10 +1,16 @@
-"""Evaluate BioBGT, the baselines and every system of the benchmark on the same splits."""
+"""Evaluate BioBGT, the baselines and every system of the benchmark on the same splits, one line per system and split.
+
+A test subject is seen by nothing that is fitted: not the model, not the scale of its inputs, not the temperature, not
+the choice of the epoch. Results are written as they come, and a run that was stopped goes on with the splits it has not
+done; what is of other subjects or settings is refused.
+"""
 
 import csv
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +20,8 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import read_csv, write_atomically, write_csv
-from biobgt.model.benchmark.linear import BASELINES, Baseline, BaselineModel, CountedModel, baseline_titles
-from biobgt.model.benchmark.networks import EncodedBatch, encode, n_parameters, with_importance
+from biobgt.model.benchmark.linear import BASELINES, Baseline, CountedModel, baseline_titles
+from biobgt.model.benchmark.networks import encode, n_parameters, with_importance
 from biobgt.model.benchmark.systems import BioBGTSystem, ClassicalSystem, NetworkSystem, System
 from biobgt.model.calibration import calibrated, fit_temperature, fold_temperatures
 from biobgt.model.network import GraphBatch
@@ -32,63 +38,20 @@ from biobgt.training.options import RANDOM
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model, train_network
 
-# Baselines on the splits of a BioBGT: fitted on its training subjects, calibrated as it is.
+Progress = Callable[[str], None]
+_LINE = ("protocol", "split", "model")
 
 
-def possible_baselines(data: LabelledGraphs) -> tuple[Baseline, ...]:
-    """The baselines that the data allow: shrunk correlations need series."""
-    return tuple(baseline for baseline in BASELINES.values() if not baseline.shrunk or data.shrunk is not None)
-
-
-def fitted_baseline(
-    data: LabelledGraphs, split: Split, baseline: Baseline
-) -> tuple[BaselineModel, NDArray[np.float64], NDArray[np.float64]]:
-    """Fit on a split's training subjects; return the model, and the logits of its validation and test subjects.
-
-    Parameters
-    ----------
-    data : LabelledGraphs
-    split : Split
-    baseline : Baseline
-        One that the data allow.
-
-    Returns
-    -------
-    model : BaselineModel
-    validation, test : ndarray, shape (n_subjects, n_groups)
-    """
-    matrices = data.shrunk if baseline.shrunk and data.shrunk is not None else data.matrices
-    model = baseline.build(data.shrinkage)
-    model.fit(matrices[split.train].astype(np.float64), data.labels[split.train])
-    validation, test = (model.logits(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
-    return model, validation, test
-
-
-def baseline_logits(
-    data: LabelledGraphs, split: Split, baseline: Baseline
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The logits of :func:`fitted_baseline` alone.
-
-    Parameters
-    ----------
-    data : LabelledGraphs
-    split : Split
-    baseline : Baseline
-
-    Returns
-    -------
-    validation, test : ndarray, shape (n_subjects, n_groups)
-    """
-    return fitted_baseline(data, split, baseline)[1:]
+# Out of fold, for a model's card.
 
 
 def baselines_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict[str, NDArray[np.float64]]:
     """Out-of-fold probabilities of every baseline, shape (n_subjects, n_groups) each, by its title."""
     found = {}
-    for baseline in possible_baselines(data):
+    for baseline in _possible_baselines(data):
         logits = np.full((len(data.labels), len(data.groups)), np.nan)
         for split in splits:
-            _, logits[split.test] = baseline_logits(data, split, baseline)
+            logits[split.test] = _fit_baseline(baseline, data, split).test
         temperatures, _ = fold_temperatures(logits, [split.test for split in splits], data.labels)
         for split, temperature in zip(splits, temperatures, strict=True):
             logits[split.test] /= temperature
@@ -124,28 +87,22 @@ def paired_auc(
     (own, *others), ratio = by_fold, sum(len(one.test) for one in splits) / sum(len(one.train) for one in splits)
     found = {other: paired_difference(by_fold[own], by_fold[other], test_train_ratio=ratio) for other in others}
     names = {"difference": "mean", "low": "corrected_low", "high": "corrected_high"}
-    return {other: {key: _rounded(one[name]) for key, name in names.items()} for other, one in found.items()}
+    return {other: {key: rounded(one[name]) for key, name in names.items()} for other, one in found.items()}
 
 
-def _rounded(value: float) -> float | None:
+def rounded(value: float) -> float | None:
+    """A number as a card holds it; None where it is not defined."""
     return round(float(value), 4) if np.isfinite(value) else None
 
 
-# Evaluate BioBGT beside the baselines on the same splits: train, calibrate on validation, test, one line at a time.
-#
-# A test subject is seen by nothing that is fitted: not the model, not the scale of its inputs, not the temperature,
-# not the choice of the epoch. Results are written as they come, and a run that was stopped goes on with the splits it
-# has not done.
+# On splits, line by line.
 
 
-Progress = Callable[[str], None]
-_LINE = ("protocol", "split", "model")
-
-
-class ResultFiles:
+class _ResultFiles:
     """``results.csv``, a line per split and model, and ``predictions.csv``, a line per tested subject."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self.results, self.predictions = folder / "results.csv", folder / "predictions.csv"
 
     def holds(self, where: dict[str, str]) -> bool:
@@ -173,28 +130,17 @@ class ResultFiles:
         self,
         where: dict[str, str],
         data: LabelledGraphs,
-        rows: NDArray[np.int64],
-        logits: NDArray[np.float64],
-        temperature: float,
+        split: Split,
+        fitted: "Fitted",
         *,
         measured: Mapping[str, float] | None = None,
     ) -> None:
         """Write one split's test results of one model: predictions first, so that a line of results is complete.
 
-        Parameters
-        ----------
-        where : dict of str to str
-            Model, protocol, split and run: the first columns of the line.
-        data : LabelledGraphs
-        rows : ndarray of int, shape (n_test,)
-            The test subjects.
-        logits : ndarray, shape (n_test, n_groups)
-            Not yet calibrated.
-        temperature : float
-            From subjects who are not tested.
-        measured : mapping of str to float, optional
-            Further columns of the line, behind the metrics.
+        ``where`` are the first columns of the line (protocol, split, model and run), ``measured`` its last.
         """
+        rows, logits = split.test, fitted.test
+        temperature = fit_temperature(fitted.validation, data.labels[split.validation])
         probabilities = calibrated(logits, temperature)
         tested = pd.DataFrame({**where, "subject": [data.subjects[row] for row in rows]})
         tested["group"] = [data.groups[label] for label in data.labels[rows]]
@@ -245,21 +191,23 @@ def evaluate(
     DataFrame
         All lines of this protocol in ``results.csv``.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    files = ResultFiles(folder)
+    files = _ResultFiles(folder)
+    baselines = [
+        (ClassicalSystem.of(one), one.name, {"features": one.key, "shrinkage": data.shrinkage})
+        for one in _possible_baselines(data)
+    ]
+    own = BioBGTSystem(preset.name, preset.name, "BioBGT", preset=preset)
     for number, split in enumerate(splits):
-        for baseline in possible_baselines(data) if linear else ():
-            run = run_identity(data, split, {"features": baseline.key, "shrinkage": data.shrinkage})
-            where = {"protocol": protocol, "split": split.name, "model": baseline.name, "run": run}
+        settings = {"preset": preset.as_dict(), "seed": seed + number}
+        for system, model, identity in [*(baselines if linear else ()), (own, preset.name, settings)]:
+            where = {"protocol": protocol, "split": split.name, "model": model}
+            where["run"] = run_identity(data, split, identity)
             if not files.holds(where):
-                validation, test = baseline_logits(data, split, baseline)
-                temperature = fit_temperature(validation, data.labels[split.validation])
-                files.write(where, data, split.test, test, temperature)
-        run = run_identity(data, split, {"preset": preset.as_dict(), "seed": seed + number})
-        where = {"protocol": protocol, "split": split.name, "model": preset.name, "run": run}
-        if not files.holds(where):
-            test, temperature = _biobgt(data, split, preset, seed=seed + number, device=device, progress=progress)
-            files.write(where, data, split.test, test, temperature)
+                said = replace(system, title=f"{model}, {split.name}")
+                fitted = fit_system(
+                    said, data, data.graphs, split, seed=seed + number, device=device, progress=progress
+                )
+                files.write(where, data, split, fitted)
         if progress is not None:
             progress(f"{protocol}: {split.name} done")
     table = read_results(folder)
@@ -313,35 +261,6 @@ def paired_with_baselines(results: pd.DataFrame, model: str) -> pd.DataFrame:
     return table[table["splits"] > 1].reset_index(drop=True)
 
 
-def _biobgt(
-    data: LabelledGraphs,
-    split: Split,
-    preset: Preset,
-    *,
-    seed: int,
-    device: torch.device | str,
-    progress: Progress | None,
-) -> tuple[NDArray[np.float64], float]:
-    def tell(epoch: Epoch) -> None:
-        if progress is not None:
-            progress(f"{preset.name}, {split.name}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
-
-    model = train_model(
-        data.part(split.train),
-        data.part(split.validation),
-        preset,
-        n_groups=len(data.groups),
-        seed=seed,
-        device=device,
-        progress=tell,
-    )
-    validation, test = (
-        predict_logits(model, data.part(rows)[0], device=device).double().numpy()
-        for rows in (split.validation, split.test)
-    )
-    return test, fit_temperature(validation, data.labels[split.validation])
-
-
 def _append(frame: pd.DataFrame, path: Path, *, instead_of: dict[str, str] | None = None) -> None:
     """Write all lines anew with these behind them, so that no line is ever on the disk in part."""
     before = _read_lines(path)
@@ -378,11 +297,7 @@ def _whole_lines(path: Path) -> str:
     return whole
 
 
-# Set every system of the benchmark side by side: same subjects, same splits, same inputs, one line per run.
-#
-# A run is one system on one split: fitted on the training subjects, its epoch chosen and its probabilities calibrated
-# on the validation subjects, tested once. Its line is written with the files of :mod:`biobgt.training.evaluation`, so
-# that what is finished is never done again, and what is of other subjects or settings is refused.
+# A system on a split: fitted on the training subjects, its epoch chosen on the validation subjects.
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,35 +365,26 @@ def run_benchmark(
         All lines of this protocol in ``results.csv``: metrics, ``seconds`` of processor time of a run, and
         ``parameters``.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    files, say = ResultFiles(folder), progress or (lambda sentence: None)
+    files, say = _ResultFiles(folder), progress or (lambda sentence: None)
     for system in systems:
         if system.reason:
             say(f"{system.title}: not run. {system.reason}")
             continue
         data = prepared(inputs_of(system))
-        todo = list(_missing(files, data, splits, system, protocol, seed))
-        graphs = graphs_for(system, data) if todo else None
-        for number, split, where in todo:
+        graphs = None
+        for number, split in enumerate(splits):
+            run = run_identity(data, split, {**system.settings, "seed": seed + number})
+            where = {"protocol": protocol, "split": split.name, "model": system.key, "run": run}
+            if files.holds(where):
+                continue
+            graphs = graphs_for(system, data) if graphs is None else graphs
             start = time.process_time()
             fitted = fit_system(system, data, graphs, split, seed=seed + number, device=device, progress=say)
             measured = {"seconds": time.process_time() - start, "parameters": fitted.parameters}
-            temperature = fit_temperature(fitted.validation, data.labels[split.validation])
-            files.write(where, data, split.test, fitted.test, temperature, measured=measured)
+            files.write(where, data, split, fitted, measured=measured)
             say(f"{system.title}: {split.name} done")
     table = read_results(folder)
     return table[table["protocol"] == protocol].reset_index(drop=True)
-
-
-def _missing(
-    files: ResultFiles, data: LabelledGraphs, splits: Sequence[Split], system: System, protocol: str, seed: int
-) -> Iterator[tuple[int, Split, dict[str, str]]]:
-    """The splits whose line is not written, with their numbers and the first columns of the line."""
-    for number, split in enumerate(splits):
-        run = run_identity(data, split, {**system.settings, "seed": seed + number})
-        where = {"protocol": protocol, "split": split.name, "model": system.key, "run": run}
-        if not files.holds(where):
-            yield number, split, where
 
 
 def graphs_for(system: System, data: LabelledGraphs) -> GraphBatch:
@@ -496,7 +402,7 @@ def fit_system(
     *,
     seed: int,
     device: torch.device | str = "cpu",
-    progress: Progress,
+    progress: Progress | None = None,
 ) -> Fitted:
     """Fit a system on the training subjects of a split, and ask it about the others.
 
@@ -510,7 +416,7 @@ def fit_system(
     split : Split
     seed : int
     device : torch.device or str
-    progress : callable
+    progress : callable, optional
         Told in words how far it is.
     """
     if isinstance(system, ClassicalSystem):
@@ -518,16 +424,27 @@ def fit_system(
             raise InputError(
                 f"{system.title} needs region series, and one subject has a connectivity matrix only. Leave it out."
             )
-        model, validation, test = fitted_baseline(data, split, system.baseline)
-        learnt = model.n_learnt() if isinstance(model, CountedModel) else float("nan")
-        return Fitted(validation, test, learnt)
+        return _fit_baseline(system.baseline, data, split)
     assert graphs is not None
+
+    def tell(epoch: Epoch) -> None:
+        if progress is not None:
+            progress(f"{system.title}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
 
     def part(rows: NDArray[np.int64]) -> tuple[GraphBatch, torch.Tensor]:
         chosen = torch.tensor(rows)
         return graphs[chosen], torch.tensor(data.labels)[chosen]
 
-    network = _trained(system, part(split.train), part(split.validation), len(data.groups), seed, device, progress)
+    training, validating = part(split.train), part(split.validation)
+    network: torch.nn.Module
+    if isinstance(system, BioBGTSystem):
+        network = train_model(
+            training, validating, system.preset, n_groups=len(data.groups), seed=seed, device=device, progress=tell
+        )
+    else:
+        assert isinstance(system, NetworkSystem)
+        build = partial(system.build, graphs.features.shape[2], len(data.groups))
+        network = train_network(build, training, validating, system.training, seed=seed, device=device, progress=tell)
     validation, test = (
         predict_logits(network, part(rows)[0], device=device).double().numpy()
         for rows in (split.validation, split.test)
@@ -535,33 +452,14 @@ def fit_system(
     return Fitted(validation, test, n_parameters(network), network)
 
 
-def _trained(
-    system: System,
-    training: tuple[GraphBatch, torch.Tensor],
-    validation: tuple[GraphBatch, torch.Tensor],
-    n_groups: int,
-    seed: int,
-    device: torch.device | str,
-    progress: Progress,
-) -> torch.nn.Module:
-    def tell(epoch: Epoch) -> None:
-        progress(f"{system.title}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
+def _possible_baselines(data: LabelledGraphs) -> list[Baseline]:
+    """The baselines that the data allow: shrunk correlations need series."""
+    return [baseline for baseline in BASELINES.values() if not baseline.shrunk or data.shrunk is not None]
 
-    if isinstance(system, BioBGTSystem):
-        return train_model(
-            training, validation, system.preset, n_groups=n_groups, seed=seed, device=device, progress=tell
-        )
-    assert isinstance(system, NetworkSystem)
-    encoded, checked = training[0], validation[0]
-    assert isinstance(encoded, EncodedBatch)
-    assert isinstance(checked, EncodedBatch)
-    build, n_regions = system.build, encoded.features.shape[2]
-    return train_network(
-        lambda: build(n_regions, n_groups),
-        (encoded, training[1]),
-        (checked, validation[1]),
-        system.training,
-        seed=seed,
-        device=device,
-        progress=tell,
-    )
+
+def _fit_baseline(baseline: Baseline, data: LabelledGraphs, split: Split) -> Fitted:
+    matrices = data.shrunk if baseline.shrunk and data.shrunk is not None else data.matrices
+    model = baseline.build(data.shrinkage)
+    model.fit(matrices[split.train].astype(np.float64), data.labels[split.train])
+    validation, test = (model.logits(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
+    return Fitted(validation, test, model.n_learnt() if isinstance(model, CountedModel) else float("nan"))

@@ -23,7 +23,7 @@ from torch.nn import functional
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file
-from biobgt.model.benchmark.networks import EncodedBatch, GraphNetwork
+from biobgt.model.benchmark.networks import GraphNetwork
 from biobgt.model.calibration import fit_temperature
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset, TrainingSettings
@@ -133,8 +133,8 @@ def _initialise(
 
 def train_network(
     build: Callable[[], GraphNetwork],
-    training: tuple[EncodedBatch, Tensor],
-    validation: tuple[EncodedBatch, Tensor],
+    training: tuple[GraphBatch, Tensor],
+    validation: tuple[GraphBatch, Tensor],
     settings: TrainingSettings,
     *,
     seed: int = 0,
@@ -147,7 +147,7 @@ def train_network(
     ----------
     build : callable
         Makes the network, whose weights are drawn with the seed.
-    training, validation : (EncodedBatch, Tensor)
+    training, validation : (GraphBatch, Tensor)
         Graphs with the encodings that it takes, and the number of each one's group, shape (n_subjects,).
     settings : TrainingSettings
     seed : int

@@ -14,7 +14,7 @@ from biobgt.model.network import BioBGT
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, ablation_words
 from biobgt.training.checks import (
-    ablation_effects,
+    ablation_effect,
     logits_without,
     measure_ablation,
     shuffle_entanglement,
@@ -72,12 +72,12 @@ def test_a_part_that_nothing_reads_changes_nothing(data: LabelledGraphs) -> None
 def test_effects_by_hand() -> None:
     whole = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
     changed = np.array([[0.8, 0.2], [0.6, 0.4], [0.2, 0.8]])
-    found = ablation_effects(whole, {"part": changed})["part"]
+    found = ablation_effect(whole, changed)
     assert found["largest_change"] == pytest.approx(0.2)
     assert found["mean_change"] == pytest.approx(0.1)
     assert found["correlation"] == pytest.approx(np.corrcoef(whole[:, 0], changed[:, 0])[0, 1], abs=1e-6)
     assert found["changed_calls"] == 1
-    assert ablation_effects(np.full((3, 2), 0.5), {"part": changed})["part"]["correlation"] is None
+    assert ablation_effect(np.full((3, 2), 0.5), changed)["correlation"] is None
 
 
 def test_members_that_took_no_step_are_told(data: LabelledGraphs) -> None:
