@@ -9,25 +9,33 @@ import streamlit as st
 
 from biobgt.base.files import safe_table
 from biobgt.base.wording import NOT_A_DIAGNOSIS
-from biobgt.figures.attention_blocks import AttentionBlocks
-from biobgt.figures.attention_contrast import AttentionContrast
-from biobgt.figures.attention_difference import DIFFERENCES, AttentionDifference, AttentionDifferenceOptions
-from biobgt.figures.attention_likeness import AttentionLikeness
-from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
-from biobgt.figures.attention_options import (
+from biobgt.figures.attention import (
     LOUVAIN,
-    AttentionGroupsOptions,
+    AttentionMapsOptions,
     AttentionOrderOptions,
     AttentionPartOptions,
+    SubjectAttentionOptions,
+    attention_maps,
+    attention_systems,
+    attention_warning,
+    subject_attention,
+)
+from biobgt.figures.attention_groups import (
+    DIFFERENCES,
+    AttentionDifferenceOptions,
+    AttentionGroupsOptions,
+    attention_blocks,
+    attention_contrast,
+    attention_difference,
+    attention_likeness,
+    attention_spread,
+    tested_blocks,
 )
 from biobgt.figures.attention_received import AttentionReceived, AttentionReceivedOptions
-from biobgt.figures.attention_spread import AttentionSpread
-from biobgt.figures.attention_systems import AttentionSystems
 from biobgt.figures.graph_words import ATLAS_ORDER
-from biobgt.figures.maps_beside import PAGE_WIDTH
 from biobgt.figures.register import NoOptions
-from biobgt.figures.subject_attention import SubjectAttention, SubjectAttentionOptions
-from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
+from biobgt.figures.screen import PAGE_WIDTH
+from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, BlockTests, group_beside, load_systems_attention
 from biobgt.model.installed import InstalledModel
 from biobgt.training.card_text import ablation_words, beside_line, beside_words
 from session.cohorts import OWN
@@ -54,9 +62,9 @@ def part_of(view: View, model: InstalledModel) -> dict[str, int]:
 
 def show_maps(view: View, model: InstalledModel, **how: Any) -> None:
     """Show all groups of a model side by side on one colour scale; ``how`` are options of the figure."""
-    figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(**how))
+    options, measured = AttentionMapsOptions(**how), measured_model(model)
     with st.container(width=PAGE_WIDTH):
-        show(view, figure, key=f"attention_{model.name}")
+        show(view, attention_maps, options, measured=measured, key=f"attention_{model.name}")
 
 
 def show_difference(view: View, model: InstalledModel) -> None:
@@ -91,17 +99,18 @@ def show_two_groups(view: View, model: InstalledModel, options: AttentionDiffere
     """
     if model.spread is None:
         options = replace(options, unit=DIFFERENCES)
-    figure = AttentionDifference.of(measured_model(model), options)
-    show(view, figure, key=f"{key}attention_difference")
-    if figure.tests is not None:
-        _show_tests(view, AttentionBlocks.of(measured_model(model), options.part(AttentionGroupsOptions)), key=key)
+    measured, groups = measured_model(model), options.part(AttentionGroupsOptions)
+    show(view, attention_difference, options, measured=measured, key=f"{key}attention_difference")
+    tests = tested_blocks(model, options.between(model))
+    if tests is not None:
+        show(view, attention_blocks, groups, measured=measured, key=f"{key}block_effects")
+        _show_table(tests, key=key)
 
 
-def _show_tests(view: View, figure: AttentionBlocks, *, key: str) -> None:
-    show(view, figure, key=f"{key}block_effects")
-    blocks = figure.blocks
+def _show_table(tests: BlockTests, *, key: str) -> None:
+    blocks = tests.blocks
     columns = {"feature": "Block (from → to)", "d_low": "95 % low", "d_high": "95 % high"}
-    for words, ending in {**ADJUSTED, ", of FC": figure.tests.of_connectivity}.items():
+    for words, ending in {**ADJUSTED, ", of FC": tests.of_connectivity}.items():
         columns |= {f"{name}{ending}": f"{title}{words}" for name, title in EFFECTS.items()}
     columns = {name: title for name, title in columns.items() if name in blocks}
     with st.expander("All module blocks, as a table"):
@@ -111,8 +120,8 @@ def _show_tests(view: View, figure: AttentionBlocks, *, key: str) -> None:
 
 def show_contrast(view: View, model: InstalledModel) -> None:
     """Show how closely attention keeps to modules, group by group."""
-    heading(AttentionContrast.name, simulated=model.simulated)
-    show(view, AttentionContrast.of(measured_model(model), NoOptions()), key="contrast")
+    heading(attention_contrast.name, simulated=model.simulated)
+    show(view, attention_contrast, NoOptions(), measured=measured_model(model), key="contrast")
 
 
 def show_spread(view: View, model: InstalledModel) -> None:
@@ -120,14 +129,14 @@ def show_spread(view: View, model: InstalledModel) -> None:
     if model.spread is None:
         return
     heading("Do a few people drive the mean?", simulated=model.simulated)
-    show(view, AttentionSpread.of(measured_model(model), NoOptions()), key="spread")
+    show(view, attention_spread, NoOptions(), measured=measured_model(model), key="spread")
 
 
 def show_systems(view: View, model: InstalledModel) -> None:
     """Show where other networks look on the same test subjects."""
-    order = _order_in(view, model)
+    options = AttentionOrderOptions(order=_order_in(view, model))
     heading("Does attention in other networks follow functional modules, too?")
-    show(view, AttentionSystems.of(measured_model(model), AttentionOrderOptions(order=order)), key="systems")
+    show(view, attention_systems, options, measured=measured_model(model), key="systems")
 
 
 def _order_in(view: View, model: InstalledModel) -> str:
@@ -174,11 +183,10 @@ def show_own(view: View, model: InstalledModel) -> None:
             order=_order_in(view, model),
             **part_of(view, model),
         )
-        figure = SubjectAttention.of(view.measured, options)
-        if figure.warning:
-            st.warning(plain(f"Caution: {figure.warning}."), icon=":material/warning:")
+        if warning := attention_warning(view.measured, model):
+            st.warning(plain(f"Caution: {warning}."), icon=":material/warning:")
         with st.container(width=PAGE_WIDTH):
-            show(view, figure, key="own_attention_map")
+            show(view, subject_attention, options, key="own_attention_map")
 
 
 # A network that several cohorts share: first how far their controls differ, then each disorder beside its own.
@@ -215,7 +223,7 @@ def show_disorder(view: View, model: InstalledModel) -> None:
 def show_likeness(view: View, model: InstalledModel) -> None:
     """Show how alike the disorders' differences from their own controls are."""
     heading("How alike are the differences?", simulated=model.simulated)
-    show(view, AttentionLikeness.of(measured_model(model), NoOptions()), key="likeness")
+    show(view, attention_likeness, NoOptions(), measured=measured_model(model), key="likeness")
 
 
 # Attention: where the trained models look, group by group, and where groups differ.

@@ -8,7 +8,7 @@ import biobgt
 from biobgt.base.references import REFERENCES
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed
 from biobgt.data.cohort import GROUP_TITLES, counted_people
-from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
+from biobgt.figures.attention import AttentionMapsOptions, attention_maps
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
 from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
@@ -88,10 +88,10 @@ def _show_hubs(view: View) -> None:
 def _show_attention(view: View, model: InstalledModel) -> None:
     controls, patients = groups = model.pair_with(view.subject.group)
     order = next(iter(model.atlas.labels), ATLAS_ORDER)
-    figure = AttentionMaps.of(measured_model(model), AttentionMapsOptions(order=order, groups=groups))
+    options, measured = AttentionMapsOptions(order=order, groups=groups), measured_model(model)
     said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
-    contents = drawn_once(view.measured, figure, partial(small_drawing, height=MAPS_HEIGHT))
-    _show_card(contents, figure.caption, figure.key, "attention", said)
+    contents, caption, _ = drawn_for_screen(view, attention_maps, options, measured=measured, small=MAPS_HEIGHT)
+    _show_card(contents, caption, attention_maps.key, "attention", said)
 
 
 def _show_card(contents: Drawing, caption: str, key: str, page: str, said: str) -> None:

@@ -10,8 +10,7 @@ import streamlit as st
 from biobgt.base.files import safe_table
 from biobgt.base.wording import counted
 from biobgt.data.atlas import LABELLINGS
-from biobgt.figures.attention_contrast import AttentionContrast
-from biobgt.figures.attention_likeness import AttentionLikeness
+from biobgt.figures.attention_groups import attention_contrast, attention_likeness
 from biobgt.figures.models import BENCHMARKED, benchmark_results, model_results, noise_response, reliability, roc
 from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
@@ -165,7 +164,7 @@ def _show_network(view: View, network: InstalledModel) -> None:
     show_headline(network.card)
     st.markdown(f"**Protocol:** {plain(network.card['protocol'])}")
     with input_errors_shown():
-        show(view, AttentionLikeness.of(measured_model(network), NoOptions()), key="likeness")
+        show(view, attention_likeness, NoOptions(), measured=measured_model(network), key="likeness")
 
 
 def _show_unusable() -> None:
@@ -255,7 +254,7 @@ def _show_data(view: View, model: InstalledModel) -> None:
 
 def _show_contrast(view: View, model: InstalledModel) -> None:
     heading("Does attention keep to modules?", simulated=model.simulated)
-    show(view, AttentionContrast.of(measured_model(model), NoOptions()), key="contrast")
+    show(view, attention_contrast, NoOptions(), measured=measured_model(model), key="contrast")
 
 
 def _show_region_weights(view: View, model: InstalledModel) -> None:

@@ -1,7 +1,11 @@
-from .attention_blocks import AttentionBlocks
-from .attention_contrast import AttentionContrast
-from .attention_difference import AttentionDifference
-from .attention_maps import AttentionMaps
+from .attention import attention_maps, attention_systems, subject_attention
+from .attention_groups import (
+    attention_blocks,
+    attention_contrast,
+    attention_difference,
+    attention_likeness,
+    attention_spread,
+)
 from .attention_received import AttentionReceived
 from .brain import BrainDrawing, brain_caption
 from .connectivity import connectivity_distribution, connectivity_heatmap, connectivity_shades, series_carpet
@@ -16,13 +20,8 @@ from .modules import module_colours, module_heatmap
 from .region_order import RegionOrder, only_regions, order_by_value, order_regions, random_regions
 from .role_map import RoleMap
 from .small_worldness import SmallWorldness
-from .subject_attention import SubjectAttention
 
 __all__ = [
-    "AttentionBlocks",
-    "AttentionContrast",
-    "AttentionDifference",
-    "AttentionMaps",
     "AttentionReceived",
     "BrainDrawing",
     "CurveScale",
@@ -35,7 +34,13 @@ __all__ = [
     "ResolutionSweep",
     "RoleMap",
     "SmallWorldness",
-    "SubjectAttention",
+    "attention_blocks",
+    "attention_contrast",
+    "attention_difference",
+    "attention_likeness",
+    "attention_maps",
+    "attention_spread",
+    "attention_systems",
     "brain_caption",
     "connectivity_distribution",
     "connectivity_heatmap",
@@ -56,5 +61,6 @@ __all__ = [
     "reliability",
     "roc",
     "series_carpet",
+    "subject_attention",
     "subject_probability",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from biobgt.base.options import option
 from biobgt.base.references import in_brackets
 from biobgt.base.wording import capitalised, percent
-from biobgt.figures.attention_options import AttentionPartOptions
+from biobgt.figures.attention import AttentionPartOptions
 from biobgt.figures.brain import CORTEX, BrainDrawing, place_words
 from biobgt.figures.figure import registered
 from biobgt.figures.graph_words import coordinates_of

@@ -1,13 +1,8 @@
 """Every figure there is: importing this module fills the register."""
 
-import biobgt.figures.attention_blocks
-import biobgt.figures.attention_contrast
-import biobgt.figures.attention_difference
-import biobgt.figures.attention_likeness
-import biobgt.figures.attention_maps
+import biobgt.figures.attention
+import biobgt.figures.attention_groups
 import biobgt.figures.attention_received
-import biobgt.figures.attention_spread
-import biobgt.figures.attention_systems
 import biobgt.figures.connectivity
 import biobgt.figures.group_differences
 import biobgt.figures.hub_brains
@@ -20,7 +15,6 @@ import biobgt.figures.module_sweep
 import biobgt.figures.modules
 import biobgt.figures.role_map
 import biobgt.figures.small_worldness
-import biobgt.figures.subject_attention
 import biobgt.figures.why_region  # noqa: F401  # each registers its figures
 from biobgt.figures.register import FIGURES
 

@@ -216,6 +216,8 @@ class Heatmap(Mark):
     x : array_like, shape (n_columns,), optional
     cells : sequence of sequence of str
         Written into each cell; empty for none.
+    hovers : sequence of sequence of str
+        Of each cell, for ``%{text}``.
     frames : sequence of (int, int, int, int)
         Blocks with a frame: first row, one past the last, first column, one past the last.
     """
@@ -224,6 +226,7 @@ class Heatmap(Mark):
     shades: Shades
     x: ArrayLike | None = None
     cells: Sequence[Sequence[str]] = ()
+    hovers: Sequence[Sequence[str]] = ()
     frames: Sequence[tuple[int, int, int, int]] = ()
 
 
@@ -272,7 +275,8 @@ class Axis:
     percent : bool
         Whether shares are written as percentages.
     names : sequence of str
-        Of the places 0, 1, 2 … of an axis without numbers.
+        Of the places 0, 1, 2 … of an axis without numbers. Where ticks are given too, they stand there, and marks may
+        lie between.
     order : RegionOrder, optional
         Where the names are those of regions: blocks are parted and named in their place. Without blocks the title says
         what the order is.

@@ -238,7 +238,7 @@ def _plain(text: str) -> str:
 
 def _along(axis: Axis, values: ArrayLike) -> NDArray[Any]:
     """Places along an axis; one of names is told the names."""
-    if not axis.names:
+    if not axis.names or axis.ticks is not None:
         return np.asarray(values)
     names = np.array([_plain(name) for name in axis.names], dtype=object)
     return names[np.asarray(values, dtype=int)]
@@ -265,7 +265,8 @@ def _frame(drawing: Drawing) -> Dictionary:
     if shades is not None:
         # Its place is a share of the height: right below the title on a narrow page, a little lower on a wide one.
         colours["coloraxis"] = _colour_axis(shades, drawing, by_width.at(_NARROW_WIDTH) if by_width else height)
-        if any(np.isnan(mark.z).any() for mark in drawing.marks if isinstance(mark, Heatmap)):
+        of_regions = [mark for panel in drawing.panels if panel.y.order is not None for mark in panel.marks]
+        if any(np.isnan(mark.z).any() for mark in of_regions if isinstance(mark, Heatmap)):
             colours["plot_bgcolor"] = GAP_COLOUR  # no value is not white, which is zero
     return {
         "title": title,
@@ -334,7 +335,8 @@ def _axes(drawing: Drawing, at: _Place) -> Dictionary:
         x["visible"] = y["visible"] = False
     if at.panel.y.order is not None:
         if at.panel.x.names:  # names at the rows serve the columns too, and leave room for the map
-            x |= {"tickvals": [], "title": {"text": ""}}
+            x["tickvals"] = []
+            x.pop("title", None)  # plotly would leave room for an empty one
         y |= _names_apart(at.panel.y, columns) if column == 0 and at.panel.y.colours else {}
     if columns > 1 and not at.panel.x.names:
         x["nticks"] = 4  # on a narrow page a panel has room for no more
@@ -415,7 +417,11 @@ def _axis(axis: Axis, *, shown: bool) -> Dictionary:
         found |= {"tickvals": [10.0**power for power in powers], "ticktext": [power_of_ten(power) for power in powers]}
     if axis.percent:
         found["tickformat"] = ".0%"
-    if axis.names:
+    if axis.names and axis.ticks is not None:
+        # Plotly would leave out a slanted name that reaches the edge.
+        found |= {"ticktext": [_plain(name) for name in axis.names], "ticklabeloverflow": "allow", "automargin": True}
+        found["showgrid"] = False
+    elif axis.names:
         names = _along(axis, range(len(axis.names)))
         found |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
         found |= {"dtick": 1, "tickfont": {"size": 11}} if axis.order is None else _block_ticks(axis, names)
@@ -521,6 +527,8 @@ def _heatmap(mark: Heatmap, at: _Place, sheet: _Sheet) -> None:
     if shades.log:
         about["customdata"] = mark.z.astype(np.float32)
         mark = replace(mark, hover=mark.hover.replace("%{z", "%{customdata"))
+    if mark.hovers:
+        about["text"] = [[_plain(text) for text in row] for row in mark.hovers]
     sheet.trace(replace(mark, ids=None), at, type="heatmap", coloraxis="coloraxis", **about)
     sheet.traces[-1].pop("showlegend")
     sheet.shapes.extend(_block_shapes(panel, at))

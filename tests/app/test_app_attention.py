@@ -11,7 +11,7 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from biobgt.base.wording import percent
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention_words import connectivity_words
+from biobgt.figures.attention import connectivity_words
 from biobgt.model.attention import (
     attention_received,
     beside_connectivity,

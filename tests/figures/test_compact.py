@@ -6,7 +6,8 @@ import pytest
 from biobgt import ConnectomeSettings
 from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention_maps import AttentionMaps, AttentionMapsOptions
+from biobgt.figures.attention import AttentionMapsOptions, attention_maps
+from biobgt.figures.drawing import Drawing
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.screen import compact, draw_on_screen
 from biobgt.model.installed import installed_model
@@ -15,9 +16,9 @@ from biobgt.results.measured import Measured
 HEIGHT = 300
 
 
-def groups_of(name: str, *groups: str) -> AttentionMaps:
+def groups_of(name: str, *groups: str) -> Drawing:
     model = installed_model(name)
-    return AttentionMaps.of(Measured(model.cohort).of(None), AttentionMapsOptions(groups=groups))
+    return attention_maps(Measured(model.cohort).of(None), AttentionMapsOptions(groups=groups))
 
 
 def test_it_shows_the_same_numbers_in_less_room() -> None:
@@ -34,15 +35,15 @@ def test_it_shows_the_same_numbers_in_less_room() -> None:
 
 def test_maps_lose_the_names_of_networks_and_keep_the_scale() -> None:
     figure = groups_of("adsim-aal90", "NC", "AD")
-    small = go.Figure(compact(figure.plotly().to_dict(), height=HEIGHT))
+    small = go.Figure(compact(draw_on_screen(figure), height=HEIGHT))
     assert small.layout.yaxis.showticklabels is False
-    assert (small.layout.coloraxis.cmin, small.layout.coloraxis.cmax) == figure.limits
+    assert (small.layout.coloraxis.cmin, small.layout.coloraxis.cmax) == (figure.shades.low, figure.shades.high)
 
 
 def test_groups_are_shown_in_the_order_asked_for() -> None:
     figure = groups_of("adsim-aal90", "AD", "NC")
-    assert list(figure.maps) == ["AD", "NC"]
-    assert list(groups_of("adsim-aal90").maps) == ["NC", "MCI", "AD"]
+    assert [panel.title.split()[0] for panel in figure.panels] == ["AD", "NC"]
+    assert [panel.title.split()[0] for panel in groups_of("adsim-aal90").panels] == ["NC", "MCI", "AD"]
     assert "MCI" not in figure.caption
     with pytest.raises(InputError, match="no group 'ADHD'"):
         groups_of("adsim-aal90", "ADHD")

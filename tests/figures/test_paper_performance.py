@@ -6,7 +6,6 @@ import pytest
 from paper_texts import texts_inside_and_apart
 from test_paper_layout import LONG
 
-from biobgt.figures.attention_blocks import AttentionBlocks
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import (
     OBSERVED,
@@ -20,21 +19,11 @@ from biobgt.figures.models import (
 )
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.model.attention import BlockTests
 from biobgt.results.studies import abide_benchmark
 from biobgt.training.benchmark_tables import beside_paper
 
-NETWORKS = ("occipital", "cingulo-opercular", "default", "fronto-parietal", "sensorimotor", "cerebellum")
 RNG = np.random.default_rng(0)
 MODELS = ("BioBGT", "ridge on tangent space (Ledoit-Wolf)", "ridge on log-Euclidean connectivity", "Paper (its own)")
-
-
-def blocks() -> pd.DataFrame:
-    pairs = [(one, other) for one in NETWORKS for other in NETWORKS]
-    table = pd.DataFrame(pairs, columns=["module", "other_module"])
-    for column in ("d", "d_unadjusted"):
-        table[column] = RNG.uniform(-0.5, 0.5, len(table))
-    return table.assign(q=0.01, q_unadjusted=0.01)
 
 
 def points() -> pd.DataFrame:
@@ -58,15 +47,10 @@ NOISE = pd.DataFrame(
 )
 
 
-def effects(table: pd.DataFrame, **fields) -> AttentionBlocks:
-    return AttentionBlocks(tests=BlockTests(("NC", "AD"), table, table[:1], "", {"NC": 3, "AD": 2}), **fields)
-
-
 SAID = {"title": LONG, "simulated": True}
 CASES = {
     "noise": Drawing(panels=[noise_panel(NOISE)], **SAID),
     "benchmark": Drawing(panels=[benchmark_panel(beside_paper(abide_benchmark()))], **SAID),
-    "blocks": effects(blocks(), **SAID),
     "results": Drawing(panels=results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
     "reliability": Drawing(
         panels=[reliability_panel("the most probable group", [observed_shares(OBSERVED, CURVE, "#0072B2")])],
@@ -90,19 +74,6 @@ CASES = {
 @pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
 @pytest.mark.parametrize("case", CASES)
 def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch) -> None:
-    style, shown = PaperStyle(width_mm=width, font_size=font_size, dpi=150), CASES[case]
-    figure = draw_on_paper(shown, style) if isinstance(shown, Drawing) else shown.matplotlib(style)
+    figure = draw_on_paper(CASES[case], PaperStyle(width_mm=width, font_size=font_size, dpi=150))
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
     assert any("simulated" in text for text in texts_inside_and_apart(figure, monkeypatch))
-
-
-@pytest.mark.parametrize("width", [85, 174])
-def test_every_block_has_its_effect_and_its_mark(width) -> None:
-    table = blocks().assign(q=lambda frame: np.where(frame["module"] == "default", 0.01, 0.5))
-    figure = effects(table).matplotlib(PaperStyle(width_mm=width, dpi=72))
-    held = [text.get_text() for text in figure.axes[0].texts]
-    expected = [
-        f"{d:.2f}".replace("-", "−") + ("*" if q < 0.05 else "") for d, q in zip(table["d"], table["q"], strict=True)
-    ]
-    assert held == [text.replace("−0.00", "0.00") for text in expected]
-    np.testing.assert_array_equal(np.ravel(figure.axes[1].images[0].get_array()), table["d_unadjusted"])

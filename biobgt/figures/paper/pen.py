@@ -111,10 +111,10 @@ def draw_on_paper(drawn: Drawing, style: PaperStyle) -> Figure:
 
 
 def _subplots(figure: Figure, shown: Drawing) -> list[Axes]:
-    """The panels, row by row; those of a column share their x-axis, those of a row their y-axis."""
+    """The panels, row by row; those of a column share their x-axis, those of a row their y-axis, unless square."""
     n, columns = len(shown.panels), shown.columns
     heights = [shown.panels[first].height for first in range(0, n, columns)]
-    share: dict[str, Any] = {"sharex": "col", "sharey": "row" if columns > 1 else False}
+    share: dict[str, Any] = {} if shown.square_mm else {"sharex": "col", "sharey": "row" if columns > 1 else False}
     grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, **share)
     for place, empty in enumerate(grid.ravel()):
         if place >= n or not shown.panels[place].marks:
@@ -168,6 +168,8 @@ def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) 
         _part_blocks(axes, which, axis, sheet, said=said)
     elif axis.names and said:
         _write_places(axes, which, axis.names, sheet)
+    elif axis.names and sheet.drawing.square_mm:
+        along.set_ticks([])
 
 
 def _part_blocks(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) -> None:
@@ -186,7 +188,7 @@ def _part_blocks(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: boo
 
 
 def _write_places(axes: Axes, which: str, names: Sequence[str], sheet: _Sheet) -> None:
-    """Names of places: beside rows in several lines, below columns too, or slanted where they are too long for that."""
+    """Names of places: beside rows in several lines, below columns too, or slanted where too long for that."""
     style, width = sheet.style, sheet.style.width_mm * POINTS_PER_MM
     if which == "y":
         lines = [wrapped(name, _NAME_SHARE * width, style.tick_size, style) for name in names]
@@ -198,12 +200,14 @@ def _write_places(axes: Axes, which: str, names: Sequence[str], sheet: _Sheet) -
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         return
-    room = 0.8 * width / sheet.drawing.columns / len(names)
+    across = 0.8 * width / sheet.drawing.columns
+    room = min(across, sheet.drawing.square_mm * POINTS_PER_MM or across) / len(names)
     longest = max(text_width(word, style.tick_size, style) for name in names for word in name.split())
     if longest <= room:
         axes.set_xticks(range(len(names)), [wrapped(name, room, style.tick_size, style) for name in names])
     else:
-        axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+        slant: dict[str, Any] = {"rotation": 90} if sheet.drawing.square_mm else {"rotation": 30, "ha": "right"}
+        axes.set_xticks(range(len(names)), names, **slant)
 
 
 def _explain(panels: Sequence[Axes], sheet: _Sheet) -> None:
@@ -326,7 +330,8 @@ def _heatmap(mark: Heatmap, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
         look["extent"] = (x[0] - step / 2, x[-1] + step / 2, len(shown) - 0.5, -0.5)
     axes.imshow(shown, aspect="equal" if sheet.drawing.square_mm else "auto", **look)
     axes.spines[["top", "right"]].set_visible(True)  # a map is a field, not a curve
-    axes.set_facecolor(GAP_COLOUR)
+    if panel.y.order is not None:  # of regions; a table without them has empty cells, and no gaps
+        axes.set_facecolor(GAP_COLOUR)
     for top, bottom, left, right in mark.frames:
         corner = (left - 0.5, top - 0.5)
         axes.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=BLACKISH, linewidth=1.2))

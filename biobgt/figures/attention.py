@@ -1,0 +1,505 @@
+"""Attention of trained models as maps: of a model's groups, of several networks, of a subject beside its group.
+
+Attention is in multiples of uniform attention (1 is even); rows look, columns are looked at. Maps of a figure share
+one colour scale, or they could not be compared. What is tested between groups is in
+:mod:`biobgt.figures.attention_groups`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.colours import MODULE_COLOURS, PALE_GREY, SEQUENTIAL
+from biobgt.base.errors import InputError
+from biobgt.base.kept import kept
+from biobgt.base.options import Options, option
+from biobgt.base.wording import NOT_A_DIAGNOSIS, listed, percent, signed, whose
+from biobgt.data.atlas import LABELLINGS
+from biobgt.figures.drawing import Axis, Drawing, Heatmap, Panel, Shades
+from biobgt.figures.graph_words import ATLAS_ORDER
+from biobgt.figures.model_figure import (
+    ONE_MEMBER,
+    AskedModelOptions,
+    asked_model,
+    known_group,
+    model_of,
+    model_opening,
+    model_words,
+    spread_of_model,
+    subject_words,
+)
+from biobgt.figures.region_order import UNLABELLED, RegionOrder, matrix_numbers, order_regions
+from biobgt.figures.register import figure, model_figure
+from biobgt.figures.shared_options import AS_IN_ATLAS, order_option
+from biobgt.model.attention import (
+    PERMUTATIONS,
+    BesideConnectivity,
+    beside_connectivity,
+    colour_limits,
+    functional_labels,
+    group_beside,
+    load_systems_attention,
+    map_correlation,
+    select_attention,
+    systems_follow_modules,
+)
+from biobgt.model.installed import InstalledModel, installed_models
+from biobgt.model.pretrained import TRIMMED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biobgt.data.cohort import Cohort
+    from biobgt.results.measured import Measured
+
+Matrix = NDArray[np.float64]
+LOUVAIN = "louvain"
+MEAN, MEDIAN, TRIMMED_MEAN = "mean", "median", "trimmed"
+QUANTITY, UNIFORM = "attention (1 = uniform)", 1.0
+_MOST_NUMBERED = 64  # layers or heads with a title
+_LARGEST_MM = 110.0
+_TRIMMED = f"mean without the lowest and highest {percent(TRIMMED)} of people"
+_BEYOND = (
+    "1 % of the pairs of regions lie beyond each of its ends, and so does most of the diagonal, where a region "
+    "attends to itself"
+)
+_LIKE_ATTENTION = "with rows normalised like those of attention, gives"
+# The register of the benchmark has them too, but brings torch.
+_CITED = {"graphormer": "ying2021", "sat-pe": "chen2022"}
+
+
+def _layers(cohort: "Cohort") -> range:
+    """The mean and the layers that any model has: models stand side by side."""
+    return range(1 + max(model.n_layers for model in installed_models().values()))
+
+
+def _heads(cohort: "Cohort") -> range:
+    return range(1 + max(model.n_heads for model in installed_models().values()))
+
+
+def _numbered(what: str) -> Mapping[int, str]:
+    return {0: "Mean", **{number: f"{what} {number}" for number in range(1, _MOST_NUMBERED)}}
+
+
+@dataclass(frozen=True)
+class AttentionPartOptions(Options):
+    """A layer and a head, counted from 1; 0 is their mean."""
+
+    layer: int = option(
+        0,
+        title="Layer",
+        help="A layer of the model, or the mean over layers.",
+        choices_of=_layers,
+        of_model=True,
+        low=0,
+        shown=_numbered("Layer"),
+        link="attention_layer",
+    )
+    head: int = option(
+        0,
+        title="Head",
+        help="A head of attention, or the mean over heads.",
+        choices_of=_heads,
+        of_model=True,
+        low=0,
+        shown=_numbered("Head"),
+        link="attention_head",
+    )
+
+    @property
+    def selected(self) -> dict[str, int | None]:
+        """Layer and head, counted from 0, as :func:`biobgt.model.attention.select_attention` takes them."""
+        return {"layer": self.layer - 1 if self.layer else None, "head": self.head - 1 if self.head else None}
+
+    @property
+    def words(self) -> str:
+        """Layer and head in words."""
+        if not self.layer:
+            return f"head {self.head}, mean over layers" if self.head else "mean over layers and heads"
+        return f"layer {self.layer}, " + (f"head {self.head}" if self.head else "mean over heads")
+
+    def check_whole(self, what: str) -> None:
+        """Refuse a single layer or head for what is known of their mean only."""
+        if self.layer or self.head:
+            raise InputError(f"{what} are of the mean over layers and heads: choose the mean of both.")
+
+    def check_part(self, model: InstalledModel) -> None:
+        """Refuse a layer or head that a model does not have."""
+        for what, number, most in (("layer", self.layer, model.n_layers), ("head", self.head, model.n_heads)):
+            if number > most:
+                raise InputError(f"Model {model.name} has no {what} {number}; choose 1 to {most}, or 0 for their mean.")
+
+
+@dataclass(frozen=True)
+class AverageOptions(Options):
+    """How the people of a group are put together in one map."""
+
+    average: str = option(
+        MEAN,
+        title="Average over people",
+        help=f"A few people with strong attention can make a mean map. The median, and the {_TRIMMED}, cannot be made "
+        "by a few.",
+        choices=(MEAN, MEDIAN, TRIMMED_MEAN),
+        shown={MEAN: "Mean", MEDIAN: "Median", TRIMMED_MEAN: "Trimmed mean"},
+        link="attention_average",
+    )
+
+    @property
+    def average_words(self) -> str:
+        """The average in words."""
+        return {MEAN: "mean", MEDIAN: "median", TRIMMED_MEAN: _TRIMMED}[self.average]
+
+
+@dataclass(frozen=True)
+class AttentionOrderOptions(Options):
+    """The order of regions."""
+
+    order: str = order_option(
+        next(iter(LABELLINGS)),
+        others={LOUVAIN: "By Louvain modules of the controls", **AS_IN_ATLAS},
+        help="By functional module, by the Louvain modules of the controls' mean connectivity, or as in the atlas.",
+        of_model=True,
+        link="attention_order",
+    )
+
+    @property
+    def order_words(self) -> str:
+        """What a caption says after 'ordered by'."""
+        if self.order == LOUVAIN:
+            return "Louvain modules of the controls' mean connectivity"
+        if self.order == ATLAS_ORDER:
+            return "their number in the atlas"
+        return f"functional module ({LABELLINGS.get(self.order, self.order)})"
+
+    def regions(self, measured: "Measured", model: InstalledModel) -> RegionOrder:
+        """The order of the model's regions."""
+        n_regions = model.atlas.n_regions
+        if self.order == ATLAS_ORDER:
+            return order_regions(n_regions)
+        if self.order == LOUVAIN:
+            return order_regions(n_regions, cast("list[str | None]", _modules_of_controls(measured, model)))
+        return order_regions(n_regions, functional_labels(model.atlas, self.order))
+
+
+@dataclass(frozen=True)
+class AttentionOptions(AttentionOrderOptions, AttentionPartOptions):
+    """A layer and a head, and the order of regions."""
+
+
+@kept("Looking for modules…", most=8, subject=False, graph=False, by=lambda measured, model: model.identity)
+def _modules_of_controls(measured: "Measured", model: InstalledModel) -> list[str]:
+    """Louvain modules of the mean connectivity of a model's controls, one name per region."""
+    from biobgt.groups.attention import louvain_labels
+
+    return louvain_labels(model.groups.connectivity[model.group_names[0]], model.atlas)
+
+
+def map_panel(matrix: Matrix, regions: Sequence[str], order: RegionOrder, shades: Shades, **about: Any) -> Panel:
+    """A square map of regions, its blocks named and coloured beside its rows.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n_regions, n_regions)
+    regions : sequence of str, length n_regions
+        Named on the screen only.
+    order : RegionOrder
+    shades : Shades
+    **about
+        ``title`` of the panel; ``hover`` and ``frames`` of the map.
+    """
+    title, names = about.pop("title", ""), [regions[region] for region in order.order]
+    named = [name for name, _, _ in order.blocks if name != UNLABELLED]
+    colours = {name: MODULE_COLOURS[place % len(MODULE_COLOURS)] for place, name in enumerate(named)}
+    drawn = matrix[np.ix_(order.order, order.order)]
+    return Panel(
+        title=title,
+        marks=[Heatmap(z=drawn, shades=shades, ids=order.order, **about)],
+        x=Axis(names=names, order=order),
+        y=Axis(
+            names=names,
+            order=order,
+            title=order.title,
+            colours=[colours.get(name, PALE_GREY) for name, _, _ in order.blocks],
+            reversed=True,
+        ),
+    )
+
+
+SQUARE_MAPS: dict[str, Any] = {"legend": "above", "square_mm": _LARGEST_MM}
+
+
+def map_grid(
+    maps: Mapping[str, Matrix],
+    regions: Sequence[str],
+    order: RegionOrder,
+    limits: tuple[float, float],
+    rows: Sequence[int] = (),
+) -> dict[str, Any]:
+    """Maps of attention side by side on one colour scale, as a drawing takes them.
+
+    Parameters
+    ----------
+    maps : mapping of str to ndarray, shape (n_regions, n_regions)
+        By what stands above them.
+    regions : sequence of str, length n_regions
+    order : RegionOrder
+        The same for all maps.
+    limits : (float, float)
+        Ends of the colour scale.
+    rows : sequence of int
+        How many maps stand in each row; empty for one row.
+    """
+    shades = Shades(quantity=QUANTITY, low=limits[0], high=limits[1], colours=SEQUENTIAL, marked=UNIFORM)
+    hover = "%{y} looks at\n%{x}\n%{z:.2f} × uniform"
+    drawn = [map_panel(matrix, regions, order, shades, title=title, hover=hover) for title, matrix in maps.items()]
+    columns, panels = max(rows, default=len(drawn)), list[Panel]()
+    for n in rows or (len(drawn),):
+        panels += [*drawn[:n], *[Panel()] * (columns - n)]
+        drawn = drawn[n:]
+    return {"panels": panels, "columns": columns, "height": 0, **SQUARE_MAPS}
+
+
+def _maps_table(column: str, maps: Mapping[str, Matrix], regions: Sequence[str], order: RegionOrder) -> "pd.DataFrame":
+    """One row per map and region that looks, one column per region that is looked at."""
+    import pandas as pd
+
+    frames = []
+    for name, matrix in maps.items():
+        frame = matrix_numbers(np.asarray(matrix, dtype=np.float64), regions, order)
+        frame.insert(0, column, name, allow_duplicates=True)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _map_words(order: str) -> str:
+    """Say what the rows, columns and colours of a map are, and how its regions are ordered."""
+    return (
+        "Within a map, rows are regions that attend, columns regions that are attended to; 1 is uniform attention. "
+        f"Regions are ordered by {order}."
+    )
+
+
+def connectivity_words(beside: Mapping[str, BesideConnectivity]) -> str:
+    """Say how much of attention maps is functional connectivity, and which contrast connectivity alone would give.
+
+    Parameters
+    ----------
+    beside : mapping of str to BesideConnectivity
+        By whose map it is, such as "NC".
+    """
+    said = (
+        "How much of this is connectivity: over all pairs of regions, attention correlates with the functional "
+        f"connectivity of the same subjects at {_each(beside, 'correlation', 'r = ')}."
+    )
+    if all(np.isnan(one.contrast) and np.isnan(one.connectivity_contrast) for one in beside.values()):
+        return said
+    return (
+        f"{said} The ratio of attention within to between the modules shown is {_each(beside, 'contrast')}; positive "
+        f"connectivity alone, {_LIKE_ATTENTION} {_each(beside, 'connectivity_contrast')}."
+    )
+
+
+def contrast_beside_words(connectivity: Mapping[str, Mapping[str, float | None]]) -> str:
+    """Say which contrast of modules the subjects' connectivity alone gives, from a card's means over subjects.
+
+    Parameters
+    ----------
+    connectivity : mapping of str to mapping
+        Of each group, the fields of :class:`biobgt.model.attention.BesideConnectivity`; None where not defined.
+    """
+    means = {
+        group: BesideConnectivity(**{name: np.nan if value is None else value for name, value in one.items()})
+        for group, one in connectivity.items()
+    }
+    return (
+        f"Positive connectivity of the same subjects alone, {_LIKE_ATTENTION} {_each(means, 'connectivity_contrast')}; "
+        f"a subject's attention correlates with its own connectivity at {_each(means, 'correlation', 'r = ')} on "
+        "average."
+    )
+
+
+def _each(beside: Mapping[str, BesideConnectivity], what: str, prefix: str = "") -> str:
+    """One number per map, in the order of maps."""
+    values = {name: float(getattr(one, what)) for name, one in beside.items()}
+    return listed([f"{'not defined' if np.isnan(v) else prefix + signed(v)} ({name})" for name, v in values.items()])
+
+
+@dataclass(frozen=True)
+class AttentionMapsOptions(AttentionOptions, AverageOptions):
+    """The part of attention, the order of regions, the average, and the scale where other models' maps share it."""
+
+    limits: tuple[float, ...] = option(
+        (),
+        title="Limits of the colour scale",
+        help="Two numbers, the lower one first; by default those that suit the maps.",
+    )
+    groups: tuple[str, ...] = option(
+        (), title="Groups", help="Names of groups of the model, in the order in which they are shown; by default all."
+    )
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the colour scale that were asked for, if any."""
+        if not self.limits:
+            return None
+        if len(self.limits) != 2 or not self.limits[0] < self.limits[1]:
+            raise InputError("The limits of the colour scale are two numbers, the lower one first.")
+        return float(self.limits[0]), float(self.limits[1])
+
+
+@model_figure("attention_maps", "Attention of groups", takes=AttentionMapsOptions, least_mm=80)
+def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> Drawing:
+    """Mean attention of every group of a model, those of one with several cohorts cohort by cohort."""
+    model = model_of(measured, "attention_maps")
+    order, regions, sizes = options.regions(measured, model), model.atlas.regions, model.groups.n
+    found, rows = _averaged_maps(model, options), [] if options.groups else [*map(len, model.readouts.values())]
+    in_rows = [group for own in model.readouts.values() for group in own] or model.group_names
+    maps = {group: found[known_group(model, group)] for group in options.groups or in_rows}
+    low, high = options.ends or colour_limits(list(maps.values()))
+    part = "\n" if rows else " "  # names of cohorts are long
+    titled = {f"{group}{part}(n = {sizes[group]:,})": matrix for group, matrix in maps.items()}
+    beside = {group: _beside_group(model, group, matrix, order) for group, matrix in maps.items()}
+    of_groups = ", ".join(f"{sizes[group]:,} {group}" for group in maps)
+    return Drawing(
+        title=f"Attention of {model.name}",
+        simulated=model.simulates(options.groups or model.group_names),
+        **map_grid(titled, regions, order, (low, high), rows),
+        caption=(
+            f"{model_opening(model, options.groups)}: group {options.average_words} attention of {of_groups}, "
+            f"{options.words}. Every subject was seen by {ONE_MEMBER}. "
+            f"{'Each row of maps is one cohort, its own controls first. ' if rows else ''}"
+            f"{_map_words(options.order_words)} One colour scale for all groups, from {low:.2f} to {high:.2f}: "
+            f"{'as chosen' if options.limits else _BEYOND}. {connectivity_words(beside)}"
+        ),
+        numbers=lambda: _maps_table("group", maps, regions, order),
+        **model_words(model),
+    )
+
+
+def group_maps(model: InstalledModel, options: AttentionPartOptions) -> dict[str, Matrix]:
+    """A part of the attention of every group, shape (n_regions, n_regions) each."""
+    options.check_part(model)
+    return {group: select_attention(model.groups.attention[group], **options.selected) for group in model.group_names}
+
+
+def _averaged_maps(model: InstalledModel, options: AttentionMapsOptions) -> Mapping[str, Matrix]:
+    """The same, as mean, median or trimmed mean over people; the last two are of the mean over layers and heads."""
+    if options.average == MEAN:
+        return group_maps(model, options)
+    options.check_whole("Median and trimmed maps")
+    spread = spread_of_model(model)
+    return spread.median if options.average == MEDIAN else spread.trimmed
+
+
+def _beside_group(model: InstalledModel, group: str, attention: Matrix, order: RegionOrder) -> BesideConnectivity:
+    """A group's attention beside its mean connectivity, with the modules by which regions are ordered."""
+    return beside_connectivity(attention, model.groups.connectivity[group], order.labels)
+
+
+@model_figure(
+    "attention_systems",
+    "Attention of other networks",
+    takes=AttentionOrderOptions,
+    least_mm=80,
+    example_of="abide-cc200",
+)
+def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> Drawing:
+    """Where several networks look on the same test subjects: the paper's figure 6."""
+    model, found = model_of(measured, "attention_systems"), load_systems_attention()
+    if model.name != found.model:
+        raise InputError(f"Other networks were trained on the subjects of model {found.model} only: choose it.")
+    order, regions = options.regions(measured, model), model.atlas.regions
+    maps = dict(zip(found.titles, found.maps, strict=True))
+    low, high = colour_limits(list(maps.values()))
+    labels = tuple(order.labels or ())
+    follows = dict(zip(maps, systems_follow_modules(labels), strict=True)) if any(labels) else {}
+    ratios = {title: f"\nratio {one.ratio:.2f}" for title, one in follows.items()}
+    # By their first names, which fit on a narrow page.
+    titled = {title.split()[0].rstrip(",") + ratios.get(title, ""): matrix for title, matrix in maps.items()}
+    by_chance = "; ".join(
+        f"{title} {one.ratio:.2f} ({one.chance:.2f} by chance, p = {one.p:.3f})" for title, one in follows.items()
+    )
+    within = (
+        f" The ratio is mean attention within over between these modules: {by_chance}; chance is "
+        f"{PERMUTATIONS:,} permutations of the labels over regions, which ignore spatial autocorrelation."
+    )
+    auc = ", ".join(f"{title} {float(value):.2f}" for title, value in zip(maps, found.auc, strict=True))
+    return Drawing(
+        title="Attention of three networks on the same subjects",
+        simulated=model.simulates(model.group_names),
+        **map_grid(titled, regions, order, (low, high)),
+        caption=(
+            f"Mean attention of networks trained on the same subjects of ABIDE, on the {found.n_subjects} test "
+            f"subjects of {found.split}, mean over layers and heads. {_map_words(options.order_words)} One colour "
+            f"scale for all, from {low:.2f} to {high:.2f}: {_BEYOND}.{within if follows else ''} AUC on these "
+            f"subjects: {auc}. BioBGT's attention was scaled before training so that it is larger within the Louvain "
+            "modules of training subjects: that it follows modules is by design, and not learnt from the groups. How "
+            "well attention follows modules does not say how well a network tells the groups apart."
+        ),
+        numbers=lambda: _maps_table("network", maps, regions, order),
+        methods=(
+            "Graphormer (Ying et al. 2021), a structure-aware transformer (Chen et al. 2022) and BioBGT "
+            "(Peng et al. 2025) were trained on the same subjects, each with its own settings, and the epoch of "
+            f"each was chosen on the same validation subjects. Their attention is that on the {found.n_subjects} "
+            "test subjects, mean over layers and heads.",
+        ),
+        citations=(*model_words(model)["citations"], *(_CITED[key] for key in found.systems if key in _CITED)),
+    )
+
+
+@dataclass(frozen=True)
+class SubjectAttentionOptions(AttentionOptions, AskedModelOptions):
+    """Which model, which part of its attention, and which group stands beside the subject."""
+
+    group: str = option(
+        "", title="Group", help="The group to compare with; by default the subject's own, or the controls."
+    )
+
+
+@figure(
+    "subject_attention",
+    "A subject's attention beside its group's",
+    takes=SubjectAttentionOptions,
+    of_graph=False,
+    least_mm=80,
+)
+def subject_attention(measured: "Measured", options: SubjectAttentionOptions) -> Drawing:
+    """One subject's attention beside the mean of a group; the model runs on the subject."""
+    subject, model = measured.subject, asked_model(options, "subject_attention")
+    group = known_group(model, options.group or group_beside(subject.group, model.group_names))
+    options.check_part(model)
+    order, regions = options.regions(measured, model), measured.atlas.regions
+    own = select_attention(measured.explanation(model).attention[0], **options.selected)
+    mean = select_attention(model.groups.attention[group], **options.selected)
+    maps = {subject.id: own, f"mean of {group} (n = {model.groups.n[group]:,})": mean}
+    beside = {
+        subject.id: beside_connectivity(own, measured.pearson(), order.labels),
+        f"mean of {group}": _beside_group(model, group, mean, order),
+    }
+    warning = attention_warning(measured, model)
+    trained = " (trained on simulated patients)" if model.simulated else ""
+    return Drawing(
+        title=f"Attention of {subject.id}",
+        simulated=subject.simulated or model.simulated,
+        **map_grid(maps, regions, order, colour_limits([own, mean])),
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: attention by model {options.model}{trained}, {options.words}, "
+            f"as the mean of all ensemble members, beside the mean of {group}, each of whom was seen by the one member "
+            f"not trained on them. On one colour scale: {_BEYOND}. Over all pairs of regions the two correlate with "
+            f"r = {signed(map_correlation(own, mean))}. {connectivity_words(beside)} "
+            f"{f'Caution: {warning}. ' if warning else ''}{NOT_A_DIAGNOSIS}"
+        ),
+        numbers=lambda: _maps_table("of", maps, regions, order),
+        **subject_words(model, warning),
+    )
+
+
+def attention_warning(measured: "Measured", model: InstalledModel) -> str:
+    """Why what a model says of the subject should not be believed; empty for no reason.
+
+    A network that several cohorts share predicts by its readouts, and has no warning of its own.
+    """
+    return "" if model.readouts else str(measured.prediction(model)["warning"])
