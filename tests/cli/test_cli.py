@@ -1,17 +1,37 @@
-"""The command line as a user meets it; in a process of its own where starting and ending one matter."""
+"""What every command shares: names of cohorts, options, formats, what is printed."""
 
+import re
+import shlex
+import shutil
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
+import nibabel
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
+import typer
+import typer.main
 from cli_process import biobgt
+from ended_jobs import Run
+from nilearn.datasets import load_mni152_template
+from nilearn.image import new_img_like
 
-from biobgt import read_cohort
+from biobgt import ConnectomeSettings, ImageOptions, ReadOptions, read_cohort
 from biobgt.base.files import file_names
+from biobgt.cli import screen
+from biobgt.cli.main import JOBS, app, first_paragraph
+from biobgt.cli.models import tell
 from biobgt.cli.screen import print_table
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
+from biobgt.figures.paper_style import PaperStyle
+from biobgt.readers.fetch import FetchOptions
+from biobgt.training.datasets import DATASETS, CohortKind
+from biobgt.training.options import BenchmarkOptions, EvaluationOptions, TrainingOptions
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +174,230 @@ def test_a_small_number_is_not_shown_as_none(capsys):
     print_table(pd.DataFrame({"p": [0.00019996, 0.0123456, 0.0, np.nan]}), title="Tests")
     cells = [line.strip("│ \n") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     assert cells == ["0.0002", "0.012", "0.000", ""]
+
+
+@pytest.fixture
+def image(tmp_path, rng):
+    """A 4-D image in MNI space, made with nilearn, in which neighbouring voxels share a signal."""
+    template = load_mni152_template(resolution=8)
+    signals = rng.standard_normal((30, 4))
+    x = np.arange(template.shape[0]) * 4 // template.shape[0]
+    data = np.broadcast_to(signals.T[x][:, None, None, :], (*template.shape, 30)) + 0.1
+    path = tmp_path / "sub-07_task-rest_space-MNI152NLin2009cAsym_desc-preproc_bold.nii.gz"
+    nibabel.save(new_img_like(template, data.astype(np.float32), affine=template.affine, copy_header=False), path)
+    return path
+
+
+def test_a_mat_file(run, tmp_path, bold):
+    scipy.io.savemat(tmp_path / "sub-01.mat", {"ROISignals": bold(150, 90)})
+    ended = run("info", tmp_path / "sub-01.mat", "--atlas", "aal90")
+    assert ended.code == 0, ended.err
+    assert "1 subject · AAL-90 (cerebrum) (90 regions) · series" in ended.out
+
+
+def test_a_zip(run, tmp_path, bold):
+    with zipfile.ZipFile(tmp_path / "study.zip", "w") as archive:
+        for i in range(3):
+            rows = "\n".join(",".join(map(str, row)) for row in bold(150, 116))
+            archive.writestr(f"study/sub-0{i}.csv", rows)
+        archive.writestr("study/participants.tsv", "participant_id\tgroup\nsub-00\tNC\nsub-01\tAD\nsub-02\tAD\n")
+    ended = run("info", tmp_path / "study.zip", "--atlas", "aal116")
+    assert ended.code == 0, ended.err
+    assert "3 subjects · AAL-116" in ended.out
+    assert "Groups: 1 NC, 2 AD" in ended.out
+
+
+def test_an_image_with_an_atlas(run, image):
+    ended = run("info", image, "--atlas", "dosenbach160", "--radius", 8)
+    assert ended.code == 0, ended.err
+    assert "1 subject · Dosenbach 160" in ended.out
+    subject = read_cohort(image, atlas="dosenbach160")["sub-07"]
+    assert subject.n_timepoints == 30
+    assert subject.source.options["regions"] == "spheres of 5 mm"
+
+
+def test_real_abide_files(run, shared_data):
+    ended = run("info", shared_data / "raw" / "abide" / "NYU_0050952_rois_cc200.1D")
+    assert ended.code == 0, ended.err
+    assert "1 subject · Craddock CC200 (200 regions) · series" in ended.out
+
+
+def test_a_real_cni_folder(run, shared_data):
+    folder = shared_data / "raw" / "cni2019"
+    asked = run("info", folder)
+    assert asked.code == 2
+    assert "Choose atlas: aal116 or cc200." in asked.err
+    ended = run("info", folder, "--atlas", "aal116")
+    assert ended.code == 0, ended.err
+    assert "4 subjects · AAL-116" in ended.out
+    assert "Groups: 2 NC, 2 ADHD" in ended.out
+
+
+def command(*names):
+    found = typer.main.get_command(app)
+    for name in names:
+        found = found.get_command(None, name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("names", "kinds"),
+    [
+        (("info",), (ReadOptions, ImageOptions)),
+        (("hubs",), (ReadOptions, ImageOptions, ConnectomeSettings)),
+        (("figure",), (ReadOptions, ImageOptions, ConnectomeSettings, PaperStyle)),
+        (("fetch", "abide"), (FetchOptions,)),
+        (("train",), (TrainingOptions,)),
+        (("evaluate",), (EvaluationOptions,)),
+        (("benchmark",), (BenchmarkOptions,)),
+    ],
+)
+def test_every_option_has_its_flags_its_default_and_its_help(names, kinds):
+    given = {parameter.name: parameter for parameter in command(*names).params}
+    for kind in kinds:
+        for name, one in kind.declared().items():
+            parameter = given[name]
+            assert (*parameter.opts, *parameter.secondary_opts) == one.flags
+            of_cohort = kind is ConnectomeSettings and one.default_of is not None  # follows its kind of connectivity
+            assert parameter.default == (None if of_cohort else one.default)
+            assert parameter.help.startswith(one.help or one.title)
+
+
+def test_every_kind_of_cohort_has_its_story_and_its_name_on_the_command_line():
+    assert get_args(CohortKind) == tuple(DATASETS)
+
+
+DRAWN = {
+    "info": (),
+    "connectome": ("--out", "out"),
+    "hubs": ("--workers", 1, "--out", "out"),
+    "modules": ("--workers", 1, "--out", "out"),
+    "compare": ("--groups", "NC", "ASD", "--of", "fc-blocks", "--permutations", 20, "--workers", 1, "--out", "out"),
+    "predict": ("--model", "abide-cc200", "--out", "out.csv"),
+    "attention": ("--model", "abide-cc200", "--out", "out"),
+}
+
+
+@pytest.mark.parametrize("command", DRAWN)
+def test_every_command_draws_a_demo(run, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("biobgt.readers.fetch.demo_cohort", lambda name: demo_cohort(name, n_per_group=2))
+    ended = run(command, "demo:asd", *DRAWN[command])
+    assert ended.code == 0, ended.err
+    assert "SIMULATED" in ended.out
+
+
+def test_a_demo_that_is_not_there_is_named(run, tmp_path):
+    assert "other" in run("hubs", "demo:other", "--out", tmp_path / "out").err
+
+
+def test_a_demo_is_not_read_in_another_way(run, tmp_path):
+    ended = run("hubs", "demo:asd", "--atlas", "aal90", "--out", tmp_path / "out")
+    assert ended.code != 0
+    assert "drawn" in ended.err
+
+
+def test_help_says_so(run):
+    assert "demo:asd" in run("hubs", "--help").out
+
+
+WIDE = pd.DataFrame({"feature": ["a", "b"], **{f"column {i}": [i + 0.5, None] for i in range(12)}})
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[int], str]:
+    """The table as a terminal of some width shows it."""
+
+    def print_at(width: int) -> str:
+        monkeypatch.setattr(screen.out, "_width", width)
+        screen.print_table(WIDE, title="Features")
+        return capsys.readouterr().out
+
+    return print_at
+
+
+@pytest.mark.parametrize("width", [30, 80, 200])
+def test_no_column_is_lost_in_a_narrow_terminal(width: int, printed: Callable[[int], str]) -> None:
+    text = printed(width)
+    assert max(map(len, text.splitlines())) <= width
+    assert all(f"{i}.500" in text for i in range(12))
+    assert "…" not in text
+    assert text.count("Features") == 1
+
+
+def test_every_part_begins_with_the_first_column(printed: Callable[[int], str]) -> None:
+    text = printed(60)
+    heads = re.findall(r"^┃ (\w+)", text, re.MULTILINE)
+    assert heads.count("feature") > 1
+    assert len(re.findall(r"^│ a", text, re.MULTILINE)) == heads.count("feature")
+
+
+def test_a_table_that_fits_is_one(printed: Callable[[int], str]) -> None:
+    assert printed(200).count("┏") == 1
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_command_says_in_the_list_what_it_says_itself(name: str, run: Run) -> None:
+    sentence = first_paragraph(*JOBS[name].split(":"))
+    assert sentence
+    listed, own = (" ".join(run(*words).out.replace("│", " ").split()) for words in (["--help"], [name, "--help"]))
+    assert " ".join(sentence.split()) in listed
+    assert " ".join(sentence.split()) in own
+
+
+@pytest.mark.parametrize("name", [*JOBS, "fetch abide"])
+def test_the_examples_of_a_command_are_right(name: str) -> None:
+    group = typer.main.get_command(app)
+    context = group.make_context("biobgt", [name.split()[0]], resilient_parsing=True)
+    command = group.get_command(context, name.split()[0])
+    if name.startswith("fetch"):
+        command = command.get_command(context, "abide")
+    heading, *examples = command.epilog.split("\n\n")
+    assert heading == "Examples:"
+    assert len(examples) == 2
+    for example in examples:
+        words = [word for word in shlex.split(example) if not word.startswith("COLUMNS=")]
+        assert words[: 1 + len(name.split())] == ["biobgt", *name.split()]
+        command.make_context(name, words[1 + len(name.split()) :])  # an option or value that is not there is refused
+
+
+def test_options_stand_under_headings(run: Run) -> None:
+    said = run("hubs", "--help").out
+    for heading in ("What to read", "Images", "Brain graph", "Hubs", "Where to run"):
+        assert f"─ {heading} ─" in said
+
+
+def test_an_unknown_command_is_refused_with_a_sentence(run: Run) -> None:
+    ended = run("hub")
+    assert ended.code == 2
+    assert "No such command 'hub'" in ended.err
+
+
+EVIL = "b\x1b]0;PWNED\x1b\\\x07\x9b31m\u202ecod"
+
+
+def test_names_that_are_commands_to_a_terminal_are_printed_as_escapes(capsys: pytest.CaptureFixture[str]) -> None:
+    screen.print_table(pd.DataFrame({"file": [EVIL], EVIL: [1.0]}), title=EVIL)
+    screen.print_line(EVIL)
+    screen.print_notice(EVIL)
+    tell(EVIL)
+    shown = "".join(capsys.readouterr())
+    assert not set(shown) & set("\x1b\x07\x9b\u202e")
+    assert shown.count(r"b\x1b]0;PWNED\x1b\\x07\x9b31m\u202ecod") >= 4
+    assert screen.escape_controls("Zürich, 脑\tone\n") == "Zürich, 脑\tone\n"
+
+
+def test_a_refused_file_with_such_a_name_is_told_without_commands(run: Run, simulated: Path, tmp_path: Path) -> None:
+    shutil.copy(simulated / "sim-NC-001.tsv", tmp_path / "good.tsv")
+    try:
+        (tmp_path / "b\x1b]0;PWNED\x1b.mat").touch()
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    ended = run("info", tmp_path)
+    assert ended.code == 0
+    assert "PWNED" in ended.out
+    (tmp_path / "good.tsv").unlink()
+    alone = run("info", tmp_path)
+    assert alone.code == 2
+    assert "PWNED" in alone.err
+    assert "\x1b" not in ended.out + ended.err + alone.out + alone.err

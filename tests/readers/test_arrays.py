@@ -1,6 +1,8 @@
-"""NumPy, MATLAB and HDF5 files: what they hold, which array is meant, and what is never opened."""
+"""Array files: NumPy, MATLAB and HDF5, whole, damaged and made to do harm."""
 
+import io
 import pickle
+import zipfile
 
 import h5py
 import numpy as np
@@ -11,8 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from biobgt import read_cohort
 from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.data.atlas import numbered_atlas
 from biobgt.readers.formats import ReadOptions, read_file
+from biobgt.readers.project import open_project
 
 OPTIONS = ReadOptions()
 
@@ -201,3 +206,420 @@ def test_an_array_that_would_not_fit_in_memory_is_refused(tmp_path):
         file.create_dataset("x", shape=(10**6, 10**6), dtype="f8", chunks=(1000, 1000))
     with pytest.raises(InputError, match=r"1,000,000,000,000 values; at most"):
         read_file(tmp_path / "huge.h5", OPTIONS)
+
+
+def npy(header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
+    """An ``.npy`` file behind any header."""
+    text = header.encode("latin-1")
+    length = len(text).to_bytes(2 if version == b"\x01\x00" else 4, "little")
+    return b"\x93NUMPY" + version + length + text + data
+
+
+def described(shape: str, descr: str = "'<f8'", order: str = "False") -> str:
+    return f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
+
+
+HEADERS = {
+    "TokenError": described("(2,"),
+    "OverflowError": described("(99999999999999999999999, 2)"),
+    "IndexError": described("(3, 2)", descr="('<f8',)"),
+    "RecursionError": described("(" * 3000 + "2" + ")" * 3000),
+    "negative": described("(-1, 5)"),
+    "true": described("(True, 5)"),
+    "no type": described("(3, 2)", descr="'no such type'"),
+    "objects": described("(3, 2)", descr="'|O'"),
+    "huge text": described("(3, 2)", descr="'<U999999999'"),
+    "no tuple": described("7"),
+    "words": "{'descr'",
+    "null": "\x00" * 60,
+    "nothing": "",
+    "extra": described("(3, 2)") + "; import os",
+    "dimensions": described("(1, " * 1 + ", ".join(["2"] * 60) + ")"),
+    "no values": described("(0, 5)"),
+    "a nothing type": described("(3, 2)", descr="'<U0'"),
+}
+
+
+@pytest.mark.parametrize("version", [b"\x01\x00", b"\x02\x00", b"\x03\x00", b"\x09\x00"])
+@pytest.mark.parametrize("name", HEADERS)
+def test_damaged_headers_get_a_sentence(tmp_path, name, version):
+    content = npy(HEADERS[name], np.ones(30).tobytes(), version)
+    (tmp_path / "x.npy").write_bytes(content)
+    with pytest.raises(InputError) as of_array:
+        read_file(tmp_path / "x.npy", OPTIONS)
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("data.npy", content)
+    with pytest.raises(InputError) as of_archive:
+        read_file(tmp_path / "x.npz", OPTIONS)
+    assert all(str(error.value).endswith(".") for error in (of_array, of_archive))
+
+
+@pytest.mark.parametrize("order", ["True", "False"])
+def test_both_orders_come_back_as_numpy_reads_them(tmp_path, rng, order):
+    values = rng.standard_normal((7, 5))
+    np.save(tmp_path / "x.npy", np.asfortranarray(values) if order == "True" else values)
+    np.testing.assert_array_equal(read_file(tmp_path / "x.npy", OPTIONS)[0].values, values)
+
+
+def test_a_header_that_declares_more_than_the_file_has_takes_no_memory(tmp_path):
+    (tmp_path / "x.npy").write_bytes(npy(described("(1200, 90000)"), bytes(100)))
+    with pytest.raises(InputError, match=r"864,000,000 bytes long by its header and the file has 100"):
+        read_file(tmp_path / "x.npy", OPTIONS)
+    (tmp_path / "x.npy").write_bytes(npy(described("(22000, 22000)"), bytes(100)))
+    with pytest.raises(InputError, match="BIOBGT_MAX_CELLS=484000000"):
+        read_file(tmp_path / "x.npy", OPTIONS)
+
+
+def test_only_what_is_needed_of_an_archive_is_read(tmp_path, rng):
+    """An array of no use that is damaged does not keep the others from being read."""
+    values = rng.standard_normal((30, 5))
+    np.savez(tmp_path / "x.npz", data=values, note=np.ones(2_000))
+    content = (tmp_path / "x.npz").read_bytes()
+    where = content.rfind(np.ones(50).tobytes())
+    (tmp_path / "x.npz").write_bytes(content[:where] + b"\xff" * 8 + content[where + 8 :])
+    np.testing.assert_array_equal(read_file(tmp_path / "x.npz", OPTIONS)[0].values, values)
+
+
+def test_a_cohort_that_declares_odd_lengths(tmp_path):
+    for lengths in (
+        np.array([2**63 - 1, 2**63 - 1, 6]),
+        np.array([2**64 - 1, 5], "u8"),
+        np.array([-4, 8]),
+        np.zeros(0, int),
+    ):
+        np.savez(tmp_path / "x.npz", series=np.ones((4, 3)), n_timepoints=lengths)
+        with pytest.raises(InputError, match="add up to"):
+            read_file(tmp_path / "x.npz", OPTIONS)
+
+
+def test_ten_million_subjects_of_two_regions_are_refused(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((2_000_000, 2, 2), "i1"))
+    with pytest.raises(InputError, match="BIOBGT_MAX_SUBJECTS"):
+        read_file(tmp_path / "x.npy", OPTIONS)
+
+
+def test_an_id_of_ten_thousand_characters_is_refused(tmp_path, rng):
+    np.savez(tmp_path / "x.npz", series=rng.standard_normal((8, 3)), n_timepoints=[4, 4], subject=["a" * 10_000, "b"])
+    with pytest.raises(InputError, match="10,000 characters in a subject's id"):
+        read_cohort(tmp_path / "x.npz", atlas=numbered_atlas(3))
+
+
+def test_names_that_are_no_text_are_refused(tmp_path, rng):
+    names = np.array(["a", "b"])
+    names.view("u4")[0] = 0xD800  # half of a pair
+    np.savez(tmp_path / "x.npz", series=rng.standard_normal((8, 3)), n_timepoints=[4, 4], subject=names)
+    with pytest.raises(InputError, match="not UTF-8 text"):
+        read_cohort(tmp_path / "x.npz", atlas=numbered_atlas(3))
+    names.view("u4")[0] = 0xFFFFFFFF  # no character at all
+    np.savez(tmp_path / "x.npz", series=rng.standard_normal((8, 3)), n_timepoints=[4, 4], subject=names)
+    with pytest.raises(InputError, match="are no text"):
+        read_cohort(tmp_path / "x.npz", atlas=numbered_atlas(3))
+
+
+def test_subjects_add_up_over_a_cohort(tmp_path, rng, monkeypatch):
+    for i in range(6):
+        np.save(tmp_path / f"{i}.npy", rng.standard_normal((100, 5)))
+    monkeypatch.setenv("BIOBGT_MAX_COHORT_BYTES", "20000")
+    with pytest.raises(InputError, match=r"The cohort has 19\.5 kB|BIOBGT_MAX_COHORT_BYTES=24000"):
+        read_cohort(tmp_path, atlas=numbered_atlas(5))
+    monkeypatch.setenv("BIOBGT_MAX_COHORT_BYTES", "24000")
+    assert len(read_cohort(tmp_path, atlas=numbered_atlas(5))) == 6
+    monkeypatch.setenv("BIOBGT_MAX_SUBJECTS", "5")
+    with pytest.raises(InputError, match="BIOBGT_MAX_SUBJECTS=6"):
+        read_cohort(tmp_path, atlas=numbered_atlas(5))
+
+
+def test_too_many_regions_are_refused_with_the_way_to_raise_the_limit(tmp_path, rng, monkeypatch):
+    np.save(tmp_path / "x.npy", rng.standard_normal((200, 1_500)))
+    with pytest.raises(InputError, match=r"1,500 regions; at most 1,200 regions are read.*BIOBGT_MAX_REGIONS=1500"):
+        read_cohort(tmp_path / "x.npy", atlas=numbered_atlas(1_500))
+    monkeypatch.setenv("BIOBGT_MAX_REGIONS", "1500")
+    assert read_cohort(tmp_path / "x.npy", atlas=numbered_atlas(1_500)).atlas.n_regions == 1_500
+
+
+def entries(count: int, name: str) -> bytes:
+    """An archive with so many entries; with one name, all are duplicates."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("project.json", "{}")
+        for i in range(count):
+            entry = zipfile.ZipInfo(name.format(i))
+            archive.filelist.append(entry)  # in the list alone, where they cost
+            entry.header_offset = entry.CRC = 0
+    return stream.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_archives_of_very_many_files_are_refused_by_their_list_alone(tmp_path):
+    (tmp_path / "x.zip").write_bytes(entries(90_000, "{:06}.csv"))
+    with pytest.raises(InputError, match="BIOBGT_MAX_MEMBERS"):
+        read_cohort(tmp_path / "x.zip")
+    with pytest.raises(InputError, match="BIOBGT_MAX_MEMBERS"):
+        open_project(io.BytesIO(entries(60_000, "arrays/x.npy")))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_very_many_duplicates_in_a_project_get_a_sentence(monkeypatch):
+    monkeypatch.setenv("BIOBGT_MAX_MEMBERS", "100000")
+    with pytest.raises(InputError, match="overlaps what comes after it"):
+        open_project(io.BytesIO(entries(60_000, "arrays/x.npy")))
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("project.json", '{"format": "biobgt project", "version": 1, "arrays": {"arrays/x.npy": {}}}')
+        for _ in range(5_000):
+            archive.writestr("arrays/x.npy", b"")
+    with pytest.raises(InputError, match=r"'arrays/x\.npy' is missing, twice there, or does not belong"):
+        open_project(stream)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_entries_that_cannot_be_unpacked_are_refused_and_the_rest_is_read(tmp_path, bold, method):
+    table = "\n".join(",".join(f"{value:.6f}" for value in row) for row in bold(120, 90))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", method) as archive:
+        archive.writestr("bad.csv", table)
+        archive.writestr("good.csv", table)
+    data = bytearray((tmp_path / "x.zip").read_bytes())
+    data[200:400] = b"\xff" * 200  # zlib.error, OSError, BadZipFile: each its own
+    (tmp_path / "x.zip").write_bytes(data)
+    cohort = read_cohort(tmp_path / "x.zip", atlas="aal90")
+    assert cohort.ids == ("good",)
+    assert cohort.refused[0].file == "bad.csv"
+
+
+def test_methods_and_names_that_python_does_not_know(tmp_path, bold):
+    table = "\n".join(",".join(f"{value:.6f}" for value in row) for row in bold(120, 90))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("bäd.csv", table)
+        archive.writestr("good.csv", table)
+    whole = (tmp_path / "x.zip").read_bytes()
+    unknown_method = bytearray(whole)
+    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        where = unknown_method.find(signature) + offset
+        unknown_method[where : where + 2] = (97).to_bytes(2, "little")
+    (tmp_path / "x.zip").write_bytes(unknown_method)  # NotImplementedError
+    assert read_cohort(tmp_path / "x.zip", atlas="aal90").ids == ("good",)
+    (tmp_path / "x.zip").write_bytes(whole.replace("ä".encode(), b"\xff\xff"))  # UnicodeDecodeError
+    with pytest.raises(InputError, match="not a complete zip archive"):
+        read_cohort(tmp_path / "x.zip", atlas="aal90")
+
+
+def test_folders_in_folders_in_an_archive_are_refused(tmp_path, bold):
+    table = "\n".join(",".join(f"{value:.6f}" for value in row) for row in bold(120, 90))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("/".join(["d"] * 40) + "/deep.csv", table)
+        archive.writestr("a\x00b.csv", table)
+        archive.writestr("n" * 300 + ".csv", table)
+        archive.writestr("good.csv", table)
+    cohort = read_cohort(tmp_path / "x.zip", atlas="aal90")
+    assert "good" in cohort.ids
+    assert sum("too long" in refusal.reason for refusal in cohort.refused) == 2
+
+
+def test_an_entry_without_a_name_and_an_archive_that_is_none_cost_no_other(tmp_path, bold):
+    table = "\n".join(",".join(f"{value:.6f}" for value in row) for row in bold(120, 90))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("q", table)
+        archive.writestr("good.csv", table)
+    data = (tmp_path / "x.zip").read_bytes()
+    (tmp_path / "x.zip").write_bytes(data.replace(b"\x01\x00\x00\x00q", b"\x00\x00\x01\x00q"))  # a name of length 0
+    (tmp_path / "bad.zip").write_bytes(b"PK\x03\x04 and nothing else")
+    (tmp_path / "alone.csv").write_text(table)
+    cohort = read_cohort([tmp_path / "bad.zip", tmp_path / "alone.csv", tmp_path / "x.zip"], atlas="aal90")
+    assert "alone" in cohort.ids
+    assert "bad.zip" in [refusal.file for refusal in cohort.refused]
+
+
+SECRET = b"root:x:0:0:secret of the server:/root:/bin/sh\n" * 40
+
+
+@pytest.fixture
+def secret(tmp_path):
+    path = tmp_path / "elsewhere" / "secret"
+    path.parent.mkdir()
+    path.write_bytes(SECRET)
+    return path
+
+
+def with_userblock(path):
+    """Make a MATLAB 7.3 file of it."""
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(128))
+
+
+@pytest.mark.parametrize("name", ["x.h5", "x.mat"])
+def test_external_storage_is_never_followed(tmp_path, secret, name):
+    path = tmp_path / name
+    with h5py.File(path, "w", userblock_size=512 if name.endswith("mat") else 0) as file:
+        file.create_dataset("group/data", shape=(30, 8), dtype="u1", external=[(str(secret), 0, 240)])
+    if name.endswith("mat"):
+        with_userblock(path)
+    with pytest.raises(InputError, match="whose numbers lie in another file, which is never followed"):
+        read_file(path, OPTIONS)
+    with pytest.raises(InputError, match="never followed"):
+        read_file(path, ReadOptions(variable="group/data"))
+
+
+@pytest.mark.parametrize("size", ["fixed", "unlimited"])
+def test_virtual_datasets_are_never_followed(tmp_path, size):
+    with h5py.File(tmp_path / "source.h5", "w") as file:
+        file.create_dataset("data", data=np.eye(30), maxshape=(None, 30))
+    source = h5py.VirtualSource(
+        str(tmp_path / "source.h5"), "data", shape=(30, 30), maxshape=(None, 30) if size == "unlimited" else None
+    )
+    layout = h5py.VirtualLayout(shape=(30, 30), dtype="f8", maxshape=(None, 30) if size == "unlimited" else None)
+    layout[:] = source
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_virtual_dataset("v", layout)
+    with pytest.raises(InputError, match="virtual dataset, whose numbers lie in other files"):
+        read_file(tmp_path / "x.h5", OPTIONS)
+
+
+@pytest.mark.parametrize("where", ["link", "deep/in/groups/link"])
+def test_links_to_other_files_are_never_followed(tmp_path, where):
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["data"] = np.eye(30)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file[where] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/data")
+        file["own"] = np.eye(30)
+    with pytest.raises(InputError, match=f"'{where}' in the file is a link to another file"):
+        read_file(tmp_path / "x.h5", OPTIONS)
+
+
+def test_soft_links_only_name_again_what_is_there(tmp_path, rng):
+    values = rng.standard_normal((30, 5))
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["data"] = values
+        file["again"] = h5py.SoftLink("/data")
+        file["loop"] = h5py.SoftLink("/loop")
+        file["a"], file["b"] = h5py.SoftLink("/b"), h5py.SoftLink("/a")
+        file["gone"] = h5py.SoftLink("/nowhere/at/all")
+    (reading,) = read_file(tmp_path / "x.h5", OPTIONS)
+    np.testing.assert_array_equal(reading.values, values)
+
+
+def test_groups_that_hold_themselves_end(tmp_path, rng):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file.create_group("group")
+        group["self"], group["root"] = group, file["/"]
+        group["data"] = rng.standard_normal((30, 5))
+    assert read_file(tmp_path / "x.h5", OPTIONS)[0].options["array"] == "group/data"
+
+
+def test_groups_without_end_are_refused(tmp_path):
+    with h5py.File(tmp_path / "deep.h5", "w") as file:
+        file["/".join(["g"] * 40) + "/data"] = np.eye(30)
+    with pytest.raises(InputError, match=r"levels of folders or groups.*BIOBGT_MAX_NESTING"):
+        read_file(tmp_path / "deep.h5", OPTIONS)
+    with h5py.File(tmp_path / "wide.h5", "w") as file:
+        for i in range(10_050):
+            file.create_group(str(i))
+    with pytest.raises(InputError, match=r"objects.*BIOBGT_MAX_OBJECTS"):
+        read_file(tmp_path / "wide.h5", OPTIONS)
+
+
+@pytest.mark.parametrize(("shape", "sentence"), [((22_000, 22_000), "BIOBGT_MAX_CELLS"), ((1_200, 90_000), "RATIO")])
+def test_two_kilobytes_that_declare_gigabytes(tmp_path, shape, sentence):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("data", shape=shape, dtype="f8", chunks=(100, 100))
+    assert (tmp_path / "x.h5").stat().st_size < 10_000
+    with pytest.raises(InputError, match=sentence):
+        read_file(tmp_path / "x.h5", OPTIONS)
+
+
+def test_only_the_chosen_dataset_is_read(tmp_path, rng):
+    """A huge neighbour is no reason to refuse a table that the user named."""
+    values = rng.standard_normal((30, 5))
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["data"] = values
+        file.create_dataset("huge", shape=(10**6, 10**6), dtype="f8", chunks=(100, 100))
+    np.testing.assert_array_equal(read_file(tmp_path / "x.h5", ReadOptions(variable="data"))[0].values, values)
+
+
+def test_types_that_numpy_does_not_have_are_passed_over(tmp_path, rng):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["data"] = rng.standard_normal((30, 5))
+        h5py.h5d.create(file.id, b"when", h5py.h5t.UNIX_D32LE, h5py.h5s.create_simple((4, 4)))
+        file.create_dataset("where", shape=(4, 4), dtype=h5py.ref_dtype)
+    assert read_file(tmp_path / "x.h5", OPTIONS)[0].values.shape == (30, 5)
+
+
+def sparse_file(path, *, of, place, to):
+    """A sparse unit matrix with one index changed in the file: of its rows (0 to 5) or its columns' ends (0 to 6)."""
+    scipy.io.savemat(path, {"w": scipy.sparse.csc_matrix(np.eye(6))})
+    data = bytearray(path.read_bytes())
+    stored = np.arange({"rows": 6, "ends": 7}[of], dtype="<i4").tobytes()
+    where = (data.find if of == "rows" else data.rfind)(stored) + 4 * place
+    data[where : where + 4] = to.to_bytes(4, "little", signed=True)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("of", ["rows", "ends"])
+@pytest.mark.parametrize("to", [6, 7, 5_000, 2**30, -1, -(2**30)])
+def test_sparse_indices_outside_the_matrix_are_refused(tmp_path, of, to):
+    sparse_file(tmp_path / "x.mat", of=of, place=3, to=to)
+    with pytest.raises(InputError, match=r"sparse matrix 'w' is damaged|cannot be read as MATLAB|crashed on it"):
+        read_file(tmp_path / "x.mat", OPTIONS)
+
+
+def test_a_small_sparse_matrix_that_would_be_large_written_out_is_one_refused_file(tmp_path, bold):
+    """A few hundred bytes, which would be almost a gigabyte."""
+    np.savetxt(tmp_path / "good.csv", bold(60, 12), delimiter=",")
+    air = scipy.sparse.csc_matrix(([1.0, 2.0], ([0, 1], [0, 1])), shape=(100_000, 1_200))
+    scipy.io.savemat(tmp_path / "x.mat", {"w": air}, do_compression=True)
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(12))
+    assert cohort.ids == ("good",)
+    assert "'w' would grow from" in cohort.refused[0].reason
+    assert "Save it as a full matrix" in cohort.refused[0].reason
+
+
+def test_a_sparse_matrix_that_would_fill_the_memory_is_refused(tmp_path):
+    scipy.io.savemat(tmp_path / "x.mat", {"w": scipy.sparse.csc_matrix((200_000, 200_000))})
+    with pytest.raises(InputError, match="40,000,000,000 values"):
+        read_file(tmp_path / "x.mat", OPTIONS)
+
+
+def test_a_matlab_file_that_unpacks_to_gigabytes_is_refused(tmp_path):
+    scipy.io.savemat(tmp_path / "x.mat", {"x": np.zeros((1_000, 20_000))}, do_compression=True)
+    assert (tmp_path / "x.mat").stat().st_size < 2**20
+    with pytest.raises(InputError, match="BIOBGT_MAX_RATIO"):
+        read_file(tmp_path / "x.mat", OPTIONS)
+
+
+def test_cells_within_cells_are_refused_and_the_others_load(tmp_path, rng):
+    """Five thousand cells in one another crash SciPy's reader; here they are one refused file."""
+    (tmp_path / "deep.mat").write_bytes(_nested_cells(5_000))
+    scipy.io.savemat(tmp_path / "good.mat", {"data": rng.standard_normal((30, 5))})
+    cohort = read_cohort([tmp_path / "deep.mat", tmp_path / "good.mat"], atlas=numbered_atlas(5))
+    assert cohort.ids == ("good",)
+    assert [refusal.file for refusal in cohort.refused] == ["deep.mat"]
+
+
+def _element(kind: int, content: bytes) -> bytes:
+    padded = content + bytes(-len(content) % 8)
+    return kind.to_bytes(4, "little") + len(content).to_bytes(4, "little") + padded
+
+
+def _matrix(kind: int, name: bytes, dimensions: tuple[int, int], content: bytes) -> bytes:
+    flags = _element(6, kind.to_bytes(4, "little") + bytes(4))
+    shape = _element(5, b"".join(n.to_bytes(4, "little") for n in dimensions))
+    return _element(14, flags + shape + _element(1, name) + content)
+
+
+def _nested_cells(depth: int) -> bytes:
+    """A MATLAB 5 file: a table of numbers whose content is a cell in a cell in a cell."""
+    inner = _matrix(6, b"", (2, 2), _element(9, np.eye(2).tobytes()))
+    for _ in range(depth):
+        inner = _matrix(1, b"", (1, 1), inner)
+    header = b"MATLAB 5.0 MAT-file".ljust(116) + bytes(8) + b"\x00\x01IM"
+    return header + _matrix(1, b"x", (1, 1), inner) + _matrix(1, b"y", (2, 2), inner * 4)
+
+
+@pytest.mark.parametrize("cut", [8, 40, 120, 128, 132, 200, 400])
+def test_damaged_headers_are_one_refused_file(tmp_path, rng, cut):
+    scipy.io.savemat(tmp_path / "bad.mat", {"data": rng.standard_normal((30, 5))})
+    scipy.io.savemat(tmp_path / "good.mat", {"data": rng.standard_normal((30, 5))})
+    data = bytearray((tmp_path / "bad.mat").read_bytes())
+    data[cut : cut + 8] = b"\xff" * 8
+    (tmp_path / "bad.mat").write_bytes(data)
+    cohort = read_cohort([tmp_path / "bad.mat", tmp_path / "good.mat"], atlas=numbered_atlas(5))
+    assert "good" in cohort.ids

@@ -1,14 +1,35 @@
-"""Groups from tables that no two releases write alike."""
+"""Phenotype tables: found, read, joined and matched to subjects."""
+
+import io
+import zipfile
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
-from joined_tables import joined
 
+from biobgt import ChoiceNeeded, read_cohort
 from biobgt.base.errors import InputError
-from biobgt.data.atlas import numbered_atlas
+from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
+from biobgt.readers import phenotypes as module
+from biobgt.readers.phenotypes import (
+    JoinedPhenotypes,
+    Phenotypes,
+    TableSearch,
+    match_phenotypes,
+    read_phenotypes,
+    same_person,
+)
+
+
+def joined(tables):
+    """Put tables together as reading a folder does."""
+    together = JoinedPhenotypes()
+    for table in tables:
+        together.check_size(table)
+        together.add(table)
+    return together.result()
 
 
 def people(*names: str) -> Cohort:
@@ -210,3 +231,281 @@ def test_what_is_no_workbook_and_what_is_not_there(tmp_path):
         read_phenotypes(write(tmp_path, "subject,group\n", "p.xlsx"))
     with pytest.raises(InputError, match="no phenotype table"):
         read_phenotypes(tmp_path / "none.csv")
+
+
+REGIONS = ["A", "B", "C", "D"]
+GROUPS = {"sub-01": "NC", "sub-02": "ASD", "sub-03": "ASD"}
+
+
+def series_text(seed: int) -> str:
+    return pd.DataFrame(np.random.default_rng(seed).standard_normal((30, 4)), columns=REGIONS).to_csv(index=False)
+
+
+SUBJECTS = {f"{name}.csv": series_text(i) for i, name in enumerate(GROUPS)}
+TABLES = {
+    "words": "subject,diagnosis,site\nsub-01,Control,NYU\nsub-02,Autism,NYU\nsub-03,Autism,UM\n",
+    "numbers": "participant_id,group,age\nsub-01,NC,20\nsub-02,ASD,21.5\nsub-03,ASD,19\n",
+    "another name for ids": "code,diagnosis\nsub-01,Control\nsub-02,Autism\nsub-03,Autism\n",
+    "semicolons": "Subject;Group;Age\nsub-01;NC;20,5\nsub-02;ASD;21,5\nsub-03;ASD;19,5\n",
+    "ids last": "diagnosis,code\nControl,sub-01\nAutism,sub-02\nAutism,sub-03\n",
+}
+
+
+def groups_of(cohort) -> dict[str, str | None]:
+    return {subject.id: subject.group for subject in cohort}
+
+
+def write_all(folder, files: dict[str, str]):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def zipped(files: dict[str, str | bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("way", ["folder", "deep in a folder", "zip", "files"])
+def test_a_table_is_found_wherever_it_comes_under_any_name(tmp_path, text, way):
+    table = {"deep in a folder": "about/them/clinic.csv"}.get(way, "clinic.csv")
+    write_all(tmp_path / "study", {**SUBJECTS, table: text})
+    named = tmp_path / "study"
+    if way == "zip":
+        named = tmp_path / "study.zip"
+        named.write_bytes(zipped({f"study/{name}": content for name, content in {**SUBJECTS, table: text}.items()}))
+    elif way == "files":
+        named = sorted((tmp_path / "study").iterdir())
+    cohort = read_cohort(named)
+    assert groups_of(cohort) == GROUPS
+    assert cohort.refused == ()
+    assert cohort.unmatched_rows == ()
+
+
+def test_a_workbook_under_any_name(tmp_path):
+    write_all(tmp_path, SUBJECTS)
+    pd.DataFrame({"subject": list(GROUPS), "group": list(GROUPS.values())}).to_excel(tmp_path / "Q3.xlsx", index=False)
+    pd.DataFrame({"budget": [1, 2], "what": ["pens", "tea"]}).to_excel(tmp_path / "costs.xlsx", index=False)
+    cohort = read_cohort(tmp_path)
+    assert groups_of(cohort) == GROUPS
+    assert any("1 × .xlsx" in note for note in cohort.notes)
+
+
+def test_ids_under_another_name_are_said(tmp_path):
+    write_all(tmp_path, {**SUBJECTS, "clinic.csv": TABLES["another name for ids"]})
+    assert "Subject ids in 'clinic.csv' are those of its column 'code'." in read_cohort(tmp_path).notes
+
+
+def test_two_tables_that_agree_are_joined_and_others_are_a_question(tmp_path):
+    write_all(tmp_path, {**SUBJECTS, "one.csv": TABLES["words"], "two.csv": "subject,age\nsub-01,20\nsub-02,30\n"})
+    cohort = read_cohort(tmp_path)
+    assert groups_of(cohort) == GROUPS
+    assert cohort["sub-02"].phenotypes == {"site": "NYU", "age": 30}
+    (tmp_path / "two.csv").write_text("subject,group\nsub-01,AD\nsub-02,AD\nsub-03,AD\n")
+    with pytest.raises(ChoiceNeeded, match=r"disagree on 'group' of 'sub-01': NC and AD") as caught:
+        read_cohort(tmp_path)
+    assert caught.value.option == "phenotypes"
+    assert caught.value.consequences == {"one.csv": "3 rows with site, group", "two.csv": "3 rows with group"}
+    assert groups_of(read_cohort(tmp_path, phenotypes="one.csv")) == GROUPS
+    assert set(groups_of(read_cohort(tmp_path, phenotypes="two.csv")).values()) == {"AD"}
+
+
+def test_a_table_alone_gets_a_sentence(tmp_path):
+    write_all(tmp_path, {"clinic.csv": TABLES["words"]})
+    with pytest.raises(InputError, match=r"There is a phenotype table in 'clinic\.csv', and no file of the people"):
+        read_cohort(tmp_path / "clinic.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        series_text(0),
+        "1.5,2,3\n4,abc,6\n7,8,9\n",  # a slip in a table of numbers
+        "id,A,B\n" + "\n".join(f"{i},{i}.5,{i * i}.25" for i in range(9)),  # an index
+        "Node,A,B\nA,1,0.5\nB,0.5,1\n",
+        "File\tSub-brick\tMean_1\tMean_3\nf.nii\t0[?]\t1.5\t2.5\nf.nii\t1[?]\t0.5\t1.5\n",
+        load_atlas("aal90").table().to_csv(),
+        "",
+    ],
+)
+def test_what_is_no_phenotype_table(tmp_path, text):
+    (tmp_path / "x.csv").write_text(text)
+    assert not TableSearch().holds_phenotypes(tmp_path / "x.csv")
+    assert TableSearch().column_of_subjects(tmp_path / "x.csv", list(GROUPS)) is None
+
+
+def test_row_numbers_are_not_the_subjects_named_by_numbers(tmp_path):
+    (tmp_path / "1.csv").write_text("scan,A,B\n" + "\n".join(f"{i},{i % 3}.5,{i % 4}.25" for i in range(1, 9)))
+    assert TableSearch().column_of_subjects(tmp_path / "1.csv", ["1", "2", "3"]) is None
+    (tmp_path / "t.csv").write_text("nr,sex,a\n1,M,0.5\n2,F,0.1\n")
+    assert TableSearch().column_of_subjects(tmp_path / "t.csv", ["1", "2", "3"]) == "nr"
+
+
+def test_a_slip_in_a_table_of_numbers_is_still_said_by_line(tmp_path):
+    write_all(tmp_path, {**SUBJECTS, "sub-04.csv": "A,B,C,D\n1,2,3,4\n1,2,pear,4\n"})
+    cohort = read_cohort(tmp_path)
+    why = "Line 3, column 3 holds 'pear' where a number belongs. Correct it, or write NaN where a value is missing."
+    assert [(item.file, item.reason) for item in cohort.refused] == [("sub-04.csv", why)]
+
+
+def test_archives_in_a_folder_are_read(tmp_path):
+    names = list(SUBJECTS)
+    write_all(tmp_path, {names[0]: SUBJECTS[names[0]]})
+    (tmp_path / "wave2").mkdir()
+    inner = {f"data/{name}": SUBJECTS[name] for name in names[1:]} | {"clinic.csv": TABLES["words"]}
+    (tmp_path / "wave2" / "more.zip").write_bytes(zipped(inner))
+    cohort = read_cohort(tmp_path)
+    assert groups_of(cohort) == GROUPS
+    assert cohort["sub-02"].source.file == "wave2/more.zip/data/sub-02.csv"
+    assert cohort.refused == ()
+
+
+def test_a_folder_of_nothing_but_an_archive(tmp_path):
+    (tmp_path / "study.zip").write_bytes(zipped(SUBJECTS))
+    assert read_cohort(tmp_path).ids == tuple(GROUPS)
+
+
+def test_archives_in_archives_and_broken_ones_are_refused(tmp_path):
+    write_all(tmp_path, {"sub-01.csv": SUBJECTS["sub-01.csv"]})
+    (tmp_path / "outer.zip").write_bytes(zipped({"sub-02.csv": SUBJECTS["sub-02.csv"], "inner.zip": zipped(SUBJECTS)}))
+    (tmp_path / "cut.zip").write_bytes(zipped(SUBJECTS)[:-50])
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("sub-02", "sub-01") or cohort.ids == ("sub-01", "sub-02")
+    refused = {item.file: item.reason for item in cohort.refused}
+    assert "not a complete zip archive" in refused["cut.zip"]
+    assert refused["outer.zip/inner.zip"] == "It is an archive in an archive, which is not opened. Unpack it first."
+    direct = read_cohort(tmp_path / "outer.zip")
+    assert [item.file for item in direct.refused] == ["inner.zip"]
+
+
+SESSIONS = "_ses-" * 200_000 + "\nx"  # a search that begins anew at each of them takes a quarter of an hour
+
+
+def subjects(folder, *names):
+    for i, name in enumerate(names):
+        np.savetxt(folder / f"{name}.csv", np.random.default_rng(i).standard_normal((20, 3)), "%.4f", ",")
+
+
+def workbook(path, rows):
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in rows:
+        sheet.append(row)
+    book.save(path)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "person"),
+    [("sub-01_ses-2_run-1", "1"), ("0010001_session_1_rest_2", "10001"), ("a_ses-1\nb", "a"), (SESSIONS, "0")],
+    ids=["BIDS", "Athena", "two lines", "sessions without end"],
+)
+def test_a_person_is_what_stands_before_the_session(identifier, person):
+    assert same_person(identifier) == person
+
+
+def test_an_id_without_end_is_no_subject_of_a_column(tmp_path, monkeypatch):
+    """No form of such an id is tried, and the ids beside it are found."""
+    compared = []
+
+    def compare(name):
+        compared.append(name)
+        return same_person(name)
+
+    monkeypatch.setattr(module, "same_person", compare)
+    subjects(tmp_path, "s1", "s2")
+    workbook(tmp_path / "people.xlsx", [["who", "group"], ["s1", "NC"], ["s2", "AD"], ["_ses-" * 50 + "\nx", "AD"]])
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert cohort.ids == ("s1", "s2")
+    assert max(map(len, compared)) <= 200
+    assert [(one.file, "252 characters in a subject's id" in one.reason) for one in cohort.refused] == [
+        ("people.xlsx", True)
+    ]
+
+
+def test_an_id_of_more_characters_than_a_subject_may_have_refuses_the_table(tmp_path):
+    (tmp_path / "p.csv").write_text(f"subject,group\na,NC\n{'b' * 201},AD\n")
+    with pytest.raises(
+        InputError, match=r"'p\.csv' has 201 characters in a subject's id.*BIOBGT_MAX_ID_CHARACTERS=201"
+    ):
+        read_phenotypes(tmp_path / "p.csv")
+
+
+def phenotypes(**columns) -> Phenotypes:
+    table = pd.DataFrame(columns)
+    return Phenotypes(table, tuple((name,) for name in table["subject"]))
+
+
+def test_every_shared_cell_is_compared_once(monkeypatch):
+    """Asking a frame for one cell after another takes a minute and a half for two tables of 43 kB."""
+    compared = []
+    monkeypatch.setattr(module, "_agree", lambda one, other: compared.append(one) or one == other)
+    names, scores = [f"s{i}" for i in range(1_000)], {f"c{i}": range(1_000) for i in range(400)}
+    one, other = phenotypes(subject=names, **scores), phenotypes(subject=names[::-1], **scores)
+    with pytest.raises(InputError, match="disagree on 'c0' of 's999': 999 and 0"):
+        joined([one, other])
+    compared.clear()
+    together = joined([one, phenotypes(subject=names, **scores)])
+    assert together.table.shape == (1_000, 401)
+    assert len(compared) == 400_000
+
+
+def test_many_small_tables_are_made_one_at_the_end(monkeypatch):
+    """A frame made anew for each of them takes a minute and a half for 600 tables."""
+    frames = []
+    original = module.Phenotypes
+    monkeypatch.setattr(module, "Phenotypes", lambda *parts: frames.append(parts) or original(*parts))
+    together = joined(phenotypes(subject=[f"p{i}"], group=["NC"], **{f"c{i}": [i]}) for i in range(600))
+    assert together.table.shape == (600, 602)
+    assert together.table["c599"].notna().sum() == 1
+    assert together.table["subject"].tolist() == [f"p{i}" for i in range(600)]
+    assert len(frames) == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "allowed", "found"), [("ROWS", 3, "4 rows"), ("COLUMNS", 4, "5 columns"), ("CELLS", 12, "15 cells")]
+)
+def test_tables_that_are_too_large_together_are_refused_one_by_one(tmp_path, monkeypatch, limit, allowed, found):
+    subjects(tmp_path, "p0", "p1")
+    for i in range(6):
+        own = "score" if limit == "ROWS" else f"c{i}"
+        (tmp_path / f"t{i}_phenotypes.csv").write_text(f"subject,group,{own}\np{i},NC,1\n")
+    monkeypatch.setenv(f"BIOBGT_MAX_TABLE_{limit}", str(allowed))
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert cohort.ids == ("p0", "p1")
+    assert [subject.group for subject in cohort] == ["NC", "NC"]
+    first = cohort.refused[0].reason
+    assert f"The phenotype table, with those read before it, has {found}; at most {allowed}" in first
+    assert f"BIOBGT_MAX_TABLE_{limit}" in first
+    n_read = 3 if limit == "ROWS" else 2
+    assert [one.file for one in cohort.refused] == [f"t{i}_phenotypes.csv" for i in range(n_read, 6)]
+
+
+def test_tables_agree_on_a_number_however_they_keep_it():
+    whole = phenotypes(subject=["a"], age=[70])
+    with_gaps = phenotypes(subject=["a", "b"], age=[70.0, np.nan])
+    assert joined([whole, with_gaps]).table["age"].tolist()[0] == 70
+    assert joined([with_gaps, phenotypes(subject=["b"], age=[80])]).table["age"].tolist() == [70, 80]
+
+
+def test_joined_columns_keep_their_order_and_their_kinds():
+    one = phenotypes(subject=["b", "a"], zed=["1", "x"], age=[70, 80])
+    other = phenotypes(subject=["c", "b"], iq=[100, 110], age=[60, 70], alpha=[None, "q"])
+    table = joined([one, other]).table
+    assert list(table.columns) == ["subject", "zed", "age", "iq", "alpha"]
+    assert table["subject"].tolist() == ["b", "a", "c"]
+    assert table["age"].tolist() == [70, 80, 60]
+    assert table["iq"].dropna().tolist() == [110, 100]
+    assert table["alpha"].dropna().tolist() == ["q"]
+
+
+def test_of_a_table_whose_ids_are_named_only_the_beginning_is_searched(tmp_path, monkeypatch):
+    whole = []
+    monkeypatch.setattr(module, "text_of_table", lambda *asked: whole.append(asked))
+    (tmp_path / "p.csv").write_text("subject,group\ns1,NC\ns2,AD\n")
+    assert module.TableSearch().column_of_subjects(tmp_path / "p.csv", ["s1", "s2"]) is None
+    assert not whole

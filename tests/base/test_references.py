@@ -1,8 +1,24 @@
-"""The glossary: every term can be shown behind a word, and cites works that there are."""
+"""Works to cite, and the glossary."""
 
-from biobgt.base.references import GLOSSARY, sorted_terms, work
+from biobgt.base.files import asset
+from biobgt.base.references import GLOSSARY, REFERENCES, bibliography, sorted_terms, work
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.options import EntanglementOptions
+
+
+def test_every_entry_is_read_and_written_as_it_stands():
+    text = asset("references.bib").read_text(encoding="utf-8")
+    assert text.count("@") == len(REFERENCES)
+    assert bibliography(REFERENCES) == text
+    assert all({"author", "year"} <= set(one.fields) for one in REFERENCES.values())
+
+
+def test_names_follow_the_number_of_authors_and_keep_their_accents():
+    assert work("meila2007").short == "Meilă 2007"
+    assert work("latora2001").short == "Latora and Marchiori 2001"
+    assert work("velickovic2018").entry.startswith("Veličković, P. et al. (2018). Graph Attention Networks.")
+    assert work("guimera2005").in_full == "Guimerà and Amaral, Nature 433:895 (2005), doi:10.1038/nature03288"
+    assert work("liu2024sparsity").in_full == "Liu et al., Neural Networks (2024)"
 
 
 def test_terms_are_whole_sentences_with_known_works() -> None:

@@ -1,17 +1,24 @@
-"""Folders to cohorts: layouts, ids, atlas, and a folder in which most files are bad."""
+"""Files, folders and archives to cohorts, each file opened once."""
 
 import hashlib
+import os
+import sys
+from collections import Counter
 from pathlib import Path
 
+import nibabel
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
 
-from biobgt import ChoiceNeeded, InputError, ReadOptions, read_cohort
+from biobgt import ChoiceNeeded, ImageOptions, InputError, ReadOptions, read_cohort
 from biobgt.base.errors import Refusal
+from biobgt.data.atlas import numbered_atlas
 from biobgt.readers import stream_subjects
 from biobgt.readers.discover import FoundFile, subject_ids
+from biobgt.readers.images import read_image
+from biobgt.readers.recognise import folders_above, label_table_beside
 
 
 def write_series(path, rng, n_timepoints=120, n_regions=90, header=False):
@@ -345,3 +352,158 @@ def test_a_refused_file_has_no_say_in_how_the_atlas_was_decided(tmp_path, rng):
     assert (cohort.ids, [refusal.file for refusal in cohort.refused]) == (("a", "b"), ["c.csv"])
     assert cohort.atlas_decided_by == "the user"
     assert "But " not in cohort.notes[0]
+
+
+_opened: Counter[str] = Counter()
+_watched: list[str] = []
+
+
+def _watch(event: str, arguments: tuple) -> None:
+    """Python cannot take an audit hook back, so it stays and counts only while a folder is watched."""
+    if event == "open" and _watched and str(arguments[0]).startswith(_watched[0]):
+        _opened[Path(str(arguments[0])).name] += 1
+
+
+sys.addaudithook(_watch)
+
+
+@pytest.fixture
+def opened():
+    """How often each file of the test's folder was opened since the test began to read."""
+    _opened.clear()
+    yield _opened
+    _watched.clear()
+
+
+def write_study(folder) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("sub-01", "sub-02"):
+        table = pd.DataFrame(rng.standard_normal((400, 20)).cumsum(axis=0), columns=[f"area{i}x" for i in range(20)])
+        table.to_csv(folder / f"{name}.tsv", sep="\t", index=False)
+        table.T.to_csv(folder / f"{name}-named.csv", header=False)  # words in the first column, beyond the first 64 KB
+    (folder / "participants.tsv").write_text("participant_id\tgroup\nsub-01\tNC\nsub-02\tASD\n")
+    (folder / "people.csv").write_text("who,age\nsub-01,20\nsub-02,30\n")
+
+
+@pytest.mark.parametrize("pattern", ["*.tsv", "*-named.csv"])
+def test_every_text_file_of_a_folder_is_opened_at_most_twice(tmp_path, opened, pattern):
+    write_study(tmp_path)
+    _watched.append(str(tmp_path) + os.sep)
+    cohort = read_cohort(tmp_path, atlas="unknown", options=ReadOptions(pattern=pattern))
+    assert len(cohort) == 2
+    assert set(opened) >= {"sub-01.tsv", "sub-02-named.csv", "participants.tsv"}
+    assert max(opened.values()) <= 2, opened
+
+
+def test_abide_files(shared_data):
+    cohort = read_cohort(shared_data / "raw" / "abide", phenotypes=shared_data / "abide_phenotypes.csv")
+    assert len(cohort) == 8
+    assert cohort.atlas.name == "cc200"
+    assert dict(cohort.group_sizes) == {"NC": 3, "ASD": 5}
+    assert cohort.refused == ()
+    subject = cohort["NYU_0050952"]
+    table = pd.read_csv(shared_data / "raw" / "abide" / "NYU_0050952_rois_cc200.1D", sep="\t")
+    np.testing.assert_array_equal(subject.series, table.to_numpy())
+    assert subject.phenotypes["site"] == "NYU"
+
+
+def test_a_cni_folder(shared_data):
+    folder = shared_data / "raw" / "cni2019"
+    with pytest.raises(ChoiceNeeded, match="more than one atlas"):
+        read_cohort(folder)
+    cohort = read_cohort(folder, atlas="cc200")
+    assert dict(cohort.group_sizes) == {"NC": 2, "ADHD": 2}
+    raw = np.loadtxt(folder / "sub-044" / "timeseries_cc200.csv", delimiter=",")
+    np.testing.assert_array_equal(cohort["sub-044"].series, raw.T)  # region by time, as released
+
+
+@pytest.mark.parametrize(
+    ("name", "phenotypes", "atlas", "groups"),
+    [
+        ("abide_cc200", "abide", "cc200", {"NC": 462, "ASD": 437}),
+        ("abide_aal116", "abide", "aal116", {"NC": 462, "ASD": 437}),
+        ("cni2019_cc200", "cni2019", "cc200", {"NC": 120, "ADHD": 120}),
+    ],
+)
+def test_cohort_archives(shared_data, name, phenotypes, atlas, groups):
+    cohort = read_cohort(shared_data / f"{name}.npz", phenotypes=shared_data / f"{phenotypes}_phenotypes.csv")
+    assert cohort.atlas.name == atlas
+    assert dict(cohort.group_sizes) == groups
+    assert cohort.unmatched_subjects == ()
+    assert cohort.unmatched_rows == ()
+
+
+def test_the_archive_and_the_release_agree(shared_data):
+    archive = read_cohort(shared_data / "abide_cc200.npz")
+    raw = read_cohort(shared_data / "raw" / "abide")
+    for subject in raw:
+        standardised = (subject.series - subject.series.mean(axis=0)) / subject.series.std(axis=0)
+        np.testing.assert_allclose(archive[subject.id].series, standardised, atol=5e-3)
+
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+
+
+REGIONS = "index\tlabel\n1\tleft\n2\tright\n3\tmiddle\n"
+
+
+def save_table(path, rng):
+    np.savetxt(path, rng.standard_normal((20, 3)), "%.4f", ",")
+
+
+@needs_pipes
+def test_pipes_are_refused_without_waiting_for_a_writer(tmp_path, rng):
+    save_table(tmp_path / "good.csv", rng)
+    names = ["evil.zip", "participants.tsv", "sub-09.csv", "atlas_dseg.tsv", "a_hemi-L.label.gii"]
+    for name in names:
+        os.mkfifo(tmp_path / name)
+    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    assert cohort.ids == ("good",)
+    assert sorted(refusal.file for refusal in cohort.refused) == sorted(names)
+    assert all("It is a pipe" in refusal.reason for refusal in cohort.refused)
+
+
+@needs_pipes
+def test_a_pipe_that_is_named_as_archive_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "evil.zip")
+    with pytest.raises(InputError, match=r"'evil\.zip' is a folder, a pipe or a device"):
+        read_cohort(tmp_path / "evil.zip")
+
+
+@needs_pipes
+def test_confounds_that_are_a_pipe_are_refused(tmp_path, rng):
+    name, affine = "sub-01_task-rest_desc-preproc_bold.nii", np.eye(4)
+    labels = np.ones((4, 4, 4), np.int16)
+    labels[2:] = 2
+    nibabel.save(nibabel.Nifti1Image(rng.standard_normal((4, 4, 4, 9)), affine), tmp_path / name)
+    nibabel.save(nibabel.Nifti1Image(labels, affine), tmp_path / "labels.nii")
+    os.mkfifo(tmp_path / "sub-01_task-rest_desc-confounds_timeseries.tsv")
+    options = ImageOptions(labels=tmp_path / "labels.nii", confounds="simple")
+    with pytest.raises(InputError, match=r"confounds_timeseries\.tsv' are no file"):
+        read_image(tmp_path / name, options=options)
+
+
+@pytest.mark.parametrize("place", ["atlases", "atlases/deeper"])
+def test_labels_behind_a_link_out_of_the_folder_are_not_read(tmp_path, rng, place):
+    folder, outside = tmp_path / "study", tmp_path / "outside"
+    (folder / place).parent.mkdir(parents=True)
+    outside.mkdir()
+    (outside / "x_dseg.tsv").write_text(REGIONS)
+    (outside / "x_hemi-L.label.gii").touch()
+    save_table(folder / "sub-01.csv", rng)
+    (folder / place).symlink_to(outside, target_is_directory=True)
+    assert label_table_beside(folder / "sub-01.csv", folder) is None
+    assert all(above.resolve() != outside for above in folders_above(folder / "sub-01.csv", folder))
+    (folder / place).unlink()
+    outside.rename(folder / place)
+    table = label_table_beside(folder / "sub-01.csv", folder)
+    assert table is not None
+    assert table.names == ("left", "right", "middle")
+
+
+def test_labels_behind_a_link_within_the_folder_are_read(tmp_path, rng):
+    save_table(tmp_path / "sub-01.csv", rng)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "x_dseg.tsv").write_text(REGIONS)
+    (tmp_path / "atlases").symlink_to("shared", target_is_directory=True)
+    assert label_table_beside(tmp_path / "sub-01.csv", tmp_path) is not None

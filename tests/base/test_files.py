@@ -1,23 +1,79 @@
-"""No cell that we write runs in a spreadsheet, and every id comes back as it was."""
+"""Results appear whole or not at all, and tables that spreadsheets open run nothing."""
 
 import ast
 import csv
 import io
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from full_disk import files_end_at
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from biobgt import Cohort, Subject, read_cohort
-from biobgt.base.files import as_meant, meant, safe_table, safe_text, write_csv
+from biobgt.base.files import as_meant, atomic_file, meant, safe_table, safe_text, write_atomically, write_csv
 from biobgt.base.wording import escape_markdown
 from biobgt.cli.arguments import write_reading, write_table
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers.phenotypes import read_phenotypes
+
+
+def test_what_is_written_replaces_what_was_there(tmp_path):
+    file = tmp_path / "card.json"
+    write_atomically(file, "γ")
+    assert file.read_text(encoding="utf-8") == "γ"
+    file.chmod(0o640)
+    write_atomically(file, b"new")
+    assert file.read_bytes() == b"new"
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["card.json"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path):
+    (tmp_path / "card.json").write_text("old")
+    with files_end_at(1000), pytest.raises(OSError, match="File too large"):
+        write_atomically(tmp_path / "card.json", "x" * 5000)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"card.json": "old"}
+
+
+def test_a_library_that_is_stopped_leaves_nothing(tmp_path):
+    def half() -> None:
+        with atomic_file(tmp_path / "model") as file:
+            file.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        half()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_cleared_by_the_next(tmp_path):
+    child = os.fork()
+    if child == 0:
+        with atomic_file(tmp_path / "card.json") as file:
+            file.write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".card.json.")
+    write_atomically(tmp_path / "another.json", "{}")
+    assert left.exists()  # of another file
+    write_atomically(tmp_path / "card.json", "{}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another.json", "card.json"]
+
+
+def test_what_another_still_writes_is_left_alone(tmp_path):
+    with atomic_file(tmp_path / "card.json") as file:
+        file.write_text("first")
+        write_atomically(tmp_path / "card.json", "second")
+        assert file.read_text() == "first"
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"card.json": "first"}
+
 
 DANGEROUS = ("=1+1", "+SUM(A1)", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "\r=1", '=HYPERLINK("x")', "＝1")
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -134,7 +190,7 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     assert "<b>" not in MarkdownIt().render(words)
 
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 WRITERS = {"to_csv", "to_excel", "writer", "DictWriter", "savetxt"}
 # The log of a training is numbers, under names of our own.
 NUMBERS_ALONE = {"biobgt/training/trainer.py"}

@@ -1,0 +1,646 @@
+"""Which atlas a file is on, which axis is time, and what a table holds."""
+
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+
+from biobgt import read_cohort
+from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.files import asset
+from biobgt.data.atlas import BUNDLED, load_atlas, others_of_size
+from biobgt.readers import ReadOptions
+from biobgt.readers.measurement import (
+    AxisEvidence,
+    Reading,
+    axis_evidence,
+    interpret,
+    possible_region_counts,
+    read_name,
+)
+
+
+@pytest.fixture
+def square(rng):
+    return rng.standard_normal((200, 200))
+
+
+def correlation(n: int, rng: np.random.Generator) -> np.ndarray:
+    return np.corrcoef(rng.standard_normal((n, 3 * n)))
+
+
+def test_a_symmetric_table_is_connectivity(rng):
+    matrix = correlation(10, rng)
+    measured = interpret(Reading(matrix))
+    assert measured.kind == "connectivity"
+    np.testing.assert_allclose(measured.values, matrix)
+
+
+def test_fisher_z_matrices_have_an_infinite_diagonal(rng):
+    matrix = correlation(5, rng)
+    np.fill_diagonal(matrix, np.inf)
+    measured = interpret(Reading(matrix))
+    assert measured.kind == "connectivity"
+    assert (np.diag(measured.values) == 0).all()
+
+
+def test_a_square_table_that_is_not_symmetric_is_a_question(square):
+    with pytest.raises(ChoiceNeeded) as caught:
+        interpret(Reading(square))
+    assert caught.value.option == "kind"
+    assert caught.value.choices == ("series", "connectivity")
+
+
+def test_the_answer_settles_it(square):
+    with pytest.raises(ChoiceNeeded, match="orientation"):
+        interpret(Reading(square), kind="series")
+    measured = interpret(Reading(square), kind="series", orientation="region-time")
+    np.testing.assert_array_equal(measured.values, square.T)
+    with pytest.raises(InputError, match="not symmetric"):
+        interpret(Reading(square), kind="connectivity")
+
+
+def test_a_damaged_correlation_matrix_is_refused_not_read_as_series(rng):
+    matrix = correlation(20, rng)
+    matrix[3, 7] = 0.99
+    with pytest.raises(InputError, match=r"not symmetric: 0.99 from region 4 to 8|and 0.99 back"):
+        interpret(Reading(matrix))
+
+
+@pytest.mark.parametrize("n_regions", [BUNDLED[name].n_regions for name in ("cc200", "aal90", "power264")])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_size_of_an_atlas_and_slow_change_in_time_do_not_settle_the_orientation(bold, n_regions, turned):
+    values = bold(150, n_regions).T if turned else bold(150, n_regions)
+    with pytest.raises(ChoiceNeeded) as caught:
+        interpret(Reading(values))
+    rows, columns = values.shape
+    assert caught.value.option == "orientation"
+    assert caught.value.consequences == {
+        "time-region": f"{rows} time points of {columns} regions",
+        "region-time": f"{columns} time points of {rows} regions",
+    }
+    assert f"suggests that the {'columns' if turned else 'rows'} are time points" in caught.value.question
+
+
+def test_values_without_any_sign_of_time_suggest_nothing(rng):
+    with pytest.raises(ChoiceNeeded, match="too close to suggest which are the time points"):
+        interpret(Reading(rng.standard_normal((150, 116))))
+
+
+def test_the_chosen_atlas_does_not_settle_what_the_values_speak_against(bold):
+    """200 time points of 100 regions, said to be on an atlas of 200."""
+    values = bold(200, 100)
+    with pytest.raises(ChoiceNeeded, match="suggests that the rows are time points"):
+        interpret(Reading(values), n_regions=200)
+    with pytest.raises(InputError, match="It has 100 regions, and the chosen atlas has 200"):
+        interpret(Reading(values), n_regions=200, orientation="time-region")
+    measured = interpret(Reading(values), n_regions=200, orientation="region-time")
+    assert (measured.values.shape, measured.orientation_by) == ((100, 200), "the user")
+
+
+def test_orientation_by_the_chosen_atlas(rng):
+    values = rng.standard_normal((116, 200))
+    np.testing.assert_array_equal(interpret(Reading(values), n_regions=116).values, values.T)
+    np.testing.assert_array_equal(interpret(Reading(values), n_regions=200).values, values)
+
+
+@pytest.mark.parametrize("shape", [(116, 200), (112, 150)])
+def test_open_orientation_is_a_question(bold, shape):
+    with pytest.raises(ChoiceNeeded, match=f"{shape[0]} rows and {shape[1]} columns") as caught:
+        interpret(Reading(bold(*shape)))
+    assert caught.value.option == "orientation"
+
+
+def test_a_header_says_that_columns_are_regions(rng):
+    values = rng.standard_normal((200, 112))
+    names = tuple(f"r{i}" for i in range(112))
+    np.testing.assert_array_equal(interpret(Reading(values, region_names=names)).values, values)
+
+
+def test_row_labels_say_that_rows_are_regions(rng):
+    values = rng.standard_normal((112, 200))
+    measured = interpret(Reading(values, row_names=tuple(f"r{i}" for i in range(112))))
+    np.testing.assert_array_equal(measured.values, values.T)
+
+
+def test_region_counts_before_the_atlas_is_known(rng):
+    assert possible_region_counts(Reading(rng.standard_normal((150, 200)))) == {150, 200}
+    named = Reading(rng.standard_normal((150, 200)), file_name=read_name(Path("study_cc200.npy")))
+    assert possible_region_counts(named) == {200}
+    assert possible_region_counts(Reading(rng.standard_normal((116, 200)))) == {116, 200}
+    assert possible_region_counts(Reading(rng.standard_normal((112, 150)))) == {112, 150}
+    assert possible_region_counts(Reading(rng.standard_normal((112, 150))), orientation="region-time") == {112}
+    assert possible_region_counts(Reading(correlation(7, rng))) == {7}
+
+
+def test_regions_missing_throughout_are_zero_and_named(rng):
+    values = rng.standard_normal((50, 90))
+    values[:, [4, 8]] = np.nan
+    measured = interpret(Reading(values), n_regions=90)
+    assert measured.missing_regions == (4, 8)
+    assert (measured.values[:, [4, 8]] == 0).all()
+    matrix = correlation(6, rng)
+    matrix[2], matrix[:, 2] = np.nan, np.nan
+    measured = interpret(Reading(matrix))
+    assert measured.missing_regions == (2,)
+    assert (measured.values[2] == 0).all()
+
+
+def with_value(value: float) -> np.ndarray:
+    values = np.random.default_rng(0).standard_normal((50, 90))
+    values[11, 3] = value
+    return values
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (with_value(np.nan), "time point 12, region 4 is nan"),
+        (with_value(np.inf), "time point 12, region 4 is inf"),
+        (np.ones((50, 90)), "constant in every region"),
+        (np.random.default_rng(0).standard_normal((1, 90)), "1 time point;"),
+    ],
+)
+def test_unusable_series_get_a_sentence(values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        interpret(Reading(values), n_regions=90)
+
+
+def test_one_region_gets_a_sentence(rng):
+    with pytest.raises(InputError, match="1 region;"):
+        interpret(Reading(rng.standard_normal((50, 1))), orientation="time-region")
+
+
+def test_unusable_matrices_get_a_sentence(rng):
+    with pytest.raises(InputError, match="no connection"):
+        interpret(Reading(np.eye(5)))
+    with pytest.raises(InputError, match="10 rows and 12 columns"):
+        interpret(Reading(rng.standard_normal((10, 12))), kind="connectivity")
+    matrix = correlation(5, rng)
+    matrix[1, 3] = matrix[3, 1] = np.nan
+    with pytest.raises(InputError, match="not finite between regions 2 and 4"):
+        interpret(Reading(matrix))
+
+
+@pytest.mark.parametrize("n_regions", [90, 116])
+def test_the_wrong_atlas_gets_a_sentence(rng, n_regions):
+    with pytest.raises(InputError, match=f"chosen atlas has {n_regions} regions"):
+        interpret(Reading(rng.standard_normal((150, 200))), n_regions=n_regions)
+    with pytest.raises(InputError, match=f"chosen atlas has {n_regions} regions"):
+        interpret(Reading(correlation(20, rng)), n_regions=n_regions)
+
+
+def series(rng, names, path, *, header=True, spelt=str):
+    """Write a subject of as many columns as there are names, and return its numbers by name."""
+    table = pd.DataFrame(rng.standard_normal((40, len(names))), columns=list(names))
+    separator = "\t" if path.suffix == ".tsv" else ","
+    table.rename(columns=spelt).to_csv(path, sep=separator, index=False, header=header, float_format="%.8f")
+    return table
+
+
+def dseg(path, names, **columns):
+    """Write a label table, its rows in a shuffled order."""
+    table = pd.DataFrame({"index": range(1, len(names) + 1), "label": list(names), **columns})
+    table.sample(frac=1, random_state=0).to_csv(path, sep="\t", index=False)
+
+
+def question(path, **how):
+    with pytest.raises(ChoiceNeeded) as caught:
+        read_cohort(path, **how)
+    return caught.value
+
+
+SERIES = ReadOptions(kind="series", orientation="time-region")
+
+
+def test_200_nameless_columns_are_never_taken_for_cc200(tmp_path, rng):
+    series(rng, range(200), tmp_path / "s1.csv", header=False)
+    asked = question(tmp_path, options=SERIES)
+    assert asked.option == "atlas"
+    assert asked.choices == ("cc200", "schaefer200", "schaefer200_17", "unknown")
+    assert "The file 's1.csv' does not say which it is" in asked.question
+    assert asked.question.endswith("Which one is it?")
+    assert asked.consequences["cc200"].startswith("regions get its names"), "the button has the atlas's title before it"
+    cohort = read_cohort(tmp_path, atlas="schaefer200", options=SERIES)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("schaefer200", "the user")
+    assert "no model applies" in asked.consequences["unknown"]
+
+
+@pytest.mark.parametrize(("key", "prefix"), [("schaefer400", "7Networks_"), ("schaefer400_17", "17Networks_")])
+@pytest.mark.parametrize("spelt", [True, False])
+def test_names_tell_the_7_network_order_from_the_17_network_order(tmp_path, rng, key, prefix, spelt):
+    atlas = load_atlas(key)
+    shuffled = rng.permutation(atlas.regions)
+    written = series(rng, shuffled, tmp_path / "s1.csv", spelt=lambda name: prefix + name if spelt else name)
+    cohort = read_cohort(tmp_path)
+    assert (cohort.atlas, cohort.atlas_decided_by) == (atlas, "the region names")
+    np.testing.assert_allclose(cohort["s1"].series, written[list(atlas.regions)], atol=1e-7)
+    assert "Regions in another order, put right: 1 of 1 subject." in cohort.notes
+
+
+def test_hcps_glasser_files_are_put_in_order_by_their_names(tmp_path, rng):
+    ours, hcp = load_atlas("glasser360"), load_atlas("glasser360_hcp")
+    written = series(rng, hcp.regions, tmp_path / "s1.csv", spelt=lambda name: f"{name[-1]}_{name[:-2]}_ROI")
+    assert written.columns[0] == "V1_R"
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas is ours
+    np.testing.assert_allclose(cohort["s1"].series, written[list(ours.regions)], atol=1e-7)
+    (tmp_path / "s1.csv").unlink()
+    series(rng, range(360), tmp_path / "s2.csv", header=False)
+    assert question(tmp_path, options=SERIES).choices == ("glasser360", "glasser360_hcp", "unknown")
+
+
+def test_an_xcpd_tree_of_4s(tmp_path, rng):
+    atlas = load_atlas("4s256")
+    folder = tmp_path / "sub-01" / "func"
+    folder.mkdir(parents=True)
+    name = "sub-01_task-rest_space-MNI152NLin2009cAsym_seg-4S256Parcels_stat-mean_timeseries.tsv"
+    written = series(rng, atlas.regions, folder / name)
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas is atlas
+    assert cohort.atlas_decided_by == "the BIDS entity seg-4S256Parcels and the region names"
+    np.testing.assert_allclose(cohort["sub-01"].series, written, atol=1e-7)
+
+
+def test_a_bids_entity_decides_where_names_say_nothing(tmp_path, rng):
+    series(rng, range(333), tmp_path / "sub-01_seg-Gordon_timeseries.tsv", header=False)
+    cohort = read_cohort(tmp_path)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("gordon333", "the BIDS entity seg-Gordon")
+
+
+def test_an_entity_that_leaves_the_order_open_is_a_question_between_the_two(tmp_path, rng):
+    path = tmp_path / "sub-01_atlas-Schaefer200_timeseries.tsv"
+    series(rng, range(200), path, header=False)
+    assert question(tmp_path).choices == ("schaefer200", "schaefer200_17", "unknown"), "CC200 is out"
+    series(rng, load_atlas("schaefer200_17").regions, path)
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas.name == "schaefer200_17"
+    assert cohort.atlas_decided_by == "the BIDS entity atlas-Schaefer200 and the region names"
+
+
+def test_an_entity_and_names_that_contradict_one_another_are_a_question(tmp_path, rng):
+    path = tmp_path / "sub-01_atlas-CC200_timeseries.tsv"
+    series(rng, load_atlas("schaefer200").regions, path)
+    asked = question(tmp_path)
+    assert "Craddock CC200 (by the BIDS entity atlas-CC200)" in asked.question
+    assert "Schaefer 200, 7-network order (by the region names)" in asked.question
+    cohort = read_cohort(tmp_path, atlas="schaefer200")
+    assert cohort.atlas_decided_by == "the user, against the BIDS entity atlas-CC200"
+
+
+def test_an_entity_that_is_not_known_leaves_it_to_the_names(tmp_path, rng):
+    path = tmp_path / "sub-01_seg-ours_timeseries.tsv"
+    series(rng, load_atlas("schaefer200").regions, path)
+    assert read_cohort(tmp_path).atlas.name == "schaefer200"
+    series(rng, range(200), path, header=False)
+    assert read_cohort(tmp_path).atlas.name == "unknown200"
+
+
+def test_a_label_table_beside_the_file_names_its_columns(tmp_path, rng):
+    atlas = load_atlas("schaefer100_17")
+    shuffled = list(rng.permutation(atlas.regions))
+    written = series(rng, shuffled, tmp_path / "s1.csv", header=False)
+    dseg(tmp_path / "atlas_dseg.tsv", shuffled)
+    cohort = read_cohort(tmp_path)
+    assert (cohort.atlas, cohort.atlas_decided_by) == (atlas, "the region names in the label table 'atlas_dseg.tsv'")
+    np.testing.assert_allclose(cohort["s1"].series, written[list(atlas.regions)], atol=1e-7)
+    both = read_cohort([tmp_path / "s1.csv", tmp_path / "atlas_dseg.tsv"])
+    assert both.atlas is atlas
+    assert "Read as names of regions: atlas_dseg.tsv." in both.notes
+
+
+def test_the_label_table_of_a_whole_tree_belongs_to_files_of_its_atlas(tmp_path, rng):
+    atlas = load_atlas("schaefer100")
+    for folder in ("sub-01", "atlases/atlas-mine", "atlases/atlas-other"):
+        (tmp_path / folder).mkdir(parents=True)
+    dseg(tmp_path / "atlases/atlas-mine/atlas-mine_dseg.tsv", atlas.regions)
+    dseg(tmp_path / "atlases/atlas-other/atlas-other_dseg.tsv", [f"other {i}" for i in range(100)])
+    series(rng, range(100), tmp_path / "sub-01" / "sub-01_seg-mine_timeseries.tsv", header=False)
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas is atlas
+    assert cohort.atlas_decided_by == "the region names in the label table 'atlas-mine_dseg.tsv'"
+
+
+def test_a_label_table_of_another_size_or_that_cannot_be_read_says_nothing(tmp_path, rng):
+    series(rng, range(100), tmp_path / "s1.csv", header=False)
+    dseg(tmp_path / "a_dseg.tsv", [f"region {i}" for i in range(99)])
+    assert question(tmp_path, options=SERIES).option == "atlas"
+    (tmp_path / "a_dseg.tsv").write_text("index\n")
+    assert question(tmp_path, options=SERIES).option == "atlas"
+
+
+def test_the_number_decides_only_where_one_atlas_has_it(tmp_path, rng):
+    series(rng, range(156), tmp_path / "s1.csv", header=False)
+    cohort = read_cohort(tmp_path, options=SERIES)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("4s156", "the number of regions alone")
+
+
+def test_spheres_need_the_places_of_all_regions(tmp_path):
+    (tmp_path / "sub-01_bold.nii").write_bytes(b"\0" * 400)
+    with pytest.raises(InputError, match="56 regions of XCP-D 4S156 have no known coordinates"):
+        read_cohort(tmp_path, atlas="4s156")
+
+
+ATLASES = ("cc200", "aal90", "aal116", "dosenbach160", "power264", "schaefer100_17", "4s156")
+SIZES = sorted(BUNDLED[atlas].n_regions for atlas in ATLASES)
+
+
+def atlases_of(size):
+    """The bundled atlases that have so many regions."""
+    return tuple(key for key, about in BUNDLED.items() if about.n_regions == size)
+
+
+def is_shared(size):
+    """Whether more than one parcellation has so many regions."""
+    return bool(others_of_size(size)) or len(atlases_of(size)) > 1
+
+
+FORMATS = ("s.npy", "s.1D", "s.csv", "s.mat", "s.h5", "s.zip", "folder")
+
+
+def write(folder: Path, name: str, values: np.ndarray) -> Path:
+    """Write a table without names in the format of the name; return what the user names."""
+    path = folder / name
+    if path.suffix == ".npy":
+        np.save(path, values)
+    elif path.suffix == ".mat":
+        scipy.io.savemat(path, {"data": values})
+    elif path.suffix == ".h5":
+        with h5py.File(path, "w") as file:
+            file["data"] = values
+    elif path.suffix == ".zip":
+        np.savetxt(folder / "s.csv", values, delimiter=",", fmt="%.5f")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.write(folder / "s.csv", "study/s.csv")
+    elif path.suffix:
+        np.savetxt(path, values, delimiter="," if path.suffix == ".csv" else "\t", fmt="%.5f")
+    else:
+        path.mkdir()
+        np.save(path / "s.npy", values)
+    return path
+
+
+def asked(path: Path, **options) -> ChoiceNeeded:
+    with pytest.raises(ChoiceNeeded) as caught:
+        read_cohort(path, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("region_time", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_as_many_time_points_as_an_atlas_has_regions(tmp_path, bold, name, size, region_time):
+    """The size is the number of time points, and the regions are of an atlas that is not bundled."""
+    series = bold(size, 70)
+    path = write(tmp_path, name, series.T if region_time else series)
+    question = asked(path)
+    assert question.option == "orientation"
+    truth = "region-time" if region_time else "time-region"
+    assert question.consequences[truth] == f"{size} time points of 70 regions"
+    assert f"suggests that the {'columns' if region_time else 'rows'} are time points" in question.question
+    cohort = read_cohort(path, options=ReadOptions(orientation=truth))
+    np.testing.assert_allclose(cohort.subjects[0].series, series, atol=1e-5)
+    assert cohort.atlas.name == "unknown70"
+    assert cohort.subjects[0].source.options["orientation decided by"] == "the user"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("region_time", [False, True])
+@pytest.mark.parametrize("atlas", ATLASES)
+def test_as_many_regions_as_an_atlas(tmp_path, bold, name, atlas, region_time):
+    """The size is the number of regions: of that atlas, or of another one of the same size."""
+    size = BUNDLED[atlas].n_regions
+    series = bold(75, size)
+    path = write(tmp_path, name, series.T if region_time else series)
+    assert asked(path).option == "orientation"
+    options = ReadOptions(orientation="region-time" if region_time else "time-region")
+    if is_shared(size):
+        question = asked(path, options=options)
+        assert (question.option, question.choices) == ("atlas", (*atlases_of(size), "unknown"))
+        other = read_cohort(path, options=options, atlas="unknown")
+        assert (other.atlas.name, other.atlas.coordinates) == (f"unknown{size}", None)
+        assert other.atlas_decided_by == "the user"
+    else:
+        cohort = read_cohort(path, options=options)
+        assert (cohort.atlas.name, cohort.atlas_decided_by) == (atlas, "the number of regions alone")
+        assert "nothing in the files confirms it" in cohort.notes[0]
+    cohort = read_cohort(path, atlas=atlas)
+    np.testing.assert_allclose(cohort.subjects[0].series, series, atol=1e-5)
+    assert cohort.notes[0] == f"Atlas: {BUNDLED[atlas].title}, as you said."
+
+
+@pytest.mark.parametrize("first", SIZES)
+@pytest.mark.parametrize("second", SIZES)
+def test_two_bundled_sizes(tmp_path, bold, first, second):
+    path = write(tmp_path, "s.npy", bold(first, second))
+    if first == second:
+        atlas = atlases_of(first)[0]
+        assert asked(path).option == ("atlas" if is_shared(first) else "kind")
+        assert asked(path, atlas=atlas).option == "kind"
+        assert asked(path, atlas=atlas, options=ReadOptions(kind="series")).option == "orientation"
+    else:
+        assert asked(path).option == "orientation"
+
+
+@pytest.mark.parametrize("atlas", ATLASES)
+def test_a_square_matrix_leaves_its_atlas_open(tmp_path, rng, atlas):
+    size = BUNDLED[atlas].n_regions
+    path = write(tmp_path, "s.npy", np.corrcoef(rng.standard_normal((size, 400))))
+    if is_shared(size):
+        assert asked(path).option == "atlas"
+    else:
+        assert "by the number of regions alone" in read_cohort(path).notes[0]
+    assert read_cohort(path, atlas=atlas).subjects[0].kind == "connectivity"
+
+
+@pytest.mark.parametrize("atlas", ATLASES)
+def test_names_of_an_atlas_need_no_question(tmp_path, bold, atlas):
+    """As the project's own demo files have them; also in another order, and down the rows."""
+    regions = load_atlas(atlas).regions
+    frame = pd.DataFrame(bold(70, len(regions)), columns=regions)
+    frame[list(regions[::-1])].to_csv(tmp_path / "s.csv", index=False)
+    frame.T.to_csv(tmp_path / "t.csv", header=False)
+    cohort = read_cohort(tmp_path)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == (atlas, "the region names")
+    for subject in cohort:
+        np.testing.assert_allclose(subject.series, frame)
+    assert cohort.notes[0] == f"Atlas: {BUNDLED[atlas].title}, told by the region names."
+
+
+def test_an_answer_for_nameless_files_turns_no_named_ones(tmp_path, bold):
+    regions = load_atlas("aal90").regions
+    frame = pd.DataFrame(bold(70, 90), columns=regions)
+    frame.to_csv(tmp_path / "named.csv", index=False)
+    write(tmp_path, "nameless_aal90.npy", bold(90, 90).T)  # not symmetric, and as many time points as regions
+    options = ReadOptions(kind="series", orientation="region-time")
+    cohort = read_cohort(tmp_path, options=options)
+    assert cohort["named"].source.options["orientation"] == "time-region"
+    assert cohort["nameless_aal90"].source.options["orientation"] == "region-time"
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "told", "by"),
+    [
+        ("NYU_0050952_rois_cc200.1D", "unknown", "CC200", "ABIDE's file names (rois_cc200)"),
+        ("NYU_0050952_rois_ho.1D", "cc200", "another atlas", "ABIDE's file names (rois_ho)"),
+        ("sub-1_task-rest_atlas-Schaefer200_timeseries.tsv", "cc200", "Schaefer 200", "entity atlas-Schaefer200"),
+        ("sub-1_schaefer200.csv", "cc200", "17-network order", "the atlas's name in the file name"),
+        ("sub-1_schaefer200.csv", "unknown", "Schaefer 200, 7-network order", "the atlas's name in the file name"),
+        ("sub-1_kong2022_200.csv", "cc200", "another atlas", "the atlas's name in the file name"),
+    ],
+)
+def test_a_file_that_contradicts_the_user_is_told_of(tmp_path, bold, name, chosen, told, by):
+    """The user's word counts, and stands in the provenance together with what was against it."""
+    separator = "," if name.endswith("csv") else "\t"
+    header = separator.join(f"#{i}" for i in range(1, 201))
+    np.savetxt(tmp_path / name, bold(90, 200), "%.5f", separator, header=header, comments="")
+    cohort = read_cohort(tmp_path, atlas=chosen)
+    assert cohort.atlas.name == ("unknown200" if chosen == "unknown" else chosen)
+    assert f"as you said. {'Regions go' if chosen == 'unknown' else 'But 1 of 1 recording'}" in cohort.notes[0]
+    assert told in cohort.notes[0].partition("But 1 of 1 recording")[2]
+    assert "What you said is used" in cohort.notes[0]
+    assert cohort.atlas_decided_by.startswith("the user, against ")
+    assert by in cohort.atlas_decided_by
+
+
+def test_region_names_that_contradict_the_user_are_told_of(tmp_path, bold):
+    regions = load_atlas("aal90").regions
+    pd.DataFrame(bold(70, 90), columns=regions).to_csv(tmp_path / "s.csv", index=False)
+    assert "AAL-90 (cerebrum) (told by the region names)" in read_cohort(tmp_path, atlas="unknown").notes[0]
+    assert read_cohort(tmp_path, atlas="aal90").notes[0] == "Atlas: AAL-90 (cerebrum), as you said."
+    own = load_atlas("aal90")
+    moved = replace(own, name="mine", title="Mine", coordinates=own.coordinates + 1)
+    assert read_cohort(tmp_path, atlas=moved).notes[0] == "Atlas: Mine, as you said.", "the same regions, elsewhere"
+
+
+def test_some_names_of_an_atlas_do_not_settle_it(tmp_path, bold):
+    regions = list(load_atlas("aal116").regions)
+    frame = pd.DataFrame(bold(70, 116), columns=[*regions[1:], "elsewhere"])
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    assert asked(tmp_path).option == "atlas"
+    with pytest.raises(InputError, match=r"region 1 is named 'Precentral_R', which is region 2 of AAL-116"):
+        read_cohort(tmp_path, atlas="aal116")
+    frame.columns = [*regions[:-1], "elsewhere"]
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    assert read_cohort(tmp_path, atlas="aal116").atlas.name == "aal116"
+
+
+def test_a_numbering_header_tells_the_axis_and_not_the_atlas(tmp_path, bold):
+    """ABIDE's header under a name that is not ABIDE's: 200 may be Schaefer's."""
+    rows = ["\t".join(f"#{i}" for i in range(1, 201))]
+    rows += ["\t".join(f"{value:.5f}" for value in row) for row in bold(90, 200)]
+    (tmp_path / "rois.1D").write_text("\n".join(rows))
+    assert asked(tmp_path).option == "atlas"
+    (tmp_path / "rois.1D").rename(tmp_path / "NYU_0050952_rois_cc200.1D")
+    cohort = read_cohort(tmp_path)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("cc200", "ABIDE's file names (rois_cc200)")
+
+
+def test_one_file_that_does_not_say_leaves_the_cohort_open(tmp_path, rng):
+    for name in ("a_cc200.npy", "b.npy"):
+        np.save(tmp_path / name, np.corrcoef(rng.standard_normal((200, 400))))
+    question = asked(tmp_path)
+    assert question.option == "atlas"
+    assert "The file 'b.npy' does not say" in question.question
+
+
+def test_a_stray_table_does_not_decide_for_the_rest(tmp_path, bold):
+    for i in range(3):
+        write(tmp_path, f"s{i}.npy", bold(200, 102))
+    (tmp_path / "scores.csv").write_text("reading,writing\n" + "\n".join(f"{i}.5,{i * i}.25" for i in range(9)))
+    assert asked(tmp_path).option == "orientation"
+    cohort = read_cohort(tmp_path, options=ReadOptions(orientation="time-region"))
+    assert cohort.ids == ("s0", "s1", "s2")
+    assert cohort.atlas.n_regions == 102
+
+
+@pytest.mark.parametrize(
+    ("name", "n_regions", "bundled"),
+    [
+        ("NYU_0050952_rois_cc200.1D", 200, "cc200"),
+        ("NYU_0050952_rois_aal.1D", 116, "aal116"),
+        ("NYU_0050952_rois_ez.1D", 116, ""),
+        ("NYU_0050952_rois_dosenbach160.1D", 161, ""),
+        ("sub-01_task-rest_atlas-CC200_timeseries.tsv", 200, "cc200"),
+        ("sub-01_task-rest_seg-4S256Parcels_stat-mean_timeseries.tsv", 256, "4s256"),
+        ("sub-01_seg-Gordon_relmat.tsv", 333, "gordon333"),
+        ("sub-01_seg-Gordon_relmat.tsv", 90, ""),
+        ("sub-01_atlas-Schaefer2018_desc-200Parcels7Networks_timeseries.tsv", 200, "schaefer200"),
+        ("sub-01_atlas-Schaefer2018_desc-200Parcels17Networks_timeseries.tsv", 200, "schaefer200_17"),
+        ("sub-01_atlas-Schaefer2018_desc-200Parcels_timeseries.tsv", 200, "schaefer200 schaefer200_17"),
+        ("sub-01_atlas-Schaefer217_timeseries.tsv", 200, "schaefer200_17"),
+        ("sub-01_desc-schaefer400x17_relmat.tsv", 400, "schaefer400_17"),
+        ("sub-01_seg-Glasser_timeseries.tsv", 360, "glasser360 glasser360_hcp"),
+        ("Schaefer2018_400Parcels_7Networks_order.csv", 400, "schaefer400"),
+        ("s1_schaefer_100_17networks.txt", 100, "schaefer100_17"),
+        ("desikan.csv", 82, "desikan82"),
+        ("abide_cc200.npz", 200, "cc200"),
+        ("abide_aal116.npz", 116, "aal116"),
+        ("lab.AAL.npy", 90, "aal90"),
+        ("schaefer200.npy", 200, "schaefer200 schaefer200_17"),
+        ("sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", 190, ""),
+    ],
+)
+def test_atlases_that_file_names_give(name, n_regions, bundled):
+    named = read_name(Path(name)).atlases(n_regions)
+    assert named is not None
+    assert " ".join(named.bundled) == bundled
+
+
+@pytest.mark.parametrize(
+    ("name", "n_regions"),
+    [("sub-01.csv", 200), ("cc2001.npy", 200), ("abide_cc200.npz", 116), ("sub-01_desc-denoised_bold.csv", 200)],
+)
+def test_file_names_that_give_no_atlas(name, n_regions):
+    assert read_name(Path(name)).atlases(n_regions) is None
+
+
+def test_layout_of_cni_needs_its_phenotypes_beside_it(tmp_path, bold):
+    write(tmp_path, "timeseries_ho.csv", bold(150, 112).T)
+    assert asked(tmp_path).option == "orientation"
+    (tmp_path / "phenotypic.csv").write_text("Subj,DX\nsub-044,ADHD\n")
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas.n_regions == 112
+    assert cohort.subjects[0].source.options["orientation decided by"] == "the layout of CNI-2019"
+
+
+def test_evidence_on_a_slow_wave_checked_by_hand():
+    """Rows are time: 0, 1, 0, -1, 0 has a lag-1 product sum of 0; a ramp -2…2 has 4 of 10."""
+    ramp = np.arange(-2.0, 3.0)
+    evidence = axis_evidence(np.outer(ramp, [1.0, -2.0, 1.0]))
+    assert evidence.along_rows == pytest.approx(4 / 10)
+    assert evidence.along_columns == pytest.approx(-4 / 6)
+    assert AxisEvidence(0.5, 0.45).suggests is None
+
+
+def test_evidence_is_not_misled_by_levels_of_regions(bold):
+    values = bold(150, 116) + 500 * np.linspace(1, 3, 116)
+    assert axis_evidence(values).suggests == "time-region"
+    assert axis_evidence(values.T).suggests == "region-time"
+    values[:, 3] = np.nan
+    assert axis_evidence(values.T).suggests == "region-time"
+
+
+def test_question_quotes_the_study(tmp_path, bold):
+    table = pd.read_csv(asset("studies", "time_axis.csv"))
+    used = table[(table["series are"] == "as released") & (table["values"] == "centred twice")]
+    right, n_series = used["larger along time"].sum(), used["series"].sum()
+    question = asked(write(tmp_path, "s.npy", bold(200, 100))).question
+    assert f"in {right:,} of {n_series:,} real series" in question
+
+
+def test_real_series_without_their_names(shared_data, tmp_path):
+    """The file of the report: a real scan of 200 time points is not turned, and 200 regions are not taken for CC200."""
+    with np.load(shared_data / "abide_aal116.npz") as archive:
+        series, lengths = archive["series"], archive["n_timepoints"]
+    ends = np.cumsum(lengths)
+    i = int(np.flatnonzero(lengths >= 200)[0])
+    scan = series[ends[i] - lengths[i] :][:200].astype(float)
+    question = asked(write(tmp_path, "scan.npy", scan))
+    assert question.option == "orientation"
+    assert "suggests that the rows are time points" in question.question

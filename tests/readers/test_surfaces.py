@@ -1,0 +1,494 @@
+"""CIFTI and GIfTI files to series of regions, whole, damaged and made to do harm."""
+
+import gzip
+import struct
+from dataclasses import asdict
+
+import nibabel
+import numpy as np
+import pytest
+from nibabel import cifti2
+from nibabel.gifti import GiftiDataArray, GiftiImage, GiftiLabel, GiftiLabelTable, GiftiMetaData
+
+from biobgt import InputError, load_atlas, read_cohort
+from biobgt.base.limits import Limits, variable_of
+from biobgt.data.atlas import BUNDLED
+from biobgt.readers import ReadOptions, foreign_images
+from biobgt.readers.images import ImageOptions, of_other_side, side_of
+
+LEFT, RIGHT = "CIFTI_STRUCTURE_CORTEX_LEFT", "CIFTI_STRUCTURE_CORTEX_RIGHT"
+
+
+def parcels(names):
+    """A parcel axis whose parcels are vertices of the left cortex, ten each."""
+    vertices = [{LEFT: np.arange(10 * i, 10 * i + 10)} for i in range(len(names))]
+    no_voxels = [np.zeros((0, 3), int)] * len(names)
+    return cifti2.ParcelsAxis(names, no_voxels, vertices, nvertices={LEFT: 32492})
+
+
+def cortex(n, *, structure=LEFT, keep=None):
+    """Grayordinates of the first vertices of a hemisphere, or of some of them."""
+    return cifti2.BrainModelAxis.from_surface(np.arange(n) if keep is None else keep, 32492, name=structure)
+
+
+def save(values, axes, path):
+    nibabel.save(cifti2.Cifti2Image(values.astype(np.float32), header=axes), path)
+    return path
+
+
+def test_series_of_parcels_in_hcps_order(tmp_path, rng):
+    hcp = load_atlas("glasser360_hcp")
+    names = [f"{name[-1]}_{name[:-2]}_ROI" for name in hcp.regions]
+    values = rng.standard_normal((30, 360))
+    save(values, (cifti2.SeriesAxis(0, 0.72, 30), parcels(names)), tmp_path / "100307_rest.ptseries.nii")
+    cohort = read_cohort(tmp_path)
+    (subject,) = cohort.subjects
+    assert (subject.id, subject.tr) == ("100307_rest", pytest.approx(0.72))
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("glasser360", "the region names")
+    np.testing.assert_allclose(subject.series, np.roll(values, 180, axis=1), atol=1e-6)
+
+
+def test_connectivity_of_parcels_in_xcpds_layout(tmp_path, rng):
+    atlas = load_atlas("4s156")
+    matrix = np.corrcoef(rng.standard_normal((156, 300)))
+    axis = parcels(list(atlas.regions))
+    name = "sub-01_task-rest_space-fsLR_seg-4S156Parcels_den-91k_stat-pearsoncorrelation_boldmap.pconn.nii"
+    save(matrix, (axis, axis), tmp_path / name)
+    cohort = read_cohort(tmp_path)
+    assert cohort.atlas is atlas
+    assert cohort.atlas_decided_by == "the BIDS entity seg-4S156Parcels and the region names"
+    assert cohort.subjects[0].kind == "connectivity"
+    np.testing.assert_allclose(cohort["sub-01"].connectivity, matrix, atol=1e-6)
+
+
+def test_tables_come_before_files_of_parcels_of_the_same_subject(tmp_path, rng):
+    atlas = load_atlas("4s156")
+    stem = "sub-01_task-rest_space-fsLR_seg-4S156Parcels_stat-mean_timeseries"
+    rows = ["\t".join(atlas.regions)] + ["\t".join(map(str, row)) for row in rng.standard_normal((20, 156))]
+    (tmp_path / f"{stem}.tsv").write_text("\n".join(rows))
+    save(
+        rng.standard_normal((20, 156)),
+        (cifti2.SeriesAxis(0, 2, 20), parcels(atlas.regions)),
+        tmp_path / f"{stem}.ptseries.nii",
+    )
+    cohort = read_cohort(tmp_path)
+    assert cohort.ids == ("sub-01",)
+    assert cohort["sub-01"].source.reader == "tsv"
+    assert "Not read: 1 derived file, as the same subjects' series are read." in cohort.notes
+
+
+def test_a_dense_series_takes_its_parcels_from_a_label_file(tmp_path, rng):
+    """Vertices are matched by number: the series leaves out some that the label file has."""
+    labelled, measured = cortex(60), cortex(0, keep=np.arange(5, 55))
+    keys = np.repeat([0, 3, 1, 2, 4, 9], 10)  # 9 has no row in the table of labels, 0 is no region
+    table = {0: ("???", (0, 0, 0, 0))} | {key: (f"P{key}", (1, 0, 0, 1)) for key in (1, 2, 3, 4, 5)}
+    labels = cifti2.LabelAxis(["parcels"], [table])
+    save(keys[None], (labels, labelled), tmp_path / "mine.dlabel.nii")
+    values = rng.standard_normal((25, 50))
+    path = save(values, (cifti2.SeriesAxis(0, 2, 25), measured), tmp_path / "s1.dtseries.nii")
+    how = ReadOptions(image=ImageOptions(labels=tmp_path / "mine.dlabel.nii"))
+    cohort = read_cohort(path, options=how)
+    assert cohort.atlas.regions == ("P1", "P2", "P3", "P4", "P5")
+    own = keys[5:55]
+    expected = np.column_stack([values[:, own == key].mean(axis=1) for key in (1, 2, 3, 4)])
+    np.testing.assert_allclose(cohort["s1"].series[:, :4], expected, atol=1e-6)
+    assert cohort["s1"].missing_regions == (4,), "no vertex carries the fifth"
+    with pytest.raises(InputError, match=r"needs its parcels: give a label file that ends in \.dlabel\.nii"):
+        read_cohort(path)
+
+
+def test_another_mesh_a_cut_file_and_a_plain_image_are_sentences(tmp_path, rng):
+    series = cifti2.SeriesAxis(0, 2, 25)
+    path = save(rng.standard_normal((25, 50)), (series, cortex(50)), tmp_path / "s1.dtseries.nii")
+    table = {0: ("???", (0, 0, 0, 0)), 1: ("a", (1, 0, 0, 1)), 2: ("b", (1, 0, 0, 1))}
+    other = cifti2.LabelAxis(["right"], [table]), cortex(50, structure=RIGHT)
+    save(np.repeat([[1, 2]], 25, axis=1), other, tmp_path / "right.dlabel.nii")
+    how = ReadOptions(image=ImageOptions(labels=tmp_path / "right.dlabel.nii"))
+    with pytest.raises(InputError, match="No grayordinate of the series is in the label file"):
+        read_cohort(path, options=how)
+    parcelled = save(rng.standard_normal((25, 4)), (series, parcels(list("abcd"))), tmp_path / "s2.ptseries.nii")
+    parcelled.write_bytes(parcelled.read_bytes()[:-200])
+    with pytest.raises(InputError, match="cut off"):
+        read_cohort(parcelled)
+    plain = nibabel.Nifti1Image(np.zeros((2, 2, 2), np.float32), np.eye(4))
+    nibabel.save(plain, tmp_path / "s3.pconn.nii")
+    with pytest.raises(InputError, match="is a NIfTI image and no CIFTI file"):
+        read_cohort(tmp_path / "s3.pconn.nii")
+
+
+def test_a_side_that_the_header_does_not_describe_is_a_sentence(tmp_path, rng):
+    """The header is parsed when a side is asked for, after the file was opened: the fuzzer found both kinds."""
+    axes = (cifti2.SeriesAxis(0, 1.0, 30), parcels([f"region {i}" for i in range(20)]))
+    path = save(rng.standard_normal((30, 20)), axes, tmp_path / "s.ptseries.nii")
+    path.write_bytes(path.read_bytes().replace(b'AppliesToMatrixDimension="1"', b'AppliesToMatrixDimension="9"'))
+    with pytest.raises(InputError, match="cannot be read as a CIFTI file"):
+        read_cohort(path)
+
+
+N = 60  # vertices of a hemisphere
+KEYS = np.repeat([0, 3, 1, 2, 7, 1], 10)
+
+
+def save_series(values, path, *, structure=None, as_table=False):
+    """Write series, shape (n_timepoints, n_vertices): one array per time point, or one table of vertices by time."""
+    meta = GiftiMetaData(AnatomicalStructurePrimary=structure) if structure else None
+    parts = [values.T] if as_table else list(values)
+    intent = "NIFTI_INTENT_NONE" if as_table else "NIFTI_INTENT_TIME_SERIES"
+    arrays = [GiftiDataArray(np.asarray(part, np.float32), intent=intent) for part in parts]
+    nibabel.save(GiftiImage(darrays=arrays, meta=meta), path)
+    return path
+
+
+def save_labels(keys, names, path):
+    table = GiftiLabelTable()
+    for key, name in names.items():
+        label = GiftiLabel(key=key, red=1.0, green=0.0, blue=0.0, alpha=1.0)
+        label.label = name
+        table.labels.append(label)
+    array = GiftiDataArray(np.asarray(keys, np.int32), intent="NIFTI_INTENT_LABEL")
+    nibabel.save(GiftiImage(darrays=[array], labeltable=table), path)
+    return path
+
+
+def names_of(side):
+    """Both tables have the same names, as FreeSurfer's have; 7 is the medial wall and 9 is carried by nobody."""
+    return {0: "???", 1: "cuneus", 2: "insula", 3: "fusiform", 7: f"{side}_Medial_wall", 9: "unused"}
+
+
+@pytest.fixture
+def recording(tmp_path, rng):
+    """Both hemispheres of one recording, and their labels; vertices of no region have no value."""
+    values = {side: rng.standard_normal((25, N)) for side in "LR"}
+    for side, series in values.items():
+        series[:, KEYS == 0] = np.nan
+        save_series(series, tmp_path / f"sub-01_task-rest_hemi-{side}_space-fsaverage5_bold.func.gii")
+        save_labels(KEYS, names_of(side), tmp_path / f"hemi-{side}_dseg.label.gii")
+    return tmp_path, values
+
+
+def means(values):
+    return np.column_stack([values[:, key == KEYS].mean(axis=1) for key in (1, 2, 3)])
+
+
+def test_both_hemispheres_are_one_subject_whose_regions_the_labels_name(recording):
+    folder, values = recording
+    cohort = read_cohort(folder, atlas="unknown")
+    assert cohort.ids == ("sub-01",)
+    assert cohort.refused == ()
+    regions = [f"{side}_{name}" for side in ("lh", "rh") for name in ("cuneus", "insula", "fusiform")]
+    assert cohort.atlas.regions == tuple(regions)
+    expected = np.column_stack([means(values["L"]), means(values["R"])])
+    np.testing.assert_allclose(cohort["sub-01"].series, expected, atol=1e-6)
+    said = cohort["sub-01"].source.options
+    assert said["regions"] == "labels of hemi-L_dseg.label.gii and hemi-R_dseg.label.gii"
+    assert said["labels that are no region"] == "L_Medial_wall, R_Medial_wall"
+    assert said["joined with"].startswith("sub-01_task-rest_hemi-R_space-fsaverage5_bold.func.gii (SHA-256 ")
+
+
+def test_naming_either_file_and_either_label_reads_both(recording):
+    folder, values = recording
+    right = folder / "sub-01_task-rest_hemi-R_space-fsaverage5_bold.func.gii"
+    how = ReadOptions(image=ImageOptions(labels=folder / "hemi-R_dseg.label.gii", tr=2.0))
+    subject = read_cohort(right, atlas="unknown", options=how)["sub-01"]
+    np.testing.assert_allclose(subject.series[:, :3], means(values["L"]), atol=1e-6)
+    assert subject.tr == 2.0
+
+
+def test_one_hemisphere_alone_says_so(recording):
+    folder, values = recording
+    (folder / "sub-01_task-rest_hemi-L_space-fsaverage5_bold.func.gii").unlink()
+    subject = read_cohort(folder, atlas="unknown")["sub-01"]
+    np.testing.assert_allclose(subject.series, means(values["R"]), atol=1e-6)
+    assert subject.source.options["hemispheres"] == "the right one alone: no file of the other lies beside it"
+
+
+def test_a_table_of_vertices_by_time_reads_as_one_array_per_time_point_does(recording):
+    folder, values = recording
+    save_series(values["L"], folder / "lh.s2.time.gii", as_table=True)
+    save_series(values["R"], folder / "rh.s2.time.gii", as_table=True)
+    cohort = read_cohort(folder, atlas="unknown")
+    assert cohort.ids == ("s2", "sub-01")
+    np.testing.assert_array_equal(cohort["s2"].series, cohort["sub-01"].series)
+
+
+def test_bundled_surface_labels_by_the_atlass_name(tmp_path, rng):
+    atlas, labels = load_atlas("schaefer100"), BUNDLED["schaefer100"].surface_labels
+    values = rng.standard_normal((12, len(labels)))
+    for side, part in zip("LR", np.split(values, 2, axis=1), strict=True):
+        save_series(part, tmp_path / f"100307.{side}.func.gii")
+    cohort = read_cohort(tmp_path, options=ReadOptions(image=ImageOptions(labels="schaefer100")))
+    assert (cohort.ids, cohort.atlas.name) == (("100307",), "schaefer100")
+    expected = np.column_stack([values[:, labels == i].mean(axis=1) for i in range(1, 101)])
+    np.testing.assert_allclose(cohort["100307"].series, expected, atol=1e-6)
+    assert cohort["100307"].source.options["regions"] == f"surface labels of {atlas.title} on fsaverage5"
+    with pytest.raises(InputError, match=r"No surface labels of AAL.* are bundled\. There are surface labels of: sch"):
+        read_cohort(tmp_path, options=ReadOptions(image=ImageOptions(labels="aal90")))
+
+
+def test_names_of_freesurfers_labels_are_desikans(tmp_path, rng):
+    """The same names in both hemispheres, with the side before, tell the atlas and its order."""
+    atlas, labels = load_atlas("desikan68"), BUNDLED["desikan68"].surface_labels
+    spelt = {own: name.removeprefix("lh_").removeprefix("rh_") for name, own in atlas.also.items() if name[2] == "_"}
+    values = rng.standard_normal((12, len(labels)))
+    for side, numbers, part in zip("LR", np.split(labels, 2), np.split(values, 2, axis=1), strict=True):
+        names = {0: "unknown"} | {i: spelt[atlas.regions[i - 1]] for i in np.unique(numbers) if i}
+        save_labels(numbers, names, tmp_path / f"{side.lower()}h.aparc.label.gii")
+        save_series(part, tmp_path / f"{side.lower()}h.s1.func.gii")
+    cohort = read_cohort(tmp_path)
+    assert (cohort.ids, cohort.atlas.name) == (("s1",), "desikan68")
+    np.testing.assert_allclose(cohort["s1"].series[:, 40], values[:, labels == 41].mean(axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "other"),
+    [
+        ("sub-L_hemi-L_bold.func.gii", "L", "sub-L_hemi-R_bold.func.gii"),
+        ("100307.R.func.gii", "R", "100307.L.func.gii"),
+        ("rest_rh.func.gii", "R", "rest_lh.func.gii"),
+        ("Rest.func.gii", None, None),
+        ("sub-R_bold.func.gii", None, None),
+    ],
+)
+def test_hemispheres_in_names(name, side, other):
+    assert (side_of(name), of_other_side(name)) == (side, other)
+
+
+def test_what_is_missing_or_does_not_fit_is_a_sentence(recording, rng):
+    folder, values = recording
+    left = folder / "sub-01_task-rest_hemi-L_space-fsaverage5_bold.func.gii"
+    right = left.with_name(of_other_side(left.name))
+
+    def refused(match, **image):
+        with pytest.raises(InputError, match=match):
+            read_cohort(left, atlas="unknown", options=ReadOptions(image=ImageOptions(**image)))
+
+    save_series(values["R"][:20], right)
+    refused("The left hemisphere has 25 time points and the right one 20; the two files are not of the same recording")
+    save_series(values["R"], right, structure="CortexLeft")
+    refused("says that it is of CortexLeft, and its name says the other hemisphere")
+    save_series(values["R"][:, :50], right)
+    refused("has 50 vertices and its labels have 60; they are of different meshes")
+    save_labels(KEYS, {1: "a", 2: "b"}, folder / "hemi-R_dseg.label.gii")
+    refused("vertices carry the label 3, which the label table does not name")
+    save_labels(KEYS, {1: "a", 2: "a", 3: "c", 7: "d"}, folder / "hemi-R_dseg.label.gii")
+    refused("the name 'a' stands twice in the label table")
+    refused(r"'x\.nii' is no label file of vertices", labels=folder / "x.nii")
+    (folder / "hemi-R_dseg.label.gii").unlink()
+    refused("is of the left hemisphere, and the one of the other hemisphere does not lie beside it")
+    save_labels(KEYS, names_of("L"), folder / "lh.other.label.gii")
+    refused(r"Several label files lie beside it: hemi-L_dseg\.label\.gii, lh\.other\.label\.gii")
+    for label in folder.glob("*.label.gii"):
+        label.unlink()
+    refused("Series of vertices need their regions: put a label file of each hemisphere")
+
+
+def child_options(path, labels):
+    return {"files": [{"path": str(path), "side": None}], "labels": [str(labels)]}
+
+
+@pytest.fixture
+def one_file(tmp_path, rng):
+    path = save_series(rng.standard_normal((5, N)), tmp_path / "s.func.gii")
+    return path, child_options(path, save_labels(KEYS, names_of("L"), tmp_path / "s.label.gii"))
+
+
+def test_numbers_in_another_file_are_not_read(one_file, tmp_path):
+    path, options = one_file
+    (tmp_path / "secret.bin").write_bytes(np.arange(N, dtype="<f4").tobytes())
+    named = path.read_bytes().replace(b'ExternalFileName=""', b'ExternalFileName="secret.bin"')
+    assert b"secret.bin" in named
+    for encoding in (b"ExternalFileBinary", b"GZipBase64Binary"):
+        path.write_bytes(named.replace(b"GZipBase64Binary", encoding))
+        with pytest.raises(InputError, match="lie in another file"):
+            foreign_images.read_gifti(path, options, Limits())
+
+
+def test_entities_are_refused_before_they_grow(one_file):
+    path, options = one_file
+    text = path.read_bytes()
+    start = text.index(b"<GIFTI")
+    laughs = b'<!DOCTYPE GIFTI [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+    path.write_bytes(b'<?xml version="1.0"?>' + laughs + text[start:])
+    with pytest.raises(InputError, match="declares XML entities"):
+        foreign_images.read_gifti(path, options, Limits())
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "words"),
+    [
+        ("cells", N - 1, "values"),
+        ("timepoints", 4, "5 time points"),
+        ("regions", 2, "3 regions"),
+        ("voxels", 4 * N, "voxels"),
+        ("image_file_bytes", 100, "1.3 kB"),
+    ],
+)
+def test_limits_hold(one_file, limit, most, words):
+    path, options = one_file
+    with pytest.raises(InputError, match=words):
+        foreign_images.read_gifti(path, options, Limits(**{limit: most}))
+
+
+def test_numbers_that_the_size_of_the_file_does_not_explain_are_refused(one_file):
+    path, options = one_file
+    path.write_bytes(path.read_bytes().replace(b'Dim0="60"', b'Dim0="100000000"'))
+    with pytest.raises(InputError, match="times its size, as no measured data do"):
+        foreign_images.read_gifti(path, options, Limits())
+
+
+def test_a_surface_and_a_cut_file_are_sentences(one_file, tmp_path):
+    path, options = one_file
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"NIFTI_INTENT_TIME_SERIES", b"NIFTI_INTENT_POINTSET"))
+    with pytest.raises(InputError, match="holds a surface, not values of its vertices"):
+        foreign_images.read_gifti(path, options, Limits())
+    path.write_bytes(whole[:-300])
+    with pytest.raises(InputError, match="cannot be read as a GIfTI file"):
+        read_cohort(path, atlas="unknown")
+
+
+def test_a_table_of_very_many_labels_is_refused_before_its_names_are_compared(tmp_path, rng):
+    keys = np.arange(1, 2_001, dtype=np.int32)
+    names = {key: f"r{min(key, 1_999)}" for key in keys.tolist()}
+    path = save_series(rng.standard_normal((3, 2_000)), tmp_path / "s.func.gii")
+    options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
+    with pytest.raises(InputError, match=r"'s\.label\.gii' has 2,000 regions; at most 1,200 regions are read"):
+        foreign_images.read_gifti(path, options, Limits())
+    with pytest.raises(InputError, match="the name 'r1999' stands twice"):
+        foreign_images.read_gifti(path, options, Limits(regions=2_000))
+
+
+def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
+    """FreeSurfer numbers labels by their colours; a table up to the largest one here would take 16 GB."""
+    keys = np.array([0, 5, 5, 2**31 - 1, -3, 70_000], dtype=np.int32)
+    path = save_series(values := rng.standard_normal((4, 6)), tmp_path / "s.func.gii")
+    names = {5: "a", 2**31 - 1: "b", 70_000: "unknown"}
+    options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
+    answer, means_of = foreign_images.read_gifti(path, options, Limits())
+    assert answer["names"] == ["a", "b"]
+    assert answer["used"]["labels that are no region"] == "unknown"
+    np.testing.assert_allclose(means_of, np.column_stack([values[:, 1:3].mean(axis=1), values[:, 3]]), atol=1e-6)
+
+
+CORTEX = "CIFTI_STRUCTURE_CORTEX_LEFT"
+OFFSET, XML = 168, 544  # where a NIfTI-2 header says where the numbers begin, and where its extension begins
+
+
+@pytest.fixture
+def parcelled(tmp_path, rng):
+    """Thirty time points of twenty parcels."""
+    names = [f"region {i}" for i in range(20)]
+    vertices = [{CORTEX: np.arange(10 * i, 10 * i + 10)} for i in range(20)]
+    parcels = cifti2.ParcelsAxis(names, [np.zeros((0, 3), int)] * 20, vertices, nvertices={CORTEX: 32492})
+    image = cifti2.Cifti2Image(rng.standard_normal((30, 20)).astype(np.float32), (cifti2.SeriesAxis(0, 2, 30), parcels))
+    nibabel.save(image, tmp_path / "s.ptseries.nii")
+    return tmp_path / "s.ptseries.nii"
+
+
+def with_xml(path, xml):
+    """Put other XML into a file, with its length where it belongs."""
+    content = bytearray(path.read_bytes())
+    (numbers_at,) = struct.unpack_from("<q", content, OFFSET)
+    n_bytes = -(-(len(xml) + 8) // 16) * 16
+    extension = struct.pack("<ii", n_bytes, 32) + xml.ljust(n_bytes - 8, b"\0")
+    struct.pack_into("<q", content, OFFSET, XML + n_bytes)
+    path.write_bytes(content[:XML] + extension + content[numbers_at:])
+
+
+def xml_of(path):
+    content = path.read_bytes()
+    (n_bytes,) = struct.unpack_from("<i", content, XML)
+    return content[XML + 8 : XML + n_bytes].rstrip(b"\0")
+
+
+def unparsed(*_, **__):
+    raise AssertionError("the file was opened")
+
+
+def test_xml_longer_than_any_atlas_needs_is_not_parsed(parcelled, monkeypatch):
+    with_xml(parcelled, xml_of(parcelled) + b"<!--" + b"x" * Limits().header_bytes + b"-->")
+    monkeypatch.setattr(nibabel, "load", unparsed)
+    with pytest.raises(InputError, match=r"The XML of 's\.ptseries\.nii' has 16 MB; at most.*HEADER_BYTES"):
+        foreign_images.read_cifti(parcelled, {"labels": None}, Limits())
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz"])
+def test_such_xml_in_an_image_is_not_parsed_either(parcelled, monkeypatch, suffix):
+    with_xml(parcelled, xml_of(parcelled) + b"<!--" + b"x" * Limits().header_bytes + b"-->")
+    content, path = parcelled.read_bytes(), parcelled.with_name(f"s_bold{suffix}")
+    path.write_bytes(gzip.compress(content, 1) if suffix.endswith("gz") else content)
+    monkeypatch.setattr(nibabel, "load", unparsed)
+    options = {**asdict(ImageOptions()), "coordinates": None, "root": str(path.parent)}
+    with pytest.raises(InputError, match=r"The XML of 's_bold\.nii.* has 16 MB; at most.*HEADER_BYTES"):
+        foreign_images.read_nifti(path, options, Limits())
+
+
+@pytest.mark.parametrize("n_bytes", [-16, 0, 8, 2**31 - 16])
+def test_xml_that_does_not_end_where_the_numbers_begin_is_not_parsed(parcelled, monkeypatch, n_bytes):
+    content = bytearray(parcelled.read_bytes())
+    struct.pack_into("<i", content, XML, n_bytes)
+    parcelled.write_bytes(content)
+    monkeypatch.setattr(nibabel, "load", unparsed)
+    with pytest.raises(InputError, match="does not end where its numbers begin"):
+        foreign_images.read_cifti(parcelled, {"labels": None}, Limits())
+
+
+def test_numbers_that_begin_nowhere_are_a_sentence(parcelled):
+    content = bytearray(parcelled.read_bytes())
+    struct.pack_into("<q", content, OFFSET, 0)
+    parcelled.write_bytes(content)
+    with pytest.raises(InputError, match="does not end where its numbers begin"):
+        read_cohort(parcelled)
+
+
+def test_entities_that_grow_are_refused_and_files_that_they_name_are_not_read(parcelled, tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("a secret")
+    xml = xml_of(parcelled)
+    laughs = b"".join(b'<!ENTITY l%d "%s">' % (i, b"&l%d;" % (i - 1) * 10) for i in range(1, 11))
+    named = xml.replace(b'Name="region 0"', b'Name="&l10;"')
+    with_xml(parcelled, b'<!DOCTYPE C [<!ENTITY l0 "ha">' + laughs + b"]>" + named)
+    with pytest.raises(InputError, match="cannot be read as a CIFTI file"):
+        read_cohort(parcelled)
+    metadata = b"<Matrix><MetaData><MD><Name>a</Name><Value>&file;</Value></MD></MetaData>"
+    outside = b'<!DOCTYPE C [<!ENTITY file SYSTEM "%s">]>' % secret.as_uri().encode()
+    with_xml(parcelled, outside + xml.replace(b"<Matrix>", metadata))
+    assert "secret" not in repr(vars(read_cohort(parcelled, atlas="unknown")["s"]))
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "words"),
+    [("cells", 599, "600 values"), ("timepoints", 29, "30 time"), ("regions", 19, "20 regi")],
+)
+def test_a_file_beyond_a_limit_is_refused_before_its_numbers_are_read(parcelled, monkeypatch, limit, most, words):
+    monkeypatch.setattr(cifti2.Cifti2Image, "dataobj", property(unparsed))
+    with pytest.raises(InputError, match=f"has {words}.*{variable_of(limit)}"):
+        foreign_images.read_cifti(parcelled, {"labels": None}, Limits(**{limit: most}))
+
+
+@pytest.mark.parametrize(("code", "bits"), [(32, 64), (128, 24)])  # complex numbers, and colours
+def test_what_are_no_real_numbers_is_a_sentence(parcelled, code, bits):
+    content = bytearray(parcelled.read_bytes())
+    struct.pack_into("<hh", content, 12, code, bits)
+    parcelled.write_bytes(content + bytes(10_000))
+    with pytest.raises(InputError, match=r"cannot be read as a CIFTI file|not real numbers"):
+        read_cohort(parcelled)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_dense_series_is_averaged_in_parts(tmp_path, rng, monkeypatch, turned):
+    monkeypatch.setattr(foreign_images, "_AT_ONCE", 7 * 50)
+    cortex = cifti2.BrainModelAxis.from_surface(np.arange(50), 32492, name=CORTEX)
+    table = {0: ("???", (0, 0, 0, 0)), 1: ("a", (1, 0, 0, 1)), 2: ("b", (1, 0, 0, 1))}
+    keys = rng.integers(0, 3, (1, 50)).astype(np.float32)
+    nibabel.save(cifti2.Cifti2Image(keys, (cifti2.LabelAxis(["x"], [table]), cortex)), tmp_path / "x.dlabel.nii")
+    values = rng.standard_normal((25, 50)).astype(np.float32)
+    axes = (cifti2.SeriesAxis(0, 2, 25), cortex)
+    image = cifti2.Cifti2Image(values.T, axes[::-1]) if turned else cifti2.Cifti2Image(values, axes)
+    nibabel.save(image, tmp_path / "s.dtseries.nii")
+    about, means = foreign_images.read_cifti(
+        tmp_path / "s.dtseries.nii", {"labels": str(tmp_path / "x.dlabel.nii")}, Limits(cells=60)
+    )
+    expected = np.column_stack([values[:, keys[0] == key].mean(axis=1, dtype=float) for key in (1, 2)])
+    np.testing.assert_allclose(means, expected, rtol=1e-12, atol=1e-15)
+    assert about["names"] == ["a", "b"]
