@@ -24,7 +24,6 @@ from scipy.stats import spearmanr, trim_mean
 
 from biobgt.data.cohort import Cohort
 from biobgt.groups import compare_groups
-from biobgt.groups.design import overall_connectivity
 from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder, people_summary
 from biobgt.training.cards import seal_card
 from biobgt.training.cohorts import protocol_splits, training_cohort
@@ -125,7 +124,7 @@ def main(
     attention = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))
     contrasts, known = out_of_fold_contrasts(ensemble.members, prepared, splits), candidates(cohort, prepared)
-    write_spread(model_folder(model), group_spread(prepared, attention, contrasts, overall_connectivity(cohort)))
+    write_spread(model_folder(model), group_spread(cohort, prepared, attention, contrasts))
     seal_card(model_folder(model))
     spread = spread_table(model, prepared, contrasts, known["mean |FC|"].to_numpy())
     spread.to_csv(SPREAD, index=False, float_format="%.4f")

@@ -30,7 +30,7 @@ from biobgt.readers import ImageOptions, ReadOptions
 from biobgt.readers.fetch import COHORT_WORDS, find_cohort
 from biobgt.readers.measurement import Orientation
 from biobgt.readers.phenotypes import TABLE_SUFFIXES
-from biobgt.training.datasets import CohortKind
+from biobgt.training.options import CohortKind
 
 if TYPE_CHECKING:
     from biobgt.results.store import FolderStore

@@ -408,9 +408,11 @@ def card(
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.group_results import (
         check_same_attention,
+        group_spread,
         group_tests,
-        measure_spread,
         out_of_fold_attention,
+        out_of_fold_contrasts,
+        write_spread,
         write_tests,
     )
     from biobgt.training.options import CROSS_VALIDATION
@@ -441,7 +443,8 @@ def card(
         for file in (WEIGHTS, CARD, GROUPS):
             shutil.copy2(folder / file, place)
         write_tests(group_tests(subjects, prepared, attention), place)
-        measure_spread(place, subjects, prepared, ensemble.members, splits, attention=attention)
+        contrasts = out_of_fold_contrasts(ensemble.members, prepared, splits)
+        write_spread(place, group_spread(subjects, prepared, attention, contrasts))
         seal_card(place)
         _complete_card(place, subjects, prepared, splits, seed=seed, features=features)
     print_line(f"Card and tests written to {folder}")

@@ -23,7 +23,7 @@ from biobgt.export.making import options_in_full
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.groups.design import known_characteristics, one_value_per_person
 from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.training.datasets import DATASETS, Dataset
+from biobgt.training.cohorts import DATASETS, Dataset
 
 if TYPE_CHECKING:
     from biobgt.export.bundle import FigureFiles

@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.errors import InputError
 from biobgt.base.kept import Store
 from biobgt.base.wording import KNOWN_ID, TRAINED_ON
 from biobgt.data.atlas import BUNDLED, Atlas, atlas_question, load_atlas
@@ -158,7 +158,7 @@ class Ensemble:
     id_salt: str = ""
     simulated: bool = False  # trained on simulated patients
     device: torch.device = CPU
-    atlas_fingerprint: str = ""  # of the training subjects' atlas; "" where it was not kept
+    atlas_fingerprint: str = ""  # of the training subjects' atlas; "" where they were matrices alone
     readouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # groups by cohort, where several share it
 
     @property
@@ -170,8 +170,6 @@ class Ensemble:
         """Refuse a cohort whose connectivity is not functional, or on another atlas, before anything runs.
 
         Another atlas has other regions, another order or other coordinates.
-
-        A model that was written before cards kept a fingerprint knows a bundled atlas by its table, any other by name.
 
         Raises
         ------
@@ -187,16 +185,18 @@ class Ensemble:
                 f"Model {self.name} was trained on atlas {self.atlas} with {self.n_regions} regions; cohort "
                 f"'{cohort.name}' has {cohort.atlas.n_regions} ({cohort.atlas.name}). Choose a model of that atlas."
             )
-        bundled = load_atlas(self.atlas) if self.atlas in BUNDLED else None
-        expected = self.atlas_fingerprint or (bundled.fingerprint if bundled else "")
-        if cohort.atlas.fingerprint == expected or (not expected and cohort.atlas.name == self.atlas):
-            if not cohort.atlas_is_sure:
-                raise self._is_it_that_atlas(cohort)
-            return
+        if cohort.atlas.fingerprint == self.atlas_fingerprint:
+            if cohort.atlas_is_sure:
+                return
+            raise atlas_question(
+                f"Model {self.name} applies to {cohort.atlas.title} only. That the regions of cohort '{cohort.name}' "
+                f"are those, in that order, was decided by {ATLAS_BY_COUNT}, which is not enough for a prediction.",
+                [cohort.atlas],
+            )
         if cohort.atlas.name == self.atlas:
             what = "the names, order or coordinates of its regions differ"
-            if bundled is not None and bundled.fingerprint == expected:
-                what = cohort.atlas.differs_from(bundled)
+            if self.atlas in BUNDLED and load_atlas(self.atlas).fingerprint == self.atlas_fingerprint:
+                what = cohort.atlas.differs_from(load_atlas(self.atlas))
             raise InputError(
                 f"Model {self.name} was trained on atlas {self.atlas}. The atlas of cohort '{cohort.name}' has the "
                 f"same name, but {what}. Put the regions in the model's order and choose its atlas, or choose another "
@@ -205,13 +205,6 @@ class Ensemble:
         raise InputError(
             f"Model {self.name} was trained on atlas {self.atlas}; cohort '{cohort.name}' is on {cohort.atlas.name}. "
             f"If its regions are those of {self.atlas} in the same order, say so by choosing that atlas."
-        )
-
-    def _is_it_that_atlas(self, cohort: Cohort) -> ChoiceNeeded:
-        return atlas_question(
-            f"Model {self.name} applies to {cohort.atlas.title} only. That the regions of cohort '{cohort.name}' are "
-            f"those, in that order, was decided by {ATLAS_BY_COUNT}, which is not enough for a prediction.",
-            [cohort.atlas],
         )
 
     def predict(

@@ -41,10 +41,9 @@ class TrainingRanges:
         Of a subject's connectivity, as the model is given it and not as ψ embeds it, from the training subjects' mean:
         root mean square over all entries, which is 1 on average. Averaged or shrunk matrices lie too near.
     timepoints : (int, int) or None
-        The length that at most one in twenty series is shorter than, and the longest; shortest and longest on earlier
-        cards.
+        The length that at most one in twenty series is shorter than, and the longest.
     strength : (float, float) or None
-        Mean |FC| over pairs of regions with signal. None, here and below, on cards made before it was measured.
+        Mean |FC| over pairs of regions with signal. None, here and below, where only matrices are known.
     effective_timepoints : (float, float) or None
         Independent time points that the series are worth: see :func:`biobgt.data.quality.effective_timepoints`.
     independent_share : (float, float) or None

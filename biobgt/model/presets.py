@@ -222,6 +222,8 @@ class Preset(TrainingSettings):
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(values) - known):
             raise InputError(f"The preset has an unknown setting '{unknown[0]}'; it was made by another version.")
+        if missing := sorted(known - set(values)):
+            raise InputError(f"The preset lacks the setting '{missing[0]}'; it was made by another version.")
         return cls(**values)
 
 

@@ -183,7 +183,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         id_salt=card["sha256"],
         simulated=card["simulated"],
         device=chosen,
-        atlas_fingerprint=card.get("atlas_fingerprint", ""),
+        atlas_fingerprint=card["atlas_fingerprint"],
         readouts={one["cohort"]: tuple(one["groups"]) for one in card.get("readouts", ())},
     )
 

@@ -31,7 +31,7 @@ from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.presets import OWN_PRESET, Preset
 from biobgt.model.pretrained import model_verdict
 from biobgt.training.card_tables import paper_results, recordings_table, shown_share
-from biobgt.training.datasets import DATASETS
+from biobgt.training.cohorts import DATASETS
 from biobgt.training.metrics import CALIBRATION_BINS, METRICS, reliability_curve
 from biobgt.training.options import PROTOCOLS
 
@@ -119,7 +119,7 @@ def limits(
     Parameters
     ----------
     cohort : Cohort
-        Named after a kind of :data:`biobgt.training.datasets.DATASETS`.
+        Named after a kind of :data:`biobgt.training.cohorts.DATASETS`.
     preset : Preset
     attention : mapping of str to float or None
         The card's entry on attention within over between modules.

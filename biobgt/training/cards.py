@@ -17,7 +17,6 @@ from torch import Tensor
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically
-from biobgt.data.atlas import BUNDLED, load_atlas
 from biobgt.data.cohort import Cohort, average_by_person, people_in_order
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.groups.compare import PERMUTATIONS, CohortDifferences, as_card, difference_likeness
@@ -30,20 +29,20 @@ from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, SPREAD_FILE, TESTS, WEIGHTS, load_card, weights_file
 from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import card_readme, headline, limits, say, shared_headline, shared_limits
-from biobgt.training.cohorts import JoinedCohorts, folds_words
-from biobgt.training.datasets import ADSIM, DATASETS
-from biobgt.training.evaluation import baselines_out_of_fold, paired_auc, summarise
+from biobgt.training.cohorts import DATASETS, JoinedCohorts, folds_words
+from biobgt.training.evaluation import baselines_out_of_fold, paired_auc, rounded, summarise
 from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, describe_members
 from biobgt.training.group_results import (
+    group_spread,
     group_tests,
-    measure_spread,
-    spread_of,
+    out_of_fold_contrasts,
     write_groups,
     write_spread,
     write_tests,
 )
 from biobgt.training.initialise import with_readout
 from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
+from biobgt.training.options import ADSIM
 from biobgt.training.splits import Split
 
 # Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured.
@@ -76,7 +75,7 @@ def write_model(
     name : str
         Of the model.
     cohort : Cohort
-        Named after a kind of :data:`biobgt.training.datasets.DATASETS`.
+        Named after a kind of :data:`biobgt.training.cohorts.DATASETS`.
     data : LabelledGraphs
         Of the cohort, for the preset.
     preset : Preset
@@ -97,7 +96,7 @@ def write_model(
     if readout is None:
         write_weights(folder, trained.members, data)
     write_groups(folder, data, trained)
-    write_spread(folder, spread_of(cohort, data, trained))
+    write_spread(folder, group_spread(cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2))))
     tests = group_tests(cohort, data, trained.mean_attention)
     write_tests(tests, folder)
     probabilities = {"BioBGT": trained.probabilities, **linear}
@@ -175,8 +174,6 @@ def name_subjects(card: dict[str, Any], ids: Iterable[str]) -> None:
 def seal_card(folder: Path) -> dict[str, Any]:
     """Bind a card to the files beside it and, where it names a bundled atlas, to that; after these files changed."""
     card = load_card(folder)
-    if card["atlas"] in BUNDLED:
-        card.setdefault("atlas_fingerprint", load_atlas(card["atlas"]).fingerprint)
     card["files"] = _hashes(folder)
     card["beside_connectivity"] = beside_connectivity(read_csv(folder / TESTS), card["data"]["subjects"])
     write_card(folder, card)
@@ -234,12 +231,10 @@ def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> 
         "cohort": (card["data"]["cohort"], cohort.name),
         "numbers of subjects": (dict(card["data"]["subjects"]), dict(cohort.group_people)),
         "atlas": (card["atlas"], cohort.atlas.name),
+        "atlas's regions, order or coordinates": (card["atlas_fingerprint"], cohort.atlas.fingerprint),
     }
-    if "atlas_fingerprint" in card:
-        same["atlas's regions, order or coordinates"] = (card["atlas_fingerprint"], cohort.atlas.fingerprint)
     if preset.name == card["preset"]["name"]:
-        # Settings that a card from before them does not name have the values that leave everything as it was.
-        same["preset's settings"] = (Preset.from_dict(card["preset"]).as_dict(), preset.as_dict())
+        same["preset's settings"] = (card["preset"], preset.as_dict())
     for what, (of_card, given) in same.items():
         if of_card != given:
             raise InputError(
@@ -250,10 +245,9 @@ def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> 
 
 def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
     """Put the summary of ``results.csv`` on the card in a folder, and write it again."""
-    card = dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
-    rows = []
+    card, rows = load_card(folder), []
     for row in summarise(results).to_dict("records"):
-        metrics = {m: {"mean": _number(row[f"{m} mean"]), "sd": _number(row[f"{m} std"])} for m in METRICS}
+        metrics = {m: {"mean": rounded(row[f"{m} mean"]), "sd": rounded(row[f"{m} std"])} for m in METRICS}
         rows.append({"protocol": row["protocol"], "model": row["model"], "splits": int(row["splits"]), **metrics})
     card["evaluation"] = rows
     write_card(folder, card)
@@ -326,9 +320,9 @@ def measured(
     table = {}
     for metric, interval in found.items():
         # Resampled subjects repeat, which makes a calibration error look larger than it is: no interval for it.
-        low, high = (None, None) if metric == "ece" else (_number(interval.low), _number(interval.high))
-        table[metric] = {"value": _number(interval.value), "low": low, "high": high}
-    table["ece"]["by_chance"] = _number(calibration_error_by_chance(probabilities))
+        low, high = (None, None) if metric == "ece" else (rounded(interval.low), rounded(interval.high))
+        table[metric] = {"value": rounded(interval.value), "low": low, "high": high}
+    table["ece"]["by_chance"] = rounded(calibration_error_by_chance(probabilities))
     return table
 
 
@@ -338,10 +332,6 @@ def _mean(contrast: NDArray[np.float64], data: LabelledGraphs, label: int) -> fl
     values = average_by_person(contrast[own], np.array(data.persons)[own].tolist())
     known = values[np.isfinite(values)]
     return float(known.mean()) if len(known) else None
-
-
-def _number(value: float) -> float | None:
-    return round(float(value), 4) if np.isfinite(value) else None
 
 
 # Write a network that several cohorts share: its weights, a model folder for each readout, and what compares cohorts.
@@ -452,7 +442,7 @@ def measure_shared_again(
         place, own, shown = folder / cohort.name, data.of_readout(part), attention[part.rows]
         write_tests(group_tests(cohort, own, shown), place)
         folds = [split.within(part.rows) for split in splits]
-        measure_spread(place, cohort, own, members, folds, attention=shown)
+        write_spread(place, group_spread(cohort, own, shown, out_of_fold_contrasts(members, own, folds)))
         seal_card(folder / cohort.name)
     write_tests(control_tests(joined, data, attention), folder)
     card = load_card(folder)

@@ -1,7 +1,13 @@
-"""The cohorts that models are trained on: how they are read and joined."""
+"""The cohorts that models are trained on: what cards say of them, how they are read, joined and divided.
 
+``abide`` and ``cni-adhd`` are read from their ``.npz`` files or from a folder as released; ``adni`` and ``folder`` from
+any folder that :mod:`biobgt.readers` reads, with a phenotype table; ``adsim`` makes the simulated Alzheimer's
+progression from the controls of an ABIDE cohort on AAL.
+"""
+
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
+from biobgt.base.files import asset
+from biobgt.base.references import Citation, work
 from biobgt.base.wording import counted
 from biobgt.data.atlas import load_atlas
 from biobgt.data.cohort import Cohort, Subject, join_cohorts
@@ -21,9 +29,60 @@ from biobgt.data.simulate import simulate_progression, vulnerability
 from biobgt.model.presets import FOLDS
 from biobgt.readers import ReadOptions
 from biobgt.readers.fetch import find_cohort
-from biobgt.training.datasets import ABIDE, ADSIM, CNI_ADHD, DATASETS
-from biobgt.training.options import CROSS_VALIDATION, OFFICIAL, PROTOCOLS, RANDOM, SITES
+from biobgt.training.options import (
+    ABIDE,
+    ADSIM,
+    CNI_ADHD,
+    CROSS_VALIDATION,
+    OFFICIAL,
+    PROTOCOLS,
+    RANDOM,
+    SITES,
+)
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What a card says of a cohort.
+
+    Attributes
+    ----------
+    title : str
+    short : str
+        Stands in brackets behind a group where several cohorts are trained together.
+    terms : str
+    limits : tuple of str
+    works : tuple of Citation
+        What to cite for its data.
+    paper : mapping of str to str, or None
+        The paper's results on its cohort of that kind, in percent, as printed.
+    people : str
+        The kind of cohort whose people these are, where they are another's.
+    remark : str
+        Stands behind what to cite.
+    """
+
+    title: str
+    short: str
+    terms: str
+    limits: tuple[str, ...]
+    works: tuple[Citation, ...] = ()
+    paper: Mapping[str, str] | None = None
+    people: str = ""
+    remark: str = ""
+
+    @property
+    def citation(self) -> str:
+        """What to cite, on one line."""
+        return "; ".join(filter(None, [*(work(cited).in_full for cited in self.works), self.remark])) or "None given."
+
+
+DATASETS: Mapping[str, Dataset] = {
+    kind: Dataset(**{**said, "works": tuple(said.get("works", ())), "limits": tuple(said["limits"])})
+    for kind, said in tomllib.loads(asset("datasets.toml").read_text(encoding="utf-8")).items()
+}
+
 
 # Several cohorts that train one model: whose recordings they are, and what their groups are called together.
 #
@@ -91,11 +150,7 @@ def _renamed(cohort: Cohort, shared: set[str]) -> Cohort:
     return replace(cohort, subjects=tuple(subjects))
 
 
-# The cohorts that models are trained on: how they are read, and what a card must say about them.
-#
-# ``abide`` and ``cni-adhd`` are read from their ``.npz`` files or from a folder as released; ``adni`` and ``folder``
-# from any folder that :mod:`biobgt.readers` reads, with a phenotype table; ``adsim`` makes the simulated Alzheimer's
-# progression from the controls of an ABIDE cohort on AAL.
+# Reading and dividing a cohort.
 
 
 Progress = Callable[[int, int], None]
@@ -126,7 +181,7 @@ def training_cohort(
     Parameters
     ----------
     kind : str
-        A key of :data:`biobgt.training.datasets.DATASETS`.
+        A key of :data:`biobgt.training.cohorts.DATASETS`.
     data : Path
         The folder of the cohort's files.
     phenotypes : Path, optional

@@ -79,8 +79,10 @@ def group_tests(
     covariates, disagreements = one_value_per_person(covariates_of(cohort.table()).table, cohort.persons)
     for between in combinations(data.groups, 2) if pairs is None else pairs:
         owners = _of_one_group(groups, cohort.persons, between)
-        known = known_of_both(covariates, owners, between)
-        compared = _compare(cohort, attention, correlations, owners, between, known)
+        # One cohort may lack what another has.
+        own = pd.Series(owners, dtype=object)
+        told = [name for name in covariates if all(covariates[name][own == group].notna().any() for group in between)]
+        compared = _compare(cohort, attention, correlations, owners, between, covariates[told])
         if compared is None:
             continue
         found, refused = compared
@@ -92,22 +94,6 @@ def group_tests(
     tests = pd.concat(frames, ignore_index=True)
     counts = [name for group in data.groups if (name := f"n_{group}") in tests]
     return tests.astype(dict.fromkeys(counts, "Int64"))  # empty, and no decimals, where a group was not compared
-
-
-def known_of_both(covariates: pd.DataFrame, owners: Sequence[str | None], between: tuple[str, str]) -> pd.DataFrame:
-    """The covariates of which something is known in each of two groups: one cohort may lack what another has.
-
-    Parameters
-    ----------
-    covariates : DataFrame
-        One row per subject.
-    owners : sequence of str or None, length n_subjects
-        Each subject's group.
-    between : (str, str)
-    """
-    groups = pd.Series(list(owners), dtype=object)
-    known = [name for name in covariates if all(covariates[name][groups == own].notna().any() for own in between)]
-    return covariates[known]
 
 
 def write_tests(tests: pd.DataFrame, folder: Path) -> None:
@@ -291,7 +277,9 @@ def write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -
         np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
-def spread_of(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> GroupSpread:
+def group_spread(
+    cohort: Cohort, data: LabelledGraphs, attention: NDArray[np.float32], contrasts: NDArray[np.float64]
+) -> GroupSpread:
     """How the people of each group spread around its mean attention, over layers and heads, out of fold.
 
     Parameters
@@ -300,28 +288,10 @@ def spread_of(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) ->
         With series or connectivity, for overall connectivity.
     data : LabelledGraphs
         Of the same subjects in the same order.
-    trained : TrainedEnsemble
-        Of the same subjects.
-    """
-    contrasts = trained.contrast.mean(axis=(1, 2))
-    return group_spread(data, trained.mean_attention, contrasts, overall_connectivity(cohort))
-
-
-def group_spread(
-    data: LabelledGraphs,
-    attention: NDArray[np.float32],
-    contrasts: NDArray[np.float64],
-    strength: NDArray[np.float64],
-) -> GroupSpread:
-    """The same from each subject's attention, contrast of modules and overall connectivity.
-
-    Parameters
-    ----------
-    data : LabelledGraphs
     attention : ndarray, shape (n_subjects, n_regions, n_regions)
         Rows sum to 1.
-    contrasts, strength : ndarray, shape (n_subjects,)
-        Attention within over between the subject's own modules; mean |FC|.
+    contrasts : ndarray, shape (n_subjects,)
+        Attention within over between the subject's own modules.
     """
     from scipy.stats import trim_mean
 
@@ -335,38 +305,9 @@ def group_spread(
         found["trimmed"][group] = trim_mean(maps, TRIMMED, axis=0)
         n = len(maps)
         found["error"][group] = maps.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(maps.shape[1:], np.nan)
-        people = average_by_person(np.column_stack([contrasts, strength])[own], owners)
+        people = average_by_person(np.column_stack([contrasts, overall_connectivity(cohort)])[own], owners)
         found["people"][group] = people[np.argsort(people[:, 0], kind="stable")]  # nobody is found again by position
     return GroupSpread(**found)
-
-
-def measure_spread(
-    folder: Path,
-    cohort: Cohort,
-    data: LabelledGraphs,
-    members: Sequence[BioBGT],
-    splits: Sequence[Split],
-    *,
-    attention: NDArray[np.float32],
-) -> None:
-    """Measure from a model's members how people spread around the group means, and write it into its folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the model.
-    cohort : Cohort
-        The one that it was trained on.
-    data : LabelledGraphs
-        Of the same subjects in the same order.
-    members : sequence of BioBGT
-        Member i was trained without the test subjects of split i.
-    splits : sequence of Split
-    attention : ndarray, shape (n_subjects, n_regions, n_regions)
-        Of :func:`biobgt.training.group_results.out_of_fold_attention`.
-    """
-    contrasts = out_of_fold_contrasts(members, data, splits)
-    write_spread(folder, group_spread(data, attention, contrasts, overall_connectivity(cohort)))
 
 
 def write_spread(folder: Path, spread: GroupSpread) -> None:

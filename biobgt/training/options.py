@@ -6,6 +6,9 @@ from typing import Literal, get_args
 from biobgt.base.options import Options, Registry, option
 from biobgt.model.presets import FOLDS, MOST_NOISE_DIRECTIONS, OWN_PRESET, REFERENCE, Preset, PresetName, preset_named
 
+CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]  # what models are trained on
+ABIDE, CNI_ADHD, ADSIM, ADNI, FOLDER = get_args(CohortKind)
+
 # How subjects are divided for training and test: one object per protocol, known by its key in tables and commands.
 
 

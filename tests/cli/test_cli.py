@@ -30,8 +30,8 @@ from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.readers.fetch import FetchOptions
-from biobgt.training.datasets import DATASETS, CohortKind
-from biobgt.training.options import BenchmarkOptions, EvaluationOptions, TrainingOptions
+from biobgt.training.cohorts import DATASETS
+from biobgt.training.options import BenchmarkOptions, CohortKind, EvaluationOptions, TrainingOptions
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ from biobgt.export.methods import (
 from biobgt.export.writers import latex, methods_markdown
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
-from biobgt.training.datasets import DATASETS
+from biobgt.training.cohorts import DATASETS
 
 WORDS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 FIGURES = ("hub_curves", "gamma_sweep", "module_flow", "group_module_flow", "role_map", "modularity_against_chance")

@@ -35,7 +35,9 @@ def test_prediction_says_who_was_trained_on() -> None:
     graphs = prepare(cohort.subjects, preset)
     member = BioBGT(preset, n_regions=16, n_groups=2).eval()
     ensemble = Ensemble(
-        "m", preset, "planted16", ("NC", "ASD"), (member,), (1.0,), trained_on=fingerprints(graphs.features[:3])
+        *("m", preset, "planted16", ("NC", "ASD"), (member,), (1.0,)),
+        trained_on=fingerprints(graphs.features[:3]),
+        atlas_fingerprint=cohort.atlas.fingerprint,
     )
     warnings = ensemble.predict(cohort)["warning"]  # they are short, too, which is another warning
     assert [TRAINED_ON in warning.split("; ") for warning in warnings] == [True] * 3 + [False] * 5
@@ -63,6 +65,7 @@ def test_prediction_says_whose_id_was_trained_on() -> None:
     ensemble = Ensemble(
         *("m", preset, "planted16", ("NC", "ASD"), (member,), (1.0,)),
         trained_on=fingerprints(graphs.features[:2]),
+        atlas_fingerprint=cohort.atlas.fingerprint,
         trained_ids=id_hashes(ids, "salt"),
         id_salt="salt",
     )

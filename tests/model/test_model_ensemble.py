@@ -30,7 +30,8 @@ def ensemble(cohort: Cohort, graphs: GraphBatch) -> Ensemble:
         members.append(member.eval())
     means, distances = position(graphs, members[0])
     ranges = training_ranges([scan_measures(one) for one in cohort], mean_correlations=means, distances=distances)
-    return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), ranges=ranges)
+    about = {"ranges": ranges, "atlas_fingerprint": ATLAS.fingerprint}
+    return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), **about)
 
 
 def test_the_number_of_regions_alone_is_not_enough_to_predict(ensemble: Ensemble, cohort: Cohort) -> None:

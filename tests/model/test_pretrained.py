@@ -56,6 +56,7 @@ def whole(members: tuple[BioBGT, ...], tmp_path_factory: pytest.TempPathFactory)
         "simulated": False,
         "data": {"cohort": "folder", "title": "t", "terms": "t", "citation": "c", "subjects": {"NC": 8, "ASD": 8}},
         "atlas": ATLAS.name,
+        "atlas_fingerprint": ATLAS.fingerprint,
         "n_regions": 16,
         "groups": ["NC", "ASD"],
         "preset": PRESET.as_dict(),
@@ -346,7 +347,7 @@ def test_an_atlas_of_the_same_name_is_told_apart_by_order_names_and_coordinates(
     whole: Path, members: tuple[BioBGT, ...], cohort: Cohort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
-    loaded = replace(load_pretrained(whole, "cpu"), atlas_fingerprint=ATLAS.fingerprint)
+    loaded = load_pretrained(whole, "cpu")
     loaded.check(cohort)
     loaded.check(replace(cohort, atlas=replace(ATLAS, name="as-i-call-it", labels={})))
     for other in (

@@ -172,13 +172,8 @@ def test_its_card_is_bound_to_its_atlas_and_to_the_files_beside_it(name: str) ->
     assert card["files"] == {file: sha256(folder / file) for file in ("groups.npz", "spread.npz", "tests.csv")}, RESEAL
 
 
-@pytest.mark.parametrize("with_fingerprint", [True, False], ids=["as shipped", "older card"])
-def test_an_own_atlas_named_like_a_bundled_one_is_refused_with_what_differs(
-    tmp_path: Path, with_fingerprint: bool
-) -> None:
+def test_an_own_atlas_named_like_a_bundled_one_is_refused_with_what_differs(tmp_path: Path) -> None:
     ensemble = load_pretrained("adsim-aal90", "cpu")
-    if not with_fingerprint:
-        ensemble = replace(ensemble, atlas_fingerprint="")
     cohort = demo_cohort("ad", n_per_group=1)
     table = cohort.atlas.table()[["x", "y", "z"]].assign(label=cohort.atlas.regions)
     table.to_csv(tmp_path / "aal90.csv", index=False)

@@ -154,10 +154,6 @@ def test_a_card_takes_only_the_evaluation_of_its_own_subjects(folder: Path, coho
     check_evaluated(card, cohort, small("paper-abide"))  # another preset may stand beside
     with pytest.raises(InputError, match="preset's settings of 'planted'"):
         check_evaluated(card, cohort, replace(PRESET, shrinkage=0.2))
-    earlier = {**card, "preset": {name: value for name, value in card["preset"].items() if name != "noise_directions"}}
-    check_evaluated(earlier, cohort, replace(PRESET, noise_directions=0))  # a card from before that setting
-    with pytest.raises(InputError, match="preset's settings of 'planted'"):
-        check_evaluated(earlier, cohort, replace(PRESET, noise_directions=1))
     with pytest.raises(InputError, match="numbers of subjects of 'planted'"):
         check_evaluated(card, cohort.select(lambda subject: subject.id != cohort.ids[0]), PRESET)
 

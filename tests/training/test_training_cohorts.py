@@ -11,8 +11,14 @@ from planted_cohort import planted_cohort
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.training.cohorts import protocol_splits, simulated_progression, sites_of, strata_words, training_cohort
-from biobgt.training.datasets import DATASETS
+from biobgt.training.cohorts import (
+    DATASETS,
+    protocol_splits,
+    simulated_progression,
+    sites_of,
+    strata_words,
+    training_cohort,
+)
 from biobgt.training.splits import cross_validation
 
 HEADER = ",".join(f"R{i}" for i in range(16))
