@@ -16,8 +16,8 @@ from biobgt.data.edits import set_groups
 from biobgt.data.graph import LEVELS, levels_of
 from biobgt.data.quality import quality_table
 from biobgt.export import cohort_sha256
+from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.surface import BRAIN_KINDS, NODES, has_surface
 from biobgt.hubs.options import HubOptions
 from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
 from biobgt.modules.measures import NamedModuleOptions

@@ -31,7 +31,7 @@ from biobgt.figures.attention_groups import (
     attention_spread,
     tested_blocks,
 )
-from biobgt.figures.attention_received import AttentionReceived, AttentionReceivedOptions
+from biobgt.figures.attention_received import AttentionReceivedOptions, attention_in_brain
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.register import NoOptions
 from biobgt.figures.screen import PAGE_WIDTH
@@ -148,7 +148,7 @@ def _order_in(view: View, model: InstalledModel) -> str:
 def show_received(view: View, model: InstalledModel) -> None:
     """Show on a brain which regions are looked at."""
     group = view.options(AttentionReceivedOptions, **part_of(view, model)).group
-    heading(AttentionReceived.name, simulated=model.simulates([group] if group else model.group_names))
+    heading(attention_in_brain.name, simulated=model.simulates([group] if group else model.group_names))
     if model.atlas.coordinates is None:
         st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return
@@ -158,8 +158,8 @@ def show_received(view: View, model: InstalledModel) -> None:
     shown = view.options(ModelPageOptions).received_brain
     glass = shown == GLASS
     options = view.options(AttentionReceivedOptions, brain=brain_kind(shown), **part_of(view, model))
-    figure = AttentionReceived.of(measured_model(model), options)
-    show(view, figure, key="received_glass" if glass else "received", as_picture=glass)
+    key = "received_glass" if glass else "received"
+    show(view, attention_in_brain, options, measured=measured_model(model), key=key, as_picture=glass)
 
 
 def show_own(view: View, model: InstalledModel) -> None:

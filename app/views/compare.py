@@ -9,8 +9,8 @@ from biobgt import InputError
 from biobgt.base.files import safe_table, write_csv
 from biobgt.base.wording import counted, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
-from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferenceBrain, GroupDifferences
-from biobgt.figures.module_brains import GroupBrainOptions, GroupModuleBrain
+from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferences, group_difference_brain
+from biobgt.figures.module_brains import GroupBrainOptions, group_module_brain
 from biobgt.figures.module_flow import GroupModuleFlow
 from biobgt.figures.module_groups import ModuleComparisonOptions, difference_caption, difference_numbers
 from biobgt.figures.modules import networks_of
@@ -121,18 +121,25 @@ def show_differences(view: View, options: ComparisonOptions) -> None:
     figure = GroupDifferences.of(view.measured, options)
     show(view, figure, key="group_differences")
     if options.of == HUBS and view.atlas.coordinates is not None:
-        _show_differing_regions(view)
+        _show_differing_regions(view, figure.options.covariates_sha256)
     _show_table(figure, options)
 
 
-def _show_differing_regions(view: View) -> None:
+def _show_differing_regions(view: View, covariates_sha256: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(PageOptions, "difference_brain", cohort=view.cohort)
         ask(DifferenceBrainOptions, "effect", "only_different", cohort=view.cohort)
     shown = view.options(PageOptions).difference_brain
     glass = shown == GLASS
-    brain = GroupDifferenceBrain.of(view.measured, view.options(DifferenceBrainOptions, brain=brain_kind(shown)))
-    show(view, brain, key="difference_glass" if glass else "difference_brain_shown", as_picture=glass)
+    how = {"brain": brain_kind(shown), "covariates_sha256": covariates_sha256}
+    options = view.options(DifferenceBrainOptions, **how)
+    show(
+        view,
+        group_difference_brain,
+        options,
+        key="difference_glass" if glass else "difference_brain_shown",
+        as_picture=glass,
+    )
 
 
 def _show_table(figure: GroupDifferences, options: ComparisonOptions) -> None:
@@ -222,8 +229,8 @@ def _show_modules_brain(view: View, group: str, key: str) -> None:
         return
     shown = view.options(PageOptions).group_brain
     glass = shown == GLASS
-    figure = GroupModuleBrain.of(view.measured, view.options(GroupBrainOptions, group=group, brain=brain_kind(shown)))
-    show(view, figure, key=f"{key}_glass" if glass else key, as_picture=glass, picture_mm=GLASS_MM)
+    options = view.options(GroupBrainOptions, group=group, brain=brain_kind(shown))
+    show(view, group_module_brain, options, key=f"{key}_glass" if glass else key, as_picture=glass, picture_mm=GLASS_MM)
 
 
 def _show_changed(view: View, options: ModuleComparisonOptions, found: ModuleDifference) -> None:

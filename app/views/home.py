@@ -1,6 +1,5 @@
 """The first screen of Home: what this is for, in three small figures of the current subject, and two ways to begin."""
 
-from functools import partial
 
 import streamlit as st
 
@@ -11,7 +10,7 @@ from biobgt.data.cohort import GROUP_TITLES, counted_people
 from biobgt.figures.attention import AttentionMapsOptions, attention_maps
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
-from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
+from biobgt.figures.module_brains import ModuleBrainOptions, module_brain
 from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.installed import InstalledModel, installed_models
@@ -24,11 +23,9 @@ from views.shared.widgets import (
     NO_PLACES,
     Drawing,
     drawn_for_screen,
-    drawn_once,
     input_errors_shown,
     plain,
     simulated_badge,
-    small_drawing,
 )
 
 # In px: with the title, the sentence, the buttons and a caption they fit a window of 800.
@@ -68,10 +65,9 @@ def _show_modules(view: View) -> None:
     if view.atlas.coordinates is None:
         _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
-    figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions))
-    contents = drawn_once(view.measured, figure, partial(small_drawing, height=HEIGHT))
+    contents, caption, _ = drawn_for_screen(view, module_brain, view.options(ModuleBrainOptions), small=HEIGHT)
     said = "The brain in the colours of its Louvain modules; drag to turn it."
-    _show_card(contents, figure.caption, figure.key, "modules", said)
+    _show_card(contents, caption, module_brain.key, "modules", said)
 
 
 def _show_hubs(view: View) -> None:

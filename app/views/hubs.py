@@ -13,15 +13,17 @@ from biobgt.data.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
 from biobgt.figures.agreement_words import comparison_rows, given_sentence, verdict_caption, verdict_sentence
-from biobgt.figures.hub_brains import HubBrainOptions, five_brains, hub_brain
 from biobgt.figures.hub_words import RANK_1, little_strength_reason, table_caption
 from biobgt.figures.hubs import (
     N_RANDOM,
     GammaSweepOptions,
+    HubBrainOptions,
     HubCurvesOptions,
     HubScatterOptions,
+    five_brains,
     gamma_sweep,
     group_members,
+    hub_brain,
     hub_curves,
     hub_scatter,
     steady_over_gamma,

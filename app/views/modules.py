@@ -10,14 +10,14 @@ from biobgt.base.files import safe_table
 from biobgt.base.wording import capitalised, counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
-from biobgt.figures.module_brains import ModuleBrain, ModuleBrainOptions
+from biobgt.figures.brain import NODES
+from biobgt.figures.module_brains import ModuleBrainOptions, module_brain
 from biobgt.figures.module_chance import ModularityAgainstChance
 from biobgt.figures.module_flow import ModuleFlow
 from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
 from biobgt.figures.modules import module_heatmap
 from biobgt.figures.role_map import RoleMap
 from biobgt.figures.small_worldness import SmallWorldness
-from biobgt.figures.surface import NODES
 from biobgt.modules.measures import (
     MODULE_MEASURES,
     NEGATIVE_WEIGHTS,
@@ -89,8 +89,8 @@ def show_brain(view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(PageOptions, "module_brain", cohort=view.cohort)
         ask(ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain != NODES)
-    figure = ModuleBrain.of(view.measured, view.options(ModuleBrainOptions, brain=brain))
-    show(view, figure, key="brain_glass" if glass else "brain", as_picture=glass, picture_mm=GLASS_MM)
+    options = view.options(ModuleBrainOptions, brain=brain)
+    show(view, module_brain, options, key="brain_glass" if glass else "brain", as_picture=glass, picture_mm=GLASS_MM)
 
 
 # One subject's modules in figures: in the connectivity, beside the functional labels, by role, over the resolution.

@@ -23,9 +23,9 @@ from biobgt.base.options import Registry
 from biobgt.base.references import work
 from biobgt.data.atlas import Atlas
 from biobgt.data.graph import BrainGraph
+from biobgt.figures.brain import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels
 from biobgt.figures.gaps import with_gaps
 from biobgt.figures.modules import named_modules
-from biobgt.figures.surface import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels_of
 from biobgt.hubs.measures import COMPARED
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
@@ -163,8 +163,7 @@ def _pscalar(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
     numbers = None if nodes is None else nodes.select_dtypes("number")
     if numbers is None or not len(numbers.columns):
         raise InputError("A .pscalar.nii file holds values of regions, and none were given.")
-    labels = surface_labels_of(graph.atlas, "pial")
-    assert labels is not None
+    labels = surface_labels(graph.atlas)
     kept = np.unique(labels[labels > 0]) - 1
     structures = {side: f"CIFTI_STRUCTURE_CORTEX_{side.upper()}" for side in HEMISPHERES}
     vertices = [

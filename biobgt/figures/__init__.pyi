@@ -6,13 +6,13 @@ from .attention_groups import (
     attention_likeness,
     attention_spread,
 )
-from .attention_received import AttentionReceived
-from .brain import BrainDrawing, brain_caption
+from .attention_received import attention_in_brain
+from .brain import Brain, in_brain
 from .connectivity import connectivity_distribution, connectivity_heatmap, connectivity_shades, series_carpet
-from .hub_brains import five_brains, hub_brain
-from .hubs import CurveScale, gamma_sweep, hub_curves, hub_scatter
+from .group_differences import group_difference_brain
+from .hubs import CurveScale, five_brains, gamma_sweep, hub_brain, hub_curves, hub_scatter
 from .models import model_results, noise_response, reliability, roc, subject_probability
-from .module_brains import GroupModuleBrain, ModuleBrain
+from .module_brains import group_module_brain, module_brain
 from .module_chance import ModularityAgainstChance
 from .module_flow import GroupModuleFlow, ModuleFlow
 from .module_sweep import ResolutionSweep
@@ -22,13 +22,10 @@ from .role_map import RoleMap
 from .small_worldness import SmallWorldness
 
 __all__ = [
-    "AttentionReceived",
-    "BrainDrawing",
+    "Brain",
     "CurveScale",
-    "GroupModuleBrain",
     "GroupModuleFlow",
     "ModularityAgainstChance",
-    "ModuleBrain",
     "ModuleFlow",
     "RegionOrder",
     "ResolutionSweep",
@@ -37,20 +34,24 @@ __all__ = [
     "attention_blocks",
     "attention_contrast",
     "attention_difference",
+    "attention_in_brain",
     "attention_likeness",
     "attention_maps",
     "attention_spread",
     "attention_systems",
-    "brain_caption",
     "connectivity_distribution",
     "connectivity_heatmap",
     "connectivity_shades",
     "five_brains",
     "gamma_sweep",
+    "group_difference_brain",
+    "group_module_brain",
     "hub_brain",
     "hub_curves",
     "hub_scatter",
+    "in_brain",
     "model_results",
+    "module_brain",
     "module_colours",
     "module_heatmap",
     "noise_response",

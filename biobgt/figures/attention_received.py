@@ -1,34 +1,22 @@
 """Which regions of the brain a trained model's groups look at."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from biobgt.base.options import option
 from biobgt.base.references import in_brackets
 from biobgt.base.wording import capitalised, percent
 from biobgt.figures.attention import AttentionPartOptions
-from biobgt.figures.brain import CORTEX, BrainDrawing, place_words
-from biobgt.figures.figure import registered
-from biobgt.figures.graph_words import coordinates_of
-from biobgt.figures.model_figure import ModelFigure, groups_of, known_group, model_of, model_words, whose_model
-from biobgt.figures.surface import BrainKind, brain_option, not_drawn_words, surface_labels_of
+from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
+from biobgt.figures.drawing import Drawing
+from biobgt.figures.model_figure import groups_of, known_group, model_of, model_opening, model_words
+from biobgt.figures.register import model_figure
 from biobgt.model.attention import attention_received, select_attention, strongest_regions
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
-    from matplotlib.figure import Figure as PaperFigure
 
-    from biobgt.figures.paper_style import PaperStyle
     from biobgt.results.measured import Measured
-
-Values = NDArray[np.float64]
-
-RECEIVED = "attention received (1 = uniform)"
 
 
 @dataclass(frozen=True)
@@ -47,108 +35,41 @@ class AttentionReceivedOptions(AttentionPartOptions):
     brain: BrainKind = brain_option()
 
 
-@registered
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AttentionReceived(ModelFigure):
-    """The attention that each region receives from all others, at its place in the brain.
+@model_figure("attention_received", "Attention received, in the brain", takes=AttentionReceivedOptions)
+def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) -> Drawing:
+    """The attention that each region receives from all others, at its place in the brain."""
+    model = model_of(measured, "attention_received")
+    group = known_group(model, options.group or model.group_names[0])
+    options.check_part(model)
+    received = attention_received(select_attention(model.groups.attention[group], **options.selected))
+    look = {"values": received, "sizes": received, "quantity": "attention received (1 = uniform)"}
+    brain = Brain.of(model.atlas, options.brain, **look)
+    low, high, mean = float(received.min()), float(received.max()), float(received.mean())
 
-    Attributes
-    ----------
-    group : str
-    n_subjects : int
-        Of the group.
-    coordinates : ndarray, shape (n_regions, 3)
-        MNI coordinates in mm.
-    regions : sequence of str, length n_regions
-    received : ndarray, shape (n_regions,)
-        In multiples of uniform attention.
-    surface_labels : ndarray of int, shape (20484,), or None
-        Of the vertices of fsaverage5, for a painted cortex.
-    """
-
-    key = "attention_received"
-    name = "Attention received, in the brain"
-    takes = AttentionReceivedOptions
-
-    options: AttentionReceivedOptions = field(default_factory=AttentionReceivedOptions)
-    group: str
-    n_subjects: int
-    coordinates: Values
-    regions: Sequence[str]
-    received: Values
-    surface_labels: NDArray[np.int16] | None = None
-
-    @classmethod
-    def of(cls, measured: "Measured", options: AttentionReceivedOptions) -> Self:
-        """Take one of the model's groups."""
-        model = model_of(measured, cls.key)
-        group = known_group(model, options.group or model.group_names[0])
-        options.check_part(model)
-        words = model_words(model)
-        return cls(
-            **whose_model(model, (group,)),
-            methods=(*words["methods"], f"Regions were drawn with nilearn{in_brackets(('abraham2014',))}."),
-            citations=(*words["citations"], "abraham2014"),
-            options=options,
-            title=f"Attention received, {group}, {model.name}",
-            group=group,
-            n_subjects=model.groups.n[group],
-            coordinates=coordinates_of(model.atlas),
-            regions=model.atlas.regions,
-            received=attention_received(select_attention(model.groups.attention[group], **options.selected)),
-            surface_labels=surface_labels_of(model.atlas, options.brain),
-        )
-
-    @property
-    def numbers(self) -> "pd.DataFrame":
-        """One row per region."""
+    def numbers() -> "pd.DataFrame":
         import pandas as pd
 
-        x, y, z = self.coordinates.T
-        return pd.DataFrame({"region": self.regions, "x": x, "y": y, "z": z, "attention received": self.received})
+        return pd.DataFrame({"region": brain.regions, **brain.places, "attention received": received})
 
-    @property
-    def caption(self) -> str:
-        """What is shown, how little it may vary, and that nothing was tested."""
-        return self._caption(CORTEX)
-
-    def paper_caption(self, style: "PaperStyle") -> str:
-        """The same of the glass brain."""
-        return self._caption("nilearn's glass brain")
-
-    def _caption(self, where: str) -> str:
-        low, high = float(self.received.min()), float(self.received.max())
-        strongest = strongest_regions(self.received, self.regions)
-        painted = self.options.brain != "nodes"
-        place = place_words(self.options.brain, where) if painted else f"on {where}"
-        colour = "colour is" if painted else "colour and size are"
+    def caption(where: str) -> str:
+        nodes = options.brain == NODES
+        place = f"on {where}" if nodes else brain.place_in(where)
+        colour = "colour and size are" if nodes else "colour is"
         return (
-            f"{self.by_model}: attention that each region receives from all others in {self.n_subjects:,} "
-            f"{self.group}, {self.options.words}, {place}; {colour} multiples of uniform attention. "
+            f"{model_opening(model, (group,))}: attention that each region receives from all others in "
+            f"{model.groups.n[group]:,} {group}, {options.words}, {place}; {colour} multiples of uniform attention. "
             f"{capitalised(colour)} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
-            f"{percent((high - low) / float(self.received.mean()))} of the mean. No region was tested; the highest "
-            f"values are those of {', '.join(strongest)}.{not_drawn_words(self.coordinates, self.surface_labels)}"
+            f"{percent((high - low) / mean)} of the mean. No region was tested; the highest values are those of "
+            f"{', '.join(strongest_regions(received, brain.regions))}.{brain.left_out}"
         )
 
-    @property
-    def drawing(self) -> BrainDrawing:
-        """The regions at their places."""
-        return BrainDrawing(
-            self.coordinates,
-            self.regions,
-            sizes=self.received,
-            values=self.received,
-            quantity=RECEIVED,
-            title=self.title,
-            simulated=self.simulated,
-            brain=self.options.brain,
-            surface_labels=self.surface_labels,
-        )
-
-    def plotly(self) -> "go.Figure":
-        """Draw it for the screen, to be turned."""
-        return self.drawing.plotly()
-
-    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
-        """Draw it for paper, in a glass brain."""
-        return self.drawing.matplotlib(style)
+    words = model_words(model)
+    return in_brain(
+        brain,
+        caption,
+        title=f"Attention received, {group}, {model.name}",
+        simulated=model.simulates((group,)),
+        numbers=numbers,
+        methods=(*words["methods"], f"Regions were drawn with nilearn{in_brackets(('abraham2014',))}."),
+        citations=(*words["citations"], "abraham2014"),
+    )

@@ -1,45 +1,54 @@
-"""Regions in the brain: nodes at their MNI coordinates, to be turned on the screen and in a glass brain on paper.
+"""Regions in the brain: what is drawn, whichever pen draws it, and the words that say where.
 
-Regions carry either a value (continuous colours) or a group, such as their module (a colour and a symbol each, named
-in the legend).
+Regions are nodes at their MNI coordinates, or painted on the fsaverage5 cortex. They carry either a value (continuous
+colours) or a group, such as their module (a colour and a symbol each, named in the legend). Meshes of the cortex come
+with nilearn and the labels of their vertices with the atlas: nothing is fetched.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
+from biobgt.base.colours import DIVERGING, MODULE_COLOURS, PALE_GREY, SEQUENTIAL
 from biobgt.base.errors import InputError
+from biobgt.base.options import option
 from biobgt.base.wording import counted, whose
-from biobgt.figures.brain_nodes import (
-    Edges,
-    NodeGroup,
-    Values,
-    check_nodes,
-    node_groups,
-    placed_edges,
-    placed_parts,
-)
-from biobgt.figures.drawing import Drawing, Mark, Panel
-from biobgt.figures.surface import BrainKind
+from biobgt.data.atlas import BUNDLED
+from biobgt.figures.drawing import Drawing, Mark, Panel, Shades
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    from matplotlib.figure import Figure as PaperFigure
+    from biobgt.data.atlas import Atlas
+    from biobgt.data.cohort import Subject
 
-    from biobgt.figures.paper_style import PaperStyle
-
-DisplayMode = Literal["lyrz", "ortho"]  # as nilearn names the sides from which a brain is seen
+BrainKind = Literal["nodes", "inflated", "pial"]
+NODES: BrainKind = "nodes"
+BRAIN_KINDS: Mapping[str, str] = {NODES: "Nodes", "inflated": "Inflated cortex", "pial": "Pial cortex"}
+MOST_NAMED = 10  # names in a brain; more would lie on each other
 # In which brain regions are drawn, as captions say it.
+CORTEX, GLASS_BRAIN = "the fsaverage5 cortex", "nilearn's glass brain"
 IN_NONE = "; grey regions are in none"
-CORTEX, GLASS_BRAIN = "the fsaverage5 cortex", "nilearn's glass brain, seen from four sides"
-PAINTED: Mapping[str, str] = {
-    "inflated": "painted on the inflated fsaverage5 cortex",
-    "pial": "painted on the pial fsaverage5 cortex",
-}
-SIDES = "seen from the side and from the middle"
+NO_GROUP, NO_VALUE = "no module", "no value"
+SYMBOLS = ("circle", "diamond", "square", "cross")
+# Of the first rank and of the last: about as far from a white page as from a black one, so that what the eye finds
+# first on both is the one with colour; blue-grey and orange are safe for the colour-blind.
+FIRST_COLOUR, LAST_COLOUR = "#E4570A", "#8C9BA8"
+_SCREEN_HEIGHT, _PAINTED_HEIGHT = 560, 480  # px
+
+
+class NodeGroup(NamedTuple):
+    """Regions that are drawn alike: their name in the legend, their numbers from 0, a colour and a symbol."""
+
+    name: str
+    members: NDArray[np.intp]
+    colour: str
+    symbol: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,16 +60,16 @@ class Brain(Mark):
     coordinates : ndarray, shape (n_regions, 3)
         MNI coordinates in mm; a region whose row is NaN is left out.
     regions : sequence of str, length n_regions
-        Their names, which show on hover.
+        Their names, which show on hover, with the mark's ``texts`` below.
     sizes : ndarray, shape (n_regions,), optional
         A node's area grows evenly from the smallest size to the largest; NaN is drawn smallest.
     values : ndarray, shape (n_regions,), optional
         Colours of the nodes; NaN is grey. With ``groups`` they show on hover only.
     groups : sequence of (str or None), length n_regions, optional
         A colour and a legend entry each; None is grey, "no module".
-    group_colours : mapping of str to str, optional
-        Colours of groups, as ``#rrggbb``, and their order; other groups take the house's palette in natural order.
-    edges : sequence of (int, int, float), optional
+    group_colours : mapping of str to str
+        Colours of all groups, as ``#rrggbb``, in the order of the legend.
+    edges : sequence of (int, int, float)
         Two regions, counted from 0, and a weight: the stronger the thicker, dashed where negative.
     quantity : str
         What the values are.
@@ -68,142 +77,270 @@ class Brain(Mark):
         Ends of the colour scale; where not given, those of the values.
     ranked : bool
         The values are ranks: 1 is the strongest, strikes the eye first and lies on top.
-    details : sequence of str, length n_regions
-        A further line for each region, which shows on hover.
     named : sequence of int
         Regions, counted from 0, whose names are written beside them on the screen.
-    brain : {"nodes", "inflated", "pial"}
+    kind : {"nodes", "inflated", "pial"}
         Nodes at their places, or regions painted on a cortex, from four sides, on the screen and on paper.
-    surface_labels : ndarray of int, shape (20484,), optional
+    labels : ndarray of int, shape (20484,), optional
         For a painted cortex: the region of every vertex of fsaverage5, counted from 1; 0 is none.
     distance : float
         From so many times the usual distance it is seen on the screen.
-    views : {"lyrz", "ortho"}
-        On paper: from left, front, right and top, or from side, front and top.
     """
 
-    coordinates: Values
+    coordinates: FloatArray
     regions: Sequence[str]
-    sizes: Values | None = None
-    values: Values | None = None
+    sizes: FloatArray | None = None
+    values: FloatArray | None = None
     groups: Sequence[str | None] | None = None
-    group_colours: Mapping[str, str] | None = None
-    edges: Edges | None = None
+    group_colours: Mapping[str, str] = field(default_factory=dict)
+    edges: Sequence[tuple[int, int, float]] = ()
     quantity: str = ""
     limits: tuple[float, float] | None = None
     ranked: bool = False
-    details: Sequence[str] = ()
     named: Sequence[int] = ()
-    brain: BrainKind = "nodes"
-    surface_labels: NDArray[np.int16] | None = None
+    kind: BrainKind = "nodes"
+    labels: NDArray[np.int16] | None = None
     distance: float = 1.0
-    views: DisplayMode = "lyrz"
 
-    def __post_init__(self) -> None:
-        about = {"sizes": self.sizes, "values": self.values, "groups": self.groups, "edges": self.edges}
-        check_nodes(self.coordinates, self.regions, **about)  # type: ignore[arg-type]
-        if self.views not in get_args(DisplayMode):
-            known = " or ".join(get_args(DisplayMode))
-            raise InputError(f"There is no view '{self.views}' of a brain; choose {known}.")
+    @classmethod
+    def of(cls, atlas: "Atlas", kind: BrainKind, **about: Any) -> Self:
+        """The regions of an atlas at their places, or a sentence where these are not known."""
+        if atlas.coordinates is None or not atlas.placed.any():
+            raise InputError(
+                f"The coordinates of atlas {atlas.name} are not known, so nothing can be drawn on a brain."
+            )
+        labels = None if kind == NODES else surface_labels(atlas)
+        ids = np.arange(atlas.n_regions)
+        return cls(coordinates=atlas.coordinates, regions=atlas.regions, kind=kind, labels=labels, ids=ids, **about)
 
     @property
     def parts(self) -> list[NodeGroup]:
-        """The regions that are drawn alike."""
-        parts = node_groups(len(self.regions), self.groups, self.group_colours, self.values)
-        return placed_parts(parts, self.coordinates)
+        """The regions that are drawn alike, those without a known place left out.
+
+        Without groups, these are the regions with a value and those without. A colour that comes again, past the eighth
+        group, comes with another symbol.
+        """
+        if self.groups is None:
+            known = np.ones(len(self.regions), bool) if self.values is None else np.isfinite(self.values)
+            found = [("regions", known, MODULE_COLOURS[0]), (NO_VALUE, ~known, PALE_GREY)]
+        else:
+            own = np.array(self.groups, dtype=object)
+            found = [(name, own == name, colour) for name, colour in self.group_colours.items()]
+            found.append((NO_GROUP, np.array([group is None for group in self.groups]), PALE_GREY))
+        parts: list[NodeGroup] = []
+        colours: list[str] = []
+        for name, chosen, colour in found:
+            symbol = SYMBOLS[0 if name == NO_GROUP else colours.count(colour) % len(SYMBOLS)]
+            colours += [colour] if chosen.any() else []
+            members = np.flatnonzero(chosen & self._placed)
+            parts += [NodeGroup(name, members, colour, symbol)] if len(members) else []
+        return parts
 
     @property
-    def connections(self) -> Edges:
-        """The connections between regions that are drawn."""
-        return placed_edges(self.edges or (), self.coordinates)
+    def connections(self) -> list[tuple[int, int, float]]:
+        """The connections that are drawn; a painted cortex has none."""
+        placed = self._placed
+        return [edge for edge in self.edges if self.kind == NODES and placed[edge[0]] and placed[edge[1]]]
 
     @property
-    def shades(self) -> Values | None:
-        """The values, where they are what the colours stand for."""
-        return self.values if self.groups is None else None
+    def shades(self) -> Shades | None:
+        """What the colours stand for, white at zero where values lie on both sides of it; None for groups."""
+        if self.values is None or self.groups is not None:
+            return None
+        known = self.values[np.isfinite(self.values)]
+        low, high = self.limits or ((float(known.min()), float(known.max())) if len(known) else (0.0, 1.0))
+        if low < 0 < high:
+            reach = max(-low, high)
+            return Shades(quantity=self.quantity, low=-reach, high=reach, colours=DIVERGING)
+        low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
+        shades = Shades(quantity=self.quantity, low=low, high=high, colours=SEQUENTIAL)
+        if not self.ranked:
+            return shades
+        return replace(shades, colours=(FIRST_COLOUR, LAST_COLOUR), ticks=rank_ticks(len(self.values)))
 
+    def diameters(self, smallest: float, largest: float, *, plain: float) -> FloatArray:
+        """Diameters of the nodes, shape (n_regions,), whose squares grow evenly with the sizes.
 
-class BrainDrawing:
-    """A brain that a figure's class draws by both pens."""
-
-    def __init__(
-        self, coordinates: Values, regions: Sequence[str], *, title: str = "", simulated: bool = False, **about: Any
-    ) -> None:
-        self.mark = Brain(coordinates=coordinates, regions=regions, **about)
-        self.title, self.simulated = title, simulated
+        Parameters
+        ----------
+        smallest, largest : float
+        plain : float
+            Of all where there are no sizes, or only one.
+        """
+        n_regions, sizes = len(self.regions), self.sizes
+        known = np.empty(0) if sizes is None else sizes[np.isfinite(sizes)]
+        if sizes is None or not len(known) or known.min() == known.max():
+            return np.full(n_regions, plain)
+        share = np.where(np.isfinite(sizes), (sizes - known.min()) / (known.max() - known.min()), 0)
+        return np.sqrt(smallest**2 + share * (largest**2 - smallest**2))
 
     @property
-    def connections(self) -> Edges:
-        """The connections that are drawn."""
-        return self.mark.connections
+    def places(self) -> dict[str, FloatArray]:
+        """Columns of a table: where regions are."""
+        return dict(zip("xyz", self.coordinates.T, strict=True))
 
-    def _drawn(self, **about: Any) -> Drawing:
-        panel = Panel(marks=[replace(self.mark, **about)])
-        return Drawing(title=self.title, simulated=self.simulated, panels=[panel])
+    @property
+    def n_drawn(self) -> int:
+        """Number of regions that are drawn: those with a place or, on a painted cortex, with a vertex."""
+        return int(self._placed.sum()) if self.labels is None else len(np.unique(self.labels[self.labels > 0]))
 
-    def plotly(self, *, distance: float = 1.0) -> "go.Figure":
-        """Draw it for the screen."""
-        import plotly.graph_objects as go
+    @property
+    def left_out(self) -> str:
+        """A sentence on the regions that are not drawn, with a space before it; empty where all are."""
+        if not (n := len(self.regions) - self.n_drawn):
+            return ""
+        verb, whom = "is" if n == 1 else "are", counted(n, "region")
+        if self.labels is not None:
+            return f" {whom} outside the cortical surface {verb} not painted."
+        return f" {whom} without known coordinates {verb} left out of the drawing."
 
-        from biobgt.figures.screen import draw_on_screen
+    def place_in(self, where: str) -> str:
+        """Where regions are drawn, for a caption; :data:`CORTEX` or :data:`GLASS_BRAIN`."""
+        if self.kind != NODES:
+            return f"painted on the {self.kind} fsaverage5 cortex, seen from the side and from the middle"
+        return f"at their MNI coordinates inside {where}{', seen from four sides' if where == GLASS_BRAIN else ''}"
 
-        return go.Figure(draw_on_screen(self._drawn(distance=distance)))
+    def regions_in(self, where: str) -> str:
+        """The same with the number of regions that are drawn."""
+        return f"{counted(self.n_drawn, 'region')} {self.place_in(where)}"
 
-    def matplotlib(self, style: "PaperStyle", *, display_mode: DisplayMode = "lyrz") -> "PaperFigure":
-        """Draw it for paper."""
-        from biobgt.figures.paper.pen import draw_on_paper
-
-        return draw_on_paper(self._drawn(views=display_mode), style)
-
-
-def place_words(brain: BrainKind, where: str) -> str:
-    """Where regions are drawn, for a caption."""
-    return f"at their MNI coordinates inside {where}" if brain == "nodes" else f"{PAINTED[brain]}, {SIDES}"
+    @property
+    def _placed(self) -> NDArray[np.bool_]:
+        return np.asarray(np.isfinite(self.coordinates).all(axis=1))
 
 
-def brain_caption(
-    subject: str,
-    n_regions: int,
-    *,
-    quantity: str = "",
-    size: str = "",
-    n_groups: int | None = None,
-    some_in_none: bool = False,
-    n_edges: int = 0,
-    where: str = CORTEX,
-    brain: BrainKind = "nodes",
-    simulated: bool = False,
-) -> str:
-    """Say in words what regions in a brain show.
+def rank_ticks(n_ranks: int) -> list[int]:
+    """Ranks to name on a colour bar: the first, and up to five round ones."""
+    step = next(size * 10**power for power in range(9) for size in (1, 2, 5) if n_ranks <= 5 * size * 10**power)
+    return sorted({1, *range(step, n_ranks + 1, step)})
+
+
+def in_brain(brain: Brain, caption: Callable[[str], str], **about: Any) -> Drawing:
+    """One brain as a drawing.
 
     Parameters
     ----------
-    subject : str
-    n_regions : int
-    quantity, size : str
-        What the colours and the sizes of the nodes stand for; empty for nothing.
-    n_groups : int, optional
-        Number of modules, where the colours stand for those.
-    some_in_none : bool
-        Whether a region is in no module.
-    n_edges : int
-        Number of connections that are drawn.
-    where : str
-        In which brain: :data:`CORTEX` or :data:`GLASS_BRAIN`.
-    brain : {"nodes", "inflated", "pial"}
-        A painted cortex has neither sizes nor connections, and is the same on the screen and on paper.
-    simulated : bool
+    brain : Brain
+    caption : callable
+        Told in which brain regions are drawn: on the screen :data:`CORTEX`, on paper :data:`GLASS_BRAIN`.
+    **about
+        Further attributes of :class:`~biobgt.figures.drawing.Drawing`.
     """
-    colour = f"the colour is {quantity}" if quantity else "all have one colour"
-    if n_groups is not None:
-        colour = f"the colour is the module, of {n_groups}{IN_NONE if some_in_none else ''}"
-    if brain != "nodes":
-        return (
-            f"{whose(subject, simulated)}: {counted(n_regions, 'region')} {place_words(brain, where)}; {colour}. "
-            "Cortex of no region is light grey."
-        )
-    drawn = f" {counted(n_edges, 'connection')} drawn, thicker where stronger." if n_edges else ""
-    return (
-        f"{whose(subject, simulated)}: {counted(n_regions, 'region')} {place_words(brain, where)}; "
-        f"{colour}{f', and the size is {size}' if size else ''}.{drawn}"
+    screen = Drawing(
+        panels=[Panel(marks=[brain])],
+        caption=caption(CORTEX),
+        legend="below" if brain.shades is None else "above",
+        height=_SCREEN_HEIGHT if brain.kind == NODES else _PAINTED_HEIGHT,
+        **about,
     )
+    return replace(screen, on_paper=lambda style: replace(screen, caption=caption(GLASS_BRAIN), on_paper=None))
+
+
+def brain_caption(brain: Brain, subject: "Subject", where: str, *, colour: str, size: str = "") -> str:
+    """Say in words what one subject's regions in a brain show.
+
+    Parameters
+    ----------
+    brain : Brain
+    subject : Subject
+    where : str
+        As :func:`in_brain` tells it.
+    colour, size : str
+        What the colours and the sizes of the nodes stand for; a painted cortex has no sizes.
+    """
+    opening = f"{whose(subject.id, subject.simulated)}: {brain.regions_in(where)}; the colour is {colour}"
+    if brain.kind != NODES:
+        return f"{opening}. Cortex of no region is light grey."
+    n_edges = len(brain.connections)
+    drawn = f" {counted(n_edges, 'connection')} drawn, thicker where stronger." if n_edges else ""
+    return f"{opening}{f', and the size is {size}' if size else ''}.{drawn}"
+
+
+def brain_option() -> Any:
+    """The option of a figure: how its brain is drawn."""
+    return option(
+        NODES,
+        title="Brain",
+        help="Regions as nodes at their places, or painted on the inflated or the pial cortex where the atlas has "
+        "surface labels.",
+        choices=tuple(BRAIN_KINDS),
+        shown=BRAIN_KINDS,
+    )
+
+
+# The cortex: meshes of fsaverage5, and the regions of their vertices. A vertex outside every region, such as those of
+# the medial wall, and a region without a value are grey.
+
+N_VERTICES = 10242  # of each hemisphere
+HEMISPHERES = ("left", "right")
+# Hemisphere and side from which it is seen, row by row.
+VIEWS = (("left", "lateral"), ("right", "lateral"), ("left", "medial"), ("right", "medial"))
+_FILES = {"inflated": "infl", "pial": "pial"}
+
+
+def has_surface(atlas: "Atlas") -> bool:
+    """Whether the regions of an atlas can be painted on the cortex."""
+    return _labels(atlas) is not None
+
+
+def surface_labels(atlas: "Atlas") -> NDArray[np.int16]:
+    """Region of every vertex, counted from 1, shape (20484,), or a sentence where they are not known."""
+    labels = _labels(atlas)
+    if labels is None:
+        raise InputError(
+            f"Atlas {atlas.name} has no surface labels, so its regions cannot be painted on the cortex; draw them as "
+            "nodes."
+        )
+    return labels
+
+
+def _labels(atlas: "Atlas") -> NDArray[np.int16] | None:
+    """Labels of a bundled atlas or of some of its regions; a user's own of the same name and other regions has none."""
+    bundled = BUNDLED.get(atlas.name)
+    labels = None if bundled is None else bundled.surface_labels
+    if bundled is None or labels is None or not set(atlas.regions) <= set(bundled.atlas.regions):
+        return None
+    if bundled.atlas.regions == atlas.regions:
+        return labels
+    numbers = {region: number for number, region in enumerate(atlas.regions, start=1)}
+    kept = np.array([0, *(numbers.get(region, 0) for region in bundled.atlas.regions)], dtype=np.int16)
+    return kept[labels]
+
+
+def hemisphere_labels(labels: NDArray[np.int16], hemisphere: str) -> NDArray[np.int16]:
+    """Labels of one hemisphere's vertices, shape (10242,)."""
+    start = HEMISPHERES.index(hemisphere) * N_VERTICES
+    return labels[start : start + N_VERTICES]
+
+
+@lru_cache(maxsize=4)
+def hemisphere_mesh(surface: str, hemisphere: str) -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+    """Vertices, shape (10242, 3), and triangles, shape (20480, 3), of one hemisphere's inflated or pial surface."""
+    import nibabel
+
+    # Found without importing nilearn: its own loader brings scikit-learn, and reads all ten meshes for one.
+    found = find_spec("nilearn")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("nilearn is not installed.")
+    folder = Path(found.origin).parent / "datasets" / "data" / "fsaverage5"
+    mesh: Any = nibabel.load(folder / f"{_FILES[surface]}_{hemisphere}.gii.gz")
+    vertices, triangles = mesh.agg_data(("pointset", "triangle"))
+    return vertices.astype(np.float32), triangles.astype(np.uint16)
+
+
+def painted_triangles(
+    brain: Brain, hemisphere: str
+) -> tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.int16]]:
+    """Vertices and triangles of one hemisphere, and each triangle's region, counted from 1.
+
+    A triangle has the region of two of its vertices or of the first; no colour is made of two regions'.
+    """
+    assert brain.labels is not None
+    vertices, triangles = hemisphere_mesh(brain.kind, hemisphere)
+    first, second, third = hemisphere_labels(brain.labels, hemisphere)[triangles].T
+    return vertices, triangles, np.where(second == third, second, first)
+
+
+def seen_from_left(hemisphere: str, side: str) -> bool:
+    """Whether the eye is on the left, for a view of :data:`VIEWS`."""
+    return (hemisphere == "left") == (side == "lateral")

@@ -5,7 +5,6 @@ import biobgt.figures.attention_groups
 import biobgt.figures.attention_received
 import biobgt.figures.connectivity
 import biobgt.figures.group_differences
-import biobgt.figures.hub_brains
 import biobgt.figures.hubs
 import biobgt.figures.models
 import biobgt.figures.module_brains

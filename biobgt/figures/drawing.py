@@ -186,20 +186,23 @@ class Shades:
         What the values are.
     low, high : float
         The ends of the scale.
-    colours : str
-        A scale of :mod:`biobgt.base.colours`.
+    colours : str or (str, str)
+        A scale of :mod:`biobgt.base.colours`, or the colours of both ends.
     log : bool
         Whether colours follow the logarithm of values; what is not above the low end has its colour.
     marked : float, optional
         A value that has a tick wherever the scale reaches it, because the quantity is read against it.
+    ticks : sequence of float
+        Where numbers stand; none given, each pen chooses.
     """
 
     quantity: str
     low: float
     high: float
-    colours: str = DIVERGING
+    colours: str | tuple[str, str] = DIVERGING
     log: bool = False
     marked: float | None = None
+    ticks: Sequence[float] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -385,8 +388,8 @@ class Drawing:
 
     @property
     def shades(self) -> Shades | None:
-        """What the colours of its maps stand for; None where it has no map."""
-        return next((mark.shades for mark in self.marks if isinstance(mark, Heatmap)), None)
+        """What the colours of its maps or of its brains stand for; None where they stand for nothing."""
+        return next(filter(None, (getattr(mark, "shades", None) for mark in self.marks)), None)
 
     @property
     def marks(self) -> list[Mark]:

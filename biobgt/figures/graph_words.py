@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.references import Citation, in_brackets
 from biobgt.base.wording import capitalised
@@ -72,10 +71,3 @@ def region_number(atlas: "Atlas", name: str) -> int | None:
     if name and name not in atlas.regions:
         raise InputError(f"Atlas {atlas.name} has no region '{name}'.")
     return atlas.regions.index(name) if name else None
-
-
-def coordinates_of(atlas: "Atlas") -> "FloatArray":
-    """MNI coordinates of the regions, shape (n_regions, 3), or a sentence where they are not known."""
-    if atlas.coordinates is None:
-        raise InputError(f"The coordinates of atlas {atlas.name} are not known, so nothing can be drawn on a brain.")
-    return atlas.coordinates

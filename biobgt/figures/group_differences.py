@@ -1,7 +1,5 @@
 """How two groups of a cohort differ: effect sizes with intervals, and region by region in the brain."""
 
-from abc import ABC
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -21,13 +19,13 @@ from biobgt.base.wording import (
     not_ruled_out,
     percent,
 )
-from biobgt.figures.brain import CORTEX, GLASS_BRAIN, BrainDrawing, place_words
+from biobgt.figures.brain import MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
+from biobgt.figures.drawing import Drawing
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import LEGEND, Trace, error_bars, layout, vertical_line
-from biobgt.figures.graph_words import coordinates_of
 from biobgt.figures.group_difference_words import comparison_words
 from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR
-from biobgt.figures.surface import NODES, BrainKind, brain_option, n_drawn, not_drawn_words, surface_labels_of
+from biobgt.figures.register import figure
 from biobgt.groups.compare import HUBS, MODULES, Compared, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
 
@@ -45,14 +43,14 @@ Values = NDArray[np.float64]
 Effect = Literal["d", "t"]
 _EFFECTS = {"d": "effect size d", "t": "statistic t of the difference"}
 MOST_DRAWN = 25  # features; more cannot be told apart
-MOST_NAMED = 10  # regions in a brain
 EFFECT = "Effect size d (residual standard deviations)"
 _ROW, _AROUND = 22, 120  # px
 
 
+@registered
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GroupDifferenceFigure(Figure, ABC):
-    """A figure of two groups that were compared.
+class GroupDifferences(Figure):
+    """Effect sizes of two groups' differences with their intervals, the clearest first.
 
     Attributes
     ----------
@@ -63,31 +61,36 @@ class GroupDifferenceFigure(Figure, ABC):
         Usual covariates that are not known of these subjects.
     """
 
+    key = "group_differences"
+    name = "Differences of two groups"
+    least_mm = 55
     of_subject = False
     takes = ComparisonOptions
 
-    options: ComparisonOptions
+    options: ComparisonOptions = field(default_factory=ComparisonOptions)
     measured: str
     found: "GroupComparison"
     absent: tuple[str, ...] = ()
 
     @classmethod
-    def compared(cls, measured: "Measured", options: ComparisonOptions) -> dict[str, Any]:
-        """Compare the groups; the fields that all these figures have."""
+    def of(cls, measured: "Measured", options: ComparisonOptions) -> Self:
+        """Compare two groups of the cohort."""
         from biobgt.groups.features import compare_measured, plan_comparison
 
         if options.of == MODULES:
             raise InputError("Modules are not compared feature by feature: take the figure 'group_module_flow'.")
         planned = plan_comparison(measured.cohort, options)
         words, found = compare_measured(measured, options)
-        return {
-            "options": replace(options, covariates_sha256=planned.covariates_sha256),
-            "simulated": planned.cohort.simulated,
-            "measured": words,
-            "found": found,
-            "absent": planned.covariates.absent,
+        first, second = options.groups
+        return cls(
+            title=f"{second} against {first}",
+            options=replace(options, covariates_sha256=planned.covariates_sha256),
+            simulated=planned.cohort.simulated,
+            measured=words,
+            found=found,
+            absent=planned.covariates.absent,
             **comparison_words(measured, options, found),
-        }
+        )
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -128,24 +131,6 @@ class GroupDifferenceFigure(Figure, ABC):
         if set(self.absent) == set(USUAL_COVARIATES):  # the last sentence says it of each of them
             said = [sentence for sentence in said if sentence != UNADJUSTED_DIFFERENCE]
         return "".join(f" {sentence}" for sentence in said if sentence)
-
-
-@registered
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GroupDifferences(GroupDifferenceFigure):
-    """Effect sizes of two groups' differences with their intervals, the clearest first."""
-
-    key = "group_differences"
-    name = "Differences of two groups"
-    least_mm = 55
-
-    options: ComparisonOptions = field(default_factory=ComparisonOptions)
-
-    @classmethod
-    def of(cls, measured: "Measured", options: ComparisonOptions) -> Self:
-        """Compare two groups of the cohort."""
-        first, second = options.groups
-        return cls(title=f"{second} against {first}", **cls.compared(measured, options))
 
     @property
     def drawn(self) -> "pd.DataFrame":
@@ -219,100 +204,48 @@ class DifferenceBrainOptions(ComparisonOptions):
     brain: BrainKind = brain_option()
 
 
-@registered
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GroupDifferenceBrain(GroupDifferenceFigure):
-    """Where in the brain two groups differ in a hub measure.
+@figure(
+    "group_difference_brain", "Differences of two groups, in the brain", takes=DifferenceBrainOptions, of_subject=False
+)
+def group_difference_brain(measured: "Measured", options: DifferenceBrainOptions) -> Drawing:
+    """Where in the brain two groups differ in a hub measure."""
+    compared = GroupDifferences.of(measured, options.part(ComparisonOptions))
+    table, differs, (first, second) = compared.table, compared.differs, options.groups
+    effects = table[options.effect].to_numpy(float)
+    reach = float(np.nanmax(np.abs(effects))) if np.isfinite(effects).any() else 1.0
+    values = np.where(differs, effects, np.nan) if options.only_different else effects
+    clearest = [int(region) for region in table.sort_values("p", kind="stable").index if differs[region]][:MOST_NAMED]
+    tests = zip(table["p"], table["q"], strict=True)
+    brain = Brain.of(
+        measured.atlas,
+        options.brain,
+        sizes=np.abs(values),
+        values=values,
+        quantity=_EFFECTS[options.effect],
+        limits=(-reach, reach),
+        texts=["not tested" if np.isnan(p) else f"p = {p:.2g}, q = {q:.2g}" for p, q in tests],
+        named=clearest,
+    )
 
-    Attributes
-    ----------
-    coordinates : ndarray, shape (n_regions, 3)
-        MNI coordinates in mm.
-    regions : sequence of str, length n_regions
-    surface_labels : ndarray of int, shape (20484,), or None
-        Of the vertices of fsaverage5, for a painted cortex.
-    """
-
-    key = "group_difference_brain"
-    name = "Differences of two groups, in the brain"
-    takes = DifferenceBrainOptions
-
-    options: DifferenceBrainOptions = field(default_factory=DifferenceBrainOptions)
-    coordinates: Values
-    regions: Sequence[str]
-    surface_labels: NDArray[np.int16] | None = None
-
-    @classmethod
-    def of(cls, measured: "Measured", options: DifferenceBrainOptions) -> Self:
-        """Compare two groups of the cohort in every region."""
-        first, second = options.groups
-        shared = cls.compared(measured, options.part(ComparisonOptions))
-        pinned = replace(options, covariates_sha256=shared["options"].covariates_sha256)
-        return cls(
-            title=f"{HUB_MEASURES[options.measure].in_words_of(measured.kind).short}, {second} against {first}",
-            coordinates=coordinates_of(measured.atlas),
-            regions=measured.atlas.regions,
-            surface_labels=surface_labels_of(measured.atlas, options.brain),
-            **{**shared, "options": pinned},
-        )
-
-    @property
-    def named(self) -> list[int]:
-        """The regions that differ most clearly, counted from 0, whose names are written beside them."""
-        order = self.table.sort_values("p", kind="stable").index
-        return [int(region) for region in order if self.differs[region]][:MOST_NAMED]
-
-    @property
-    def caption(self) -> str:
-        """What colour and size stand for, and what differs."""
-        return self._caption(CORTEX)
-
-    def paper_caption(self, style: "PaperStyle") -> str:
-        """The same of the glass brain."""
-        return self._caption(GLASS_BRAIN)
-
-    def _caption(self, where: str) -> str:
-        second = self.found.between[1]
-        size = "" if self.options.brain != NODES else ", and the size its absolute value"
-        grey = "; regions that do not differ at that rate are grey" if self.options.only_different else ""
-        said = (
-            f"{counted(n_drawn(self.coordinates, self.surface_labels), 'region')} "
-            f"{place_words(self.options.brain, where)}; the colour is the {_EFFECTS[self.options.effect]}, red where "
-            f"higher in {second}, blue where lower{size}{grey}."
-        )
-        names = ", ".join(self.regions[region] for region in self.named)
+    def caption(where: str) -> str:
+        size = ", and the size its absolute value" if options.brain == NODES else ""
+        grey = "; regions that do not differ at that rate are grey" if options.only_different else ""
+        names = ", ".join(brain.regions[region] for region in clearest)
         strongest = f" Those that differ most clearly: {names}." if names else ""
-        left_out = not_drawn_words(self.coordinates, self.surface_labels)
-        return f"{self.compared_words} {said}{strongest}{left_out}{self.remarks}"
-
-    def plotly(self) -> "go.Figure":
-        """Draw it for the screen, to be turned."""
-        return self._drawing.plotly()
-
-    def matplotlib(self, style: "PaperStyle") -> "PaperFigure":
-        """Draw it for paper, in a glass brain or on the cortex."""
-        return self._drawing.matplotlib(style)
-
-    @property
-    def _drawing(self) -> BrainDrawing:
-        effects = self.table[self.options.effect].to_numpy(float)
-        reach = float(np.nanmax(np.abs(effects))) if np.isfinite(effects).any() else 1.0
-        shown = np.where(self.differs, effects, np.nan) if self.options.only_different else effects
-        tests = zip(self.table["p"], self.table["q"], strict=True)
-        return BrainDrawing(
-            self.coordinates,
-            self.regions,
-            sizes=np.abs(shown),
-            values=shown,
-            quantity=_EFFECTS[self.options.effect],
-            limits=(-reach, reach),
-            details=["not tested" if np.isnan(p) else f"p = {p:.2g}, q = {q:.2g}" for p, q in tests],
-            named=self.named,
-            title=self.title,
-            simulated=self.simulated,
-            brain=self.options.brain,
-            surface_labels=self.surface_labels,
+        return (
+            f"{compared.compared_words} {brain.regions_in(where)}; the colour is the {_EFFECTS[options.effect]}, red "
+            f"where higher in {second}, blue where lower{size}{grey}.{strongest}{brain.left_out}{compared.remarks}"
         )
+
+    return in_brain(
+        brain,
+        caption,
+        title=f"{HUB_MEASURES[options.measure].in_words_of(measured.kind).short}, {second} against {first}",
+        simulated=compared.simulated,
+        numbers=lambda: compared.numbers,
+        methods=compared.methods,
+        citations=compared.citations,
+    )
 
 
 def _points(drawn: "pd.DataFrame", rows: NDArray[np.int_], chosen: NDArray[np.bool_], *, passed: bool) -> Trace | None:

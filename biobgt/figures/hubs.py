@@ -1,4 +1,4 @@
-"""Figures of hubs: measures over the regions of one subject, and whether node entanglement agrees with the others."""
+"""Figures of hubs: measures over the regions of one subject, also in the brain, and whether these agree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.colours import PALE_GREY
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.wording import listed, signed, whose
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ESTIMATED, ConnectivityKind
+from biobgt.figures.brain import (
+    GLASS_BRAIN,
+    MOST_NAMED,
+    NODES,
+    Brain,
+    BrainKind,
+    brain_caption,
+    brain_option,
+    in_brain,
+)
 from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Band, Curve, Drawing, Mark, Panel, Points, Rule
-from biobgt.figures.gaps import gap_words, with_gaps
+from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
 from biobgt.figures.graph_words import region_number, regions_in_order
 from biobgt.figures.hub_words import (
     CHOSEN_COLOUR,
@@ -502,4 +513,111 @@ def _subject_curve(sweep: "pd.DataFrame", about: HubMeasure) -> Curve:
         y=rows["spearman"].to_numpy(),
         symbol=about.symbol,
         hover=f"This subject, {about.short}\nγ %{{x}}: ρ = %{{y:.2f}}",
+    )
+
+
+@dataclass(frozen=True)
+class HubBrainOptions(HubOptions):
+    """By which measure regions are sized, and which of them are hubs."""
+
+    measure: str = option(NE, title="Hub measure", help="The measure that is shown in the brain.", choices=HUB_MEASURES)
+    brain: BrainKind = brain_option()
+
+
+@figure("hub_brain", "Hubs in the brain", takes=HubBrainOptions)
+def hub_brain(measured: "Measured", options: HubBrainOptions) -> Drawing:
+    """Regions in the brain, sized by a hub measure: hubs stand out and the strongest are named, others are grey."""
+    subject, key, painted = measured.subject, options.measure, options.brain != NODES
+    brain = Brain.of(measured.atlas, options.brain)
+    table = measured.hub_table(options.part(HubOptions), (key,))
+    values, ranks = (with_gaps(table[column].to_numpy(float), subject) for column in (key, f"{key}_rank"))
+    hubs = table[f"{key}_hub"].to_numpy(bool)
+    strongest = [int(region) for region in np.argsort(ranks, kind="stable") if hubs[region]][:MOST_NAMED]
+    about = HUB_MEASURES[key].in_words_of(measured.kind)
+    hub, other, none = f"hubs by {about.short}", "other regions", "no data"
+    groups = [none if np.isnan(rank) else hub if is_hub else other for rank, is_hub in zip(ranks, hubs, strict=True)]
+    brain = replace(
+        brain,
+        sizes=-values if about.low_in_hubs else values,
+        values=ranks,
+        groups=None if painted else groups,  # a cortex has no sizes, so that its colours are what is measured
+        group_colours={none: GAP_COLOUR, other: PALE_GREY, hub: HUB_COLOUR},
+        ranked=painted,
+        quantity=f"rank by {about.short}",
+        named=strongest,
+    )
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        found = {key: values, f"{key}_rank": ranks, f"{key}_hub": hubs}
+        return pd.DataFrame({"region": brain.regions, **brain.places, **found}).astype({f"{key}_rank": "Int64"})
+
+    def caption(where: str) -> str:
+        at = f" at γ = {options.gamma:g}/mean(λ)" if key == NE else ""
+        named = f"orange for the {int(hubs.sum())} {hub}{at} ({options.hubs_are}) and grey for the others"
+        colour = f"the rank by {about.short}{at} ({RANK_1})" if painted else named
+        said = brain_caption(brain, subject, where, colour=colour, size=f"{about.short} itself")
+        names = f" The strongest: {', '.join(brain.regions[region] for region in strongest)}." if strongest else ""
+        return f"{said}{names}{brain.left_out}{gap_words(subject)}"
+
+    return in_brain(
+        brain,
+        caption,
+        title=f"Hubs of {subject.id}",
+        simulated=subject.simulated,
+        numbers=numbers,
+        **hub_words(measured, options, (key,)),
+    )
+
+
+# The paper's five, by their names there.
+PAPERS_FIVE: Mapping[str, str] = {
+    "degree": "DC",
+    "betweenness": "BC",
+    "closeness": "CC",
+    "eigenvector": "EC",
+    NE: "NE",
+}
+
+
+@figure(
+    "five_brains",
+    "Five hub measures in the brain",
+    takes=EntanglementOptions,
+    least_mm=55,
+    on_paper_only=True,  # five brains to be turned are too many for a browser
+)
+def five_brains(measured: "Measured", options: EntanglementOptions) -> Drawing:
+    """The paper's five hub measures, each in a brain of its own, on one colour scale."""
+    subject, plain = measured.subject, Brain.of(measured.atlas, NODES, quantity="z-score over regions")
+    table = measured.hub_table(HubOptions(options.gamma, options.perturbation), tuple(PAPERS_FIVE))
+    values = {key: table[f"{key}_z"].to_numpy() for key in PAPERS_FIVE}
+    known = np.concatenate([z[np.isfinite(z)] for z in values.values()])
+    limits = (float(known.min()), float(known.max())) if len(known) else None
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        named = {PAPERS_FIVE[key]: z for key, z in values.items()}
+        return pd.DataFrame({"region": plain.regions, **plain.places, **named})
+
+    names = ", ".join(f"{name} ({HUB_MEASURES[key].title})" for key, name in PAPERS_FIVE.items())
+    return Drawing(
+        title=f"Five hub measures of {subject.id}",
+        simulated=subject.simulated,
+        panels=[
+            Panel(
+                title=f"{PAPERS_FIVE[key]}: {HUB_MEASURES[key].title}",
+                marks=[replace(plain, sizes=z, values=z, limits=limits)],
+            )
+            for key, z in values.items()
+        ],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: {names}, as z-scores over regions in {GLASS_BRAIN}. "
+            f"Larger and redder is higher, on one colour scale for all. NE is |ΔS| at γ = "
+            f"{options.gamma:g}/mean(λ), perturbation {options.perturbation}.{plain.left_out}"
+        ),
+        numbers=numbers,
+        **hub_words(measured, options, tuple(PAPERS_FIVE)),
     )

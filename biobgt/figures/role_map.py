@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from biobgt.base.colours import LINE_GREY, MODULE_COLOURS
-from biobgt.figures.brain_nodes import SYMBOLS
+from biobgt.figures.brain import SYMBOLS
 from biobgt.figures.figure import Figure, registered
 from biobgt.figures.frame import horizontal_line, layout, note_at_right, whose
 from biobgt.figures.modules import module_colours, module_words, named_modules

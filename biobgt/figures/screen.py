@@ -309,7 +309,10 @@ def _colour_axis(shades: Shades, drawing: Drawing, height: int) -> Dictionary:
     if shades.log:
         powers = _powers(low, high)
         bar |= {"tickvals": list(powers), "ticktext": [power_of_ten(power) for power in powers]}
-    return {"colorscale": shades.colours, "cmin": low, "cmax": high, "colorbar": bar}
+    if shades.ticks:
+        bar["tickvals"] = list(shades.ticks)
+    colours = shades.colours if isinstance(shades.colours, str) else [[i, end] for i, end in enumerate(shades.colours)]
+    return {"colorscale": colours, "cmin": low, "cmax": high, "colorbar": bar}
 
 
 def _powers(low: float, high: float) -> range:

@@ -1,8 +1,7 @@
 """A brain for the screen: nodes inside a translucent cortex, to be turned, or four views of a painted one.
 
-The cortex is FreeSurfer's fsaverage5 pial surface, which comes with nilearn: nothing is fetched. Plotly writes names
-wherever their regions are. Seen from the side, hubs of both hemispheres lie close together, so each name is moved away
-from its region, with a line between the two, until it is free as the brain is first seen.
+Plotly writes names wherever their regions are. Seen from the side, hubs of both hemispheres lie close together, so each
+name is moved away from its region, with a line between the two, until it is free as the brain is first seen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,212 +12,143 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.colours import LINE_GREY, PALE_GREY
-from biobgt.figures.brain import Brain
-from biobgt.figures.brain_nodes import (
-    FIRST_COLOUR,
-    LAST_COLOUR,
+from biobgt.base.arrays import FloatArray
+from biobgt.base.colours import LINE_GREY
+from biobgt.figures.brain import (
+    HEMISPHERES,
     NO_GROUP,
     NO_VALUE,
-    Edges,
-    NodeGroup,
-    Values,
-    colour_scale,
-    node_diameters,
-    rank_ticks,
-)
-from biobgt.figures.frame import BAR_BOTTOM, TOOLBAR, Trace, bar_above
-from biobgt.figures.surface import (
-    BARE,
-    HEMISPHERES,
+    NODES,
     VIEWS,
-    Surface,
-    checked_labels,
-    hemisphere_labels,
+    Brain,
+    NodeGroup,
     hemisphere_mesh,
-    triangle_regions,
+    painted_triangles,
+    seen_from_left,
 )
+from biobgt.figures.gaps import GAP_COLOUR
 
-_FLAT = {"type": "orthographic"}
-PAINTED_HEIGHT = 480  # px
-_LENGTH = 2.2  # of a hemisphere, so that it fills its part of a narrow page
-_HOVER = "%{text}<extra></extra>"
-# The same from all sides: a shadow would change a colour, and the colour is the value.
+Dictionary = dict[str, Any]
+
+_DIAMETERS, _PLAIN_DIAMETER = (5.0, 18.0), 8.0  # px, of the smallest and the largest node, and of all alike
+_EDGE_WIDTHS = (1.0, 2.5, 4.5)
+_CORTEX: Dictionary = {"color": "#A9B2B8", "opacity": 0.1, "hoverinfo": "skip", "showlegend": False, "name": "cortex"}
+_LIGHT = {"ambient": 0.75, "diffuse": 0.5, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
+# On a painted cortex the same from all sides: a shadow would change a colour, and the colour is the value.
 _EVEN_LIGHT = {"ambient": 1, "diffuse": 0, "specular": 0, "roughness": 1, "fresnel": 0}
-_TITLE = 48  # px
-_DIAMETERS = (5.0, 18.0)  # px, of the smallest and the largest node
-_PLAIN_DIAMETER = 8.0
 _LEGEND = {"orientation": "h", "x": 0, "y": 0, "yanchor": "top", "itemsizing": "constant", "title": {"text": ""}}
 _WIDEST_LETTER = 7  # px; plotly measures names before the page's font is there, and they would touch
+_HOVER = "%{text}<extra></extra>"
+_SCENE: Dictionary = {
+    **{axis: {"visible": False, "showspikes": False} for axis in ("xaxis", "yaxis", "zaxis")},
+    "bgcolor": "rgba(0, 0, 0, 0)",
+    "dragmode": "orbit",
+}
 
 
-def brain_on_screen(shown: Brain, frame: Mapping[str, Any]) -> dict[str, Any]:
+def brain_on_screen(shown: Brain, frame: Mapping[str, Any]) -> Dictionary:
     """A brain as plotly's dictionary.
 
     Parameters
     ----------
     shown : Brain
     frame : mapping
-        Title and margins.
+        Title, height, margins and the bar of its colours.
     """
-    top = TOOLBAR + (_TITLE if shown.shades is None else BAR_BOTTOM)
-    height = TOOLBAR + (BRAIN_HEIGHT if shown.brain == "nodes" else PAINTED_HEIGHT)
-    frame = {**frame, "height": height, "margin": {**frame["margin"], "t": top}}
-    hover = hover_texts(shown.regions, shown.values, shown.groups, shown.quantity, shown.details)
-    if shown.brain != "nodes":
-        scenes = {**surface_scenes(shown.brain, shown.distance), "legend": _LEGEND, "uirevision": "surface"}
-        return {"data": surface_traces(shown, shown.brain, hover), "layout": {**frame, **scenes}}
-    diameters = node_diameters(len(shown.regions), shown.sizes, *_DIAMETERS, plain=_PLAIN_DIAMETER)
-    traces = [cortex_trace(), *edge_traces(shown.coordinates, shown.connections)]
-    for group in shown.parts:
-        colours: Mapping[str, object] = {}
-        if shown.shades is not None and group.name != NO_VALUE:
-            colours = value_colours(shown.shades, group, shown.quantity, shown.limits, ranked=shown.ranked)
-        traces.append(node_trace(shown.coordinates, group, diameters, hover, colours, named=shown.groups is not None))
-    traces.append(side_names())
-    named = region_names(shown.coordinates, shown.regions, shown.named, around=cortex_mesh()[0], height=height - top)
+    if shown.kind != NODES:
+        look = {**_surface_scenes(shown), "legend": _LEGEND, "uirevision": "surface"}
+        return {"data": _surface_traces(shown), "layout": {**frame, **look}}
+    traces = [_cortex(), *_edge_traces(shown), *_node_traces(shown), side_names()]
+    height = frame["height"] - frame["margin"]["t"]
+    eye = {axis: shown.distance * place for axis, place in _CAMERA["eye"].items()}
+    names = region_names(shown, around=cortex_mesh()[0], height=height)
+    scene = {**_SCENE, "aspectmode": "data", "camera": {**_CAMERA, "eye": eye}, "annotations": names}
     width = _WIDEST_LETTER * max(len(trace["name"]) for trace in traces)
-    look = {"scene": scene(shown.distance, named), "legend": _LEGEND | {"entrywidth": width}}
-    return {"data": traces, "layout": {**frame, **look, "uirevision": "brain"}}  # a moved slider does not turn it back
+    # A moved slider does not turn the brain back.
+    look = {"scene": scene, "legend": _LEGEND | {"entrywidth": width}, "uirevision": "brain"}
+    return {"data": traces, "layout": {**frame, **look}}
 
 
-BRAIN_HEIGHT = 560
-_EDGE_WIDTHS = (1.0, 2.5, 4.5)
-_CORTEX = {"color": "#A9B2B8", "opacity": 0.1, "hoverinfo": "skip", "showlegend": False, "name": "cortex"}
-_LIGHT = {"ambient": 0.75, "diffuse": 0.5, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
+def _plain(text: str) -> str:
+    return escape(text, quote=False)
+
+
+def _hover_texts(shown: Brain) -> list[str]:
+    """What is said of each region under the pointer."""
+    texts = []
+    for i, name in enumerate(shown.regions):
+        lines = [f"<b>{_plain(name)}</b>"]
+        if shown.groups is not None:
+            lines.append(_plain(shown.groups[i] or NO_GROUP))
+        if shown.values is not None:
+            value = shown.values[i]
+            number = f"{value:.4g}".replace("-", "−") if np.isfinite(value) else "none"
+            lines.append(f"{_plain(shown.quantity or 'value')}: {number}")
+        texts.append("<br>".join([*lines, *map(_plain, shown.texts[i : i + 1])]))
+    return texts
+
+
+# Nodes inside the cortex.
 
 
 @lru_cache(maxsize=1)
 def cortex_mesh() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """Vertices, shape (20484, 3), in MNI mm, and triangles, shape (40960, 3), of both hemispheres."""
+    """Vertices, shape (20484, 3), in MNI mm, and triangles, shape (40960, 3), of both hemispheres' pial surface."""
     (left, left_triangles), (right, right_triangles) = (hemisphere_mesh("pial", side) for side in HEMISPHERES)
     # 20484 vertices are counted in two bytes: half of what is usually sent.
     return np.vstack([left, right]), np.vstack([left_triangles, right_triangles + np.uint16(len(left))])
 
 
-def cortex_trace() -> Trace:
-    """The cortex, to be seen through."""
-    vertices, triangles = cortex_mesh()
-    x, y, z = vertices.T
-    i, j, k = triangles.T
-    return {"type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "lighting": _LIGHT, **_CORTEX}
+def _mesh(vertices: NDArray[np.float32], triangles: NDArray[np.uint16], **about: Any) -> Dictionary:
+    corners = zip("xyzijk", (*vertices.T, *triangles.T), strict=True)
+    return {"type": "mesh3d", **dict(corners), **about}
 
 
-def hover_texts(
-    regions: Sequence[str],
-    values: Values | None,
-    groups: Sequence[str | None] | None,
-    quantity: str,
-    details: Sequence[str],
-) -> list[str]:
-    """What is said of each region under the pointer.
-
-    Parameters
-    ----------
-    regions : sequence of str, length n_regions
-    values : ndarray, shape (n_regions,), or None
-    groups : sequence of (str or None), length n_regions, or None
-    quantity : str
-        What the values are.
-    details : sequence of str, length n_regions or 0
-        A further line per region.
-    """
-    texts = []
-    for i, name in enumerate(regions):
-        lines = [f"<b>{escape(name, quote=False)}</b>"]
-        if groups is not None:
-            lines.append(escape(groups[i] or NO_GROUP, quote=False))
-        if values is not None:
-            number = f"{values[i]:.4g}".replace("-", "−") if np.isfinite(values[i]) else "none"
-            lines.append(f"{escape(quantity or 'value', quote=False)}: {number}")
-        if details:
-            lines.append(escape(details[i], quote=False))
-        texts.append("<br>".join(lines))
-    return texts
+def _cortex() -> Dictionary:
+    return _mesh(*cortex_mesh(), lighting=_LIGHT, **_CORTEX)
 
 
-def value_colours(
-    values: Values, group: NodeGroup, quantity: str, limits: tuple[float, float] | None, *, ranked: bool
-) -> dict[str, object]:
-    """Continuous colours, with the bar that explains them.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_regions,)
-    group : NodeGroup
-        Whose members are coloured.
-    quantity : str
-        What the values are.
-    limits : (float, float) or None
-        Of the colours; None is the range of the values.
-    ranked : bool
-        Whether values are ranks, of which the first stands out.
-    """
-    named, low, high = colour_scale(values, limits)
-    scale = [[0, FIRST_COLOUR], [1, LAST_COLOUR]] if ranked else named
-    bar = bar_above(escape(quantity, quote=False), BRAIN_HEIGHT)
-    ticks: dict[str, object] = {"tickvals": rank_ticks(len(values))} if ranked else {}
-    shades: dict[str, object] = {"color": values[list(group.members)], "colorscale": scale, "cmin": low, "cmax": high}
-    return shades | {"colorbar": bar | {"outlinewidth": 1, "outlinecolor": PALE_GREY} | ticks}
-
-
-def node_trace(
-    coordinates: Values,
-    group: NodeGroup,
-    diameters: Values,
-    hover: Sequence[str],
-    shades: Mapping[str, object],
-    *,
-    named: bool,
-) -> Trace:
-    """The nodes of one group.
-
-    Parameters
-    ----------
-    coordinates : ndarray, shape (n_regions, 3)
-    group : NodeGroup
-    diameters : ndarray, shape (n_regions,)
-        In pixels.
-    hover : sequence of str, length n_regions
-    shades : mapping
-        Colours by value, in place of the group's colour; empty for that.
-    named : bool
-        Whether the legend names the group.
-    """
-    members = list(group.members)
-    x, y, z = coordinates[members].T
-    marker = {"color": group.colour, "symbol": group.symbol, "size": diameters[members], "opacity": 1}
-    return {
-        "type": "scatter3d",
-        "x": x,
-        "y": y,
-        "z": z,
-        "mode": "markers",
-        "name": escape(group.name, quote=False),
-        "marker": marker | {"line": {"color": "#8A959C", "width": 1}} | dict(shades),
-        "text": [hover[i] for i in members],
-        "hovertemplate": "%{text}<extra></extra>",
-        "showlegend": named or group.name == NO_VALUE,
-    }
-
-
-def edge_traces(coordinates: Values, edges: Edges) -> list[Trace]:
-    """Lines in three widths by strength, because a trace has one width; None parts one line from the next."""
-    strongest = max((abs(weight) for _, _, weight in edges), default=0.0)
-    classes: dict[tuple[int, bool], list[tuple[int, int]]] = {}
-    for i, j, weight in sorted(edges, key=lambda edge: abs(edge[2])):
-        step = min(int(3 * abs(weight) / strongest), 2) if strongest else 0
-        classes.setdefault((step, weight < 0), []).append((i, j))
-    traces: list[Trace] = []
-    for (step, negative), pairs in classes.items():
-        points = np.array([[coordinates[i], coordinates[j], [np.nan] * 3] for i, j in pairs]).reshape(-1, 3)
-        x, y, z = points.T
+def _node_traces(shown: Brain) -> list[Dictionary]:
+    """The nodes, one trace per group."""
+    hover, diameters = _hover_texts(shown), shown.diameters(*_DIAMETERS, plain=_PLAIN_DIAMETER)
+    traces = []
+    for name, members, colour, symbol in shown.parts:
+        marker: Dictionary = {"color": colour, "symbol": symbol, "size": diameters[members], "opacity": 1}
+        marker["line"] = {"color": "#8A959C", "width": 1}
+        if shown.shades is not None and name != NO_VALUE:
+            assert shown.values is not None
+            marker |= {"color": shown.values[members], "coloraxis": "coloraxis"}
         traces.append(
             {
                 "type": "scatter3d",
-                "x": x,
-                "y": y,
-                "z": z,
+                **dict(zip("xyz", shown.coordinates[members].T, strict=True)),
+                "mode": "markers",
+                "name": _plain(name),
+                "marker": marker,
+                "customdata": members,
+                "text": [hover[region] for region in members],
+                "hovertemplate": _HOVER,
+                "showlegend": shown.groups is not None or name == NO_VALUE,
+            }
+        )
+    return traces
+
+
+def _edge_traces(shown: Brain) -> list[Dictionary]:
+    """Lines in three widths by strength, because a trace has one width; NaN parts one line from the next."""
+    edges = sorted(shown.connections, key=lambda edge: abs(edge[2]))
+    strongest = abs(edges[-1][2]) if edges else 0.0
+    classes: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+    for i, j, weight in edges:
+        step = min(int(3 * abs(weight) / strongest), 2) if strongest else 0
+        classes.setdefault((step, weight < 0), []).append((i, j))
+    traces: list[Dictionary] = []
+    for (step, negative), pairs in classes.items():
+        ends = [[shown.coordinates[i], shown.coordinates[j], [np.nan] * 3] for i, j in pairs]
+        traces.append(
+            {
+                "type": "scatter3d",
+                **dict(zip("xyz", np.array(ends).reshape(-1, 3).T, strict=True)),
                 "mode": "lines",
                 "name": "connections",
                 "legendgroup": "connections",
@@ -231,7 +161,7 @@ def edge_traces(coordinates: Values, edges: Edges) -> list[Trace]:
     return traces
 
 
-def side_names() -> Trace:
+def side_names() -> Dictionary:
     """The words left and front, below those sides: before the brain, a narrow page would cut the second off.
 
     A third point without a word is before the brain. All that is drawn decides how large a millimetre is, and a narrow
@@ -251,6 +181,8 @@ def side_names() -> Trace:
     }
 
 
+# Names of regions, from where the brain is seen first.
+
 # From the left, the front and above: most of a hemisphere and the depth of the brain are seen at once.
 _CAMERA: Mapping[str, Mapping[str, float]] = {
     "eye": {"x": -1.13, "y": 0.68, "z": 0.5},
@@ -265,39 +197,25 @@ _DIRECTIONS = 16
 _NODE = np.array([9.0, 9.0])  # px, half the size of a hub; no name covers one that is named
 
 
-def scene(distance: float, names: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
-    """Plotly's scene: no axes, and from where the brain is seen first, so many times the usual distance away."""
-    hidden = {"visible": False, "showspikes": False}
-    eye = {axis: distance * place for axis, place in _CAMERA["eye"].items()}
-    frame: dict[str, object] = {"xaxis": hidden, "yaxis": hidden, "zaxis": hidden, "annotations": list(names)}
-    camera = {**_CAMERA, "eye": eye}
-    return frame | {"aspectmode": "data", "camera": camera, "bgcolor": "rgba(0, 0, 0, 0)", "dragmode": "orbit"}
-
-
-def region_names(
-    coordinates: Values, regions: Sequence[str], named: Sequence[int], *, around: NDArray[np.floating], height: float
-) -> list[dict[str, object]]:
-    """The names of some regions as plotly writes them, each with a line to its region.
+def region_names(shown: Brain, *, around: NDArray[np.floating], height: float) -> list[Dictionary]:
+    """The names of the regions that have one as plotly writes them, each with a line to its region.
 
     Parameters
     ----------
-    coordinates : ndarray, shape (n_regions, 3)
-        In MNI mm.
-    regions : sequence of str, length n_regions
-    named : sequence of int
-        Counted from 0; the first has the first choice of its place. Regions without coordinates are left out.
+    shown : Brain
+        The first of its named regions has the first choice of its place. Those without coordinates are left out.
     around : ndarray, shape (n_points, 3)
         All that is drawn; its extent decides how large a millimetre is on the screen.
     height : float
         Of the drawing, in pixels.
     """
-    named = [region for region in named if np.isfinite(coordinates[region]).all()]
-    points = _on_screen(coordinates[named], around, height)
-    offsets = name_offsets(points, [len(regions[region]) for region in named])
+    named = [region for region in shown.named if np.isfinite(shown.coordinates[region]).all()]
+    points = on_screen(shown.coordinates[named], around, height)
+    offsets = name_offsets(points, [len(shown.regions[region]) for region in named])
     return [
         {
-            **dict(zip("xyz", map(float, coordinates[region]), strict=True)),
-            "text": escape(regions[region], quote=False),
+            **dict(zip("xyz", map(float, shown.coordinates[region]), strict=True)),
+            "text": _plain(shown.regions[region]),
             "ax": across,
             "ay": down,
             "xanchor": "center",
@@ -313,7 +231,7 @@ def region_names(
     ]
 
 
-def name_offsets(points: Values, letters: Sequence[int]) -> list[tuple[float, float]]:
+def name_offsets(points: FloatArray, letters: Sequence[int]) -> list[tuple[float, float]]:
     """How far each name is moved from its point, in pixels to the right and down, so that it lies on no other.
 
     Of all free places the nearest is taken, at one distance the one that leads most away from the middle. Names that
@@ -334,7 +252,9 @@ def name_offsets(points: Values, letters: Sequence[int]) -> list[tuple[float, fl
     offsets = []
     for point, size in zip(points, sizes, strict=True):
         moves = directions * (radii[:, None] + size)
-        overlap = sum(_overlap(point + moves, size, other, its) for other, its in taken)
+        # The area that a name in each place shares with what is there.
+        shared = (np.maximum(size + its - np.abs(point + moves - other), 0) for other, its in taken)
+        overlap = sum(sides.prod(axis=1) for sides in shared)
         beyond = np.maximum(np.abs(point[0] + moves[:, 0]) + size[0] - _HALF_WIDTH, 0)
         best = np.lexsort((-moves @ point, radii, overlap + _LINE * beyond))[0]
         taken.append((point + moves[best], size))
@@ -343,14 +263,7 @@ def name_offsets(points: Values, letters: Sequence[int]) -> list[tuple[float, fl
     return offsets
 
 
-def _overlap(centres: Values, size: Values, other: Values, its: Values) -> Values:
-    """The area that boxes around these centres, of this half size, share with another box."""
-    shared = np.maximum(size + its - np.abs(centres - other), 0)
-    product: Values = shared[:, 0] * shared[:, 1]
-    return product
-
-
-def _on_screen(places: Values, around: NDArray[np.floating], height: float) -> Values:
+def on_screen(places: FloatArray, around: NDArray[np.floating], height: float) -> FloatArray:
     """Where places are first seen: pixels to the right of and below the middle."""
     low, high = np.nanmin(around, axis=0), np.nanmax(around, axis=0)
     size = np.prod(high - low) ** (1 / 3)  # plotly's unit of a scene that keeps proportions
@@ -360,113 +273,75 @@ def _on_screen(places: Values, around: NDArray[np.floating], height: float) -> V
     right /= np.linalg.norm(right)
     up = np.cross(right, ahead)
     seen = (places - (low + high) / 2) / size - eye
-    depth = seen @ ahead
-    pixels = height / 2 / _FIELD / depth
-    found: Values = np.stack([seen @ right * pixels, -(seen @ up) * pixels], axis=1)
+    pixels = height / 2 / _FIELD / (seen @ ahead)
+    found: FloatArray = np.stack([seen @ right * pixels, -(seen @ up) * pixels], axis=1)
     return found
 
 
-def surface_traces(shown: Brain, surface: Surface, hover: Sequence[str]) -> list[Trace]:
-    """The four views: in each the bare cortex, and the painted regions or one piece for every group.
+# Regions painted on the cortex.
 
-    Parameters
-    ----------
-    shown : Brain
-    surface : {"inflated", "pial"}
-    hover : sequence of str, length n_regions
-        What shows where the mouse is.
-    """
-    texts = np.array(["no region", *hover], dtype=object)
-    traces: list[Trace] = []
-    for scene, (hemisphere, _) in enumerate(VIEWS):
-        vertices, triangles = hemisphere_mesh(surface, hemisphere)
-        regions = triangle_regions(hemisphere_labels(checked_labels(shown), hemisphere), triangles)
-        for piece in _pieces(shown, regions):
-            chosen = piece.pop("triangles")
+_LENGTH = 2.2  # of a hemisphere, so that it fills its part of a narrow page
+
+
+def _surface_traces(shown: Brain) -> list[Dictionary]:
+    """The four views: in each the bare cortex, and the painted regions or one piece for every group."""
+    texts = np.array(["no region", *_hover_texts(shown)], dtype=object)
+    traces: list[Dictionary] = []
+    for number, (hemisphere, _) in enumerate(VIEWS):
+        vertices, triangles, regions = painted_triangles(shown, hemisphere)
+        for chosen, look in _pieces(shown, regions):
             if not chosen.any():
                 continue
-            again = any(trace["name"] == piece["name"] for trace in traces)
+            again = any(trace["name"] == look["name"] for trace in traces)
             used, places = np.unique(triangles[chosen], return_inverse=True)
-            x, y, z = vertices[used].T
-            i, j, k = places.reshape(-1, 3).astype(np.uint16).T
-            mesh = {"type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "lighting": _EVEN_LIGHT}
-            mesh |= {"scene": _scene_name(scene), "text": texts[regions[chosen]].tolist(), "hovertemplate": _HOVER}
-            once = {part: piece[part] and not again for part in ("showlegend", "showscale")}
-            traces.append({**mesh, "intensitymode": "cell", **piece, **once})
+            about = {"scene": _scene_name(number), "text": texts[regions[chosen]].tolist(), "hovertemplate": _HOVER}
+            about |= look | {"showlegend": look["showlegend"] and not again}
+            corners = places.reshape(-1, 3).astype(np.uint16)
+            traces.append(_mesh(vertices[used], corners, lighting=_EVEN_LIGHT, intensitymode="cell", **about))
     return traces
 
 
-def _pieces(shown: Brain, regions: NDArray[np.int16]) -> list[dict[str, Any]]:
-    """What is painted alike in one view, with the triangles of each piece."""
-    members = [np.array(group.members, dtype=int) + 1 for group in shown.parts if group.name != NO_VALUE]
-    painted = np.isin(regions, np.concatenate(members)) if members else np.zeros(len(regions), dtype=bool)
-    bare = {"triangles": ~painted, **_one_colour(BARE, ~painted), "name": "cortex", "showlegend": False}
-    shades = shown.shades
-    if shades is None:
-        alike = [(group, np.isin(regions, np.array(group.members, dtype=int) + 1)) for group in shown.parts]
-        return [bare] + [
-            {
-                "triangles": chosen,
-                **_one_colour(group.colour, chosen),
-                "name": escape(group.name, quote=False),
-                "legendgroup": group.name,
-                "legendrank": number,
-                "showlegend": shown.groups is not None,
-            }
-            for number, (group, chosen) in enumerate(alike, start=1)
-        ]
-    intensity = np.concatenate([[np.nan], shades])[regions[painted]].astype(np.float32)
-    scale = {**_scale(shown, shades), "intensity": intensity, "showscale": True}
-    return [bare, {"triangles": painted, "name": "regions", "showlegend": False, **scale}]
+def _pieces(shown: Brain, regions: NDArray[np.int16]) -> list[tuple[NDArray[np.bool_], Dictionary]]:
+    """What is painted alike in one view: its triangles, and its look."""
+    parts = [(part, np.isin(regions, part.members + 1)) for part in shown.parts if part.name != NO_VALUE]
+    painted = np.any([chosen for _, chosen in parts], axis=0) if parts else np.zeros(len(regions), dtype=bool)
+    bare = (~painted, {**_one_colour(GAP_COLOUR, ~painted), "name": "cortex", "showlegend": False})
+    if shown.shades is None:
+        return [bare, *((chosen, _group_look(part, chosen, rank)) for rank, (part, chosen) in enumerate(parts, 1))]
+    assert shown.values is not None
+    intensity = np.concatenate([[np.nan], shown.values])[regions[painted]].astype(np.float32)
+    return [bare, (painted, {"intensity": intensity, "coloraxis": "coloraxis", "name": "regions", "showlegend": False})]
 
 
-def _one_colour(colour: str, chosen: NDArray[np.bool_]) -> dict[str, Any]:
+def _group_look(part: NodeGroup, chosen: NDArray[np.bool_], rank: int) -> Dictionary:
+    named = {"name": _plain(part.name), "legendgroup": part.name, "legendrank": rank, "showlegend": True}
+    return {**_one_colour(part.colour, chosen), **named}
+
+
+def _one_colour(colour: str, chosen: NDArray[np.bool_]) -> Dictionary:
     """One colour for some triangles; written as values of triangles too, so that the mouse finds these, not corners."""
     flat = {"colorscale": [[0, colour], [1, colour]], "cmin": 0, "cmax": 1, "showscale": False}
     return {"color": colour, "intensity": np.zeros(int(chosen.sum()), dtype=np.uint8), **flat}
 
 
-def _scale(shown: Brain, shades: Values) -> dict[str, Any]:
-    named, low, high = colour_scale(shades, shown.limits)
-    colours = [[0, FIRST_COLOUR], [1, LAST_COLOUR]] if shown.ranked else named
-    bar = bar_above(escape(shown.quantity, quote=False), PAINTED_HEIGHT) | {
-        "outlinewidth": 1,
-        "outlinecolor": PALE_GREY,
-    }
-    bar |= {"tickvals": rank_ticks(len(shades))} if shown.ranked else {}
-    return {"colorscale": colours, "cmin": low, "cmax": high, "colorbar": bar}
-
-
-def surface_scenes(surface: Surface, distance: float) -> dict[str, Any]:
-    """Cameras of the four views, two by two, with their names, from so many times the usual distance."""
-    hidden = {"visible": False, "showspikes": False}
-    frame: dict[str, Any] = {"annotations": []}
+def _surface_scenes(shown: Brain) -> Dictionary:
+    """Cameras of the four views, two by two, with their names."""
+    frame: Dictionary = {"annotations": []}
     for number, (hemisphere, side) in enumerate(VIEWS):
         column, row = number % 2, number // 2
-        from_left, extent = _from_left(hemisphere, side), np.ptp(hemisphere_mesh(surface, hemisphere)[0], axis=0)
+        extent = np.ptp(hemisphere_mesh(shown.kind, hemisphere)[0], axis=0)
+        eye = {"x": -2 if seen_from_left(hemisphere, side) else 2, "y": 0, "z": 0}
         frame[_scene_name(number)] = {
+            **_SCENE,
             "domain": {"x": [column / 2, (column + 1) / 2], "y": [0.5 - row / 2, 1 - row / 2]},
-            **dict.fromkeys(("xaxis", "yaxis", "zaxis"), hidden),
             "aspectmode": "manual",
-            "aspectratio": dict(zip("xyz", (_LENGTH / distance * extent / extent[1]).tolist(), strict=True)),
-            "camera": {"eye": {"x": -2 if from_left else 2, "y": 0, "z": 0}, "projection": _FLAT},
-            "bgcolor": "rgba(0, 0, 0, 0)",
-            "dragmode": "orbit",
+            "aspectratio": dict(zip("xyz", (_LENGTH / shown.distance * extent / extent[1]).tolist(), strict=True)),
+            "camera": {"eye": eye, "projection": {"type": "orthographic"}},
         }
-        place = {
-            "x": column / 2 + 0.25,
-            "y": 1 - row / 2,
-            "xref": "paper",
-            "yref": "paper",
-            "yanchor": "top",
-            "xanchor": "center",
-        }
-        frame["annotations"].append({**place, "text": f"{hemisphere} {side}", "showarrow": False})
+        place = {"x": column / 2 + 0.25, "y": 1 - row / 2, "xref": "paper", "yref": "paper"}
+        name = {"text": f"{hemisphere} {side}", "yanchor": "top", "xanchor": "center", "showarrow": False}
+        frame["annotations"].append(place | name)
     return frame
-
-
-def _from_left(hemisphere: str, side: str) -> bool:
-    return (hemisphere == "left") == (side == "lateral")
 
 
 def _scene_name(number: int) -> str:

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from test_browser_frame import badges, clipped_texts
 
 from biobgt import load_atlas
-from biobgt.figures.brain_nodes import FIRST_COLOUR, LAST_COLOUR
+from biobgt.figures.brain import FIRST_COLOUR, LAST_COLOUR
 
 pytestmark = pytest.mark.browser
 

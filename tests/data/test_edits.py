@@ -28,8 +28,7 @@ from biobgt.data.edits import (
 )
 from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap
 from biobgt.figures.gaps import GAP_COLOUR
-from biobgt.figures.hub_brains import HubBrainOptions, hub_brain
-from biobgt.figures.hubs import HubCurvesOptions, hub_curves
+from biobgt.figures.hubs import HubBrainOptions, HubCurvesOptions, hub_brain, hub_curves
 from biobgt.figures.register import NoOptions
 from biobgt.figures.screen import draw_on_screen
 from biobgt.readers import ReadOptions, stream_subjects

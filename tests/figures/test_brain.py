@@ -1,38 +1,53 @@
-"""Regions in the brain hold what they were given: places, colours, sizes, names, connections."""
+"""Regions in the brain hold what they were given: places, colours, sizes, names, connections, painted cortex."""
 
 import json
+from dataclasses import replace
+from itertools import combinations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
-from brain_drawings import brain_3d, glass_brain
+from brain_drawings import brain_3d, brain_of, drawing_of, glass_brain
 from hub_figures import on_screen
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
+from nilearn.datasets import load_fsaverage
 
-from biobgt import InputError, load_atlas
+from biobgt import ConnectomeSettings, InputError, load_atlas
 from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
+from biobgt.data.atlas import BUNDLED, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import make_figure
-from biobgt.figures import brain_caption
-from biobgt.figures.brain import GLASS_BRAIN
-from biobgt.figures.brain_nodes import (
+from biobgt.figures.attention_received import AttentionReceivedOptions, attention_in_brain
+from biobgt.figures.brain import (
+    CORTEX,
     FIRST_COLOUR,
+    GLASS_BRAIN,
     LAST_COLOUR,
-    colour_scale,
-    left_out_words,
-    natural_key,
-    node_diameters,
-    node_groups,
+    N_VERTICES,
+    VIEWS,
+    Brain,
+    brain_caption,
+    has_surface,
+    hemisphere_mesh,
+    painted_triangles,
     rank_ticks,
+    surface_labels,
 )
-from biobgt.figures.hub_brains import HubBrainOptions, hub_brain
+from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen_brain import cortex_mesh
+from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.screen_brain import cortex_mesh, name_offsets, region_names, side_names
+from biobgt.figures.screen_brain import on_screen as seen_at
+from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
+UNPLACED = np.vstack([PLACES[:3], [np.nan] * 3])
 VALUES = np.array([1.0, 2.0, np.nan, 4.0])
+RANKS = np.array([3.0, 1.0, 4.0, 2.0])
 
 
 def named(figure):
@@ -58,11 +73,11 @@ def test_cortex_is_fsaverage5_in_mni_millimetres():
 
 def test_values_are_colours_with_a_named_bar():
     figure = brain_3d(PLACES, REGIONS, values=VALUES, quantity="NE (bits)", title="T", simulated=True)
-    nodes = named(figure)["regions"]
+    nodes, colours = named(figure)["regions"], figure.layout.coloraxis
     np.testing.assert_array_equal(places(nodes), PLACES[[0, 1, 3]])
     np.testing.assert_array_equal(nodes.marker.color, [1, 2, 4])
-    assert (nodes.marker.cmin, nodes.marker.cmax) == (1, 4)
-    bar, above = nodes.marker.colorbar, figure.layout.margin.t / figure.layout.height
+    assert (colours.cmin, colours.cmax, nodes.marker.coloraxis) == (1, 4, "coloraxis")
+    bar, above = colours.colorbar, figure.layout.margin.t / figure.layout.height
     assert (bar.title.text.split("<br>")[0], bar.orientation, bar.yref) == ("NE (bits)", "h", "container")
     assert bar.y > 1 - above, "it takes no width from the brain, which a narrow page would cut off"
     assert list(nodes.text) == [
@@ -70,6 +85,7 @@ def test_values_are_colours_with_a_named_bar():
         "<b>&lt;b&gt;B&lt;/b&gt;</b><br>NE (bits): 2",
         "<b>D</b><br>NE (bits): 4",
     ]
+    assert list(nodes.customdata) == [0, 1, 3], "the regions themselves"
     missing = named(figure)["no value"]
     assert missing.marker.color == PALE_GREY
     np.testing.assert_array_equal(places(missing), PLACES[[2]])
@@ -77,24 +93,23 @@ def test_values_are_colours_with_a_named_bar():
 
 
 def test_first_rank_strikes_the_eye_on_a_white_page_and_on_a_black_one():
-    ranks = np.array([3.0, 1.0, 4.0, 2.0])
-    marker = named(brain_3d(PLACES, REGIONS, values=ranks, ranked=True))["regions"].marker
-    (first, last) = (to_rgb(colour) for _, colour in marker.colorscale)
-    assert (marker.cmin, marker.cmax) == (1, 4)
-    assert [place for place, _ in marker.colorscale] == [0, 1]
+    colours = brain_3d(PLACES, REGIONS, values=RANKS, ranked=True).layout.coloraxis
+    (first, last) = (to_rgb(colour) for _, colour in colours.colorscale)
+    assert (colours.cmin, colours.cmax) == (1, 4)
+    assert [place for place, _ in colours.colorscale] == [0, 1]
     assert rgb_to_hsv(first)[1] > 0.9 > 0.3 > rgb_to_hsv(last)[1]
     for page in ("#FFFFFF", "#0E1117"):
         assert contrast(first, to_rgb(page)) > 3, "what WCAG asks of graphics"
-    assert list(marker.colorbar.tickvals) == [1, 2, 3, 4]
+    assert list(colours.colorbar.tickvals) == [1, 2, 3, 4]
     assert rank_ticks(90) == [1, 20, 40, 60, 80]
     assert rank_ticks(200) == [1, 50, 100, 150, 200]
 
 
 def test_first_rank_has_the_same_colour_on_paper_and_lies_on_top():
-    ranks = np.array([3.0, 1.0, 4.0, 2.0])
-    figure = glass_brain(PLACES, REGIONS, values=ranks, ranked=True, display_mode="ortho")
-    dots = next(view for view in figure.axes if view.collections).collections[-1]
-    assert [to_hex(colour) for colour in dots.get_facecolors()[[0, -1]]] == [LAST_COLOUR.lower(), FIRST_COLOUR.lower()]
+    figure = glass_brain(PLACES, REGIONS, values=RANKS, ranked=True)
+    front = [view for view in figure.axes if view.collections][1]
+    drawn = [to_hex(colour) for colour in front.collections[-1].get_facecolors()[[0, -1]]]
+    assert drawn == [LAST_COLOUR.lower(), FIRST_COLOUR.lower()]
     assert list(figure.axes[-1].get_xticks()) == [1, 2, 3, 4]
 
 
@@ -111,42 +126,28 @@ def contrast(one, other):
 
 def test_groups_have_a_trace_a_colour_and_a_legend_entry_each():
     groups = ["Module 10", "Module 2", None, "Module 2"]
-    figure = brain_3d(PLACES, REGIONS, groups=groups, values=VALUES, quantity="NE")
+    colours = {"Module 2": "#112233", "Module 7": "#223344", "Module 10": "#334455"}
+    figure = brain_3d(PLACES, REGIONS, groups=groups, group_colours=colours, values=VALUES, quantity="NE")
     assert figure.layout.legend.entrywidth >= 6.5 * len("Module 10"), "names do not touch"
     drawn = named(figure)
     assert [name for name, trace in drawn.items() if trace.showlegend] == ["Module 2", "Module 10", "no module"]
     np.testing.assert_array_equal(places(drawn["Module 2"]), PLACES[[1, 3]])
-    assert drawn["Module 2"].marker.color == MODULE_COLOURS[0]
-    assert drawn["Module 10"].marker.color == MODULE_COLOURS[1]
-    assert drawn["no module"].marker.color == PALE_GREY
+    assert [trace.marker.color for trace in drawn.values() if trace.showlegend] == ["#112233", "#334455", PALE_GREY]
     assert drawn["Module 10"].text[0] == "<b>A</b><br>Module 10<br>NE: 1"
 
 
-def test_given_colours_are_used_and_set_the_order():
-    groups = node_groups(3, ["a", "b", "c"], {"c": "#111111", "a": "#222222", "x": "#333333"})
-    assert [(group.name, group.colour) for group in groups] == [
-        ("c", "#111111"),
-        ("a", "#222222"),
-        ("b", MODULE_COLOURS[2]),
-    ]
-
-
 def test_a_colour_that_comes_again_comes_with_another_symbol():
-    groups = node_groups(18, [f"Module {i}" for i in range(1, 19)])
-    assert [group.name for group in groups] == [f"Module {i}" for i in range(1, 19)]
-    looks = {(group.colour, group.symbol) for group in groups}
-    assert len(looks) == 18
-    assert groups[8].colour == groups[0].colour
-
-
-def test_numbers_in_names_count_as_numbers():
-    assert sorted(["M10", "M9", "M", "a2", "10"], key=natural_key) == ["10", "M", "M9", "M10", "a2"]
+    parts = brain_of(np.zeros((18, 3)), "abcdefghijklmnopqr", groups=[f"Module {i}" for i in range(1, 19)]).parts
+    assert [part.name for part in parts] == [f"Module {i}" for i in range(1, 19)]
+    assert len({(part.colour, part.symbol) for part in parts}) == 18
+    assert parts[8].colour == parts[0].colour == MODULE_COLOURS[0]
 
 
 def test_areas_grow_evenly_with_sizes():
-    diameters = node_diameters(4, np.array([0.0, 5.0, 10.0, np.nan]), 2.0, 4.0, plain=3.0)
-    np.testing.assert_allclose(diameters**2, [4, 10, 16, 4])
-    np.testing.assert_array_equal(node_diameters(2, np.array([7.0, 7.0]), 2.0, 4.0, plain=3.0), [3, 3])
+    brain = brain_of(PLACES, REGIONS, sizes=np.array([0.0, 5.0, 10.0, np.nan]))
+    np.testing.assert_allclose(brain.diameters(2.0, 4.0, plain=3.0) ** 2, [4, 10, 16, 4])
+    alike = replace(brain, sizes=np.full(4, 7.0))
+    np.testing.assert_array_equal(alike.diameters(2.0, 4.0, plain=3.0), [3, 3, 3, 3])
 
 
 @pytest.mark.parametrize(
@@ -154,14 +155,15 @@ def test_areas_grow_evenly_with_sizes():
     [
         ([1.0, 3.0], None, ("Viridis", 1, 3)),
         ([-1.0, 3.0], None, ("RdBu_r", -3, 3)),
-        ([-4.0, np.nan, 3.0], None, ("RdBu_r", -4, 4)),
+        ([-4.0, np.nan], (-4.0, 3.0), ("RdBu_r", -4, 4)),
         ([2.0, 2.0], None, ("Viridis", 1.5, 2.5)),
         ([np.nan, np.nan], None, ("Viridis", 0, 1)),
         ([1.0, 3.0], (0.0, 9.0), ("Viridis", 0, 9)),
     ],
 )
-def test_colour_scale_is_white_at_zero_only_where_values_have_both_signs(values, limits, expected):
-    assert colour_scale(np.array(values), limits) == expected
+def test_colours_are_white_at_zero_only_where_values_have_both_signs(values, limits, expected):
+    shades = brain_of(PLACES[:2], "AB", values=np.array(values), limits=limits).shades
+    assert (shades.colours, shades.low, shades.high) == expected
 
 
 def test_connections_run_between_their_regions_and_stronger_ones_are_thicker():
@@ -176,67 +178,248 @@ def test_connections_run_between_their_regions_and_stronger_ones_are_thicker():
 
 
 def test_figure_is_light_enough_to_send_and_lies_on_any_page():
-    figure = brain_3d(PLACES, REGIONS, values=VALUES)
-    text = figure.to_json()
+    text = brain_3d(PLACES, REGIONS, values=VALUES).to_json()
     assert len(text) < 1_000_000
     assert json.loads(text)["layout"]["scene"]["bgcolor"] == "rgba(0, 0, 0, 0)"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"coordinates": PLACES[:, :2]}, "shape (4, 2), but 4 regions"),
-        ({"coordinates": np.where(PLACES == 50, np.nan, PLACES)}, "Region 'C' has no finite MNI coordinates"),
-        ({"values": VALUES[:3]}, "3 values for 4 regions"),
-        ({"sizes": VALUES[:3]}, "3 sizes for 4 regions"),
-        ({"groups": ["a"]}, "1 groups for 4 regions"),
-        ({"edges": [(0, 4, 1.0)]}, "from region 0 to 4, but regions are counted from 0 to 3"),
-    ],
-)
-def test_what_does_not_fit_is_refused_with_a_sentence(change, message):
-    with pytest.raises(InputError) as error:
-        brain_3d(**({"coordinates": PLACES, "regions": REGIONS} | change))
-    assert message in str(error.value)
+def test_an_atlas_without_places_is_refused():
+    lost = replace(load_atlas("aal90"), coordinates=np.full((90, 3), np.nan))
+    for atlas in (numbered_atlas(5), lost):
+        with pytest.raises(InputError, match="coordinates"):
+            Brain.of(atlas, "nodes")
 
 
 def test_captions_say_what_colours_and_sizes_are():
-    caption = brain_caption("S1", 200, quantity="rank", size="NE", n_edges=1, simulated=True)
-    assert caption == (
-        "Simulated subject S1: 200 regions at their MNI coordinates inside the fsaverage5 cortex; the colour is rank, "
+    brain, subject = brain_of(PLACES, REGIONS, edges=[(0, 1, 1.0)]), Subject("S1", series=np.eye(4), simulated=True)
+    assert brain_caption(brain, subject, CORTEX, colour="rank", size="NE") == (
+        "Simulated subject S1: 4 regions at their MNI coordinates inside the fsaverage5 cortex; the colour is rank, "
         "and the size is NE. 1 connection drawn, thicker where stronger."
     )
-    assert "inside nilearn's glass brain, seen from four sides; all" in brain_caption("S1", 2, where=GLASS_BRAIN)
-    assert "the module, of 5." in brain_caption("S1", 200, n_groups=5)
-    assert "the module, of 5; grey regions are in none." in brain_caption("S1", 200, n_groups=5, some_in_none=True)
-
-
-UNPLACED = np.vstack([PLACES[:3], [np.nan] * 3])
+    assert "inside nilearn's glass brain, seen from four sides;" in brain_caption(
+        brain, subject, GLASS_BRAIN, colour=""
+    )
+    painted = Brain.of(ATLAS, "pial", edges=[(0, 1, 1.0)])
+    assert brain_caption(painted, subject, GLASS_BRAIN, colour="rank", size="NE").endswith(
+        "100 regions painted on the pial fsaverage5 cortex, seen from the side and from the middle; the colour is "
+        "rank. Cortex of no region is light grey."
+    )
+    shown = drawing_of(brain)
+    assert (shown.caption, shown.for_paper(PaperStyle()).caption) == (CORTEX, GLASS_BRAIN)
 
 
 def test_a_region_without_a_place_is_left_out_of_the_brain_and_of_nothing_else():
-    figure = brain_3d(UNPLACED, REGIONS, values=VALUES, edges=[(0, 1, 1.0), (0, 3, 2.0)])
+    edges = [(0, 1, 1.0), (0, 3, 2.0)]
+    figure = brain_3d(UNPLACED, REGIONS, values=VALUES, edges=edges)
     drawn = [trace for trace in figure.data if trace.name in ("regions", "no value")]
     assert sum(len(trace.x) for trace in drawn) == 3
     (lines,) = [trace for trace in figure.data if getattr(trace, "mode", "") == "lines"]
     assert np.isfinite(lines.x).sum() == 2, "one connection, and none to nowhere"
     assert list(named(figure)["regions"].marker.color) == [1, 2]
-    glass = glass_brain(UNPLACED, REGIONS, groups=["a", "a", "b", "c"], edges=[(0, 1, 1.0), (0, 3, 2.0)])
-    glass.canvas.draw()
-    assert left_out_words(UNPLACED) == " 1 region without known coordinates is left out of the drawing."
-    assert left_out_words(PLACES) == ""
-
-
-def test_groups_that_have_no_place_are_not_in_the_legend():
-    shown = {trace.name for trace in brain_3d(UNPLACED, REGIONS, groups=["a", "a", "b", "c"]).data}
-    assert {"a", "b"} <= shown
-    assert "c" not in shown
+    grouped = brain_of(UNPLACED, REGIONS, groups=["a", "a", "b", "c"], edges=edges)
+    draw_on_paper(drawing_of(grouped), PaperStyle()).canvas.draw()
+    assert [part.name for part in grouped.parts] == ["a", "b"], "a group without a place is in no legend"
+    assert grouped.left_out == " 1 region without known coordinates is left out of the drawing."
+    assert brain_of(PLACES, REGIONS).left_out == ""
 
 
 def test_brains_of_an_atlas_of_which_56_regions_have_no_place(rng):
     cohort = Cohort("4S", (Subject("s1", series=rng.standard_normal((60, 156))),), load_atlas("4s156"))
-    measured = Measured(cohort)
+    measured = Measured(cohort).of("s1", ConnectomeSettings())
     for key in ("hub_brain", "module_brain", "five_brains"):
-        made = make_figure(measured, FigureRequest(key, CohortRef("4S"), "s1"), PaperStyle(dpi=72))
-        assert "56 regions without known coordinates are left out" in made.caption
-        assert len(made.numbers) == 156
-    on_screen(hub_brain(measured.of("s1"), HubBrainOptions()))
+        drawn = FIGURES[key](measured, FIGURES[key].takes())
+        assert "56 regions without known coordinates are left out" in drawn.caption
+        assert len(drawn.numbers()) == 156
+        draw_on_paper(drawn, PaperStyle(dpi=72))
+        draw_on_screen(drawn)
+
+
+def test_attention_received_gives_its_range_and_claims_nothing():
+    measured = Measured(installed_model("abide-cc200").cohort).of(None)
+    regions, received = measured.atlas.regions, np.linspace(0.95, 1.05, 200)
+    with patch("biobgt.figures.attention_received.attention_received", return_value=received):
+        shown = attention_in_brain(measured, AttentionReceivedOptions())
+    assert " NC, mean over layers and heads, on the fsaverage5 cortex;" in shown.caption
+    assert "0.95 to 1.05, which is 10 % of the mean" in shown.caption
+    assert f"No region was tested; the highest values are those of {regions[-1]}, {regions[-2]}" in shown.caption
+    assert shown.for_paper(PaperStyle()).caption == shown.caption.replace(CORTEX, GLASS_BRAIN)
+    np.testing.assert_array_equal(shown.numbers()["attention received"], received)
+
+
+# Names of regions on the screen lie on no other name, and on no hub that is named.
+
+LETTER, LINE, NODE, WIDTH = 6.0, 14.0, 8.0, 484.0  # px; a letter of the page's font, and what a page 800 px wide draws
+
+
+def boxes(points: np.ndarray, letters: list[int]) -> list[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each name."""
+    moved = points + np.array(name_offsets(points, letters))
+    return [
+        (x - LETTER * n / 2, y - LINE / 2, x + LETTER * n / 2, y + LINE / 2)
+        for (x, y), n in zip(moved, letters, strict=True)
+    ]
+
+
+def meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(-200, 200), st.floats(-150, 150), st.integers(4, 22)), min_size=1, max_size=10))
+def test_ten_names_are_all_read_wherever_their_regions_are(named) -> None:
+    points, letters = np.array([place[:2] for place in named]), [place[2] for place in named]
+    found = boxes(points, letters)
+    assert not any(meet(one, other) for one, other in combinations(found, 2))
+    nodes = [(x - NODE, y - NODE, x + NODE, y + NODE) for x, y in points]
+    assert not any(meet(name, node) for name in found for node in nodes)
+    assert all(left > -WIDTH / 2 and right < WIDTH / 2 for left, _, right, _ in found)
+
+
+def test_a_lone_name_is_beside_its_region_and_leads_away_from_the_middle() -> None:
+    ((across, down),) = name_offsets(np.array([[0.0, -100.0]]), [10])
+    assert across == 0
+    assert -30 < down < -15
+
+
+def test_names_point_at_their_regions_and_regions_without_a_place_have_none() -> None:
+    atlas = load_atlas("4s156")
+    named = [*range(5), *range(atlas.n_regions - 5, atlas.n_regions)]
+    placed = [i for i in named if np.isfinite(atlas.coordinates[i]).all()]
+    found = region_names(Brain.of(atlas, "nodes", named=named), around=cortex_mesh()[0], height=500)
+    assert [one["text"] for one in found] == [atlas.regions[i] for i in placed]
+    assert [(one["x"], one["y"], one["z"]) for one in found] == [tuple(atlas.coordinates[i]) for i in placed]
+
+
+def test_left_and_front_are_read_whole_on_a_narrow_page() -> None:
+    words, height = side_names(), 512
+    sides = np.column_stack([words[axis] for axis in "xyz"]).astype(float)
+    around = np.vstack([cortex_mesh()[0], sides])
+    seen = dict(zip(words["text"], seen_at(sides, around, height), strict=True))
+    for text in ("left", "front"):
+        across, down = seen[text]
+        assert abs(across) + LETTER * len(text) / 2 < WIDTH / 2
+        assert abs(down) + LINE / 2 < height / 2
+
+
+# Regions painted on the cortex: each triangle has its region's colour, on screen and on paper; labels fit tables.
+
+WITH_SURFACE = [key for key, bundled in BUNDLED.items() if bundled.surface]
+ATLAS = load_atlas("schaefer100")
+SPREAD = np.linspace(-1, 1, 100)
+
+
+def painted_drawing(**how):
+    return drawing_of(Brain.of(ATLAS, "inflated", **how))
+
+
+def test_meshes_are_those_that_nilearn_loads():
+    meshes = load_fsaverage("fsaverage5")
+    for surface in ("inflated", "pial"):
+        for side, mesh in meshes[surface].parts.items():
+            vertices, triangles = hemisphere_mesh(surface, side)
+            np.testing.assert_array_equal(vertices, mesh.coordinates)
+            np.testing.assert_array_equal(triangles, mesh.faces)
+
+
+@pytest.mark.parametrize("key", WITH_SURFACE)
+def test_labels_count_regions_as_the_table_does(key):
+    """The mean of a label's pial vertices lies nearest to its own row of the table, or close to it, on its side.
+
+    Counted over the regions that have vertices. A parcel that is curved has its centre outside itself, and small
+    neighbours are then nearer: so not all are, but no other order of the regions comes near.
+    """
+    atlas = load_atlas(key)
+    labels = surface_labels(atlas)
+    assert labels.shape == (2 * N_VERTICES,)
+    vertices = np.vstack([hemisphere_mesh("pial", side)[0] for side in ("left", "right")])
+    painted = np.unique(labels[labels > 0])
+    centres = np.array([vertices[labels == region].mean(axis=0) for region in painted])
+    distances = np.linalg.norm(centres[:, None] - atlas.coordinates[None], axis=2)
+    distances = np.where(np.isnan(distances), np.inf, distances)
+    assert np.median(distances[np.arange(len(painted)), painted - 1]) < 10
+    assert (np.sign(centres[:, 0]) == np.sign(atlas.coordinates[painted - 1, 0])).all()
+    assert (np.nanargmin(distances, axis=1) == painted - 1).mean() > 0.85
+    assert len(painted) >= 68
+
+
+def test_every_triangle_is_painted_once_with_its_regions_value():
+    drawing = painted_drawing(values=SPREAD, quantity="z")
+    figure = on_screen(drawing)
+    for scene, (side, _) in enumerate(VIEWS):
+        name = f"scene{scene + 1 if scene else ''}"
+        pieces = [trace for trace in figure.data if (trace.scene or "scene") == name]
+        assert sum(len(piece.i) for piece in pieces) == len(hemisphere_mesh("inflated", side)[1])
+        regions = painted_triangles(drawing.marks[0], side)[2]
+        painted = next(piece for piece in pieces if piece.name == "regions")
+        np.testing.assert_allclose(painted.intensity, SPREAD[regions[regions > 0] - 1], atol=1e-6)
+        names = [ATLAS.regions[region - 1] for region in regions[regions > 0]]
+        assert all(name in text for name, text in zip(names, painted.text, strict=True))
+    assert len(figure.to_json()) < 8_000_000
+
+
+def test_a_colour_on_the_cortex_is_that_of_the_bar():
+    """On the screen no light but an even one; on paper the pixels of every region have the colour of its value."""
+    drawing = painted_drawing(values=SPREAD, quantity="z")
+    even = {"ambient": 1, "diffuse": 0, "specular": 0, "roughness": 1, "fresnel": 0}
+    assert all(trace["lighting"] == even for trace in draw_on_screen(drawing)["data"])
+    figure = draw_on_paper(drawing, PaperStyle(width_mm=170, dpi=150))
+    figure.canvas.draw()
+    pixels = {tuple(pixel) for pixel in np.asarray(figure.canvas.buffer_rgba())[..., :3].reshape(-1, 3).tolist()}
+    bar = next(axes for axes in figure.axes if axes.name != "3d").collections[-1]
+    colours = [tuple(round(255 * part) for part in bar.to_rgba(value)[:3]) for value in SPREAD]
+    assert np.mean([colour in pixels for colour in colours]) > 0.95  # a few parcels hide in a fold
+
+
+def test_modules_have_their_colours_and_one_entry_of_the_legend_each():
+    """The third stands in the right hemisphere alone, which is not seen first."""
+    groups = [None if i == 3 else f"Module {1 + i // 34}" for i in range(100)]
+    colours = {"Module 1": "#112233", "Module 2": "#445566", "Module 3": "#778899"}
+    figure = on_screen(painted_drawing(groups=groups, group_colours=colours))
+    in_legend = sorted((trace for trace in figure.data if trace.showlegend), key=lambda trace: trace.legendrank)
+    assert [trace.name for trace in in_legend] == ["Module 1", "Module 2", "Module 3", "no module"]
+    assert {trace.color for trace in figure.data if trace.name == "Module 1"} == {"#112233"}
+
+
+def test_a_region_without_a_value_is_bare():
+    figure = on_screen(painted_drawing(values=np.where(np.arange(100) == 0, np.nan, SPREAD)))
+    assert all(np.isfinite(trace.intensity).all() for trace in figure.data)
+    assert not any(ATLAS.regions[0] in text for trace in figure.data if trace.name == "regions" for text in trace.text)
+
+
+@pytest.mark.parametrize("valued", [True, False])
+def test_paper_has_four_views_and_one_bar_or_the_names(valued):
+    grouped = {"groups": ["Module 1", "Module 2"] * 50, "group_colours": {"Module 1": "#112233", "Module 2": "#445566"}}
+    figure = draw_on_paper(painted_drawing(**({"values": SPREAD} if valued else grouped)), PaperStyle(width_mm=120))
+    views = [axes for axes in figure.axes if axes.name == "3d"]
+    names = [axes.texts[0].get_text() for axes in views]
+    assert names == ["left lateral", "left medial", "right medial", "right lateral"]
+    assert all(axes.collections[0].get_rasterized() for axes in views)
+    assert len(figure.axes) - len(views) == valued
+    legends = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert legends == ([] if valued else ["Module 1", "Module 2"])
+
+
+def test_some_of_an_atlas_regions_are_painted_and_the_others_are_bare():
+    kept = (0, 2, 50)
+    some = replace(ATLAS, regions=tuple(ATLAS.regions[i] for i in kept), coordinates=ATLAS.coordinates[list(kept)])
+    some = replace(some, labels={}, also={})
+    whole, left = surface_labels(ATLAS), surface_labels(some)
+    np.testing.assert_array_equal(left == 2, whole == 3)
+    np.testing.assert_array_equal(left == 3, whole == 51)
+    assert (left[~np.isin(whole, [1, 3, 51])] == 0).all()
+    assert Brain.of(some, "pial").n_drawn == 3
+    assert not has_surface(replace(some, regions=("here", "there", "elsewhere")))
+
+
+def test_regions_outside_the_cortex_are_counted():
+    outside = " 14 regions outside the cortical surface are not painted."
+    assert Brain.of(load_atlas("desikan82"), "pial").left_out == outside
+    assert Brain.of(ATLAS, "pial").left_out == ""
+
+
+def test_what_has_no_surface_says_so():
+    assert has_surface(ATLAS)
+    assert not has_surface(load_atlas("cc200"))
+    assert not has_surface(numbered_atlas(100))
+    with pytest.raises(InputError, match="surface labels"):
+        Brain.of(load_atlas("cc200"), "pial")

@@ -8,11 +8,7 @@ import pytest
 from biobgt import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.group_differences import (
-    DifferenceBrainOptions,
-    GroupDifferenceBrain,
-    GroupDifferences,
-)
+from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferences
 from biobgt.figures.paper import PaperStyle
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured
@@ -84,18 +80,6 @@ def test_networks_and_segregation_are_drawn_too(measured, of, n_features):
     assert shown.matplotlib(STYLE).axes
 
 
-def test_brain_has_the_effect_size_of_every_region(measured):
-    options = DifferenceBrainOptions(**OPTIONS.as_dict())
-    shown = GroupDifferenceBrain.of(measured, options)
-    nodes = next(trace for trace in shown.plotly().data if trace.type == "scatter3d" and trace.mode == "markers")
-    d = compare_measured(measured, OPTIONS)[1].table["d"]
-    np.testing.assert_allclose(nodes.marker.color, d)
-    assert nodes.marker.cmax == -nodes.marker.cmin == pytest.approx(d.abs().max())
-    assert "red where higher in AD" in shown.caption
-    assert "glass brain" in shown.paper_caption(PaperStyle())
-    assert shown.matplotlib(STYLE).axes
-
-
 def test_what_has_no_regions_or_features_is_refused(measured):
     with pytest.raises(InputError, match="The option 'of' cannot be 'segregation'"):
         DifferenceBrainOptions(first="NC", second="AD", of="segregation")
@@ -119,9 +103,9 @@ def test_a_figure_made_again_refuses_other_covariates(measured, shown):
     others = Measured(replace(measured.cohort, subjects=tuple(older))).of(None)
     with pytest.raises(InputError, match="are not those that the figure was adjusted for"):
         GroupDifferences.of(others, shown.options)
-    brain = GroupDifferenceBrain.of(measured, DifferenceBrainOptions(first="NC", second="AD", permutations=200))
+    brain = DifferenceBrainOptions(**shown.options.as_dict())
     with pytest.raises(InputError, match="are not those that the figure was adjusted for"):
-        GroupDifferenceBrain.of(others, brain.options)
+        FIGURES["group_difference_brain"](others, brain)
 
 
 def test_where_nothing_is_adjusted_for_covariates_do_not_matter(measured):

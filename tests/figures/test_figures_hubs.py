@@ -7,9 +7,8 @@ from hub_figures import CURVES, STUDY, curves_of, measured_of, on_screen, scatte
 
 from biobgt import InputError
 from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from biobgt.figures.hub_brains import PAPERS_FIVE, five_brains
 from biobgt.figures.hub_words import table_caption
-from biobgt.figures.hubs import BY_NE, GroupBand, HubCurvesOptions
+from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, GroupBand, HubCurvesOptions, five_brains
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.options import EntanglementOptions, HubOptions
@@ -187,7 +186,7 @@ def test_captions_name_the_numbers():
     assert "mean ± 1 SD of the 12 subjects of NC, this one among them" in some
     table = pd.DataFrame({f"{key}_z": np.zeros(4) for key in PAPERS_FIVE})
     measured = measured_of(REGIONS, hub_table=lambda options, measures: table)
-    measured.atlas.coordinates = np.zeros((4, 3))
+    measured.atlas.coordinates, measured.atlas.placed = np.zeros((4, 3)), np.ones(4, dtype=bool)
     five = five_brains(measured, EntanglementOptions(3.0, "remove")).caption
     assert "DC (degree), BC (betweenness)" in five
     assert "NE (node entanglement), as z-scores" in five

@@ -9,7 +9,6 @@ from hub_figures import on_screen
 
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures import order_regions
-from biobgt.figures.attention_received import AttentionReceived
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import (
@@ -155,17 +154,3 @@ def test_captions_say_whose_probabilities_they_are() -> None:
 def test_an_order_of_regions_gives_back_the_labels_it_was_made_of() -> None:
     assert ORDER.labels == ["x", "y", "x", None]
     assert order_regions(4).labels is None
-
-
-def test_attention_received_gives_its_range_and_claims_nothing() -> None:
-    shown = AttentionReceived(
-        group="NC",
-        n_subjects=3,
-        coordinates=np.zeros((3, 3)),
-        regions=REGIONS[:3],
-        received=np.array([0.95, 1.0, 1.05]),
-    )
-    assert "in 3 NC, mean over layers and heads, on the fsaverage5 cortex;" in shown.caption
-    assert "0.95 to 1.05, which is 10 % of the mean" in shown.caption
-    assert "No region was tested; the highest values are those of C, B, A." in shown.caption
-    assert shown.paper_caption(PaperStyle()) == shown.caption.replace("the fsaverage5 cortex", "nilearn's glass brain")

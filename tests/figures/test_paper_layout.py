@@ -131,7 +131,6 @@ CASES = {
         REGIONS,
         groups=[f"Module {k}, mostly fronto-parietal" if k else None for k in D["numbers"]],
         edges=[(0, 1, 1.0)],
-        display_mode="ortho",
         style=s,
     ),
     "five brains": lambda s: five_glass_brains(

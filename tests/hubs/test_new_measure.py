@@ -15,8 +15,7 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
-from biobgt.figures.hub_brains import HubBrainOptions
-from biobgt.figures.hubs import GammaSweepOptions, HubCurvesOptions, HubScatterOptions
+from biobgt.figures.hubs import GammaSweepOptions, HubBrainOptions, HubCurvesOptions, HubScatterOptions
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.screen import draw_on_screen

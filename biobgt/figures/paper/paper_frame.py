@@ -13,16 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from biobgt.base.colours import DARK_GREY
+from biobgt.base.colours import DARK_GREY, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.wording import power_of_ten
+from biobgt.figures.drawing import Shades
 from biobgt.figures.paper.saving import MM_PER_INCH
 from biobgt.figures.paper_style import FALLBACK_FONT, PaperStyle
 
@@ -236,6 +237,14 @@ def add_legend(
         borderpad=0.1,
         borderaxespad=0.4,
     )
+
+
+def scale_of(shades: Shades) -> ScalarMappable:
+    """Colours of values, as matplotlib has them."""
+    norm = LogNorm(shades.low, shades.high) if shades.log else Normalize(shades.low, shades.high)
+    if not isinstance(shades.colours, str):
+        return ScalarMappable(norm, LinearSegmentedColormap.from_list("ends", shades.colours))
+    return ScalarMappable(norm, shades.colours.lower() if shades.colours == SEQUENTIAL else shades.colours)
 
 
 def add_colour_bar(

@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from biobgt.base.colours import BLACKISH, LINE_GREY, SEQUENTIAL, ink_on
+from biobgt.base.colours import BLACKISH, LINE_GREY, ink_on
 from biobgt.base.errors import InputError
 from biobgt.figures.brain import Brain
 from biobgt.figures.drawing import (
@@ -49,6 +47,7 @@ from biobgt.figures.paper.paper_frame import (
     fit_height,
     line_height,
     new_figure,
+    scale_of,
     set_title,
     text_width,
     tick_powers,
@@ -214,10 +213,8 @@ def _explain(panels: Sequence[Axes], sheet: _Sheet) -> None:
     """One colour bar and one legend for all panels."""
     shades, style = sheet.drawing.shades, sheet.style
     if shades is not None:
-        norm = LogNorm(shades.low, shades.high) if shades.log else Normalize(shades.low, shades.high)
-        colours, drawn = ScalarMappable(norm, _named(shades.colours)), [axes for axes in panels if axes.images]
-        length = 0.6 * min(style.width_mm, 120)
-        add_colour_bar(sheet.figure, colours, drawn, shades.quantity, length_mm=length, marked=shades.marked)
+        drawn, length = [axes for axes in panels if axes.images], 0.6 * min(style.width_mm, 120)
+        add_colour_bar(sheet.figure, scale_of(shades), drawn, shades.quantity, length_mm=length, marked=shades.marked)
     entries = [entry for axes in panels for entry in zip(*axes.get_legend_handles_labels(), strict=True)]
     if entries and sheet.drawing.legend != "none":
         add_legend(sheet.figure, [handle for handle, _ in entries], [name for _, name in entries], sheet.style)
@@ -314,16 +311,10 @@ def _boxes(mark: Boxes, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
     axes.boxplot([values[np.isfinite(values)]], positions=[mark.x], widths=0.5, **look)  # type: ignore[arg-type]
 
 
-def _named(colours: str) -> str:
-    """A scale as matplotlib calls it."""
-    return colours.lower() if colours == SEQUENTIAL else colours
-
-
 def _heatmap(mark: Heatmap, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
-    shades = mark.shades
-    norm = LogNorm(shades.low, shades.high) if shades.log else Normalize(shades.low, shades.high)
-    shown = np.clip(mark.z, shades.low, None) if shades.log else mark.z
-    look: dict[str, Any] = {"cmap": _named(shades.colours), "norm": norm, "interpolation": "nearest"}
+    scale = scale_of(mark.shades)
+    shown = np.clip(mark.z, mark.shades.low, None) if mark.shades.log else mark.z
+    look: dict[str, Any] = {"cmap": scale.cmap, "norm": scale.norm, "interpolation": "nearest"}
     if mark.x is not None:
         x = np.asarray(mark.x, dtype=float)
         step = x[1] - x[0] if len(x) > 1 else 1.0
