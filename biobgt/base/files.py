@@ -3,12 +3,14 @@
 import errno
 import glob
 import hashlib
+import io
 import os
 import re
 import shutil
 import stat
 import time
-from collections.abc import Hashable, Iterable, Iterator
+import zipfile
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp, mkstemp
@@ -150,6 +152,25 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
 TIMELESS = (1980, 1, 1, 0, 0, 0)  # of entries of a zip, so that none carries the time of its writing
 _PART = ".part"
 _JUST_BEGUN_S = 60.0
+
+
+def zipped(files: Mapping[str, bytes], rights: Mapping[str, int] | None = None) -> bytes:
+    """Put files in a zip; the same files give the same bytes.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        By their paths.
+    rights : mapping of str to int, optional
+        Who may read, write and run them, such as 0o644.
+    """
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for path, data in files.items():
+            entry = zipfile.ZipInfo(path, TIMELESS)
+            entry.external_attr = (rights or {}).get(path, 0) << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
 
 
 def make_folder(folder: Path) -> None:

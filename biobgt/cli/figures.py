@@ -1,6 +1,7 @@
-"""The job that makes one figure for the paper with the numbers behind it, as the app's export does."""
+"""``biobgt figure``: a figure for the paper with its numbers, or several as its panels, as the app exports them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from biobgt.base.errors import InputError
+from biobgt.base.files import make_folder
+from biobgt.base.options import option
 from biobgt.cli.arguments import (
     OutOption,
     ResultsOption,
@@ -21,30 +24,30 @@ from biobgt.cli.arguments import (
 from biobgt.cli.screen import print_line
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
-from biobgt.export.request import MODEL_PREFIX, PANELS, CohortRef, FigureRequest
+from biobgt.export.request import MODEL_PREFIX, PANELS, CohortRef, FigureRequest, PanelOptions, PanelsRequest
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.readers.fetch import COHORT_WORDS, DEMO_PREFIX
 
-Reading = dict[str, Any]
+_Reading = dict[str, Any]
 
 
-NameArgument = Annotated[
+_NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="Which figure, such as hub_curves; panels for several in one.")
 ]
-CohortArgument = Annotated[
+_CohortArgument = Annotated[
     Path,
     typer.Argument(metavar="COHORT", help=f"{COHORT_WORDS} Of a model's results: model:NAME."),
 ]
 
 
-def _reading(**arguments: Any) -> Reading:
+def _reading(**arguments: Any) -> _Reading:
     """Which figure, and what to read and how: the arguments of all jobs that read."""
     return arguments
 
 
 _how_to_read = dict(signature(read_arguments).parameters)
-_how_to_read["path"] = _how_to_read["path"].replace(annotation=CohortArgument)
-_name = Parameter("figure_name", Parameter.POSITIONAL_OR_KEYWORD, annotation=NameArgument)
+_how_to_read["path"] = _how_to_read["path"].replace(annotation=_CohortArgument)
+_name = Parameter("figure_name", Parameter.POSITIONAL_OR_KEYWORD, annotation=_NameArgument)
 _reading.__signature__ = Signature([_name, *_how_to_read.values()])  # type: ignore[attr-defined]
 
 
@@ -52,7 +55,7 @@ _reading.__signature__ = Signature([_name, *_how_to_read.values()])  # type: ign
 @takes("graph", chosen_settings, panel="Brain graph")
 @takes_options("style", PaperStyle, panel="Look of the figure")
 def figure(
-    reading: Reading,
+    reading: _Reading,
     graph: dict[str, Any],
     style: PaperStyle,
     out: OutOption,
@@ -75,81 +78,91 @@ def figure(
     biobgt figure module_brain study/ --subject sub-01 --format svg --width 85 --out figures
     biobgt figure panels demo:asd --set figures=hub_curves,module_brain --set columns=1 --out figures
     """
-    from biobgt.export.bundle import make_files, versions, write_files, write_methods
+    from biobgt.export.bundle import versions
+    from biobgt.export.making import make_files, make_panels
     from biobgt.export.methods import methods_of
+    from biobgt.export.writers import METHODS, methods_files
     from biobgt.results.measured import Measured
 
     figure_name = reading.pop("figure_name")
     formats: list[FileFormat] = list(dict.fromkeys(format or ["svg"]))  # type: ignore[arg-type]  # checked on writing
-    if figure_name == PANELS:
-        from biobgt.cli.panels import panels_asked_for, write_panels
-
-        asked, cohorts = panels_asked_for(reading, graph, subject=subject, options=options, request=request)
-        write_panels(asked, cohorts, style=style, formats=formats, out=out, name=name or PANELS, results=results)
-        return
-    wanted = _from_file(request, figure_name, subject, options) if request is not None else None
-    cohort, ref = find_cohort(reading, wanted)
-    if wanted is None:
-        settings = ConnectomeSettings.usual(cohort.kind, **graph)
-        wanted = request_of(figure_name, ref, subject or next(iter(cohort.ids), None), settings, options or [])
-    made = make_files(Measured(cohort, folder_store(results, cohort)), wanted, style=style, formats=formats)
-    name = name or wanted.figure
-    methods = methods_of([made], {wanted.cohort: cohort}, versions([wanted]))
+    asked: FigureRequest | PanelsRequest
+    if request is not None:
+        if subject is not None or options:
+            raise InputError("A request already names subject and options: leave out --subject and --set.")
+        asked, cohorts = _from_file(request, figure_name, reading)
+    else:
+        asked, cohorts = _from_options(figure_name, reading, graph, subject, options or [])
+    measured = {ref: Measured(cohort, folder_store(results, cohort)) for ref, cohort in cohorts.items()}
+    name = name or figure_name
+    if isinstance(asked, PanelsRequest):
+        whole = make_panels(measured, asked, style=style, formats=formats)
+        shown, content = whole.panels, whole.files(name)
+        said = f"{len(shown)} panels, {whole.size}. {whole.caption}"
+    else:
+        one = make_files(measured[asked.cohort], asked, style=style, formats=formats)
+        shown, content, said = (one,), one.files(name), ""
+    methods = methods_of(shown, cohorts, versions(each.request for each in shown))
+    content |= {f"{METHODS}/{file}": data for file, data in methods_files(methods, name, name).items()}
     with results_folder(out, job=f"figure {name}") as folder:
-        paths = [*write_files(made, folder, name), *write_methods(methods, folder, name)]
-        written = [path.relative_to(folder) for path in paths]
-    for path in written:
-        print_line(f"Written: {out / path}")
+        for path, data in content.items():
+            make_folder((folder / path).parent)
+            (folder / path).write_bytes(data)
+    for line in [*filter(None, [said]), *(f"Written: {out / path}" for path in content)]:
+        print_line(line)
 
 
-def request_text(path: Path, subject: str | None, options: list[str] | None) -> str:
-    """Read a request file, which leaves nothing to be named beside it.
+@dataclass(frozen=True)
+class _NamedPanels(PanelOptions):
+    """Which figures are the panels, and how they are arranged."""
 
-    Parameters
-    ----------
-    path : Path
-    subject : str or None
-    options : list of str or None
-        What the command line names beside the request.
-    """
-    if subject is not None or options:
-        raise InputError("A request already names subject and options: leave out --subject and --set.")
+    figures: tuple[str, ...] = option((), title="Figures", help="Names of figures, with commas between them.")
+
+
+_Asked = tuple[FigureRequest | PanelsRequest, dict[CohortRef, Cohort]]
+
+
+def _from_file(path: Path, figure: str, reading: _Reading) -> _Asked:
+    """What a request file of a bundle asks for, and the cohorts of it; demos and models need no file."""
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError(f"The request '{path}' cannot be read. Give a .json file of an exported bundle.") from None
-
-
-def _from_file(path: Path, figure: str, subject: str | None, options: list[str] | None) -> FigureRequest:
-    request = FigureRequest.from_json(request_text(path, subject, options))
+    if figure == PANELS:
+        asked = PanelsRequest.from_json(text)
+        first = next((panel for panel in asked.panels if panel.cohort.own), asked.panels[0])
+        cohorts = {first.cohort: _find_cohort(reading, first)[0]}
+        others = dict.fromkeys(panel.cohort for panel in asked.panels if panel.cohort != first.cohort)
+        return asked, cohorts | {ref: ref.draw() for ref in others}
+    request = FigureRequest.from_json(text)
     if request.figure != figure:
         raise InputError(f"The request '{path}' is for the figure '{request.figure}', not '{figure}'.")
-    return request
+    return request, {request.cohort: _find_cohort(reading, request)[0]}
 
 
-def request_of(
-    figure: str, cohort: CohortRef, subject: str | None, settings: ConnectomeSettings, options: Sequence[str] = ()
-) -> FigureRequest:
-    """Ask for a figure with the options that the command line names.
-
-    Parameters
-    ----------
-    figure : str
-    cohort : CohortRef
-    subject : str or None
-        Left out where the figure is of groups or of a model.
-    settings : ConnectomeSettings
-    options : sequence of str
-        As ``name=value``.
-    """
+def _from_options(
+    figure: str, reading: _Reading, graph: dict[str, Any], subject: str | None, options: Sequence[str]
+) -> _Asked:
+    """What the command line asks for, of the first subject if it names none."""
     from biobgt.figures.catalogue import FIGURES
 
-    kind = FIGURES.named(figure)
-    given = dict(kind.takes.read_text(text, of=f"The figure '{kind.name}'") for text in options)
-    return FigureRequest(figure, cohort, subject if kind.of_subject else None, settings, given)
+    cohort, ref = _find_cohort(reading, None)
+    settings = ConnectomeSettings.usual(cohort.kind, **graph)
+    who = subject or next(iter(cohort.ids), None)
+
+    def request_of(name: str, given: Sequence[str] = ()) -> FigureRequest:
+        kind = FIGURES.named(name)
+        named = dict(kind.takes.read_text(text, of=f"The figure '{kind.name}'") for text in given)
+        return FigureRequest(name, ref, who if kind.of_subject else None, settings, named)
+
+    if figure != PANELS:
+        return request_of(figure, options), {ref: cohort}
+    of = "A figure of panels"
+    chosen = _NamedPanels.from_plain(dict(_NamedPanels.read_text(text, of=of) for text in options), of=of)
+    return PanelsRequest(tuple(map(request_of, chosen.figures)), chosen.part(PanelOptions)), {ref: cohort}
 
 
-def find_cohort(reading: Reading, wanted: FigureRequest | None) -> tuple[Cohort, CohortRef]:
+def _find_cohort(reading: _Reading, wanted: FigureRequest | None) -> tuple[Cohort, CohortRef]:
     """Draw a demo, with the request's parameters where there is one, or read files and check that they are the ones."""
     where = str(reading["path"])
     if where.startswith((DEMO_PREFIX, MODEL_PREFIX)):
@@ -161,8 +174,7 @@ def find_cohort(reading: Reading, wanted: FigureRequest | None) -> tuple[Cohort,
             ref = wanted.cohort
         return (read_arguments(**reading) if ref.demo and wanted is None else ref.draw()), ref
     if wanted is not None and not wanted.cohort.own:
-        prefix = DEMO_PREFIX if wanted.cohort.demo else MODEL_PREFIX
-        meant = f"{prefix}{wanted.cohort.name}"
+        meant = wanted.cohort.place
         raise InputError(f"The request was made for {meant}, not for files: give {meant} instead of '{where}'.")
     cohort = read_arguments(**reading)
     if wanted is not None:

@@ -8,7 +8,6 @@ out there, of the nodes and of the edges; CIFTI lays values on the cortex, so on
 
 import io
 import json
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ import pandas as pd
 
 import biobgt
 from biobgt.base.errors import InputError
-from biobgt.base.files import TIMELESS, write_csv
+from biobgt.base.files import write_csv
 from biobgt.base.options import Registry
 from biobgt.base.references import work
 from biobgt.data.atlas import Atlas
@@ -246,12 +245,3 @@ def graph_files(graph: BrainGraph, *, key: str = "csv", nodes: Nodes = None) -> 
         The contents of its files, by how their names end.
     """
     return GRAPH_FORMATS.named(key).write(graph, nodes)
-
-
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Put files in a zip; the same files give the same bytes."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in files.items():
-            archive.writestr(zipfile.ZipInfo(path, TIMELESS), data, zipfile.ZIP_DEFLATED)
-    return stream.getvalue()

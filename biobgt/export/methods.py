@@ -6,27 +6,23 @@ it becomes a :class:`Cited`; what stands before them in the bracket stays with i
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from biobgt.base.files import asset
-from biobgt.base.references import Citation, Reference, bibliography, in_brackets, work
+from biobgt.base.references import Citation, Reference, in_brackets, work
 from biobgt.base.wording import counted, listed
 from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_people, kind_of_group, people_in_order
-from biobgt.export.making import options_in_full
+from biobgt.export.making import FigureFiles, options_in_full
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.groups.design import known_characteristics, one_value_per_person
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.training.cohorts import DATASETS, Dataset
-
-if TYPE_CHECKING:
-    from biobgt.export.bundle import FigureFiles
 
 _BRACKET = re.compile(r"\(([^()]+)\)")
 
@@ -60,6 +56,13 @@ Run = str | Cited | ToComplete
 Sentence = tuple[Run, ...]
 
 
+class Paragraph(NamedTuple):
+    """What opens it in bold, the figures it is about, where these are not all; and its sentences."""
+
+    about: str
+    sentences: tuple[Sentence, ...]
+
+
 def cut(sentence: str, works: Mapping[str, Reference]) -> Sentence:
     """Cut a sentence at the works it names.
 
@@ -84,16 +87,10 @@ def cut(sentence: str, works: Mapping[str, Reference]) -> Sentence:
     return tuple(run for run in (*runs, sentence[done:]) if run != "")
 
 
-def cited_works(sentences: Iterable[Sentence]) -> dict[str, Reference]:
-    """The works that sentences name, by key, in the order of the keys."""
-    found = {one.key: one for runs in sentences for run in runs if isinstance(run, Cited) for one in run.works}
-    return {key: found[key] for key in sorted(found)}
-
-
 # How this software is cited: what ``CITATION.cff`` says, so that an address stands in methods once it stands there.
 
 
-CITATION_FILE = "CITATION.cff"
+_CITATION_FILE = "CITATION.cff"
 _ADDRESSES = ("doi", "repository-code", "url")  # in order of preference
 
 
@@ -112,7 +109,7 @@ def software_sentences(versions: Mapping[str, str]) -> tuple[Sequence[str | ToCo
         f"Numbers and figures were made with {about['title']}, version {versions['biobgt']} ({own.short}; Peng et al. "
         f"2025){f', available at {found}' if found else ''}, on Python {versions['python']} with {others}."
     )
-    missing = ToComplete(f"where readers can obtain {about['title']}; {CITATION_FILE} names no address")
+    missing = ToComplete(f"where readers can obtain {about['title']}; {_CITATION_FILE} names no address")
     drawn = "Figures were drawn with matplotlib (Hunter 2007)."
     return [made, drawn, *([] if found else [missing])], [own, "peng2025", "hunter2007"]
 
@@ -137,8 +134,8 @@ def own_work() -> Reference:
 def _about() -> Mapping[str, Any]:
     import yaml  # methods alone need it
 
-    installed = asset(CITATION_FILE)
-    path: Path = installed if installed.is_file() else asset().parent / CITATION_FILE
+    installed = asset(_CITATION_FILE)
+    path = installed if installed.is_file() else asset().parent / _CITATION_FILE
     document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return document
 
@@ -300,46 +297,28 @@ def _range(values: Sequence[float]) -> str:
 # a Word document or LaTeX is the matter of the three writers.
 
 
-METHODS, LIBRARY = "methods", "references"  # names of the files, without suffix
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """Sentences, and what opens them in bold: the figures they are about, where they are not about all."""
-
-    sentences: tuple[Sentence, ...]
-    about: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading with its paragraphs."""
-
-    heading: str
-    paragraphs: tuple[Paragraph, ...]
-
-
 @dataclass(frozen=True)
 class Methods:
-    """A methods section."""
+    """A methods section: headings with their paragraphs."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[tuple[str, tuple[Paragraph, ...]], ...]
 
     @property
     def works(self) -> dict[str, Reference]:
-        """The works that the text names, by key."""
-        return cited_works(
-            sentence for one in self.sections for paragraph in one.paragraphs for sentence in paragraph.sentences
-        )
-
-    @property
-    def bibliography(self) -> str:
-        """These works as BibTeX."""
-        return bibliography(self.works.values())
+        """The works that the text names, by key, in the order of the keys."""
+        runs = [
+            run
+            for _, paragraphs in self.sections
+            for one in paragraphs
+            for sentence in one.sentences
+            for run in sentence
+        ]
+        found = {one.key: one for run in runs if isinstance(run, Cited) for one in run.works}
+        return dict(sorted(found.items()))
 
 
 def methods_of(
-    figures: "Sequence[FigureFiles]", cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
+    figures: Sequence[FigureFiles], cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
 ) -> Methods:
     """Write the methods of some figures.
 
@@ -353,43 +332,45 @@ def methods_of(
         Of programs, by their names.
     """
     people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
+    measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
     models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
     told, cited = model_paragraphs(models)
     software, of_software = software_sentences(versions)
     of_figures = [citation for one in figures for citation in one.citations]
-    known = {one.short: one for one in map(work, ["abraham2014", *of_figures, *cited, *of_software])}
-    sections = (
-        ("Participants", [Paragraph(_cut(people_sentences(ref, one), known)) for ref, one in people.items()]),
-        ("Acquisition and preprocessing", _acquisition(people, known)),
-        ("Analysis", _analysis(figures, known)),
-        ("Trained models", [Paragraph(_cut(sentences, known)) for sentences in told]),
-        ("Figures", [Paragraph(_cut(shown_sentences([one.request for one in figures], cohorts), known))]),
-        ("Software", [Paragraph(_cut(software, known))]),
+    works = {one.short: one for one in map(work, ["abraham2014", *of_figures, *cited, *of_software])}
+    sections: dict[str, list[tuple[str, Sequence[str | ToComplete]]]] = {
+        "Participants": [("", people_sentences(ref, one)) for ref, one in people.items()],
+        "Acquisition and preprocessing": [("", acquisition_sentences(cohort)) for cohort in measured],
+        "Analysis": _analysis(figures),
+        "Trained models": [("", sentences) for sentences in told],
+        "Figures": [("", shown_sentences([one.request for one in figures], cohorts))],
+        "Software": [("", software)],
+    }
+
+    def cut_all(sentences: Sequence[str | ToComplete]) -> tuple[Sentence, ...]:
+        return tuple((one,) if isinstance(one, ToComplete) else cut(one, works) for one in sentences)
+
+    return Methods(
+        tuple(
+            (heading, tuple(Paragraph(about, cut_all(sentences)) for about, sentences in paragraphs))
+            for heading, paragraphs in sections.items()
+            if paragraphs
+        )
     )
-    return Methods(tuple(Section(heading, tuple(found)) for heading, found in sections if found))
 
 
-def _cut(sentences: "Sequence[str | ToComplete]", works: Mapping[str, Reference]) -> tuple[Sentence, ...]:
-    return tuple((one,) if isinstance(one, ToComplete) else cut(one, works) for one in sentences)
-
-
-def _acquisition(people: Mapping[CohortRef, Cohort], works: Mapping[str, Reference]) -> list[Paragraph]:
-    """What files tell of how subjects were measured; nothing where all are simulated."""
-    measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
-    return [Paragraph(_cut(acquisition_sentences(cohort), works)) for cohort in measured]
-
-
-def _analysis(figures: "Sequence[FigureFiles]", works: Mapping[str, Reference]) -> list[Paragraph]:
+def _analysis(figures: Sequence[FigureFiles]) -> list[tuple[str, Sequence[str | ToComplete]]]:
     """Every sentence once, those that are about the same figures together, in the order of the figures."""
     about: dict[str, list[int]] = {}
     for number, one in enumerate(figures, start=1):
         for sentence in (*one.methods, *_further(one.methods, one.citations)):
             about.setdefault(sentence, []).append(number)
-    paragraphs: dict[tuple[int, ...], list[str]] = {}
+    paragraphs: dict[tuple[int, ...], list[str | ToComplete]] = {}
     for sentence, numbers in about.items():
         paragraphs.setdefault(tuple(numbers), []).append(sentence)
+    everything = tuple(range(1, len(figures) + 1))
     return [
-        Paragraph(_cut(sentences, works), "" if len(numbers) == len(figures) else named_figures(numbers))
+        ("" if numbers == everything else named_figures(numbers), sentences)
         for numbers, sentences in paragraphs.items()
     ]
 
@@ -471,15 +452,14 @@ def model_paragraphs(names: Sequence[str]) -> tuple[list[Sequence[str | ToComple
     names : sequence of str
         Of installed models, or folders of one's own; a readout brings its network.
     """
-    models = {one.name: one for name in names for one in _with_network(installed_model(name))}
+    models: dict[str, InstalledModel] = {}
+    for model in map(installed_model, names):
+        if "readout" in model.card:
+            network = installed_model(model.name.rpartition("/")[0])
+            models[network.name] = network
+        models[model.name] = model
     cited = [citation for model in models.values() for kind in _kinds(model.card) for citation in DATASETS[kind].works]
     return [_model_sentences(model) for model in models.values()], cited
-
-
-def _with_network(model: InstalledModel) -> list[InstalledModel]:
-    """The model, after the network whose readout it is."""
-    readout = model.card.get("readout")
-    return [model] if readout is None else [installed_model(model.name.rpartition("/")[0]), model]
 
 
 def _kinds(card: Mapping[str, Any]) -> list[str]:
@@ -488,9 +468,10 @@ def _kinds(card: Mapping[str, Any]) -> list[str]:
 
 def _model_sentences(model: InstalledModel) -> list[str | ToComplete]:
     card, sizes = model.card, model.card["data"]["subjects"]
+    groups_of = model.readouts or {kind: tuple(sizes) for kind in _kinds(card)}
     parts = [
         f"{listed([f'{sizes[group]:,} {group}' for group in groups])} from {_named(DATASETS[kind])}"
-        for kind, groups in _groups_of(model).items()
+        for kind, groups in groups_of.items()
         if kind in DATASETS
     ]
     part = "readout of the network" if "readout" in card else "model"
@@ -506,13 +487,6 @@ def _model_sentences(model: InstalledModel) -> list[str | ToComplete]:
     if any(not DATASETS[kind].works for kind in _kinds(card)) or not _kinds(card):
         said.append(ToComplete(f"source, terms and citation of the data that {model.name} was trained on"))
     return said
-
-
-def _groups_of(model: InstalledModel) -> Mapping[str, Sequence[str]]:
-    """The groups of every cohort that a model was trained on."""
-    if model.readouts:
-        return model.readouts
-    return {kind: tuple(model.card["data"]["subjects"]) for kind in _kinds(model.card)}
 
 
 def _named(story: Dataset) -> str:

@@ -1,9 +1,12 @@
-"""What makes a figure again: which figure, of whom, with which options; as JSON, and as commands of a script."""
+"""What makes a figure again: which figure, of whom, from which graph, with which options; as JSON, too.
+
+A cohort is named by the demo it is, or by the SHA-256 of its numbers, so that the same subjects are recognised in
+whatever file they lie and other subjects are refused.
+"""
 
 import hashlib
 import json
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -11,25 +14,18 @@ from typing import Any
 import numpy as np
 
 from biobgt.base.errors import InputError, no_such
-from biobgt.base.options import Plain
+from biobgt.base.options import Options, Plain, option
 from biobgt.data.atlas import BUNDLED, LATER_LABELLINGS
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
-from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.model.installed import installed_model
 from biobgt.readers.fetch import DEMO_PREFIX
 
-# What makes a figure again: which figure, of whom, from which graph, with which options; as JSON, too.
-#
-# A cohort is named by the demo it is, or by the SHA-256 of its numbers, so that the same subjects are recognised in
-# whatever file they lie and other subjects are refused.
-
-
-FORMAT, VERSION = "biobgt-figure", 1
-NEWER = "This request was written by a newer version of BioBGT Explorer. Update, then try again."
 PANELS = "panels"  # the name of a figure that is made of others
+FEWEST_PANELS = 2
 MODEL_PREFIX = "model:"
+_FIGURE, _PANELS, _VERSION = "biobgt-figure", "biobgt-panels", 1  # formats of requests
 
 
 @dataclass(frozen=True)
@@ -63,6 +59,11 @@ class CohortRef:
     def own(self) -> bool:
         """Whether these are subjects that a user brought."""
         return not (self.demo or self.model)
+
+    @property
+    def place(self) -> str:
+        """As the command line names it: ``demo:asd``, ``model:abide-cc200``; a user's own has no such name."""
+        return "" if self.own else f"{DEMO_PREFIX if self.demo else MODEL_PREFIX}{self.name}"
 
     def draw(self) -> Cohort:
         """Draw the demo cohort; of a model's, whose subjects are not shipped, only the atlas is known."""
@@ -101,8 +102,8 @@ class FigureRequest:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
-            "format": FORMAT,
-            "version": VERSION,
+            "format": _FIGURE,
+            "version": _VERSION,
             "figure": self.figure,
             "cohort": asdict(self.cohort),
             "subject": self.subject,
@@ -112,7 +113,7 @@ class FigureRequest:
 
     def to_json(self) -> str:
         """Write as JSON; the same request is always the same text."""
-        return json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return _json(self.as_dict())
 
     @property
     def model(self) -> str:
@@ -129,14 +130,7 @@ class FigureRequest:
     @classmethod
     def from_json(cls, text: str) -> "FigureRequest":
         """Read what :meth:`to_json` wrote; anything else ends with a sentence."""
-        try:
-            document = json.loads(text)
-        except ValueError:
-            document = None
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise InputError("This is no request of a figure. Give one of the .json files of an exported bundle.")
-        if document.get("version") != VERSION:
-            raise InputError(NEWER)
+        document = _document(text, _FIGURE, "a figure. Give one of the .json files of an exported bundle.")
         try:
             return cls(
                 figure=_a(str, document["figure"]),
@@ -147,6 +141,53 @@ class FigureRequest:
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"The request of a figure is damaged ({error}). Export the figure again.") from None
+
+
+@dataclass(frozen=True)
+class PanelOptions(Options):
+    """How panels are arranged."""
+
+    columns: int = option(
+        2,
+        title="Columns",
+        help="Panels in a row, or as many as can be read side by side. Those of a last row that is not full share "
+        "its width.",
+        choices=(1, 2, 3, 4),
+    )
+    letters: bool = option(True, title="Letters", help="The letters a, b, c … above the panels.")
+
+
+@dataclass(frozen=True)
+class PanelsRequest:
+    """One figure of several panels: the request of each, in order, and how they are arranged."""
+
+    panels: tuple[FigureRequest, ...]
+    options: PanelOptions = field(default_factory=PanelOptions)
+
+    def __post_init__(self) -> None:
+        if len(self.panels) < FEWEST_PANELS:
+            raise InputError(f"A figure of several panels needs at least {FEWEST_PANELS}: name more figures.")
+
+    @property
+    def columns(self) -> int:
+        """Panels in a row as asked for: two panels never stand in three columns."""
+        return min(self.options.columns, len(self.panels))
+
+    def to_json(self) -> str:
+        """Write as JSON; the same request is always the same text."""
+        panels = [panel.as_dict() for panel in self.panels]
+        return _json({"format": _PANELS, "version": _VERSION, "options": self.options.as_dict(), "panels": panels})
+
+    @classmethod
+    def from_json(cls, text: str) -> "PanelsRequest":
+        """Read what :meth:`to_json` wrote; anything else ends with a sentence."""
+        document = _document(text, _PANELS, "panels. Give requests/panels.json of an exported bundle.")
+        try:
+            panels = tuple(FigureRequest.from_json(json.dumps(panel)) for panel in document["panels"])
+            options: dict[str, Any] = dict(document["options"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"The request of panels is damaged ({error}). Export the figure again.") from None
+        return cls(panels, PanelOptions.from_plain(options, of="A figure of panels"))
 
 
 def cohort_sha256(cohort: Cohort) -> str:
@@ -172,6 +213,22 @@ def cohort_sha256(cohort: Cohort) -> str:
     if not cohort.kind.functional:
         digest.update(cohort.kind.key.encode())
     return digest.hexdigest()
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _document(text: str, format: str, expected: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or document.get("format") != format:
+        raise InputError(f"This is no request of {expected}")
+    if document.get("version") != _VERSION:
+        raise InputError("This request was written by a newer version of BioBGT Explorer. Update, then try again.")
+    return document
 
 
 def _checked(document: Mapping[str, Any], kind: type[CohortRef] | type[ConnectomeSettings]) -> dict[str, Any]:
@@ -200,68 +257,3 @@ def _plain(value: Any) -> Plain:
     if not isinstance(value, str | int | float | bool):
         raise TypeError(f"{value!r} is no plain value")
     return value
-
-
-# The script of a bundle: ``biobgt figure`` commands that make the same figures and numbers again.
-
-
-REMADE = "remade"
-
-
-def make_script(
-    requests: Sequence[FigureRequest],
-    names: Sequence[str],
-    own: Mapping[CohortRef, str],
-    *,
-    style: PaperStyle,
-    formats: Sequence[FileFormat],
-    included: bool,
-    panels: Sequence[FigureRequest] | None = None,
-) -> str:
-    """Write the script.
-
-    Parameters
-    ----------
-    requests : sequence of FigureRequest
-    names : sequence of str
-        Of the figures' files.
-    own : mapping of CohortRef to str
-        The project file of each cohort that is no demo.
-    style : PaperStyle
-    formats : sequence of {"svg", "pdf", "png", "tiff"}
-    included : bool
-        Whether the project files are in the bundle.
-    panels : sequence of FigureRequest, optional
-        Those that are the panels of one figure, too.
-    """
-    lines = [
-        "#!/bin/sh",
-        f"# Makes the figures of this bundle and the numbers behind them again, in the folder '{REMADE}'.",
-        "# It needs BioBGT Explorer; provenance.json says which version the bundle was made with.",
-        "set -eu",
-        'cd "$(dirname "$0")"',
-    ]
-    if not included:
-        for file in own.values():
-            said = f"Put the project file of the subjects beside this script, under the name {file}, and run it again."
-            lines.append(f"[ -f {shlex.quote(file)} ] || {{ echo {shlex.quote(said)} >&2; exit 2; }}")
-    look = shlex.join(_look(style, formats))
-    for request, name in zip(requests, names, strict=True):
-        lines.append(f"{_command(request.figure, _where(request.cohort, own), name)} {look}")
-    if panels:
-        ref = next((panel.cohort for panel in panels if panel.cohort.own), panels[0].cohort)
-        lines.append(f"{_command(PANELS, _where(ref, own), PANELS)} {look}")
-    return "\n".join(lines) + "\n"
-
-
-def _where(ref: CohortRef, own: Mapping[CohortRef, str]) -> str:
-    return own[ref] if ref.own else f"{DEMO_PREFIX if ref.demo else MODEL_PREFIX}{ref.name}"
-
-
-def _command(figure: str, cohort: str, name: str) -> str:
-    what = ["biobgt", "figure", figure, cohort, "--request", f"requests/{name}.json"]
-    return shlex.join([*what, "--out", REMADE, "--name", name])
-
-
-def _look(style: PaperStyle, formats: Sequence[FileFormat]) -> list[str]:
-    return [*(part for format in formats for part in ("--format", format)), *style.command_line()]

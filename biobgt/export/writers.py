@@ -1,36 +1,46 @@
 """The methods section as Markdown, LaTeX and Word, byte for byte the same every time."""
 
-import io
 import re
-import zipfile
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-from biobgt.base.files import TIMELESS
+from biobgt.base.files import zipped
+from biobgt.base.references import bibliography
 from biobgt.base.wording import escape_markdown
-from biobgt.export.methods import LIBRARY, Cited, Methods, Paragraph, Run, Sentence, ToComplete
+from biobgt.export.methods import Cited, Methods, Run, Sentence, ToComplete
 
-# A methods section as Markdown.
+METHODS, LIBRARY = "methods", "references"  # names of the files, without suffix
 
 
-def methods_markdown(methods: Methods) -> str:
-    """Write it, with a list of the works it names."""
+def methods_files(methods: Methods, name: str, library: str) -> dict[str, bytes]:
+    """A methods section as Markdown, Word and LaTeX with its BibTeX, by the names of the files.
+
+    Parameters
+    ----------
+    methods : Methods
+    name, library : str
+        Of the text and of the BibTeX file, without suffix.
+    """
+    return {
+        f"{name}.md": _markdown(methods).encode(),
+        f"{name}.docx": _word(methods),
+        f"{name}.tex": _latex(methods, library).encode(),
+        f"{library}.bib": bibliography(methods.works.values()).encode(),
+    }
+
+
+def _markdown(methods: Methods) -> str:
     lines = ["# Methods", ""]
-    for section in methods.sections:
-        lines += [f"## {section.heading}", ""]
-        for paragraph in section.paragraphs:
-            lines += [_markdown_paragraph(paragraph), ""]
+    for heading, paragraphs in methods.sections:
+        lines += [f"## {heading}", ""]
+        for about, sentences in paragraphs:
+            lines += [" ".join([*([f"**{about}.**"] if about else []), *map(_markdown_sentence, sentences)]), ""]
     lines += ["## References", ""]
     lines += [f"- {escape_markdown(work.entry)}" for work in methods.works.values()]
     return "\n".join(lines) + f"\n\nThe same works are in {LIBRARY}.bib.\n"
 
 
-def _markdown_paragraph(paragraph: Paragraph) -> str:
-    about = [f"**{paragraph.about}.**"] if paragraph.about else []
-    return " ".join([*about, *map(_sentence, paragraph.sentences)])
-
-
-def _sentence(sentence: Sentence) -> str:
+def _markdown_sentence(sentence: Sentence) -> str:
     if len(sentence) == 1 and isinstance(sentence[0], ToComplete):
         return f"**{escape_markdown(sentence[0].text)}**"
     return escape_markdown("".join(run if isinstance(run, str) else run.text for run in sentence))
@@ -91,19 +101,13 @@ _SPECIAL = {
 _UNKNOWN = re.compile(r"[^\x00-\x7f\u00a0-\u017f\u2018-\u201d]")
 
 
-def methods_latex(methods: Methods, library: str) -> str:
-    """Write it.
-
-    Parameters
-    ----------
-    methods : Methods
-    library : str
-        Name of the BibTeX file, without suffix.
-    """
+def _latex(methods: Methods, library: str) -> str:
     lines = [_HEAD + r"\section*{Methods}"]
-    for section in methods.sections:
-        lines.append(f"\\subsection*{{{latex(section.heading)}}}")
-        lines += [_latex_paragraph(paragraph) + "\n" for paragraph in section.paragraphs]
+    for heading, paragraphs in methods.sections:
+        lines.append(f"\\subsection*{{{latex(heading)}}}")
+        for about, sentences in paragraphs:
+            opening = [rf"\textbf{{{latex(about)}.}}"] if about else []
+            lines.append("\n".join([*opening, *("".join(map(_latex_run, sentence)) for sentence in sentences)]) + "\n")
     lines += [r"\bibliographystyle{plainnat}", f"\\bibliography{{{library}}}", r"\end{document}"]
     return "\n".join(lines) + "\n"
 
@@ -116,11 +120,6 @@ def latex(text: str) -> str:
     """
     written = "".join(_SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
     return _UNKNOWN.sub("?", written)
-
-
-def _latex_paragraph(paragraph: Paragraph) -> str:
-    about = [rf"\textbf{{{latex(paragraph.about)}.}}"] if paragraph.about else []
-    return "\n".join([*about, *("".join(map(_latex_run, sentence)) for sentence in paragraph.sentences)])
 
 
 def _latex_run(run: Run) -> str:
@@ -154,12 +153,13 @@ _RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def methods_word(methods: Methods) -> bytes:
-    """Write it, with a list of the works it names."""
-    body = [_styled("Heading1", "Methods")]
-    for section in methods.sections:
-        body += [_styled("Heading2", section.heading), *map(_word_paragraph, section.paragraphs)]
-    body += [_styled("Heading2", "References"), *(_styled("Bibliography", one.entry) for one in methods.works.values())]
+def _word(methods: Methods) -> bytes:
+    body = [_block("Heading1", [_word_run("Methods")])]
+    for heading, paragraphs in methods.sections:
+        body.append(_block("Heading2", [_word_run(heading)]))
+        body += [_word_paragraph(about, sentences) for about, sentences in paragraphs]
+    body.append(_block("Heading2", [_word_run("References")]))
+    body += [_block("Bibliography", [_word_run(one.entry)]) for one in methods.works.values()]
     document = f'{_HEADER}<w:document xmlns:w="{_WORDS}"><w:body>{"".join(body)}<w:sectPr/></w:body></w:document>'
     parts = {
         "[Content_Types].xml": _TYPES,
@@ -168,25 +168,17 @@ def methods_word(methods: Methods) -> bytes:
         "word/_rels/document.xml.rels": _related("styles", "styles.xml"),
         "word/styles.xml": _styles(),
     }
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, TIMELESS), text.encode(), zipfile.ZIP_DEFLATED)
-    return stream.getvalue()
+    return zipped({name: text.encode() for name, text in parts.items()})
 
 
-def _word_paragraph(paragraph: Paragraph) -> str:
-    runs = [_word_run(f"{paragraph.about}. ", bold=True)] if paragraph.about else []
-    for number, sentence in enumerate(paragraph.sentences):
+def _word_paragraph(about: str, sentences: Iterable[Sentence]) -> str:
+    runs = [_word_run(f"{about}. ", bold=True)] if about else []
+    for number, sentence in enumerate(sentences):
         runs += [_word_run(" ")] if number else []
-        runs += map(_of, sentence)
+        for run in sentence:
+            to_complete = isinstance(run, ToComplete)
+            runs.append(_word_run(run if isinstance(run, str) else run.text, bold=to_complete, marked=to_complete))
     return _block("Normal", runs)
-
-
-def _of(run: Run) -> str:
-    if isinstance(run, ToComplete):
-        return _word_run(run.text, bold=True, marked=True)
-    return _word_run(run if isinstance(run, str) else run.text)
 
 
 def _word_run(text: str, *, bold: bool = False, marked: bool = False) -> str:
@@ -194,10 +186,6 @@ def _word_run(text: str, *, bold: bool = False, marked: bool = False) -> str:
     clean = "".join(letter for letter in text if letter.isprintable())  # XML has no control characters
     set_as = f"<w:rPr>{look}</w:rPr>" if look else ""
     return f'<w:r>{set_as}<w:t xml:space="preserve">{escape(clean)}</w:t></w:r>'
-
-
-def _styled(style: str, text: str) -> str:
-    return _block(style, [_word_run(text)])
 
 
 def _block(style: str, runs: Iterable[str]) -> str:

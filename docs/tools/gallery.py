@@ -14,7 +14,7 @@ from pathlib import Path
 
 from biobgt.base.options import Plain, to_text
 from biobgt.data.cohort import Cohort
-from biobgt.export.bundle import FigureFiles, make_files
+from biobgt.export.making import FigureFiles, make_files
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper_style import PaperStyle
@@ -75,8 +75,7 @@ class Example:
     @property
     def command(self) -> str:
         """What a reader types."""
-        ref = self.request.cohort
-        words = ["biobgt", "figure", self.request.figure, f"{'model' if ref.model else 'demo'}:{ref.name}"]
+        words = ["biobgt", "figure", self.request.figure, self.request.cohort.place]
         words += [f"--set={name}={to_text(value)}" for name, value in self.request.options.items()]
         words += ["--width", f"{self.width_mm:g}"] if self.width_mm != PaperStyle().width_mm else []
         return shlex.join([*words, "--out", "figures"])

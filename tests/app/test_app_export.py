@@ -14,8 +14,7 @@ from PIL import Image
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.export.bundle import make_files
-from biobgt.export.making import make_figure, options_in_full
+from biobgt.export.making import make_figure, make_files, options_in_full
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
 from biobgt.figures.paper_style import PaperStyle

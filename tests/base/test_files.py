@@ -169,9 +169,10 @@ def test_usual_captions_stay_as_they_are() -> None:
 def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     """Names of subjects and groups in the bundle's words and numbers."""
     from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-    from biobgt.export.bundle import captions_text, make_files
+    from biobgt.export.bundle import captions_text
+    from biobgt.export.making import make_files
     from biobgt.export.methods import methods_of
-    from biobgt.export.writers import methods_markdown
+    from biobgt.export.writers import methods_files
     from biobgt.figures.paper_style import PaperStyle
 
     name = "=<img src=x onerror=alert(1)>"
@@ -184,7 +185,7 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     assert not any(cell.startswith("=") for row in numbers for cell in row)
     assert any(cell == f"'{name}" for row in numbers for cell in row)
     methods = methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
-    words = captions_text([files], ["one"]) + methods_markdown(methods)
+    words = captions_text([files], ["one"]) + methods_files(methods, "one", "one")["one.md"].decode()
     assert "img" in words
     assert "<img" not in MarkdownIt().render(words)
     assert "<b>" not in MarkdownIt().render(words)

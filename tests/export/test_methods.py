@@ -18,7 +18,8 @@ from biobgt.data.atlas import BUNDLED, load_atlas, numbered_atlas
 from biobgt.data.cohort import Source
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export import methods as own_citation
-from biobgt.export.bundle import make_files, methods_files, versions
+from biobgt.export.bundle import versions
+from biobgt.export.making import make_files
 from biobgt.export.methods import (
     Cited,
     ToComplete,
@@ -32,7 +33,7 @@ from biobgt.export.methods import (
     shown_sentences,
     software_sentences,
 )
-from biobgt.export.writers import latex, methods_markdown
+from biobgt.export.writers import latex, methods_files
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
 from biobgt.training.cohorts import DATASETS
@@ -67,7 +68,7 @@ def own():
 
 
 def runs(methods):
-    sentences = [one for section in methods.sections for part in section.paragraphs for one in part.sentences]
+    sentences = [one for _, paragraphs in methods.sections for part in paragraphs for one in part.sentences]
     return [run for sentence in sentences for run in sentence]
 
 
@@ -118,8 +119,7 @@ def test_three_formats_say_the_same_and_repeat_to_the_byte(methods):
 
 
 def test_a_sentence_of_some_figures_says_which(methods):
-    (analysis,) = [section for section in methods.sections if section.heading == "Analysis"]
-    about = [paragraph.about for paragraph in analysis.paragraphs]
+    about = [paragraph.about for paragraph in dict(methods.sections)["Analysis"]]
     assert about[0] == ""  # graphs are behind all
     assert about[1:3] == ["Figures 1 and 2", "Figures 3 to 6"]
     assert named_figures([1, 2, 3, 5, 7, 8]) == "Figures 1 to 3, 5, 7 and 8"
@@ -181,8 +181,7 @@ def test_matrices_and_silent_regions_are_told(own):
 
 
 def test_simulated_subjects_have_no_acquisition_and_are_called_so(methods, measured):
-    headings = [section.heading for section in methods.sections]
-    assert headings == ["Participants", "Analysis", "Figures", "Software"]
+    assert list(dict(methods.sections)) == ["Participants", "Analysis", "Figures", "Software"]
     said = " ".join(str(one) for one in people_sentences(DEMO, measured.cohort))
     assert "6 simulated subjects of the demo cohort 'ad', drawn with seed 3" in said
     assert "results obtained with them are not evidence about people" in said
@@ -264,5 +263,6 @@ def test_names_of_people_and_cohorts_are_no_markup(own):
 def test_a_work_that_no_sentence_names_is_still_cited(measured):
     made = make_files(measured, request_of("series_carpet"), style=PaperStyle(), formats=("svg",))
     more = replace(made, citations=(*made.citations, "meila2007"))
-    text = methods_markdown(methods_of([more], MappingProxyType({DEMO: measured.cohort}), VERSIONS))
+    methods = methods_of([more], MappingProxyType({DEMO: measured.cohort}), VERSIONS)
+    text = methods_files(methods, "a", "a")["a.md"].decode()
     assert "The figure also rests on work by others (Meilă 2007)." in text

@@ -13,7 +13,6 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.export.request import make_script
 from biobgt.figures.paper.fonts import installed_fonts
 from biobgt.figures.paper.saving import save_figure
 from biobgt.figures.paper_style import BUNDLED_FONT, PaperStyle
@@ -75,11 +74,9 @@ def test_without_its_title_a_figure_still_says_that_it_is_simulated(measured, fi
 
 
 def test_the_script_leaves_out_the_same_titles():
-    request = FigureRequest("hub_curves", DEMO, SUBJECT)
     for titles in (True, False):
         style = replace(STYLE, titles=titles)
-        script = make_script([request], ["01"], {}, style=style, formats=["svg"], included=False)
-        assert ("--no-title" in script) == (not titles)
+        assert ("--no-title" in style.command_line()) == (not titles)
 
 
 @pytest.mark.parametrize("width", [60, 85, 174])

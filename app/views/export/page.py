@@ -8,12 +8,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort
-from biobgt.base.files import file_names
+from biobgt.base.files import file_names, zipped
 from biobgt.base.wording import counted, listed
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import FigureRequest
-from biobgt.export.bundle import FEWEST_PANELS, PanelOptions, PanelsRequest, is_simulated
-from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table, zipped
+from biobgt.export.bundle import is_simulated
+from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
+from biobgt.export.request import FEWEST_PANELS, PanelOptions, PanelsRequest
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.fonts import installed_fonts
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle

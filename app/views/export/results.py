@@ -15,7 +15,9 @@ from streamlit.delta_generator import DeltaGenerator
 from biobgt import Cohort, InputError
 from biobgt.base.kept import Key
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.bundle import FigureFiles, PanelFiles, PanelsRequest, make_files, make_panels, write_bundle
+from biobgt.export.bundle import write_bundle
+from biobgt.export.making import FigureFiles, PanelFiles, make_files, make_panels
+from biobgt.export.request import PanelsRequest
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.results.measured import Measured
 from session.cohorts import load, own_cohort
