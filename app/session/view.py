@@ -505,11 +505,11 @@ def watch_with_spinner(key: Key) -> Iterator[None]:
 
 def measured_model(model: InstalledModel) -> Measured:
     """What is measured of the groups that a model was trained on; the same for all sessions."""
-    return Measured(model.cohort, _model_store(model.name, model.sha256), watch_with_spinner)
+    return Measured(model.cohort, _model_store(model.identity), watch_with_spinner)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _model_store(name: str, sha256: str) -> MemoryStore:
+def _model_store(identity: tuple[str, str, str]) -> MemoryStore:
     return MemoryStore()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from page_contents import array, as_shown, assert_no_error, badges, captions, figure, heatmaps
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 from plotly.basedatatypes import BaseFigure
 
 from biobgt import Cohort, ConnectomeSettings, InputError, brain_graph, functional_connectivity, load_atlas
@@ -82,8 +82,8 @@ def test_home_shows_the_subjects_own_numbers(look_at, asd, subject) -> None:
 @pytest.mark.parametrize(("group", "shown"), [("NC", ["NC", "MCI"]), ("AD", ["NC", "AD"])])
 def test_home_shows_the_controls_beside_the_subjects_group(open_page, group, shown) -> None:
     page = open_page(cohort="ad", subject=f"sim-{group}-002")
-    maps = heatmaps(figure(page, "first_attention_maps"))
-    assert [one["name"].partition(" ")[0] for one in maps] == shown
+    titles = figure(page, "first_attention_maps")["layout"]["annotations"]
+    assert [title["text"].partition(" ")[0] for title in titles] == shown
 
 
 def test_home_without_coordinates_says_so_and_leads_on(open_page, asd) -> None:
@@ -122,10 +122,11 @@ def test_every_figure_has_its_description_as_a_caption(look_at, name) -> None:
 def test_subjects_page_shows_connectivity_in_atlas_order(open_page, subject) -> None:
     page = open_page("subjects")
     page.selectbox(key="region_order").select("atlas").run()
-    heatmap = figure(page, "connectivity")["data"][0]
+    shown = figure(page, "connectivity")
+    heatmap, scale = shown["data"][0], shown["layout"]["coloraxis"]
     np.testing.assert_allclose(array(heatmap["z"]), functional_connectivity(subject.series), atol=1e-6)
     assert tuple(heatmap["x"]) == tuple(heatmap["y"]) == load_atlas("cc200").regions
-    assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
+    assert (scale["cmin"], scale["cmax"]) == (-1, 1)
 
 
 def test_home_says_what_groups_are_adjusted_for(look_at) -> None:
