@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.statistics import discovery_rates
@@ -204,23 +205,23 @@ class GroupEffect:
         Residual degrees of freedom.
     """
 
-    difference: NDArray[np.float64]
-    d: NDArray[np.float64]
-    d_low: NDArray[np.float64]
-    d_high: NDArray[np.float64]
-    t: NDArray[np.float64]
-    p: NDArray[np.float64]
-    p_family: NDArray[np.float64]
-    q: NDArray[np.float64]
+    difference: FloatArray
+    d: FloatArray
+    d_low: FloatArray
+    d_high: FloatArray
+    t: FloatArray
+    p: FloatArray
+    p_family: FloatArray
+    q: FloatArray
     degrees: int
 
 
 def group_effect(
-    values: NDArray[np.float64],
+    values: FloatArray,
     patients: NDArray[np.bool_],
-    nuisance: NDArray[np.float64],
+    nuisance: FloatArray,
     *,
-    beside: NDArray[np.float64] | None = None,
+    beside: FloatArray | None = None,
     permutations: int,
     seed: int,
 ) -> GroupEffect:
@@ -299,24 +300,24 @@ class _Model:
         Of the squared length of the group beyond the covariates.
     """
 
-    directions: NDArray[np.float64]
+    directions: FloatArray
     length: float
     n_first: int
-    own_degrees: NDArray[np.float64]
-    own_shares: NDArray[np.float64]
+    own_degrees: FloatArray
+    own_shares: FloatArray
 
     @property
     def degrees(self) -> int:
         """Residual degrees of freedom."""
         return self.directions.shape[1] - len(self.directions)
 
-    def residuals(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def residuals(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What covariates leave of features, shape (n_features, n_subjects), and its length."""
         covariates = self.directions[:-1]
         left = values.T - (values.T @ covariates.T) @ covariates
         return left, np.linalg.norm(left, axis=1)
 
-    def along(self, residuals: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def along(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """How residuals of unit length, (..., n_subjects), go with the group; and both groups' variances, (..., 2)."""
         parts = residuals @ self.directions.T
         own = parts @ self.directions[:, : self.n_first]
@@ -326,12 +327,12 @@ class _Model:
         variances = np.stack([of_first, np.maximum(squares - of_first, 0)], axis=-1) / self.own_degrees
         return parts[..., -1], variances
 
-    def t(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    def t(self, residuals: FloatArray) -> FloatArray:
         """Welch's t of the group, shape (...,)."""
         along, variances = self.along(residuals)
         return np.asarray(along / np.sqrt(np.maximum(variances @ self.own_shares, _NOTHING)))
 
-    def size(self, residuals: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def size(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The difference in standard deviations of both groups together, and half of its 95 % interval."""
         from scipy import stats  # a second of import that a page's first start need not wait for
 
@@ -353,7 +354,7 @@ def _smaller_first(patients: NDArray[np.bool_]) -> NDArray[np.intp]:
     return np.argsort(~smaller, kind="stable")
 
 
-def _model(nuisance: NDArray[np.float64], patients: NDArray[np.bool_]) -> _Model:
+def _model(nuisance: FloatArray, patients: NDArray[np.bool_]) -> _Model:
     basis = _orthonormal(nuisance)
     group = patients - basis @ (basis.T @ patients)
     length = float(np.linalg.norm(group))
@@ -370,12 +371,12 @@ def _model(nuisance: NDArray[np.float64], patients: NDArray[np.bool_]) -> _Model
 
 
 def _exceedances(
-    tested: Sequence[tuple[NDArray[np.int64], _Model, NDArray[np.float64]]],
-    observed: NDArray[np.float64],
+    tested: Sequence[tuple[NDArray[np.int64], _Model, FloatArray]],
+    observed: FloatArray,
     *,
     permutations: int,
     seed: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FloatArray, FloatArray]:
     """Count the permutations whose |t| is as large, feature by feature and as a family.
 
     Parameters
@@ -402,11 +403,11 @@ def _exceedances(
     return alone, family
 
 
-def _orthonormal(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+def _orthonormal(columns: FloatArray) -> FloatArray:
     """Return an orthonormal basis of the columns' span, shape (n_subjects, rank)."""
     q, r, _ = linalg.qr(columns, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
-    basis: NDArray[np.float64] = q[:, : int((sizes > 1e-9 * sizes[0]).sum())]
+    basis: FloatArray = q[:, : int((sizes > 1e-9 * sizes[0]).sum())]
     return basis
 
 
@@ -552,7 +553,7 @@ def _checked(
     covariates: pd.DataFrame | None,
     between: tuple[str, str],
     permutations: int,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
         raise InputError(f"Values have a row per subject and a column per feature, not shape {array.shape}.")
@@ -581,7 +582,7 @@ def check_groups(between: tuple[str, str], known: Collection[str]) -> None:
 
 def _table(
     names: list[str],
-    values: NDArray[np.float64],
+    values: FloatArray,
     patients: NDArray[np.bool_],
     between: tuple[str, str],
     effects: Mapping[str, GroupEffect],
@@ -641,10 +642,10 @@ class CohortDifferences:
         Covariates with a column of ones.
     """
 
-    values: NDArray[np.float64]
+    values: FloatArray
     groups: NDArray[np.str_]
     controls: str
-    nuisance: NDArray[np.float64]
+    nuisance: FloatArray
 
     @property
     def patients(self) -> tuple[str, ...]:
@@ -708,9 +709,7 @@ def difference_likeness(
     )
 
 
-def _likeness(
-    first: tuple[str, str], second: tuple[str, str], r: NDArray[np.float64], by_chance: NDArray[np.float64]
-) -> Likeness:
+def _likeness(first: tuple[str, str], second: tuple[str, str], r: FloatArray, by_chance: FloatArray) -> Likeness:
     expected = float(by_chance.mean())
     as_far = int((np.abs(by_chance - expected) + _LIKENESS_TIE >= abs(float(r) - expected)).sum())
     return Likeness(first, second, float(r), expected, (1 + as_far) / (1 + len(by_chance)))
@@ -718,7 +717,7 @@ def _likeness(
 
 def _differences(
     one: CohortDifferences, permutations: int, random: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FloatArray, FloatArray]:
     """Differences in residual SDs, shape (n_patient_groups, n_features), and those of permutations, one axis more."""
     basis, _ = np.linalg.qr(one.nuisance)
     groups = np.column_stack([one.groups == name for name in one.patients]).astype(np.float64)
@@ -739,7 +738,7 @@ def _differences(
     return fit @ residuals, drawn
 
 
-def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def _correlation(first: FloatArray, second: FloatArray) -> FloatArray:
     """Pearson's over the last axis."""
     one, other = (values - values.mean(axis=-1, keepdims=True) for values in (first, second))
     sizes = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted, covariate_words, listed, percent
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort, people_in_order
@@ -107,7 +108,7 @@ def covariate_names(cohort_table: pd.DataFrame) -> tuple[str, ...]:
     return (*map(str, usual.columns), *others)
 
 
-def overall_connectivity(cohort: Cohort) -> NDArray[np.float64]:
+def overall_connectivity(cohort: Cohort) -> FloatArray:
     """Mean |FC| of each subject over its pairs of regions with signal, shape (n_subjects,).
 
     Attention is made from connectivity: where one group's is stronger overall, as after motion or without global-signal
@@ -211,7 +212,7 @@ def one_value_per_person(covariates: pd.DataFrame, persons: Sequence[str]) -> tu
     return table, tuple(notes)
 
 
-def design_matrix(covariates: pd.DataFrame | None, n_subjects: int) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def design_matrix(covariates: pd.DataFrame | None, n_subjects: int) -> tuple[FloatArray, tuple[str, ...]]:
     """Code covariates for a linear model.
 
     Parameters
@@ -295,7 +296,7 @@ class Design:
         Values of a categorical covariate, such as sites, that have subjects of one group only.
     """
 
-    columns: NDArray[np.float64]
+    columns: FloatArray
     taken: Mapping[str, int]
     degrees: int
     explained: float
@@ -434,7 +435,7 @@ def _confounded_completely(design: Design) -> list[str]:
     return whole[:1] or list(design.covariates)
 
 
-def _share_explained(columns: NDArray[np.float64], patients: NDArray[np.bool_]) -> float:
+def _share_explained(columns: FloatArray, patients: NDArray[np.bool_]) -> float:
     """R² of the group in a linear model of these columns, of which the first is ones."""
     group = patients - patients.mean()
     left = group - columns @ np.linalg.lstsq(columns, group, rcond=None)[0]

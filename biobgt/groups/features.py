@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.kept import kept
@@ -60,7 +60,7 @@ class CohortFeatures:
         What they are, in words.
     """
 
-    values: NDArray[np.float64]
+    values: FloatArray
     names: tuple[str, ...]
     measured: str
 
@@ -131,7 +131,7 @@ def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: Measured
     """
     whole = whole or Measured(cohort)
     summary = summary.set_index("subject").loc[list(cohort.ids)]
-    columns: dict[str, NDArray[np.float64]] = {}
+    columns: dict[str, FloatArray] = {}
     for measure in MODULE_MEASURES.values():
         if not measure.compared:
             continue
@@ -153,8 +153,8 @@ def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: Measured
 
 
 def _of_networks(
-    whole: Measured, names: Sequence[str], measure: ModuleMeasure, labelling: str, own: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    whole: Measured, names: Sequence[str], measure: ModuleMeasure, labelling: str, own: FloatArray
+) -> FloatArray:
     """A measure of the functional networks, shape (n_subjects,); NaN where it is not defined of the own modules."""
     labels = whole.atlas.labels[labelling]
     numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}

@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.statistics import ranks
 from biobgt.data.nulls import check_seed
@@ -23,9 +24,7 @@ AGREEMENT_MEASURES: Mapping[str, str] = {
 }
 
 
-def rank_agreement(
-    values: NDArray[np.float64], reference: NDArray[np.float64], *, top: float = DEFAULT_SHARE
-) -> dict[str, NDArray[np.float64]]:
+def rank_agreement(values: FloatArray, reference: FloatArray, *, top: float = DEFAULT_SHARE) -> dict[str, FloatArray]:
     """Compare hub measures with a reference.
 
     Parameters
@@ -53,14 +52,14 @@ def rank_agreement(
     return {name: np.where(varies, column, np.nan) for name, column in agreement.items()}
 
 
-def spearman(values: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
+def spearman(values: FloatArray, reference: FloatArray) -> FloatArray:
     """Spearman's ρ of each row with the reference, shape (n_measures,)."""
     ranked = ranks(np.vstack([values, reference]))
     ranked -= ranked.mean(axis=1, keepdims=True)
     return _quotient(ranked[:-1] @ ranked[-1], np.linalg.norm(ranked[:-1], axis=1) * np.linalg.norm(ranked[-1]))
 
 
-def kendall(values: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
+def kendall(values: FloatArray, reference: FloatArray) -> FloatArray:
     """Kendall's τ-b of each row with the reference, shape (n_measures,).
 
     Concordant minus discordant pairs, over the geometric mean of the numbers of untied pairs.
@@ -72,7 +71,7 @@ def kendall(values: NDArray[np.float64], reference: NDArray[np.float64]) -> NDAr
     return _quotient(orders @ order, np.sqrt(untied))
 
 
-def hub_overlap(values: NDArray[np.float64], reference: NDArray[np.float64], *, n_hubs: int) -> NDArray[np.float64]:
+def hub_overlap(values: FloatArray, reference: FloatArray, *, n_hubs: int) -> FloatArray:
     """Share of the ``n_hubs`` highest regions of each row that are among the reference's, shape (n_measures,).
 
     Parameters
@@ -84,7 +83,7 @@ def hub_overlap(values: NDArray[np.float64], reference: NDArray[np.float64], *, 
     """
     hubs = np.argsort(-reference, kind="stable")[:n_hubs]
     rows = np.argsort(-values, axis=1, kind="stable")[:, :n_hubs]
-    shared: NDArray[np.float64] = np.isin(rows, hubs).mean(axis=1)
+    shared: FloatArray = np.isin(rows, hubs).mean(axis=1)
     return shared
 
 
@@ -95,7 +94,7 @@ def number_of_hubs(n_regions: int, top: float) -> int:
     return max(1, round(top * n_regions))
 
 
-def _quotient(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+def _quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     return np.divide(numerator, denominator, out=np.full(len(numerator), np.nan), where=denominator > 0)
 
 
@@ -113,8 +112,8 @@ class RankCorrelation:
 
 
 def rank_correlation(
-    values: NDArray[np.float64],
-    reference: NDArray[np.float64],
+    values: FloatArray,
+    reference: FloatArray,
     *,
     n_boot: int = 1000,
     seed: int = 0,
@@ -164,9 +163,7 @@ def check_confidence(confidence: float) -> None:
         raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
 
 
-def _counted_spearman(
-    values: NDArray[np.float64], reference: NDArray[np.float64], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _counted_spearman(values: FloatArray, reference: FloatArray, counts: NDArray[np.int64]) -> FloatArray:
     """Spearman's ρ in samples that hold region i ``counts[:, i]`` times, shape (n_samples,).
 
     A value's rank in a sample is the number of lower ones plus half of those that are equal; no sample is sorted.
@@ -182,7 +179,7 @@ def _counted_spearman(
     return np.divide(shared, np.sqrt(spread), out=np.full(len(counts), np.nan), where=varies)
 
 
-def _counted_ranks(values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _counted_ranks(values: FloatArray, counts: NDArray[np.int64]) -> FloatArray:
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
     equal = np.add.reduceat(counts[:, order], starts, axis=1)

@@ -5,13 +5,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, shortest_path
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.graph import BrainGraph, Graph, check_connectivity, nonnegative_weights
 
 # What hub measures are computed on: nonnegative weights, and the full connectivity behind them.
 
 
-def hub_weights(graph: Graph) -> NDArray[np.float64]:
+def hub_weights(graph: Graph) -> FloatArray:
     """Return a graph's weights, or say why hubs are not defined on it.
 
     Parameters
@@ -26,7 +27,7 @@ def hub_weights(graph: Graph) -> NDArray[np.float64]:
     return nonnegative_weights(graph, what="A hub measure")
 
 
-def full_connectivity(graph: BrainGraph, connectivity: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def full_connectivity(graph: BrainGraph, connectivity: FloatArray | None) -> FloatArray:
     """Return the connectivity behind a graph, checked: what is handed in, what the graph knows, or its own weights.
 
     Parameters
@@ -56,7 +57,7 @@ def full_connectivity(graph: BrainGraph, connectivity: NDArray[np.float64] | Non
 # which the tests hold them; SciPy and NumPy do the work because bctpy's Dijkstra is pure Python.
 
 
-def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
+def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     """Nodal global efficiency, NEff(i) = Σ_{j≠i} 1/d(i, j) / (n − 1); its mean is the global efficiency.
 
     Parameters
@@ -73,11 +74,11 @@ def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.fl
     """
     distances = path_lengths(hub_weights(adjacency), weighted=weighted)
     np.fill_diagonal(distances, np.inf)
-    efficiency: NDArray[np.float64] = (1 / distances).sum(axis=1) / (len(distances) - 1)
+    efficiency: FloatArray = (1 / distances).sum(axis=1) / (len(distances) - 1)
     return efficiency
 
 
-def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
+def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     """Efficiency among each region's neighbours, once the region itself is taken out.
 
     The weighted form is that of Wang et al. (2016), which ``bct.efficiency_wei(local=True)`` computes: with
@@ -110,7 +111,7 @@ def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.f
     return efficiency
 
 
-def path_lengths(weights: NDArray[np.float64], *, weighted: bool = True) -> NDArray[np.float64]:
+def path_lengths(weights: FloatArray, *, weighted: bool = True) -> FloatArray:
     """Lengths of the shortest paths between all pairs of regions.
 
     Parameters
@@ -126,18 +127,18 @@ def path_lengths(weights: NDArray[np.float64], *, weighted: bool = True) -> NDAr
     edges = csr_array(weights)
     edges.data = 1 / edges.data if weighted else np.ones_like(edges.data)
     # "auto" takes Dijkstra on a sparse graph and Floyd-Warshall on a dense one.
-    distances: NDArray[np.float64] = shortest_path(edges, method="auto", directed=True)
+    distances: FloatArray = shortest_path(edges, method="auto", directed=True)
     return distances
 
 
-def _lengths(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lengths(strengths: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
-        lengths: NDArray[np.float64] = 1 / strengths
+        lengths: FloatArray = 1 / strengths
     np.fill_diagonal(lengths, 0)
     return lengths
 
 
-def _relaxed(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+def _relaxed(lengths: FloatArray) -> FloatArray:
     """Floyd-Warshall by rows: on matrices this small it beats the price of calling SciPy."""
     through = np.empty_like(lengths)
     for k in range(len(lengths)):
@@ -152,7 +153,7 @@ def _relaxed(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
 # that NE tells hubs apart better than these (Appendix B).
 
 
-def fc_strength(connectivity: Graph) -> NDArray[np.float64]:
+def fc_strength(connectivity: Graph) -> FloatArray:
     """Mean connectivity of a region to all others (Appendix D.4).
 
     The paper takes the mean Pearson correlation on the full matrix, signs included: hand in the connectivity
@@ -172,7 +173,7 @@ def fc_strength(connectivity: Graph) -> NDArray[np.float64]:
         values = connectivity.weights
     else:
         values = check_connectivity(connectivity, what="The connectivity")
-    strength: NDArray[np.float64] = (values.sum(axis=1) - np.diag(values)) / (len(values) - 1)
+    strength: FloatArray = (values.sum(axis=1) - np.diag(values)) / (len(values) - 1)
     return strength
 
 
@@ -190,7 +191,7 @@ def degree(adjacency: Graph) -> NDArray[np.int64]:
     return np.count_nonzero(hub_weights(adjacency), axis=1).astype(np.int64)
 
 
-def closeness(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
+def closeness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     """Closeness: the inverse of the mean distance to the other regions.
 
     On a disconnected graph the mean runs over the r − 1 regions that can be reached, times their share
@@ -215,7 +216,7 @@ def closeness(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]
     return np.divide(others, total, out=np.zeros(len(total)), where=total > 0) * share
 
 
-def eigenvector(adjacency: Graph) -> NDArray[np.float64]:
+def eigenvector(adjacency: Graph) -> FloatArray:
     """Eigenvector centrality: the leading eigenvector of the weights, of length 1.
 
     Where several components share the largest eigenvalue the eigenvector is not unique; the projection of the
@@ -239,7 +240,7 @@ def eigenvector(adjacency: Graph) -> NDArray[np.float64]:
     return centrality / np.linalg.norm(centrality)
 
 
-def betweenness(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float64]:
+def betweenness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     """Betweenness: over all ordered pairs of regions, the share of shortest paths that pass through.
 
     Brandes' algorithm (2001), one step for all sources together. As in bctpy the value is not normalised;
@@ -275,9 +276,7 @@ def betweenness(adjacency: Graph, *, weighted: bool = True) -> NDArray[np.float6
     return passing.sum(axis=0)
 
 
-def _precedes(
-    distances: NDArray[np.float64], lengths: NDArray[np.float64], targets: NDArray[np.intp]
-) -> NDArray[np.bool_]:
+def _precedes(distances: FloatArray, lengths: FloatArray, targets: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Row s: which regions are the last stop before ``targets[s]`` on a shortest path from s."""
     goal = distances[np.arange(len(distances)), targets]
     goal[np.isinf(goal)] = -1  # unreached: nothing precedes

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.graph import Graph, check_choice
 from biobgt.hubs.classical import hub_weights
@@ -35,7 +35,7 @@ _DEAD_MODE = 750.0
 _LONG_GRID = 32
 
 
-def laplacian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def laplacian(weights: FloatArray) -> FloatArray:
     """Graph Laplacian: strengths on the diagonal, minus the weights off it.
 
     Parameters
@@ -51,7 +51,7 @@ def laplacian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return matrix
 
 
-def clean_eigenvalues(eigenvalues: NDArray[np.float64]) -> NDArray[np.float64]:
+def clean_eigenvalues(eigenvalues: FloatArray) -> FloatArray:
     """Set to exactly zero what a solver cannot tell from zero.
 
     A Laplacian has one zero eigenvalue for each connected component. Rounding leaves dust of either sign,
@@ -70,7 +70,7 @@ def clean_eigenvalues(eigenvalues: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(eigenvalues <= dust, 0.0, eigenvalues)
 
 
-def spectral_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) -> NDArray[np.float64]:
+def spectral_entropy(eigenvalues: FloatArray, absolute_gamma: float) -> FloatArray:
     """Von Neumann entropy of the density matrix (Eq. 5), in bits.
 
     Written as S = log₂ Z + γ⟨λ⟩/ln 2. The smallest eigenvalue of a Laplacian is 0, so exp(−γλ) lies in
@@ -93,7 +93,7 @@ def spectral_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) ->
     return (np.log(partition) + energy) / _LOG2
 
 
-def entropy_curve(eigenvalues: NDArray[np.float64], gammas: NDArray[np.float64]) -> NDArray[np.float64]:
+def entropy_curve(eigenvalues: FloatArray, gammas: FloatArray) -> FloatArray:
     """Spectral entropy of several graphs at several γ.
 
     On a long, evenly spaced grid exp(−(a+b)λ) = exp(−aλ)·exp(−bλ) leaves about √n_gammas exponentials to
@@ -125,7 +125,7 @@ def entropy_curve(eigenvalues: NDArray[np.float64], gammas: NDArray[np.float64])
     return ((np.log(partition) + gammas * energy / partition) / _LOG2).T
 
 
-def mean_field_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) -> NDArray[np.float64]:
+def mean_field_entropy(eigenvalues: FloatArray, absolute_gamma: float) -> FloatArray:
     """Entropy in the paper's mean-field approximation (proof of Theorem 1), in bits.
 
     S ≈ 2mγn²/(ln 2 (n−α)²) · (1 − α/Z) + log₂ Z, with 2m the trace of the Laplacian (twice the total weight)
@@ -158,7 +158,7 @@ def mean_field_entropy(eigenvalues: NDArray[np.float64], absolute_gamma: float) 
     return (energy + np.log(partition)) / _LOG2
 
 
-def check_gammas(gammas: float | Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+def check_gammas(gammas: float | Sequence[float] | FloatArray) -> FloatArray:
     """Return γ values as a vector, or say which one is not a diffusion time."""
     values = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
     if values.ndim != 1 or not len(values):
@@ -169,7 +169,7 @@ def check_gammas(gammas: float | Sequence[float] | NDArray[np.float64]) -> NDArr
     return values
 
 
-def _propagator(eigenvalues: NDArray[np.float64], gamma: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _propagator(eigenvalues: FloatArray, gamma: float) -> tuple[FloatArray, FloatArray]:
     """Return γλ (cut off where a mode is dead) and exp(−γλ)."""
     with np.errstate(over="ignore"):
         decay = np.minimum(gamma * eigenvalues, _DEAD_MODE)
@@ -188,9 +188,7 @@ _SAME_EIGENVALUE = 1e-10
 _SPARSE = 0.01
 
 
-def first_order_spectra(
-    weights: NDArray[np.float64], perturbation: Perturbation
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def first_order_spectra(weights: FloatArray, perturbation: Perturbation) -> tuple[FloatArray, FloatArray]:
     """Return the original eigenvalues and, to first order, those after the perturbation of each region.
 
     Where an eigenvalue is repeated its eigenvectors are an arbitrary basis, and the first order is given by the
@@ -217,7 +215,7 @@ def first_order_spectra(
     return original, original + shift
 
 
-def _control_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _control_shift(weights: FloatArray, vectors: FloatArray) -> FloatArray:
     """v_jᵀ ΔL_i v_j for all regions i and eigenvectors j, where i's neighbourhood S becomes a clique.
 
     With m = |S| and p the weight of each pair, the clique gives p(m·Σ_S v² − (Σ_S v)²), and what was there
@@ -233,14 +231,12 @@ def _control_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -
     squares = vectors**2
     clique = pair * (size * (near @ squares) - (near @ vectors) ** 2)
     strengths = _multiplier(strength_inside) @ squares
-    shift: NDArray[np.float64] = clique - strengths + _form_inside(weights, vectors, member)
+    shift: FloatArray = clique - strengths + _form_inside(weights, vectors, member)
     shift[size[:, 0] <= 2] = 0  # a neighbourhood of one edge is a clique already: keep rounding out of it
     return shift
 
 
-def _form_inside(
-    weights: NDArray[np.float64], vectors: NDArray[np.float64], member: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _form_inside(weights: FloatArray, vectors: FloatArray, member: FloatArray) -> FloatArray:
     """v_jᵀWv_j with W and v_j restricted to each neighbourhood.
 
     Where a neighbourhood holds more than half of the regions the form is taken on all of them and the outside
@@ -257,19 +253,19 @@ def _form_inside(
     return forms
 
 
-def _remove_shift(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _remove_shift(weights: FloatArray, vectors: FloatArray) -> FloatArray:
     """−Σ_b w_ib (v_i − v_b)² for all regions i and eigenvectors j."""
     strength, near = weights.sum(axis=1, keepdims=True), _multiplier(weights)
-    shift: NDArray[np.float64] = 2 * vectors * (near @ vectors) - strength * vectors**2 - near @ vectors**2
+    shift: FloatArray = 2 * vectors * (near @ vectors) - strength * vectors**2 - near @ vectors**2
     return shift
 
 
-def _multiplier(matrix: NDArray[np.float64]) -> "NDArray[np.float64] | csr_array":
+def _multiplier(matrix: FloatArray) -> "FloatArray | csr_array":
     """The matrix as it multiplies fastest: by its few entries, or as it is."""
     return csr_array(matrix) if np.count_nonzero(matrix) < _SPARSE * matrix.size else matrix
 
 
-def _shift_of_repeated(vectors: NDArray[np.float64], change: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shift_of_repeated(vectors: FloatArray, change: FloatArray) -> FloatArray:
     """Eigenvalues of VᵀΔLV, shape (k,), for the k eigenvectors of a repeated eigenvalue.
 
     ΔL is zero outside of m regions. Where these are fewer than the eigenvectors, Vᵀ = QR gives the m eigenvalues of
@@ -289,7 +285,7 @@ def _shift_of_repeated(vectors: NDArray[np.float64], change: NDArray[np.float64]
     return np.sort(np.append(np.linalg.eigvalsh(triangle @ change @ triangle.T), np.zeros(k - m)))
 
 
-def _repeated_eigenvalues(eigenvalues: NDArray[np.float64]) -> list[slice]:
+def _repeated_eigenvalues(eigenvalues: FloatArray) -> list[slice]:
     """Runs of equal eigenvalues, without the zeros: on those no perturbation has any effect to first order."""
     gap = _SAME_EIGENVALUE * eigenvalues[-1]
     edges = np.flatnonzero(np.diff(eigenvalues) > gap) + 1
@@ -308,7 +304,7 @@ def _repeated_eigenvalues(eigenvalues: NDArray[np.float64]) -> list[slice]:
 
 
 SpectrumMethod = Literal["exact", "first-order"]
-Gammas = float | Sequence[float] | NDArray[np.float64]
+Gammas = float | Sequence[float] | FloatArray
 
 # Two entropies of some bits each are equal when they differ by less; otherwise rounding would rank regions.
 _BITS_OF_EIGENVALUES = 1e-13
@@ -329,8 +325,8 @@ class Spectra:
     method : {"exact", "first-order"}
     """
 
-    original: NDArray[np.float64]
-    perturbed: NDArray[np.float64]
+    original: FloatArray
+    perturbed: FloatArray
     perturbation: Perturbation
     method: SpectrumMethod
 
@@ -340,13 +336,13 @@ class Spectra:
         mean = float(self.original.mean())
         return 1 / mean if mean > 0 else 1.0
 
-    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> NDArray[np.float64]:
+    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
         """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
         return entropy_curve(self.original[None], diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit))[:, 0]
 
     def entropy_change(
         self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None, mean_field: bool = False
-    ) -> NDArray[np.float64]:
+    ) -> FloatArray:
         """ΔS = S(G_i) − S(G) in bits, with its sign.
 
         Parameters
@@ -372,7 +368,7 @@ class Spectra:
         change[np.abs(change) < _BITS_OF_EIGENVALUES] = 0
         return change
 
-    def spectrum_after(self, region: int) -> NDArray[np.float64]:
+    def spectrum_after(self, region: int) -> FloatArray:
         """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
         return np.sort(self.perturbed[region])
 
@@ -381,7 +377,7 @@ class Spectra:
         return True
 
 
-def diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> NDArray[np.float64]:
+def diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> FloatArray:
     """Return absolute γ, shape (n_gammas,), or say which is none.
 
     Parameters
@@ -428,7 +424,7 @@ def control_spectra(
     return Spectra(clean_eigenvalues(original), clean_eigenvalues(perturbed), perturbation, method)
 
 
-def perturbed_spectrum(weights: NDArray[np.float64], region: int, perturbation: Perturbation) -> NDArray[np.float64]:
+def perturbed_spectrum(weights: FloatArray, region: int, perturbation: Perturbation) -> FloatArray:
     """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending and with exact zeros.
 
     Parameters
@@ -445,9 +441,7 @@ def perturbed_spectrum(weights: NDArray[np.float64], region: int, perturbation: 
     return clean_eigenvalues(np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64))
 
 
-def _exact_spectra(
-    weights: NDArray[np.float64], perturbation: Perturbation
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _exact_spectra(weights: FloatArray, perturbation: Perturbation) -> tuple[FloatArray, FloatArray]:
     matrix = laplacian(weights)
     original = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
     perturbed = np.tile(original, (len(weights), 1))
@@ -465,8 +459,6 @@ def _exact_spectra(
 # time. Both give the same entropies to 1e-10 bits; :func:`biobgt.hubs.resolvents.resolvents_are_cheaper` says which is
 # taken.
 
-
-Values = NDArray[np.float64]
 
 # γλ up to which resolvents are exact: beyond it rounding of a zero eigenvalue counts, which eigenvalues are cleaned of.
 _LARGEST_DECAY = 1e4
@@ -488,11 +480,11 @@ class Resolvents:
     perturbation : {"control", "remove"}
     """
 
-    weights: Values
-    original: Values
-    vectors: Values
+    weights: FloatArray
+    original: FloatArray
+    vectors: FloatArray
     perturbation: Perturbation
-    _known: dict[float, Values] = field(default_factory=dict, init=False, repr=False)
+    _known: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION) -> "Resolvents":
@@ -513,16 +505,16 @@ class Resolvents:
         """The natural unit of γ, 1/mean(λ)."""
         return gamma_unit(self.weights)
 
-    def spectrum_after(self, region: int) -> Values:
+    def spectrum_after(self, region: int) -> FloatArray:
         """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
         return perturbed_spectrum(self.weights, region, self.perturbation)
 
-    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> Values:
+    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
         """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
         times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
         return np.array([spectral_entropy(self.original, time) for time in times])
 
-    def entropy_change(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> Values:
+    def entropy_change(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
         """ΔS = S(G_i) − S(G) in bits, with its sign.
 
         Parameters
@@ -544,7 +536,7 @@ class Resolvents:
         """Whether nothing is left to measure at these γ, in units of 1/mean(λ)."""
         return all(time in self._known for time in diffusion_times(gammas, None, unit=self.gamma_unit))
 
-    def _measure(self, times: Values) -> None:
+    def _measure(self, times: FloatArray) -> None:
         with np.errstate(over="ignore"):
             long = times * self.original[-1] > _LARGEST_DECAY
         if long.any():
@@ -555,13 +547,13 @@ class Resolvents:
         if (times == 0).any():
             self._known[0.0] = np.zeros(len(self.weights))
 
-    def _changes(self, times: Values) -> Values:
+    def _changes(self, times: FloatArray) -> FloatArray:
         found = trace_changes(self.weights, self.original, self.vectors, times, perturbation=self.perturbation)
         decay = times[:, None] * self.original
         partition = np.exp(-decay).sum(axis=1, keepdims=True)
         energy = (decay * np.exp(-decay)).sum(axis=1, keepdims=True)
         after = (energy + found.energy) / (partition + found.partition)
-        change: Values = (np.log1p(found.partition / partition) + after - energy / partition) / np.log(2)
+        change: FloatArray = (np.log1p(found.partition / partition) + after - energy / partition) / np.log(2)
         change[np.abs(change) < _BITS_OF_ENTROPY] = 0
         return change
 
@@ -621,7 +613,7 @@ def node_entanglement(
     perturbation: Perturbation = DEFAULT_PERTURBATION,
     method: EntanglementMethod = "exact",
     signed: bool = False,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Node entanglement of every region, at one diffusion time.
 
     Parameters
@@ -665,7 +657,7 @@ def entanglement_sweep(
     perturbation: Perturbation = DEFAULT_PERTURBATION,
     method: EntanglementMethod = "exact",
     signed: bool = False,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Node entanglement over many diffusion times; what they share is computed once.
 
     Parameters
@@ -704,7 +696,7 @@ def entanglement_sweep(
 _STEPS = 100
 
 
-def vertex_entanglement(adjacency: Graph, *, betas: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def vertex_entanglement(adjacency: Graph, *, betas: FloatArray | None = None) -> FloatArray:
     """Vertex entanglement of every region, in bits; the most negative regions are the key players.
 
     Parameters
@@ -722,11 +714,11 @@ def vertex_entanglement(adjacency: Graph, *, betas: NDArray[np.float64] | None =
     spectra = control_spectra(adjacency, method="first-order")
     if betas is None:
         betas = default_betas(spectra.original)
-    lowest: NDArray[np.float64] = spectra.entropy_change(absolute_gammas=betas).min(axis=0)
+    lowest: FloatArray = spectra.entropy_change(absolute_gammas=betas).min(axis=0)
     return lowest
 
 
-def default_betas(eigenvalues: NDArray[np.float64]) -> NDArray[np.float64]:
+def default_betas(eigenvalues: FloatArray) -> FloatArray:
     """Huang's grid: 100 values from 0 to 5/λ₊ and 100 from there to 10/λ₊, the shared one once.
 
     Parameters

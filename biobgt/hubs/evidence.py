@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.statistics import ranks
 from biobgt.data.cohort import average_by_person, people_in_order, person_of
@@ -29,7 +30,6 @@ from biobgt.hubs.table import REFERENCES
 # at a time, so that the work can show how far it is and be stopped.
 
 
-Values = NDArray[np.float64]
 COMPARISONS: Mapping[str, str] = {
     "efficiency": "NE with NEff",
     "partial": "NE with NEff, given strength and degree",
@@ -52,7 +52,7 @@ class GraphAgreement:
     """
 
     gammas: tuple[float, ...]
-    rhos: Mapping[str, Values]
+    rhos: Mapping[str, FloatArray]
 
     def at(self, gamma: float) -> dict[str, float]:
         """Every comparison at one γ of the grid."""
@@ -84,7 +84,7 @@ class AgainstNulls:
     n_nulls: int
 
 
-def strength_and_degree(graph: Graph) -> Values:
+def strength_and_degree(graph: Graph) -> FloatArray:
     """Strength (sum of weights) and degree of every region of a graph: what agreement is measured beyond.
 
     Parameters
@@ -100,7 +100,7 @@ def strength_and_degree(graph: Graph) -> Values:
     return np.stack([weights.sum(axis=1), np.count_nonzero(weights, axis=1).astype(np.float64)])
 
 
-def partial_spearman(values: Values, reference: Values, given: Values) -> Values:
+def partial_spearman(values: FloatArray, reference: FloatArray, given: FloatArray) -> FloatArray:
     """Spearman's ρ of measures with a reference, others held: the correlation of what is left of their ranks.
 
     Parameters
@@ -260,7 +260,7 @@ def agreement_beyond_strength(
     return found
 
 
-def _against(rho: float, nulls: Values) -> AgainstNulls:
+def _against(rho: float, nulls: FloatArray) -> AgainstNulls:
     if np.isnan(rho) or not len(nulls):
         return AgainstNulls(rho, np.nan, np.nan, np.nan, np.nan, len(nulls))
     as_high, as_low = (nulls >= rho - 1e-12).sum(), (nulls <= rho + 1e-12).sum()
@@ -323,15 +323,13 @@ def _by_person(values: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _bootstrap_counts(n_subjects: int, n_boot: int, seed: int) -> NDArray[np.float64]:
+def _bootstrap_counts(n_subjects: int, n_boot: int, seed: int) -> FloatArray:
     """How often each subject stands in each bootstrap sample, shape (n_boot, n_subjects)."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(n_subjects, np.full(n_subjects, 1 / n_subjects), size=n_boot).astype(np.float64)
 
 
-def _interval(
-    values: NDArray[np.float64], draws: NDArray[np.float64], confidence: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _interval(values: FloatArray, draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
     """Percentile interval of the mean over subjects, for each column; NaN with fewer than two subjects."""
     defined = np.isfinite(values)
     totals, counts = draws @ np.where(defined, values, 0), draws @ defined

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
 from biobgt.base.options import Registry, imported_later
 from biobgt.base.references import Citation
@@ -20,7 +21,7 @@ from biobgt.hubs.options import PERTURBATIONS
 if TYPE_CHECKING:
     from biobgt.data.graph import BrainGraph, ConnectivityKind
 
-RegionValues = NDArray[np.float64] | NDArray[np.int64]
+RegionValues = FloatArray | NDArray[np.int64]
 Needs = Literal["graph", "connectivity", "entropy change"]
 
 NE, NEFF, FC_STRENGTH = "node_entanglement", "node_efficiency", "fc_strength"
@@ -236,7 +237,7 @@ class MeasuresWithoutGamma(Mapping[str, RegionValues]):
         The full matrix behind the graph.
     """
 
-    def __init__(self, graph: "BrainGraph", connectivity: NDArray[np.float64]) -> None:
+    def __init__(self, graph: "BrainGraph", connectivity: FloatArray) -> None:
         self._given = {"graph": graph, "connectivity": connectivity}
         self._known: dict[str, RegionValues] = {}
 
@@ -269,7 +270,7 @@ def notes_on(measures: Iterable[str]) -> tuple[str, ...]:
 
 
 def measures_without_gamma(
-    graph: "BrainGraph", connectivity: NDArray[np.float64], measures: Collection[str] | None = None
+    graph: "BrainGraph", connectivity: FloatArray, measures: Collection[str] | None = None
 ) -> dict[str, RegionValues]:
     """Compute the measures that do not depend on the diffusion time γ.
 
@@ -285,7 +286,7 @@ def measures_without_gamma(
     return {key: found[key] for key in found if measures is None or key in measures}
 
 
-def measures_over_gamma(entropy_change: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+def measures_over_gamma(entropy_change: FloatArray) -> dict[str, FloatArray]:
     """Compute every measure that depends on γ, shape (n_gammas, n_regions), from the change of entropy in bits."""
     return {
         key: np.asarray(measure.compute(entropy_change), dtype=np.float64)

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.options import Options, option
 from biobgt.base.wording import percent
 
@@ -35,7 +36,7 @@ _LARGEST_BATCH = 2**17
 _LARGEST_UNCHANGED: Mapping[str, int] = {"control": 2, "remove": 1}
 
 
-def changed_regions(weights: NDArray[np.float64], perturbation: Perturbation) -> NDArray[np.intp]:
+def changed_regions(weights: FloatArray, perturbation: Perturbation) -> NDArray[np.intp]:
     """Regions that the perturbation does not leave as they are.
 
     Left as they are: isolated regions, and under ``control`` those with one neighbour, which is a clique already.
@@ -49,8 +50,8 @@ def changed_regions(weights: NDArray[np.float64], perturbation: Perturbation) ->
 
 
 def laplacian_changes(
-    weights: NDArray[np.float64], perturbation: Perturbation
-) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
+    weights: FloatArray, perturbation: Perturbation
+) -> Iterator[tuple[int, NDArray[np.intp], FloatArray]]:
     """Yield region, closed neighbourhood and what the perturbation adds to the Laplacian there.
 
     Only for :func:`changed_regions`.
@@ -106,7 +107,7 @@ class Neighbourhoods:
         """Rows and columns of a matrix (n, n) at each neighbourhood's members, shape (n_batch, size, size)."""
         return np.take(matrix, self.places, mode="clip")  # without a check of every place, which is right
 
-    def changes(self, weights: NDArray[np.float64], perturbation: Perturbation) -> NDArray[np.float64]:
+    def changes(self, weights: FloatArray, perturbation: Perturbation) -> FloatArray:
         """What the perturbation of each region adds to the Laplacian, shape (n_batch, size, size); 0 where filled up.
 
         Parameters
@@ -121,7 +122,7 @@ class Neighbourhoods:
         return _without_stars(spokes, np.argmax(self.members == self.regions[:, None], axis=1))
 
 
-def neighbourhoods(weights: NDArray[np.float64], regions: NDArray[np.intp]) -> list[Neighbourhoods]:
+def neighbourhoods(weights: FloatArray, regions: NDArray[np.intp]) -> list[Neighbourhoods]:
     """Closed neighbourhoods of some regions, those of like size together.
 
     Parameters
@@ -155,7 +156,7 @@ def _together(regions: NDArray[np.intp], connected: NDArray[np.bool_]) -> Neighb
     return Neighbourhoods(regions, members, filled, connected.shape[1])
 
 
-def _to_cliques(inside: NDArray[np.float64], filled: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _to_cliques(inside: FloatArray, filled: NDArray[np.bool_]) -> FloatArray:
     """Laplacians of cliques of the same total weight, minus those of neighbourhoods, shape (n_batch, size, size)."""
     size = filled.sum(axis=1)
     strengths = inside.sum(axis=2)
@@ -167,7 +168,7 @@ def _to_cliques(inside: NDArray[np.float64], filled: NDArray[np.bool_]) -> NDArr
     return changes
 
 
-def _without_stars(spokes: NDArray[np.float64], centres: NDArray[np.intp]) -> NDArray[np.float64]:
+def _without_stars(spokes: FloatArray, centres: NDArray[np.intp]) -> FloatArray:
     """Minus the Laplacians of stars, shape (n_batch, size, size); ``spokes`` are their edges, (n_batch, size)."""
     batch, places = np.arange(len(spokes)), np.arange(spokes.shape[1])
     changes = np.zeros((*spokes.shape, spokes.shape[1]))

@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.data.atlas import Atlas
@@ -26,7 +26,6 @@ from biobgt.hubs.table import SubjectHubs, measure_hubs
 # recording's; :func:`spearman_brown` says what the whole would reach.
 
 
-Values = NDArray[np.float64]
 # The shortest recording of the 899 ABIDE subjects on whom reliability was measured.
 LEAST_TIMEPOINTS = 78
 HALVES = (0, 1)  # the first and the second in time
@@ -91,7 +90,7 @@ def measure_half(
     return measure_hubs(brain_graph(half, atlas, settings), subject_connectivity(half), perturbation=perturbation)
 
 
-def hub_values(hubs: SubjectHubs, gamma: float) -> Mapping[str, Values]:
+def hub_values(hubs: SubjectHubs, gamma: float) -> Mapping[str, FloatArray]:
     """Every hub measure at one γ (in units of 1/mean(λ)), shape (n_regions,): high in a hub, NaN without signal."""
     return {
         key: np.where(hubs.has_signal, -values if HUB_MEASURES[key].low_in_hubs else values, np.nan)
@@ -141,10 +140,10 @@ def _silenced(subject: Subject, regions: Sequence[int]) -> Subject:
     return replace(subject, series=series)
 
 
-def spearman_brown(halves: NDArray[np.float64]) -> NDArray[np.float64]:
+def spearman_brown(halves: FloatArray) -> FloatArray:
     """Reliability of the whole from the correlation of its halves, 2r/(1 + r); NaN where r is −1 or not known."""
     halves = np.asarray(halves, dtype=np.float64)
-    whole: NDArray[np.float64] = np.divide(2 * halves, 1 + halves, out=np.full(halves.shape, np.nan), where=halves > -1)
+    whole: FloatArray = np.divide(2 * halves, 1 + halves, out=np.full(halves.shape, np.nan), where=halves > -1)
     return whole
 
 

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.hubs.options import Neighbourhoods, Perturbation, changed_regions, neighbourhoods
 
 Kind = Literal["logarithms", "poles"]
@@ -53,7 +54,7 @@ class Contour:
         return 2 * self.n_points * curve
 
     @property
-    def distances(self) -> NDArray[np.float64]:
+    def distances(self) -> FloatArray:
         """The distance of each point from the negative axis, shape (n_points,)."""
         return np.where(self.points.real > 0, np.abs(self.points), self.points.imag)
 
@@ -119,7 +120,7 @@ def contour_weights(contour: Contour, kind: Kind, time: float) -> NDArray[np.com
     return weights
 
 
-def _fitted_at(longest: float) -> NDArray[np.float64]:
+def _fitted_at(longest: float) -> FloatArray:
     """Points of [−longest, 0]: close where exponentials bend, and out to where nothing changes any more."""
     if math.isfinite(longest):
         return -longest * (1 - np.cos(np.linspace(0, np.pi, 300))) / 2
@@ -142,8 +143,6 @@ def _fitted_at(longest: float) -> NDArray[np.float64]:
 # in place of logarithms; it takes about twice as long.
 
 
-Values = NDArray[np.float64]
-
 # Radians within which a logarithm's imaginary part has to be known: half a turn, and a little less for rounding.
 _HALF_TURN = 3.0
 # Numbers in the resolvents that are held at once, 64 MB; what is cut out for a batch is used for all of them.
@@ -162,12 +161,12 @@ class TraceChanges:
         Tr γL_i exp(−γL_i) − Tr γL exp(−γL).
     """
 
-    partition: Values
-    energy: Values
+    partition: FloatArray
+    energy: FloatArray
 
 
 def trace_changes(
-    weights: Values, eigenvalues: Values, vectors: Values, times: Values, *, perturbation: Perturbation
+    weights: FloatArray, eigenvalues: FloatArray, vectors: FloatArray, times: FloatArray, *, perturbation: Perturbation
 ) -> TraceChanges:
     """Compute both changes at some diffusion times.
 
@@ -195,7 +194,7 @@ def trace_changes(
     return TraceChanges(found[0], -found[1])  # y·exp(y) has y = −γλ
 
 
-def largest_added(weights: Values) -> float:
+def largest_added(weights: FloatArray) -> float:
     """The most that perturbations add to the largest eigenvalue: a clique of m members has m times its weight."""
     inside = (weights > 0).astype(np.float64)
     np.fill_diagonal(inside, 1)
@@ -203,7 +202,7 @@ def largest_added(weights: Values) -> float:
     return float((strengths / np.maximum(inside.sum(axis=1) - 1, 1)).max())
 
 
-def time_windows(times: Values) -> Iterator[tuple[NDArray[np.intp], float]]:
+def time_windows(times: FloatArray) -> Iterator[tuple[NDArray[np.intp], float]]:
     """Yield times that share the points of one contour, by their places, and the middle of them.
 
     Parameters
@@ -219,7 +218,7 @@ def time_windows(times: Values) -> Iterator[tuple[NDArray[np.intp], float]]:
 
 
 def _batches_by_kind(
-    weights: Values, perturbation: Perturbation, points: "_Points"
+    weights: FloatArray, perturbation: Perturbation, points: "_Points"
 ) -> dict[Kind, list[Neighbourhoods]]:
     """Neighbourhoods whose logarithms are known to the turn, and those for which poles are needed."""
     regions = changed_regions(weights, perturbation)
@@ -239,11 +238,11 @@ class _Points:
 
     contour: Contour
     gamma: float
-    eigenvalues: Values
-    vectors: Values
+    eigenvalues: FloatArray
+    vectors: FloatArray
 
     def changes(
-        self, weights: Values, batches: list[Neighbourhoods], kind: Kind, perturbation: Perturbation
+        self, weights: FloatArray, batches: list[Neighbourhoods], kind: Kind, perturbation: Perturbation
     ) -> Iterator[tuple[Neighbourhoods, NDArray[np.complex128]]]:
         """Yield each batch with the change of every region's logarithm, or pole, at every point, (n_points, n_batch).
 
@@ -292,16 +291,16 @@ class _Points:
         return found
 
 
-def _gram(vectors: Values, positive: Values) -> Values:
+def _gram(vectors: FloatArray, positive: FloatArray) -> FloatArray:
     """Σ_j p_j v_j v_jᵀ with p ≥ 0."""
     rooted = vectors * np.sqrt(np.maximum(positive, 0))
-    product: Values = rooted @ rooted.T
+    product: FloatArray = rooted @ rooted.T
     return product
 
 
 def _change(
     batch: Neighbourhoods,
-    scaled: Values,
+    scaled: FloatArray,
     resolvent: NDArray[np.complex128],
     squared: NDArray[np.complex128] | None = None,
 ) -> NDArray[np.complex128]:
@@ -386,7 +385,7 @@ def _duration(seconds: float) -> str:
     return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
-def resolvents_are_cheaper(weights: NDArray[np.float64], times: NDArray[np.float64]) -> bool:
+def resolvents_are_cheaper(weights: FloatArray, times: FloatArray) -> bool:
     """Whether resolvents give the entropies of all perturbed graphs sooner than eigenvalues do.
 
     Eigenvalues cost n eigenvalue problems of n regions, whatever the number of diffusion times. Resolvents cost, at

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.statistics import ranks
 from biobgt.data.atlas import Atlas
@@ -64,7 +65,7 @@ class SubjectHubs:
     measures: Mapping[str, RegionValues]
     has_signal: NDArray[np.bool_]
 
-    def entanglement(self, gammas: float | Sequence[float]) -> NDArray[np.float64]:
+    def entanglement(self, gammas: float | Sequence[float]) -> FloatArray:
         """Node entanglement in bits, shape (n_gammas, n_regions), with γ in units of 1/mean(λ)."""
         return np.abs(self.spectra.entropy_change(gammas))
 
@@ -130,7 +131,7 @@ class SubjectHubs:
 
 
 def measure_hubs(
-    graph: BrainGraph, connectivity: NDArray[np.float64] | None, *, perturbation: Perturbation = DEFAULT_PERTURBATION
+    graph: BrainGraph, connectivity: FloatArray | None, *, perturbation: Perturbation = DEFAULT_PERTURBATION
 ) -> SubjectHubs:
     """Measure one subject's hubs, for any γ; beyond :data:`biobgt.hubs.resolvents.STEPS_ABOVE` regions one γ at a time.
 
@@ -154,7 +155,7 @@ def hub_table(
     graph: BrainGraph,
     atlas: Atlas | None = None,
     *,
-    connectivity: NDArray[np.float64] | None = None,
+    connectivity: FloatArray | None = None,
     gamma: float = DEFAULT_GAMMA,
     absolute_gamma: float | None = None,
     perturbation: Perturbation = DEFAULT_PERTURBATION,
@@ -259,7 +260,6 @@ def _how_made(graph: BrainGraph, options: HubOptions, unit: float, full: bool) -
 # it. Hundreds of subjects fit into memory where their spectra would not, and any γ of the grid is read off at once.
 
 
-Values = NDArray[np.float64]
 CurveScale = Literal["z", "rank", "raw"]
 
 
@@ -278,10 +278,10 @@ class SubjectCurves:
     """
 
     gammas: tuple[float, ...]
-    over_gamma: Mapping[str, Values]
-    lasting: Mapping[str, Values]
+    over_gamma: Mapping[str, FloatArray]
+    lasting: Mapping[str, FloatArray]
 
-    def at(self, gamma: float) -> dict[str, Values]:
+    def at(self, gamma: float) -> dict[str, FloatArray]:
         """Every measure at a γ of the grid."""
         if gamma not in self.gammas:
             raise InputError(f"The curves were not measured at γ = {gamma:g}. Choose one of: {self.gammas}.")
@@ -303,13 +303,13 @@ class GroupCurves:
 
     n_subjects: int
     n_recordings: int
-    mean: Mapping[str, Values]
-    sd: Mapping[str, Values]
+    mean: Mapping[str, FloatArray]
+    sd: Mapping[str, FloatArray]
 
 
 def measure_curves(
     graph: BrainGraph,
-    connectivity: Values,
+    connectivity: FloatArray,
     gammas: Sequence[float] = GAMMAS,
     *,
     measures: Sequence[str] = COMPARED,
@@ -370,7 +370,7 @@ def group_curves(
     return GroupCurves(len(set(named)), len(subjects), mean, sd)
 
 
-def _scaled(measure: str, values: Values, scale: CurveScale) -> Values:
+def _scaled(measure: str, values: FloatArray, scale: CurveScale) -> FloatArray:
     """One subject's curve as the hub table has it: as it is, as ranks or as z-scores over regions."""
     if scale == "raw":
         return values
@@ -447,8 +447,8 @@ class Neighbourhood:
     """
 
     members: tuple[int, ...]
-    before: Values
-    after: Values
+    before: FloatArray
+    after: FloatArray
 
     @property
     def n_neighbours(self) -> int:
@@ -518,18 +518,18 @@ class RegionStory:
     n_regions: int
     perturbation: Perturbation
     neighbourhood: Neighbourhood
-    spectrum_before: Values
-    spectrum_after: Values
-    gammas: Values
-    entropy_before: Values
-    entropy_after: Values
-    typical_change: Values
+    spectrum_before: FloatArray
+    spectrum_after: FloatArray
+    gammas: FloatArray
+    entropy_before: FloatArray
+    entropy_after: FloatArray
+    typical_change: FloatArray
     gamma: float
     chosen_entropies: tuple[float, float]
     standings: Mapping[str, Standing]
 
     @property
-    def change(self) -> Values:
+    def change(self) -> FloatArray:
         """|ΔS| over γ, in bits, shape (n_gammas,)."""
         return np.abs(self.entropy_after - self.entropy_before)
 
@@ -592,7 +592,7 @@ def region_story(
 
 
 def region_neighbourhood(
-    graph: BrainGraph | Values, region: int, *, perturbation: Perturbation = DEFAULT_PERTURBATION
+    graph: BrainGraph | FloatArray, region: int, *, perturbation: Perturbation = DEFAULT_PERTURBATION
 ) -> Neighbourhood:
     """Cut out a region's closed neighbourhood, before and after the perturbation of the region.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import ANY_USUAL_COVARIATE
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort
@@ -194,7 +195,7 @@ def _changed(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[int, 
     return tuple(np.flatnonzero(assigned & (first != second)).tolist())
 
 
-def partition_similarity(partitions: Sequence[Labels]) -> NDArray[np.float64]:
+def partition_similarity(partitions: Sequence[Labels]) -> FloatArray:
     """Adjusted mutual information of all pairs of partitions, over the regions that both assign.
 
     Parameters
@@ -243,7 +244,7 @@ def partitions_by_person(partitions: Sequence[Labels], persons: Sequence[str], *
     return [own[0] if len(own) == 1 else combine_partitions(own, seed=seed) for own in recordings.values()]
 
 
-def _person_similarity(similarity: NDArray[np.float64], persons: Sequence[str]) -> NDArray[np.float64]:
+def _person_similarity(similarity: FloatArray, persons: Sequence[str]) -> FloatArray:
     """Mean similarity over the recordings of any two people, in the order of their first ones; NaN if none is known."""
     of_person = np.array([[one == person for one in persons] for person in dict.fromkeys(persons)], dtype=float)
     known = np.isfinite(similarity)
@@ -253,7 +254,7 @@ def _person_similarity(similarity: NDArray[np.float64], persons: Sequence[str]) 
 
 
 def _permutation_test(
-    similarity: NDArray[np.float64], n_first: int, n_permutations: int, seed: int
+    similarity: FloatArray, n_first: int, n_permutations: int, seed: int
 ) -> tuple[float, float, float]:
     """Mean similarity within and between groups, and the p of their difference."""
     known = np.isfinite(similarity) & ~np.eye(len(similarity), dtype=bool)
@@ -271,8 +272,8 @@ def _permutation_test(
 
 
 def _pair_means(
-    values: NDArray[np.float64], known: NDArray[np.bool_], groupings: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    values: FloatArray, known: NDArray[np.bool_], groupings: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
     """Means over pairs in the same group and in different ones, for each grouping, shape (n_groupings,)."""
     sides = np.where(groupings, 1.0, -1.0)  # the product of two sides is 1 in the same group and −1 otherwise
     signed_sum = np.einsum("gi,gi->g", sides @ values, sides)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.graph import BrainGraph, Graph, graph_weights
 from biobgt.data.nulls import check_seed
@@ -76,8 +77,8 @@ def louvain_modules(
 
 
 def louvain_runs(
-    weights: NDArray[np.float64], *, resolution: float, seed: int, runs: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    weights: FloatArray, *, resolution: float, seed: int, runs: int
+) -> tuple[NDArray[np.int64], FloatArray]:
     """Run Louvain several times on checked weights.
 
     The runs draw from one random stream, so that the first of ten runs is the run of ``runs=1``.
@@ -138,7 +139,7 @@ def modularity(graph: Graph, labels: Labels, *, resolution: float = ModuleOption
     return _quality(modularity_matrix(weights, resolution=resolution), numbers)
 
 
-def modularity_matrix(weights: NDArray[np.float64], *, resolution: float) -> NDArray[np.float64]:
+def modularity_matrix(weights: FloatArray, *, resolution: float) -> FloatArray:
     """The matrix B whose sum over the pairs within modules is Q.
 
     Parameters
@@ -237,7 +238,7 @@ def stability(labels: NDArray[np.int64]) -> float:
 
 
 def _sweep_row(
-    weights: NDArray[np.float64], resolution: float, runs: int, seed: int
+    weights: FloatArray, resolution: float, runs: int, seed: int
 ) -> tuple[NDArray[np.int64], dict[str, float]]:
     """Labels of the best run, and what is said of all runs."""
     labels, qualities = louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
@@ -253,12 +254,12 @@ def _sweep_row(
     }
 
 
-def _above_expected(weights: NDArray[np.float64], resolution: float) -> NDArray[np.float64]:
+def _above_expected(weights: FloatArray, resolution: float) -> FloatArray:
     strength = weights.sum(axis=0)
     return weights - resolution * np.outer(strength, strength) / strength.sum()
 
 
-def _quality(objective: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+def _quality(objective: FloatArray, labels: NDArray[np.int64]) -> float:
     same = labels[:, None] == labels[None, :]
     alone = labels == UNASSIGNED
     same[alone] = False
@@ -303,7 +304,7 @@ class ConsensusPartition(Partition):
         False when the rounds ended without one partition; the one of the highest Q was then taken.
     """
 
-    agreement: NDArray[np.float64]
+    agreement: FloatArray
     threshold: float
     n_partitions: int
     similarity: float
@@ -377,7 +378,7 @@ def combine_partitions(
 @dataclass(frozen=True, eq=False)
 class _Consensus:
     labels: NDArray[np.int64]
-    agreement: NDArray[np.float64]
+    agreement: FloatArray
     threshold: float
     n_partitions: int
     similarity: float
@@ -408,7 +409,7 @@ def _combine(labels: NDArray[np.int64], threshold: float | None, seed: int) -> _
     )
 
 
-def _recluster(agreement: NDArray[np.float64], least: float, seed: int) -> tuple[NDArray[np.int64], bool]:
+def _recluster(agreement: FloatArray, least: float, seed: int) -> tuple[NDArray[np.int64], bool]:
     for round_ in range(_MOST_ROUNDS):
         kept = np.where(agreement >= least, agreement, 0)
         labels, qualities = louvain_runs(kept, resolution=1.0, seed=(seed + round_) % 2**32, runs=_RECLUSTERINGS)
@@ -427,7 +428,7 @@ def _singletons_numbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return labels
 
 
-def _agreement(labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _agreement(labels: NDArray[np.int64]) -> FloatArray:
     n_regions = labels.shape[1]
     together = np.zeros((n_regions, n_regions))
     for run in labels:

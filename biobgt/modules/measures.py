@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from biobgt.base.arrays import FloatArray
 from biobgt.base.options import Options, Registry, imported_later, option
 from biobgt.base.references import Citation
 from biobgt.data.atlas import LABELLINGS
@@ -175,7 +173,7 @@ class ModuleMeasure:
         return f"{self.key} {labelling}" if labelling else self.key
 
 
-def _segregation(connectivity: NDArray[np.float64], systems: "Labels") -> float:
+def _segregation(connectivity: FloatArray, systems: "Labels") -> float:
     from biobgt.modules.structure import segregation
 
     return segregation(connectivity, systems).system_segregation
@@ -303,9 +301,7 @@ def measure_columns(labellings: Iterable[str]) -> dict[str, tuple[ModuleMeasure,
     return found | {one.column(): (one, "") for one in MODULE_MEASURES.values() if one.needs == "connectivity"}
 
 
-def measure_partition(
-    partition: "Partition", atlas: "Atlas", connectivity: NDArray[np.float64] | None
-) -> dict[str, float]:
+def measure_partition(partition: "Partition", atlas: "Atlas", connectivity: FloatArray | None) -> dict[str, float]:
     """Take every measure of a subject's modules.
 
     Parameters

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.graph import Graph, graph_weights
@@ -149,7 +150,7 @@ def check_count(what: str, value: int, *, least: int) -> None:
 _LEAST = 1e-12
 
 
-def pairwise_mutual_information(labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def pairwise_mutual_information(labels: NDArray[np.int64]) -> FloatArray:
     """Adjusted mutual information of all pairs of partitions, over the regions that both assign.
 
     Parameters
@@ -187,7 +188,7 @@ def mutual_information(first: NDArray[np.int64], second: NDArray[np.int64]) -> f
     return float(pairwise_mutual_information(np.stack([first, second]))[0, 1])
 
 
-def _adjusted(overlaps: NDArray[np.int64], chance: "_ChanceTerms") -> NDArray[np.float64]:
+def _adjusted(overlaps: NDArray[np.int64], chance: "_ChanceTerms") -> FloatArray:
     """Adjusted mutual information from tables of overlaps, shape (n_tables, n_modules, n_modules)."""
     n = overlaps.sum(axis=(1, 2))
     rows, columns = overlaps.sum(axis=2), overlaps.sum(axis=1)
@@ -205,7 +206,7 @@ class _ChanceTerms:
     """What two modules add to the mutual information of random partitions, by the number of regions and their sizes."""
 
     def __init__(self) -> None:
-        self._tables: dict[int, NDArray[np.float64]] = {}
+        self._tables: dict[int, FloatArray] = {}
 
     def expected(self, n: int, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
         """Expected mutual information of partitions of n regions with modules of these sizes; 0 is no module."""
@@ -229,7 +230,7 @@ def _chance_term(n: int, a: int, b: int) -> float:
     return float((overlap / n * np.log(n * overlap / (a * b)) * np.exp(whole - parts)).sum())
 
 
-def _entropies(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropies(shares: FloatArray) -> FloatArray:
     """What each share adds to the entropy, in nats; an empty one nothing."""
     return -shares * np.log(np.where(shares > 0, shares, 1))
 
@@ -383,7 +384,7 @@ def _measures(
     return mutual_information(codes, modules), adjusted_rand(counts), vi, vi / float(np.log2(len(modules)))
 
 
-def _label_entropy(probabilities: NDArray[np.float64]) -> float:
+def _label_entropy(probabilities: FloatArray) -> float:
     seen = probabilities[probabilities > 0]
     return float(-(seen * np.log2(seen)).sum())
 
@@ -519,7 +520,7 @@ class ModuleBlocks:
     n_regions : tuple of int, length n_modules
     """
 
-    values: NDArray[np.float64]
+    values: FloatArray
     modules: tuple[str, ...]
     n_regions: tuple[int, ...]
 
@@ -556,7 +557,7 @@ def module_blocks(matrices: ArrayLike, labels: ModuleLabels) -> ModuleBlocks:
     return ModuleBlocks(means, modules, tuple(sizes.astype(int).tolist()))
 
 
-def module_contrast(matrices: ArrayLike, labels: ModuleLabels | Sequence[ModuleLabels]) -> NDArray[np.float64]:
+def module_contrast(matrices: ArrayLike, labels: ModuleLabels | Sequence[ModuleLabels]) -> FloatArray:
     """Say how much stronger pairs of one module are than pairs of two: mean within over mean between.
 
     Parameters
@@ -604,13 +605,13 @@ def _checked_matrices(matrices: ArrayLike) -> NDArray[np.floating]:
     return values
 
 
-def _off_diagonal(matrix: NDArray[np.floating]) -> NDArray[np.float64]:
+def _off_diagonal(matrix: NDArray[np.floating]) -> FloatArray:
     off = np.array(matrix, dtype=np.float64)
     np.fill_diagonal(off, 0)
     return off
 
 
-def _membership(labels: ModuleLabels, n_regions: int) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def _membership(labels: ModuleLabels, n_regions: int) -> tuple[FloatArray, tuple[str, ...]]:
     """Return who belongs where, shape (n_regions, n_modules) of 0 and 1, and the modules' names."""
     if len(labels) != n_regions:
         raise InputError(f"There are {len(labels)} module labels for {n_regions} regions.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.connectivity import fisher_z
 from biobgt.data.graph import BrainGraph, Graph, check_connectivity, graph_weights, is_correlation, nonnegative_weights
@@ -117,17 +118,17 @@ def guimera_amaral_role(within_z: float, participation: float, *, hub_z: float =
     return f"R{1 + int(np.searchsorted(_NON_HUB_BORDERS, participation))}"
 
 
-def participation(weights: NDArray[np.float64], modules: NDArray[np.int64]) -> NDArray[np.float64]:
+def participation(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray:
     """Participation coefficient, shape (n_regions,); see :func:`node_roles`."""
     with np.errstate(invalid="ignore"):  # 0/0 for a region without connections, which bctpy then sets to 0
-        found: NDArray[np.float64] = bct.participation_coef(weights, modules)
+        found: FloatArray = bct.participation_coef(weights, modules)
     return np.maximum(found, 0)  # rounding leaves -1e-16 where all connections stay in one module
 
 
-def within_module_z(weights: NDArray[np.float64], modules: NDArray[np.int64]) -> NDArray[np.float64]:
+def within_module_z(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray:
     """Within-module z, shape (n_regions,); see :func:`node_roles`."""
     with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 in a module of one
-        z: NDArray[np.float64] = bct.module_degree_zscore(weights, modules)
+        z: FloatArray = bct.module_degree_zscore(weights, modules)
     for module in np.unique(modules):
         members = modules == module
         strength = weights[np.ix_(members, members)].sum(axis=1)
@@ -167,7 +168,7 @@ class ModularityTest:
     """
 
     q: float
-    null: NDArray[np.float64]
+    null: FloatArray
     z: float
     p: float
     refitted: bool
@@ -318,7 +319,7 @@ def pool_modularity_tests(tests: Sequence[ModularityTest]) -> ModularityTest:
     return replace(first, null=null, z=_z_score(first.q, null), p=_p_value(first.q, null))
 
 
-def _off_diagonal(connectivity: Graph) -> NDArray[np.float64]:
+def _off_diagonal(connectivity: Graph) -> FloatArray:
     if isinstance(connectivity, BrainGraph):
         return connectivity.weights
     weights = check_connectivity(connectivity, what="The connectivity").copy()
@@ -326,9 +327,7 @@ def _off_diagonal(connectivity: Graph) -> NDArray[np.float64]:
     return weights
 
 
-def _z_values(
-    connectivity: Graph, weights: NDArray[np.float64], *, fisher: bool, negatives: Negatives
-) -> NDArray[np.float64]:
+def _z_values(connectivity: Graph, weights: FloatArray, *, fisher: bool, negatives: Negatives) -> FloatArray:
     if negatives not in get_args(Negatives):
         raise InputError(f"There is no rule '{negatives}' for negatives. Choose one of: zero, keep.")
     settings = connectivity.settings if isinstance(connectivity, BrainGraph) else None
@@ -339,7 +338,7 @@ def _z_values(
     return np.maximum(weights, 0) if negatives == "zero" else weights
 
 
-def _pair_means(z: NDArray[np.float64], labels: NDArray[np.int64], members: NDArray[np.bool_]) -> tuple[float, float]:
+def _pair_means(z: FloatArray, labels: NDArray[np.int64], members: NDArray[np.bool_]) -> tuple[float, float]:
     """Mean over pairs in one module and over pairs in two, with at least one region among ``members``."""
     pairs = np.triu(np.ones(z.shape, dtype=bool), 1)
     pairs &= (labels != UNASSIGNED)[:, None] & (labels != UNASSIGNED)[None, :]
@@ -348,7 +347,7 @@ def _pair_means(z: NDArray[np.float64], labels: NDArray[np.int64], members: NDAr
     return _mean_connectivity(z[pairs & same]), _mean_connectivity(z[pairs & ~same])
 
 
-def _module_table(z: NDArray[np.float64], labels: NDArray[np.int64]) -> pd.DataFrame:
+def _module_table(z: FloatArray, labels: NDArray[np.int64]) -> pd.DataFrame:
     rows = []
     for module in np.unique(labels[labels != UNASSIGNED]).tolist():
         within, between = _pair_means(z, labels, labels == module)
@@ -360,17 +359,17 @@ def _segregation(within: float, between: float) -> float:
     return (within - between) / within if within > 0 else float("nan")
 
 
-def _mean_connectivity(values: NDArray[np.float64]) -> float:
+def _mean_connectivity(values: FloatArray) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def _z_score(q: float, null: NDArray[np.float64]) -> float:
+def _z_score(q: float, null: FloatArray) -> float:
     if len(null) < 2 or np.ptp(null) <= 1e-12:  # rounding only: the nulls are all alike
         return float("nan")
     return float((q - null.mean()) / null.std(ddof=1))
 
 
-def _p_value(q: float, null: NDArray[np.float64]) -> float:
+def _p_value(q: float, null: FloatArray) -> float:
     if len(null) == 0 or np.isnan(q):
         return float("nan")
     return float((1 + (null >= q - 1e-12).sum()) / (1 + len(null)))
@@ -509,12 +508,12 @@ def pool_small_worlds(parts: Sequence[SmallWorld]) -> SmallWorld:
     )
 
 
-def mean_clustering(weights: NDArray[np.float64]) -> float:
+def mean_clustering(weights: FloatArray) -> float:
     """Mean clustering coefficient (bctpy's ``clustering_coef_wu``; a region in no triangle counts as 0)."""
     return float(np.mean(bct.clustering_coef_wu(weights)))
 
 
-def characteristic_path_length(weights: NDArray[np.float64]) -> float:
+def characteristic_path_length(weights: FloatArray) -> float:
     """Mean shortest path length over pairs that are connected, with lengths 1/w.
 
     ``bct.distance_wei`` gives the same distances a hundred times slower.
@@ -535,12 +534,12 @@ def characteristic_path_length(weights: NDArray[np.float64]) -> float:
     return float(reached.mean()) if len(reached) else float("nan")
 
 
-def _largest_component(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+def _largest_component(weights: FloatArray) -> NDArray[np.int64]:
     _, component = connected_components(csr_array(weights), directed=False)
     return np.flatnonzero(component == np.bincount(component).argmax())
 
 
-def _in_units_of_the_largest(weights: NDArray[np.float64], *, weighted: bool) -> NDArray[np.float64]:
+def _in_units_of_the_largest(weights: FloatArray, *, weighted: bool) -> FloatArray:
     if not weighted:
         return (weights > 0).astype(np.float64)
     return weights / weights.max() if weights.any() else weights
@@ -576,7 +575,7 @@ class SubjectModules:
 
 
 def measure_modules(
-    graph: BrainGraph, connectivity: NDArray[np.float64] | None, options: ModuleOptions | None = None
+    graph: BrainGraph, connectivity: FloatArray | None, options: ModuleOptions | None = None
 ) -> SubjectModules:
     """Find one subject's modules and measure them.
 

@@ -29,9 +29,7 @@ from biobgt.hubs.resolvents import STEPS_ABOVE
 from biobgt.modules.measures import PERMUTATIONS, SHUFFLES, ModuleOptions
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
     from biobgt.hubs.agreement import RankCorrelation
     from biobgt.hubs.evidence import AgainstNulls, GraphAgreement
@@ -247,7 +245,7 @@ class Measured:
             self.graph(), self.pearson(), gammas, measures=measures, perturbation=options.perturbation
         )
 
-    def hub_values(self, options: EntanglementOptions, measure: str) -> "NDArray[np.float64]":
+    def hub_values(self, options: EntanglementOptions, measure: str) -> "FloatArray":
         """One measure in every region, shape (n_regions,); no region is perturbed for one that needs no entropy."""
         from biobgt.hubs.classical import full_connectivity
         from biobgt.hubs.measures import HUB_MEASURES, measures_without_gamma
