@@ -29,7 +29,7 @@ from benchmarks.timing import Ratio, print_ratios
 from biobgt import ConnectomeSettings, brain_graph
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.hubs.table import REFERENCES, hub_correlation, measure_hubs, region_story, subject_sweep
+from biobgt.hubs.table import REFERENCES, explain_region, hub_correlation, measure_hubs, subject_sweep
 from biobgt.modules import measure_modules, module_agreement
 from biobgt.modules.measures import ModuleOptions
 
@@ -129,7 +129,7 @@ def _hub_numbers() -> Callable[[float], object]:
         subject_sweep(hubs)
         strongest = int(table["node_entanglement_rank"].to_numpy().argmin())
         again = brain_graph(subject, cohort.atlas, ConnectomeSettings())
-        region_story(again, hubs, strongest, options=options)
+        explain_region(again, hubs, strongest, options=options)
 
     return numbers
 

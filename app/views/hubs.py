@@ -48,7 +48,7 @@ from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import HUB_MEASURES, NE, HubMeasure, notes_on
 from biobgt.hubs.options import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions
 from biobgt.hubs.reliability import HALVES, StudyReliability, study_reliability, why_not_split
-from biobgt.hubs.table import RegionStory
+from biobgt.hubs.table import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, GLASS, REGION, PageOptions, View, brain_kind, current_view
 from session.work import work_through
@@ -380,7 +380,7 @@ def _strongest(view: View) -> str:
     return view.atlas.regions[view.measured.strongest_hub(view.options(HubOptions))]
 
 
-def _show_standings(story: RegionStory, kind: ConnectivityKind) -> None:
+def _show_standings(story: RegionExplanation, kind: ConnectivityKind) -> None:
     rows = [
         {
             "Measure": HUB_MEASURES[measure].in_words_of(kind).heading,
@@ -410,7 +410,7 @@ def _show_standings(story: RegionStory, kind: ConnectivityKind) -> None:
     )
 
 
-def _low_in_hubs(story: RegionStory) -> str:
+def _low_in_hubs(story: RegionExplanation) -> str:
     """Of which measures hubs have low values; nothing where there is none."""
     low = [HUB_MEASURES[measure].title for measure in story.standings if HUB_MEASURES[measure].low_in_hubs]
     return f", and low values of {listed(low)}" if low else ""

@@ -1,6 +1,6 @@
 """Why this region? What node entanglement compares for one region: its surroundings, the spectra, and the entropies.
 
-Each figure draws a part of one :class:`biobgt.hubs.table.RegionStory`, and :func:`story_sentences` tells it.
+Each figure draws a part of one :class:`biobgt.hubs.table.RegionExplanation`, and :func:`story_sentences` tells it.
 """
 
 import math
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.data.graph import ConnectivityKind
-    from biobgt.hubs.table import RegionStory
+    from biobgt.hubs.table import RegionExplanation
     from biobgt.results.measured import Measured
 
 MOST_DRAWN = 16  # neighbours: more names than these would lie on one another
@@ -53,13 +53,13 @@ class SurroundingsOptions(RegionOptions):
     perturbed: bool = option(False, title="Perturbed", help="The surroundings after the perturbation of the region.")
 
 
-def story_of(measured: "Measured", options: RegionOptions) -> "RegionStory":
+def story_of(measured: "Measured", options: RegionOptions) -> "RegionExplanation":
     """The story of the region that is named, or of the one with the highest NE where none is."""
     region = region_number(measured.atlas, options.region)
     if region is None:
         region = measured.strongest_hub(options)
     gammas = options.gammas if isinstance(options, EntropyOptions) else GAMMAS
-    return measured.region_story(options, region, gammas)
+    return measured.explain_region(options, region, gammas)
 
 
 def _words(measured: "Measured", options: RegionOptions, sentence: str) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> D
     )
 
 
-def _surroundings_caption(story: "RegionStory", *, perturbed: bool) -> str:
+def _surroundings_caption(story: "RegionExplanation", *, perturbed: bool) -> str:
     """Who is drawn, and what the perturbation did."""
     around = story.neighbourhood
     drawn = min(around.n_neighbours, MOST_DRAWN)
@@ -246,12 +246,12 @@ def region_entropy(measured: "Measured", options: EntropyOptions) -> Drawing:
     )
 
 
-def story_sentences(story: "RegionStory", kind: "ConnectivityKind" = KINDS[ESTIMATED]) -> tuple[str, ...]:
+def story_sentences(story: "RegionExplanation", kind: "ConnectivityKind" = KINDS[ESTIMATED]) -> tuple[str, ...]:
     """Tell why node entanglement gives a region the value it has, one thought per sentence.
 
     Parameters
     ----------
-    story : RegionStory
+    story : RegionExplanation
     kind : ConnectivityKind
         Of the connectivity, by whose words measures are called.
     """
@@ -265,7 +265,7 @@ def story_sentences(story: "RegionStory", kind: "ConnectivityKind" = KINDS[ESTIM
     )
 
 
-def _surroundings(story: "RegionStory") -> str:
+def _surroundings(story: "RegionExplanation") -> str:
     around = story.neighbourhood
     if around.n_neighbours == 0:
         return f"{story.name} has no neighbours: no connection of it passed the threshold."
@@ -277,7 +277,7 @@ def _surroundings(story: "RegionStory") -> str:
     )
 
 
-def _perturbation(story: "RegionStory") -> str:
+def _perturbation(story: "RegionExplanation") -> str:
     around = story.neighbourhood
     if around.n_neighbours == 0:
         return "There is nothing to perturb, so its node entanglement is 0."
@@ -296,7 +296,7 @@ def _perturbation(story: "RegionStory") -> str:
     )
 
 
-def _spectra(story: "RegionStory") -> str:
+def _spectra(story: "RegionExplanation") -> str:
     if not story.n_changed:
         return f"None of the graph's {story.n_regions} Laplacian eigenvalues changes."
     change = story.spectrum_after - story.spectrum_before
@@ -308,7 +308,7 @@ def _spectra(story: "RegionStory") -> str:
     )
 
 
-def _entropies(story: "RegionStory") -> str:
+def _entropies(story: "RegionExplanation") -> str:
     before, after = story.chosen_entropies
     standing = story.standings[NE]
     where = f"rank {standing.rank} of {story.n_regions}, {'a hub' if standing.hub else 'not a hub'} by the chosen rule"
@@ -322,7 +322,7 @@ def _entropies(story: "RegionStory") -> str:
     )
 
 
-def _over_gamma(story: "RegionStory") -> str:
+def _over_gamma(story: "RegionExplanation") -> str:
     change = story.change
     if not change.any():
         return "That holds at every γ."
@@ -332,7 +332,7 @@ def _over_gamma(story: "RegionStory") -> str:
     return f"Over all γ shown the difference is largest at γ = {story.gammas[top]:g}: {_bits(change[top])}{beside}."
 
 
-def _standings(story: "RegionStory", kind: "ConnectivityKind") -> str:
+def _standings(story: "RegionExplanation", kind: "ConnectivityKind") -> str:
     others = {measure: standing for measure, standing in story.standings.items() if measure != NE}
     named = {measure: HUB_MEASURES[measure].in_words_of(kind).title for measure in others}
     ranks = ", ".join(f"{standing.rank} by {named[measure]}" for measure, standing in others.items())

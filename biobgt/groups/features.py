@@ -1,7 +1,7 @@
 """What two groups of a cohort can be compared in, and the comparison of a measured cohort."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -14,7 +14,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.kept import kept
 from biobgt.base.wording import counted
-from biobgt.data.atlas import LABELLINGS, Atlas
+from biobgt.data.atlas import LABELLINGS
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort
 from biobgt.data.graph import PEARSON, ConnectivityKind, ConnectomeSettings
 from biobgt.groups.compare import (
@@ -28,16 +28,16 @@ from biobgt.groups.compare import (
     compare_groups,
 )
 from biobgt.groups.design import ComparedPeople, Covariates, compared_people, complete_covariates
-from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.options import EntanglementOptions
 from biobgt.modules import module_blocks
-from biobgt.modules.measures import MODULE_MEASURES, ModuleMeasure, ModuleOptions
+from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
 from biobgt.results.measured import Measured
 
 # What two groups of a cohort can be compared in: connectivity between networks, segregation, hubs.
 #
-# Each function makes a row of numbers a subject, in the cohort's order; :func:`compare_features` puts them to the test
-# of :func:`biobgt.groups.compare_groups` and :func:`comparison_rows` makes of it a table that says all that a reader
+# :func:`subject_features` makes a row of numbers per subject; :func:`compare_features` puts them to the test of
+# :func:`biobgt.groups.compare_groups` and :func:`comparison_rows` makes of it a table that says all that a reader
 # must know. Several recordings of one person are averaged before the test.
 
 
@@ -80,114 +80,6 @@ def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
                 "group."
             )
     return chosen
-
-
-def network_connectivity(
-    cohort: Cohort, labelling: str | None = None, *, whole: Measured | None = None
-) -> CohortFeatures:
-    """Mean connectivity, of correlations Fisher z, within every functional network and between every two.
-
-    Parameters
-    ----------
-    cohort : Cohort
-    labelling : str, optional
-        Of the atlas; its first one by default.
-    whole : Measured, optional
-        What was measured of these subjects.
-    """
-    whole = whole or Measured(cohort)
-    name = _labelling(cohort.atlas, labelling)
-    settings = whole_connectivity(cohort.kind)
-    matrices = [whole.of(name, settings).connectivity() for name in cohort.ids]
-    blocks = module_blocks(np.stack(matrices), cohort.atlas.labelling(name))
-    pairs = [
-        (a, b)
-        for a in range(len(blocks.modules))
-        for b in range(a, len(blocks.modules))
-        if a != b or blocks.n_regions[a] > 1  # a network of one region has no pair within
-    ]
-    return CohortFeatures(
-        values=np.stack([blocks.values[:, a, b] for a, b in pairs], axis=1),
-        names=tuple(f"{blocks.modules[a]} – {blocks.modules[b]}" for a, b in pairs),
-        measured=f"{'Fisher-z' if cohort.kind.functional else cohort.kind.key} connectivity by "
-        f"{LABELLINGS.get(name, name)}",
-    )
-
-
-def module_segregation(cohort: Cohort, summary: pd.DataFrame, *, whole: Measured | None = None) -> CohortFeatures:
-    """How segregated each brain is: by its own modules and, where the atlas has labels, by functional networks.
-
-    Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan
-    et al. 2014), this of the subject's own modules and of each labelling. A subject brought as a matrix that holds no
-    correlations has no segregation.
-
-    Parameters
-    ----------
-    cohort : Cohort
-    summary : DataFrame
-        That of :class:`biobgt.results.tables.CohortModules`.
-    whole : Measured, optional
-        What was measured of these subjects.
-    """
-    whole = whole or Measured(cohort)
-    summary = summary.set_index("subject").loc[list(cohort.ids)]
-    columns: dict[str, FloatArray] = {}
-    for measure in MODULE_MEASURES.values():
-        if not measure.compared:
-            continue
-        if measure.needs == "labels":
-            for name in cohort.atlas.labels:
-                title = f"{measure.title}, {LABELLINGS.get(name, name)}"
-                columns[title] = summary[measure.column(name)].to_numpy(float)
-            continue
-        own = summary.reindex(columns=[measure.key])[measure.key].to_numpy(float)
-        if measure.needs == "partition":
-            columns[measure.title] = own
-            continue
-        columns[f"{measure.title}, own modules"] = own
-        for name in cohort.atlas.labels:
-            columns[f"{measure.title}, {LABELLINGS.get(name, name)}"] = _of_networks(
-                whole, cohort.ids, measure, name, own
-            )
-    return CohortFeatures(np.column_stack(list(columns.values())), tuple(columns), "modularity and segregation")
-
-
-def _of_networks(
-    whole: Measured, names: Sequence[str], measure: ModuleMeasure, labelling: str, own: FloatArray
-) -> FloatArray:
-    """A measure of the functional networks, shape (n_subjects,); NaN where it is not defined of the own modules."""
-    labels = whole.atlas.labels[labelling]
-    numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}
-    systems = [numbers.get(label, 0) if label else 0 for label in labels]
-    return np.array(
-        [
-            np.nan if np.isnan(known) else measure.compute(whole.of(name).pearson(), systems)
-            for name, known in zip(names, own, strict=True)
-        ]
-    )
-
-
-def regional_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame], measure: str = NE) -> CohortFeatures:
-    """One hub measure in every region, a column of :func:`biobgt.hubs.hub_table`.
-
-    Parameters
-    ----------
-    cohort : Cohort
-    tables : mapping of str to DataFrame
-        Hub tables by the subjects' ids.
-    measure : str
-        A key of :data:`biobgt.hubs.HUB_MEASURES`.
-
-    Returns
-    -------
-    CohortFeatures
-        One feature per region, values of shape (n_subjects, n_regions); NaN in the regions that a subject lacks.
-    """
-    title = HUB_MEASURES.named(measure).title
-    values = np.stack([tables[name][measure].to_numpy(float) for name in cohort.ids])
-    for row, subject in zip(values, cohort, strict=True):
-        row[list(subject.silent_regions)] = np.nan
-    return CohortFeatures(values, tuple(cohort.atlas.regions), f"{cohort.kind.named(title)} of each region")
 
 
 def compare_features(
@@ -262,12 +154,6 @@ def comparison_rows(found: GroupComparison, *, simulated: bool) -> pd.DataFrame:
     )
 
 
-def _labelling(atlas: Atlas, name: str | None) -> str:
-    if name is None and not atlas.labels:
-        raise InputError(f"Atlas {atlas.name} has no functional labels, so there are no networks to compare.")
-    return next(iter(atlas.labels)) if name is None else name
-
-
 # Two groups of a measured cohort compared, subject by subject, each result once.
 #
 # A comparison is planned before anything is measured: :func:`plan_comparison` finds the people, counts what covariates
@@ -327,6 +213,11 @@ def subject_features(measured: Measured, options: ComparisonOptions) -> CohortFe
     return function(measured, *asked)
 
 
+def join_features(each: Sequence[CohortFeatures]) -> CohortFeatures:
+    """The features of several subjects, in their order."""
+    return CohortFeatures(np.vstack([one.values for one in each]), each[0].names, each[0].measured)
+
+
 def has_features(measured: Measured, options: ComparisonOptions) -> bool:
     """Whether the same is kept."""
     function, *asked = _question(options)
@@ -336,31 +227,67 @@ def has_features(measured: Measured, options: ComparisonOptions) -> bool:
 def _question(options: ComparisonOptions) -> tuple[Callable[..., CohortFeatures], *tuple[Any, ...]]:
     """Which features are measured, and of what they depend; connectivity between networks not on the graph."""
     if options.of == NETWORKS:
-        return _subject_networks, options.labelling
+        return _network_connectivity, options.labelling
     if options.of == HUBS:
-        return _subject_hubs, options.part(EntanglementOptions), options.measure
-    return _subject_segregation, options.part(ModuleOptions)
+        return _regional_hubs, options.part(EntanglementOptions), options.measure
+    return _segregation, options.part(ModuleOptions)
 
 
-@kept(most=6000, graph=False)  # two numbers per pair of networks
-def _subject_networks(measured: Measured, labelling: str) -> CohortFeatures:
-    return network_connectivity(_alone(measured), labelling or None, whole=measured)
-
-
-@kept(most=6000)  # two numbers per region
-def _subject_hubs(measured: Measured, options: EntanglementOptions, measure: str) -> CohortFeatures:
-    table = pd.DataFrame({measure: measured.hub_values(options, measure)})
-    return regional_hubs(_alone(measured), {measured.subject.id: table}, measure)
+@kept(most=6000, graph=False)  # some numbers each
+def _network_connectivity(measured: Measured, labelling: str) -> CohortFeatures:
+    """Mean connectivity, of correlations Fisher z, within every functional network and between every two."""
+    atlas, kind = measured.atlas, measured.cohort.kind
+    if not labelling and not atlas.labels:
+        raise InputError(f"Atlas {atlas.name} has no functional labels, so there are no networks to compare.")
+    name = labelling or next(iter(atlas.labels))
+    matrix = measured.of(measured.subject.id, whole_connectivity(kind)).connectivity()
+    blocks = module_blocks(matrix[None], atlas.labelling(name))
+    pairs = [
+        (a, b)
+        for a in range(len(blocks.modules))
+        for b in range(a, len(blocks.modules))
+        if a != b or blocks.n_regions[a] > 1  # a network of one region has no pair within
+    ]
+    return CohortFeatures(
+        values=np.stack([blocks.values[:, a, b] for a, b in pairs], axis=1),
+        names=tuple(f"{blocks.modules[a]} – {blocks.modules[b]}" for a, b in pairs),
+        measured=f"{'Fisher-z' if kind.functional else kind.key} connectivity by {LABELLINGS.get(name, name)}",
+    )
 
 
 @kept(most=6000)
-def _subject_segregation(measured: Measured, options: ModuleOptions) -> CohortFeatures:
-    summary = pd.DataFrame([{"subject": measured.subject.id, **measured.modules(options).measures}])
-    return module_segregation(_alone(measured), summary, whole=measured)
+def _regional_hubs(measured: Measured, options: EntanglementOptions, measure: str) -> CohortFeatures:
+    """One hub measure in every region, a column of :func:`biobgt.hubs.hub_table`; NaN in regions without signal."""
+    title = measured.cohort.kind.named(HUB_MEASURES.named(measure).title)
+    values = measured.hub_values(options, measure).copy()
+    values[list(measured.subject.silent_regions)] = np.nan
+    return CohortFeatures(values[None], tuple(measured.atlas.regions), f"{title} of each region")
 
 
-def _alone(measured: Measured) -> Cohort:
-    return measured.cohort.select(lambda one: one.id == measured.subject.id)
+@kept(most=6000)
+def _segregation(measured: Measured, options: ModuleOptions) -> CohortFeatures:
+    """How segregated the brain is: by its own modules and, where the atlas has labels, by functional networks.
+
+    Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan
+    et al. 2014), this of the subject's own modules and of each labelling. A subject brought as a matrix that holds no
+    correlations has no segregation.
+    """
+    own, labels = measured.modules(options).measures, measured.atlas.labels
+    found: dict[str, float] = {}
+    for measure in (one for one in MODULE_MEASURES.values() if one.compared):
+        by_network = {name: f"{measure.title}, {LABELLINGS.get(name, name)}" for name in labels}
+        value = own.get(measure.key, np.nan)
+        if measure.needs == "labels":
+            found |= {title: own[measure.column(name)] for name, title in by_network.items()}
+        elif measure.needs == "partition":
+            found[measure.title] = value
+        else:
+            found[f"{measure.title}, own modules"] = value
+            for name, title in by_network.items():
+                numbers = {label: i for i, label in enumerate(sorted(set(filter(None, labels[name]))), start=1)}
+                systems = [numbers.get(label or "", 0) for label in labels[name]]
+                found[title] = np.nan if np.isnan(value) else measure.compute(measured.pearson(), systems)
+    return CohortFeatures(np.array([list(found.values())], dtype=float), tuple(found), "modularity and segregation")
 
 
 def compare_measured(
@@ -384,8 +311,7 @@ def compare_measured(
             "subjects or columns differ. Bring the same table of phenotypes, or compare the groups anew."
         )
     options = replace(options, covariates_sha256="")
-    each = known or [subject_features(measured.of(name), options) for name in planned.cohort.ids]
-    features = CohortFeatures(np.vstack([one.values for one in each]), each[0].names, each[0].measured)
+    features = join_features(known or [subject_features(measured.of(name), options) for name in planned.cohort.ids])
     return features.measured, _comparison(measured, options, planned, features)
 
 

@@ -486,7 +486,7 @@ class Standing:
 
 
 @dataclass(frozen=True, eq=False)
-class RegionStory:
+class RegionExplanation:
     """Everything that node entanglement compares for one region.
 
     Attributes
@@ -540,14 +540,14 @@ class RegionStory:
         return int(np.count_nonzero(moved > 1e-6 * max(self.spectrum_before.max(), np.finfo(float).tiny)))
 
 
-def region_story(
+def explain_region(
     graph: BrainGraph,
     hubs: SubjectHubs,
     region: int,
     *,
     options: HubOptions | None = None,
     gammas: Sequence[float] = GAMMAS,
-) -> RegionStory:
+) -> RegionExplanation:
     """Put together what node entanglement compares for one region.
 
     Parameters
@@ -570,7 +570,7 @@ def region_story(
     before = spectra.entropy(with_chosen)
     after = before + change[:, region]
     row = hubs.table(options).iloc[region]
-    return RegionStory(
+    return RegionExplanation(
         region=region,
         name=graph.atlas.regions[region],
         n_regions=graph.n_regions,

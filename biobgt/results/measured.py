@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from biobgt.hubs.agreement import RankCorrelation
     from biobgt.hubs.evidence import AgainstNulls, GraphAgreement
-    from biobgt.hubs.table import RegionStory, SubjectCurves, SubjectHubs
+    from biobgt.hubs.table import RegionExplanation, SubjectCurves, SubjectHubs
     from biobgt.model.ensemble import SubjectExplanation
     from biobgt.model.installed import InstalledModel
     from biobgt.modules.compare import ModuleDifference
@@ -257,7 +257,9 @@ class Measured:
         return found[measure].astype(float)
 
     @kept()
-    def region_story(self, options: HubOptions, region: int, gammas: tuple[float, ...] = GAMMAS) -> "RegionStory":
+    def explain_region(
+        self, options: HubOptions, region: int, gammas: tuple[float, ...] = GAMMAS
+    ) -> "RegionExplanation":
         """What node entanglement compares for one region.
 
         Parameters
@@ -268,9 +270,9 @@ class Measured:
         gammas : tuple of float
             Of the entropy curves, in units of 1/mean(λ).
         """
-        from biobgt.hubs.table import region_story
+        from biobgt.hubs.table import explain_region
 
-        return region_story(self.graph(), self.hubs(options.perturbation), region, options=options, gammas=gammas)
+        return explain_region(self.graph(), self.hubs(options.perturbation), region, options=options, gammas=gammas)
 
     @kept()
     def own_agreement(self, perturbation: Perturbation) -> "GraphAgreement":

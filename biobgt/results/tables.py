@@ -7,7 +7,7 @@ The command line and the studies come here. Each subject is one job for :mod:`bi
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,6 @@ from biobgt.modules.measures import ModuleOptions
 from biobgt.modules.partition import module_labels
 from biobgt.results.measured import Measured
 
-Progress = Callable[[int, int], None]
 Result = TypeVar("Result")
 
 
@@ -87,16 +86,34 @@ class CohortModules:
     groups: pd.DataFrame
 
 
+class Run(TypedDict, total=False):
+    """Where a job runs, and whom it tells.
+
+    Attributes
+    ----------
+    workers : int or None
+        Processes, one by default; None takes all cores.
+    scheduler : str or None
+        Address of a Dask cluster that does the work instead.
+    progress : callable or None
+        Told (done, total) after each subject.
+    tell : callable or None
+        Told in a sentence what is going on.
+    """
+
+    workers: int | None
+    scheduler: str | None
+    progress: Callable[[int, int], None] | None
+    tell: Callable[[str], None] | None
+
+
 def analyse_hubs(
     cohort: Cohort,
     settings: ConnectomeSettings | None = None,
     options: HubAnalysisOptions | None = None,
     *,
-    workers: int | None = 1,
-    scheduler: str | None = None,
-    progress: Progress | None = None,
-    tell: Callable[[str], None] | None = None,
     store: Store | None = None,
+    **run: Unpack[Run],
 ) -> CohortHubs:
     """Measure the hubs of every subject.
 
@@ -107,34 +124,24 @@ def analyse_hubs(
         How brain graphs are made; by default as is usual for the cohort's kind of connectivity.
     options : HubAnalysisOptions, optional
         What a hub is, and the diffusion times at which measures are compared.
-    workers : int or None
-        Processes, one by default; None takes all cores.
-    scheduler : str, optional
-        Address of a Dask cluster that does the work instead.
-    progress : callable, optional
-        Told (done, total) after each subject.
-    tell : callable, optional
-        Told in a sentence what is going on.
     store : Store, optional
         Where results are kept, and found again: a :class:`biobgt.results.store.FolderStore`. By default nowhere.
+    **run
+        See :class:`Run`.
     """
-    settings, options = settings or ConnectomeSettings.usual(cohort.kind), options or HubAnalysisOptions()
-    results = measure_each(
-        partial(_subject_hubs, options=options),
-        cohort,
-        settings,
-        workers=workers,
-        scheduler=scheduler,
-        progress=progress,
-        tell=tell,
-        store=store,
+    options = options or HubAnalysisOptions()
+    results = measure_each(partial(_subject_hubs, options=options), cohort, settings, store=store, **run)
+    tables, agreements, halves, means = zip(*results, strict=True)
+    agreement = pd.concat(agreements, ignore_index=True)
+    by_subject = dict(zip(cohort.ids, tables, strict=True))
+    return CohortHubs(
+        tables=by_subject,
+        groups=_group_hubs(cohort, by_subject),
+        agreement=agreement,
+        summary=_agreement_summary(agreement, options.seed),
+        halves=pd.concat(halves, ignore_index=True),
+        mean_connectivity=dict(zip(cohort.ids, means, strict=True)),
     )
-    tables = {subject.id: found.table for subject, found in zip(cohort, results, strict=True)}
-    agreement = pd.concat([found.agreement for found in results], ignore_index=True)
-    summary = _agreement_summary(agreement, options)
-    halves = pd.concat([found.halves for found in results], ignore_index=True)
-    means = {subject.id: found.mean_connectivity for subject, found in zip(cohort, results, strict=True)}
-    return CohortHubs(tables, _group_hubs(cohort, tables), agreement, summary, halves, means)
 
 
 def analyse_modules(
@@ -142,13 +149,10 @@ def analyse_modules(
     settings: ConnectomeSettings | None = None,
     options: ModuleOptions | None = None,
     *,
-    workers: int | None = 1,
-    scheduler: str | None = None,
-    progress: Progress | None = None,
-    tell: Callable[[str], None] | None = None,
     store: Store | None = None,
+    **run: Unpack[Run],
 ) -> CohortModules:
-    """Find the modules of every subject and of every group.
+    """Find the modules of every subject, and of every group.
 
     Parameters
     ----------
@@ -157,28 +161,13 @@ def analyse_modules(
         How brain graphs are made; by default as is usual for the cohort's kind of connectivity.
     options : ModuleOptions, optional
         How modules are found.
-    workers : int or None
-        Processes, one by default; None takes all cores.
-    scheduler : str, optional
-        Address of a Dask cluster that does the work instead.
-    progress : callable, optional
-        Told (done, total) after each subject.
-    tell : callable, optional
-        Told in a sentence what is going on.
     store : Store, optional
-        Where results are kept, and found again: a :class:`biobgt.results.store.FolderStore`. By default nowhere.
+        As for :func:`analyse_hubs`.
+    **run
+        See :class:`Run`.
     """
-    settings, options = settings or ConnectomeSettings.usual(cohort.kind), options or ModuleOptions()
-    results = measure_each(
-        partial(Measured.modules, options=options),
-        cohort,
-        settings,
-        workers=workers,
-        scheduler=scheduler,
-        progress=progress,
-        tell=tell,
-        store=store,
-    )
+    options = options or ModuleOptions()
+    results = measure_each(partial(Measured.modules, options=options), cohort, settings, store=store, **run)
     found = dict(zip(cohort.ids, results, strict=True))
     partitions = {name: modules.partition for name, modules in found.items()}
     summary = [{"subject": subject.id, "group": subject.group, **found[subject.id].measures} for subject in cohort]
@@ -186,20 +175,17 @@ def analyse_modules(
         partitions=partitions,
         roles={name: modules.roles for name, modules in found.items()},
         summary=pd.DataFrame(summary),
-        groups=_group_modules(cohort, partitions, options),
+        groups=_group_modules(cohort, partitions, options.seed),
     )
 
 
 def measure_each(
     question: Callable[[Measured], Result],
     cohort: Cohort,
-    settings: ConnectomeSettings,
+    settings: ConnectomeSettings | None = None,
     *,
-    workers: int | None = 1,
-    scheduler: str | None = None,
-    progress: Progress | None = None,
-    tell: Callable[[str], None] | None = None,
     store: Store | None = None,
+    **run: Unpack[Run],
 ) -> list[Result]:
     """Ask the same of every subject of a cohort and return the answers in its order.
 
@@ -208,82 +194,53 @@ def measure_each(
     question : callable
         Gets a subject with its graph; importable by name, since it runs in other processes.
     cohort : Cohort
-    settings : ConnectomeSettings
-        How brain graphs are made.
-    workers, scheduler, progress, tell, store
+    settings : ConnectomeSettings, optional
+    store : Store, optional
         As for :func:`analyse_hubs`.
+    **run
+        See :class:`Run`.
     """
-    answers = map_subjects(
-        partial(_ask, question=question),
-        _jobs(cohort, settings, store),
-        workers=workers,
-        scheduler=scheduler,
-        progress=progress,
-        tell=tell,
-    )
+    if not len(cohort):
+        raise InputError("The cohort is empty.")
+    whole = Measured(cohort, store, settings=settings)
+    tangent = whole.settings.estimator == "tangent"  # which depends on the whole cohort
+    jobs = [
+        _Job(
+            Cohort(cohort.name, (subject,), cohort.atlas),
+            whole.settings,
+            store,
+            whole.of(subject.id).connectivity() if tangent else None,
+        )
+        for subject in cohort
+    ]
+    run.setdefault("workers", 1)
+    answers = map_subjects(partial(_ask, question=question), jobs, **run)
     if (troubles := [trouble for _, trouble in answers if trouble]) and store is not None and not store.trouble:
         warn_not_kept(troubles[0])  # which other processes leave to this one
     return [answer for answer, _ in answers]
 
 
-@dataclass(frozen=True, eq=False)
-class _OneSubject:
-    """All that a job needs of one subject, in this process or another.
+class _Job(NamedTuple):
+    """All that is needed of one subject, in this process or another."""
 
-    Attributes
-    ----------
-    cohort : Cohort
-        Of this subject alone.
-    settings : ConnectomeSettings
-    store : Store or None
-        Where results are kept; None: nowhere longer than the job takes.
-    tangent : array or None
-        Connectivity that depends on the whole cohort.
-    """
-
-    cohort: Cohort
+    cohort: Cohort  # of this subject alone
     settings: ConnectomeSettings
-    store: Store | None
+    store: Store | None  # None: results are kept nowhere longer than the job takes
     tangent: FloatArray | None
 
-    def measured(self) -> Measured:
-        one = Measured(self.cohort, self.store, subject=self.cohort.ids[0], settings=self.settings)
-        if self.tangent is not None:
-            one.store.put(one.key(Measured.connectivity_by, self.settings.estimator), self.tangent)
-        return one
 
-
-@dataclass(frozen=True, eq=False)
-class _SubjectHubs:
-    """One subject's hub table, its agreement, how alike the halves of its recording are, and its mean connectivity."""
-
-    table: pd.DataFrame
-    agreement: pd.DataFrame
-    halves: pd.DataFrame
-    mean_connectivity: float
-
-
-def _ask(job: _OneSubject, *, question: Callable[[Measured], Result]) -> tuple[Result, str]:
+def _ask(job: _Job, *, question: Callable[[Measured], Result]) -> tuple[Result, str]:
     """The answer, and why results are no longer kept."""
-    return question(job.measured()), "" if job.store is None else job.store.trouble
+    one = Measured(job.cohort, job.store, subject=job.cohort.ids[0], settings=job.settings)
+    if job.tangent is not None:
+        one.store.put(one.key(Measured.connectivity_by, job.settings.estimator), job.tangent)
+    return question(one), "" if job.store is None else job.store.trouble
 
 
-def _jobs(cohort: Cohort, settings: ConnectomeSettings, store: Store | None) -> list[_OneSubject]:
-    if not len(cohort):
-        raise InputError("The cohort is empty.")
-    whole = Measured(cohort, store, settings=settings)
-    return [
-        _OneSubject(
-            cohort=Cohort(cohort.name, (subject,), cohort.atlas),
-            settings=settings,
-            store=store,
-            tangent=whole.of(subject.id).connectivity() if settings.estimator == "tangent" else None,
-        )
-        for subject in cohort
-    ]
-
-
-def _subject_hubs(measured: Measured, *, options: HubAnalysisOptions) -> _SubjectHubs:
+def _subject_hubs(
+    measured: Measured, *, options: HubAnalysisOptions
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, float]:
+    """One subject's hub table, its agreement, how alike the halves of its recording are, and its mean connectivity."""
     table, has_signal = measured.hub_table(options), measured.hubs(options.perturbation).has_signal
     entanglement = table.loc[has_signal, NE].to_numpy(float)
     beyond = agreement_beyond_strength(
@@ -313,7 +270,7 @@ def _subject_hubs(measured: Measured, *, options: HubAnalysisOptions) -> _Subjec
     }
     agreement = pd.DataFrame([{**where, **row} for row in rows])
     halves = _subject_halves(measured, options) if options.halves else pd.DataFrame()
-    return _SubjectHubs(table, agreement, halves, measured.mean_connectivity()[0])
+    return table, agreement, halves, measured.mean_connectivity()[0]
 
 
 def _subject_halves(measured: Measured, options: HubAnalysisOptions) -> pd.DataFrame:
@@ -325,11 +282,11 @@ def _subject_halves(measured: Measured, options: HubAnalysisOptions) -> pd.DataF
     return table.assign(subject=subject.id, why_not="")[["subject", *table.columns, "why_not"]]
 
 
-def _agreement_summary(agreement: pd.DataFrame, options: HubAnalysisOptions) -> pd.DataFrame:
+def _agreement_summary(agreement: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Means over subjects with intervals; the partial correlation is summarised as Spearman's is."""
     columns = ["reference", "measure", "mean", "sd", "low", "high", "n_subjects"]
-    whole = summarise_plausibility(agreement, seed=options.seed)[columns]
-    partial = summarise_plausibility(agreement.assign(spearman=agreement["partial"]), seed=options.seed)[columns]
+    whole = summarise_plausibility(agreement, seed=seed)[columns]
+    partial = summarise_plausibility(agreement.assign(spearman=agreement["partial"]), seed=seed)[columns]
     given = partial[partial["measure"] == "spearman"].assign(measure="partial")
     return pd.concat([whole, given], ignore_index=True)
 
@@ -352,14 +309,14 @@ def _group_hubs(cohort: Cohort, tables: Mapping[str, pd.DataFrame]) -> pd.DataFr
     return pd.concat(frames, ignore_index=True)
 
 
-def _group_modules(cohort: Cohort, partitions: Mapping[str, Partition], options: ModuleOptions) -> pd.DataFrame:
+def _group_modules(cohort: Cohort, partitions: Mapping[str, Partition], seed: int) -> pd.DataFrame:
     """Consensus of each group's people, numbered like the first one's."""
     frame = pd.DataFrame({"region": cohort.atlas.regions})
     reference = None
     for group, members in _members(cohort).items():
         recorded = [partitions[name] for name in members]
-        own = partitions_by_person(recorded, [person_of(name) for name in members], seed=options.seed)
-        consensus = own[0] if len(own) == 1 else combine_partitions(own, seed=options.seed)
+        own = partitions_by_person(recorded, [person_of(name) for name in members], seed=seed)
+        consensus = own[0] if len(own) == 1 else combine_partitions(own, seed=seed)
         labels = module_labels(consensus) if reference is None else match_modules(consensus, reference)
         reference = labels if reference is None else reference
         frame[group] = labels

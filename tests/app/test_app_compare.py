@@ -11,13 +11,14 @@ from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import make_figure
-from biobgt.groups import compare_groups
-from biobgt.groups.features import network_connectivity
+from biobgt.groups.compare import ComparisonOptions, compare_groups
+from biobgt.groups.features import join_features, subject_features
 from biobgt.hubs import hub_table
 from biobgt.modules import find_modules
 from biobgt.modules import structure as finding
 from biobgt.modules.compare import module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions
+from biobgt.results.measured import Measured
 from session.cohorts import OWN
 from session.view import EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
 
@@ -81,12 +82,14 @@ def drawn(page) -> dict[str, float]:
 def test_demo_is_compared_at_once_and_badged(open_compare, cohort):
     page = open_compare(second_group="AD")
     chosen = cohort.select(lambda subject: subject.group in ("NC", "AD"))
+    options = ComparisonOptions(first="NC", second="AD")
+    features = join_features([subject_features(Measured(cohort).of(name), options) for name in chosen.ids])
     expected = compare_groups(
-        network_connectivity(chosen).values,
+        features.values,
         [subject.group for subject in chosen],
         subjects=chosen.persons,
         between=("NC", "AD"),
-        features=network_connectivity(chosen).names,
+        features=features.names,
     ).table.set_index("feature")
     found = drawn(page)
     assert len(found) == len(expected) == 15  # AAL-90 has five networks

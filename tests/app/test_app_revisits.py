@@ -20,8 +20,8 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.groups import attention as means
 from biobgt.hubs import table
+from biobgt.hubs import table as explain_region
 from biobgt.hubs import table as group_curves
-from biobgt.hubs import table as region_story
 from biobgt.hubs import table as sweep
 from biobgt.hubs.entanglement import Spectra
 from biobgt.model import installed, pretrained
@@ -49,7 +49,7 @@ COMPUTING = (
     (group_curves, "measure_curves"),
     (sweep, "hub_correlation"),
     (sweep, "subject_sweep"),
-    (region_story, "region_story"),
+    (explain_region, "explain_region"),
     (Spectra, "entropy_change"),
     (finding, "measure_modules"),
     (finding, "find_modules"),

@@ -10,9 +10,8 @@ from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, funct
 from biobgt.base.options import Option, Plain
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.options import HubOptions
-from biobgt.modules.measures import ModuleOptions, NamedModuleOptions
+from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers.project import Project, open_project
-from biobgt.results.measured import Measured
 from session.cohorts import UploadedFiles, read_uploaded
 from session.link import link_of, link_of_project, saved_view
 from session.view import FITTING, LoadedCohort, View, cohort_behind, linked_options
@@ -200,9 +199,8 @@ def test_two_sessions_never_see_each_other(open_page) -> None:
         shown = captions(page) + str([table.value for table in page.dataframe])
         assert others not in shown
     for page, whose in ((mine, "mine"), (yours, "yours")):
-        measured = page.session_state["own_cohort"].measured
-        kept = [name for name in measured.cohort.ids if measured.of(name).is_kept(Measured.modules, ModuleOptions())]
-        assert kept == [f"{whose}-1"]
+        kept = page.session_state["own_cohort"].store._kept["modules"]
+        assert {key.about[0] for key in kept} == {f"{whose}-1"}
 
 
 def test_project_among_the_files_is_read_as_a_cohort() -> None:

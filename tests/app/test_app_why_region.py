@@ -11,7 +11,7 @@ from biobgt.export.making import make_figure
 from biobgt.figures.why_region import story_sentences
 from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs.options import GAMMAS, HubOptions
-from biobgt.hubs.table import measure_hubs, region_story
+from biobgt.hubs.table import explain_region, measure_hubs
 from session.view import EXPORT_LIST
 
 REGION = "Precuneus_L"
@@ -25,7 +25,7 @@ def cohort():
 def story_of(cohort, region, *, perturbation="control", gamma=0.5):
     graph = next(cohort_graphs(cohort))
     hubs = measure_hubs(graph, subject_connectivity(cohort.subjects[0]), perturbation=perturbation)
-    return region_story(graph, hubs, cohort.atlas.regions.index(region), options=HubOptions(gamma, perturbation))
+    return explain_region(graph, hubs, cohort.atlas.regions.index(region), options=HubOptions(gamma, perturbation))
 
 
 def texts(page: AppTest) -> str:

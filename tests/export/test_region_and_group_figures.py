@@ -12,7 +12,7 @@ from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.export import FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.hubs.options import HubOptions
-from biobgt.hubs.table import measure_hubs, region_story
+from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.modules import find_modules, modularity_test, small_world
 from biobgt.modules.compare import module_difference
 from biobgt.modules.measures import ModuleOptions
@@ -30,7 +30,7 @@ def graph(measured):
 @pytest.fixture(scope="module")
 def story(measured, graph):
     hubs = measure_hubs(graph, subject_connectivity(measured.cohort[SUBJECT]), perturbation="remove")
-    return region_story(
+    return explain_region(
         graph, hubs, measured.atlas.regions.index(REGION), options=HubOptions(3.0, "remove"), gammas=GAMMAS
     )
 

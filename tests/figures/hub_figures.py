@@ -13,7 +13,7 @@ from biobgt.figures import order_regions, why_region
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.screen import draw_on_screen
 from biobgt.hubs.agreement import RankCorrelation
-from biobgt.hubs.table import Neighbourhood, RegionStory
+from biobgt.hubs.table import Neighbourhood, RegionExplanation
 
 CURVES = {
     "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),
@@ -102,7 +102,7 @@ def sweep_of(gamma, *, sweep=SWEEP, study=None, note="", rhos=None, perturbation
 def of_story(figure, options, story, regions=(), **about):
     """A figure of a region's story."""
     measured = measured_of(
-        regions or [story.name], region_story=lambda *how: story, strongest_hub=lambda how: 0, **about
+        regions or [story.name], explain_region=lambda *how: story, strongest_hub=lambda how: 0, **about
     )
     return figure(measured, options)
 
@@ -128,7 +128,7 @@ def entropies_of(gammas, before, after, *, typical, gamma, **about):
 
 def _story(name="R0", *, neighbourhood=None, spectra=None, gammas=None, entropies=None, typical=None, gamma=0.5):
     nothing = np.zeros(1)
-    return RegionStory(
+    return RegionExplanation(
         region=0,
         name=name,
         n_regions=1 if spectra is None else len(spectra[0]),

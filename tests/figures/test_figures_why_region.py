@@ -18,7 +18,7 @@ from biobgt.figures.why_region import (
     story_sentences,
 )
 from biobgt.hubs.options import HubOptions
-from biobgt.hubs.table import measure_hubs, region_story
+from biobgt.hubs.table import explain_region, measure_hubs
 
 STAR = nx.to_numpy_array(nx.star_graph(4))
 
@@ -27,7 +27,7 @@ def story_of(weights, region, *, perturbation="control", gamma=0.5):
     names = tuple(f"R{i}" for i in range(len(weights)))
     graph = BrainGraph(weights, Atlas("a", "A", names), subject="s")
     hubs = measure_hubs(graph, weights, perturbation=perturbation)
-    return region_story(graph, hubs, region, options=HubOptions(gamma), gammas=(0.1, 0.5, 5.0))
+    return explain_region(graph, hubs, region, options=HubOptions(gamma), gammas=(0.1, 0.5, 5.0))
 
 
 def lines(figure):

@@ -9,17 +9,17 @@ import pytest
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
+from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.design import complete_covariates
 from biobgt.groups.features import (
     CohortFeatures,
     compare_features,
     comparison_rows,
-    module_segregation,
-    network_connectivity,
+    join_features,
+    subject_features,
     two_groups,
 )
-from biobgt.modules.measures import ModuleOptions
-from biobgt.results.tables import analyse_modules
+from biobgt.results.measured import Measured
 
 ATLAS = Atlas(
     "four", "Four regions", ("a", "b", "c", "d"), labels={"paper": ("P", "P", "Q", None), "other": ("X", "X", "Y", "Y")}
@@ -43,18 +43,23 @@ def cohort() -> Cohort:
     return Cohort("eight", tuple(subject(i, "NC" if i < 4 else "ASD") for i in range(8)), ATLAS)
 
 
+def features(cohort: Cohort, **options) -> CohortFeatures:
+    asked = ComparisonOptions(first="NC", second="ASD", runs=1, **options)
+    return join_features([subject_features(Measured(cohort).of(name), asked) for name in cohort.ids])
+
+
 def test_networks_are_pairs_that_have_connections(cohort):
-    found = network_connectivity(cohort)
+    found = features(cohort, of="fc-blocks")
     assert found.names == ("P – P", "P – Q")  # Q has one region, d has no network
     np.testing.assert_allclose(found.values[:, 0], np.arctanh(0.5 + 0.05 * np.arange(8)))
     np.testing.assert_allclose(found.values[:, 1], np.arctanh(0.1))
-    assert network_connectivity(cohort, "other").names == ("X – X", "X – Y", "Y – Y")
+    assert features(cohort, of="fc-blocks", labelling="other").names == ("X – X", "X – Y", "Y – Y")
     with pytest.raises(InputError, match="no functional labels"):
-        network_connectivity(replace(cohort, atlas=replace(ATLAS, labels={})))
+        features(replace(cohort, atlas=replace(ATLAS, labels={})), of="fc-blocks")
 
 
 def test_segregation_by_hand(cohort):
-    found = module_segregation(cohort, analyse_modules(cohort, options=ModuleOptions(runs=1)).summary)
+    found = features(cohort, of="segregation")
     columns = dict(zip(found.names, found.values.T, strict=True))
     within, between = np.arctanh(0.5 + 0.05 * np.arange(8)), np.arctanh(0.1)
     np.testing.assert_allclose(columns["number of modules"], 2)
@@ -66,7 +71,7 @@ def test_segregation_by_hand(cohort):
 def test_segregation_is_not_defined_where_there_are_no_correlations(cohort):
     counts = Subject("s0", connectivity=40 * _matrix(0.5, 0.1), group="NC")
     mixed = replace(cohort, subjects=(counts, *cohort.subjects[1:]))
-    found = module_segregation(mixed, analyse_modules(mixed, options=ModuleOptions(runs=1)).summary)
+    found = features(mixed, of="segregation")
     np.testing.assert_array_equal(np.isnan(found.values[:, 2:]).all(axis=1), [True] + [False] * 7)
     compared = compare_features(mixed, found, ("NC", "ASD"), permutations=10)
     assert compared.table["p"].isna().tolist() == [True, False, True, True, True]  # all have two modules, Q differs
@@ -97,7 +102,7 @@ def test_recordings_of_one_person_count_once(cohort):
     names = ["sub-01_ses-1", "sub-01_ses-2", "sub-02", "7_session_1_rest_2", "sub-03_run-1", "s5", "s6", "s7"]
     renamed = replace(cohort, subjects=tuple(replace(one, id=name) for one, name in zip(cohort, names, strict=True)))
     assert renamed.persons[:5] == ("sub-01", "sub-01", "sub-02", "7", "sub-03")
-    found = compare_features(renamed, network_connectivity(renamed), ("NC", "ASD"), permutations=10)
+    found = compare_features(renamed, features(renamed, of="fc-blocks"), ("NC", "ASD"), permutations=10)
     assert found.n_subjects == {"NC": 3, "ASD": 4}
     assert found.n_repeated == 1
     alone = renamed.select(lambda subject: subject.group == "ASD" or subject.id.startswith("sub-01"))
@@ -107,11 +112,11 @@ def test_recordings_of_one_person_count_once(cohort):
 
 def test_few_subjects_are_told_that_p_cannot_be_small(cohort):
     few = cohort.select(lambda subject: subject.id in ("s1", "s2", "s5", "s6"))
-    notes = compare_features(few, network_connectivity(few), ("NC", "ASD"), permutations=10).notes
+    notes = compare_features(few, features(few, of="fc-blocks"), ("NC", "ASD"), permutations=10).notes
     assert any("only 3 ways to permute the groups, so p cannot be smaller than about 0.33" in note for note in notes)
-    known = compare_features(cohort, network_connectivity(cohort), ("NC", "ASD"), permutations=100).notes
+    known = compare_features(cohort, features(cohort, of="fc-blocks"), ("NC", "ASD"), permutations=100).notes
     assert any("only 35 ways to permute the groups, so p cannot be smaller than about 0.029" in note for note in known)
-    notes = compare_features(cohort, network_connectivity(cohort), ("NC", "ASD"), permutations=10).notes
+    notes = compare_features(cohort, features(cohort, of="fc-blocks"), ("NC", "ASD"), permutations=10).notes
     assert not any("ways" in note for note in notes)
 
 

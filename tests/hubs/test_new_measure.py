@@ -20,10 +20,11 @@ from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.screen import draw_on_screen
 from biobgt.figures.why_region import story_sentences
-from biobgt.groups.features import regional_hubs
+from biobgt.groups.compare import ComparisonOptions
+from biobgt.groups.features import subject_features
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.hubs.options import HubAnalysisOptions
-from biobgt.hubs.table import region_story
+from biobgt.hubs.table import explain_region
 from biobgt.readers.project import save_project
 from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs
@@ -111,12 +112,12 @@ def test_the_analysis_of_a_cohort_has_it(cohort, analysed, expected):
     assert set(analysed.halves.query("measure == 'pagerank'")["subject"]) == set(cohort.ids)
 
 
-def test_groups_can_be_compared_in_it(cohort, analysed, expected):
-    features = regional_hubs(cohort, analysed.tables, "pagerank")
+def test_groups_can_be_compared_in_it(measured, expected):
+    features = subject_features(measured, ComparisonOptions(first="NC", second="AD", of="hubs", measure="pagerank"))
     assert features.measured == "PageRank of each region"
     np.testing.assert_allclose(features.values[0], expected)
     with pytest.raises(InputError, match="no hub measure 'charm'"):
-        regional_hubs(cohort, analysed.tables, "charm")
+        ComparisonOptions(first="NC", second="AD", of="hubs", measure="charm")
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +204,7 @@ def test_the_brain_shows_it(measured, expected):
 
 def test_the_story_of_a_region_tells_its_standing(cohort, graph, expected):
     found = hubs.measure_hubs(graph, subject_connectivity(cohort.subjects[0]))
-    story = region_story(graph, found, int(expected.argmax()))
+    story = explain_region(graph, found, int(expected.argmax()))
     standing = story.standings["pagerank"]
     assert (standing.rank, standing.hub) == (1, True)
     assert standing.value == pytest.approx(expected.max())

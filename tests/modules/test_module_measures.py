@@ -1,13 +1,13 @@
 """A measure of modules is one object: whatever is registered is found in every table that lists measures."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from biobgt.base.references import REFERENCES
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.groups.features import module_segregation
+from biobgt.groups.compare import ComparisonOptions
+from biobgt.groups.features import subject_features
 from biobgt.modules import (
     MODULE_MEASURES,
     REGION_MEASURES,
@@ -19,6 +19,7 @@ from biobgt.modules import (
     segregation,
 )
 from biobgt.modules.measures import measure_columns
+from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_modules
 
 LARGEST = ModuleMeasure(
@@ -97,15 +98,17 @@ def test_new_measure_is_in_the_summary_and_compared_between_groups(cohort):
         MODULE_MEASURES.temporarily(WITHIN),
     ):
         found = analyse_modules(cohort, options=ModuleOptions(runs=1))
-        features = module_segregation(cohort, found.summary)
-    first = cohort.ids[0]
+        first = cohort.ids[0]
+        features = subject_features(
+            Measured(cohort).of(first), ComparisonOptions(first="NC", second="AD", of="segregation", runs=1)
+        )
     row = found.summary.set_index("subject").loc[first]
     assert row["largest module"] == max(found.partitions[first].sizes.values())
     assert row["overlap paper"] == row["ari paper"] / 2
-    columns = pd.DataFrame(features.values, index=cohort.ids, columns=list(features.names))
-    assert columns.loc[first, "size of the largest module"] == row["largest module"]
-    assert columns.loc[first, "connectivity within, own modules"] == row["within"]
-    assert np.isfinite(columns["connectivity within, Dosenbach's six networks"]).all()
+    columns = dict(zip(features.names, features.values[0], strict=True))
+    assert columns["size of the largest module"] == row["largest module"]
+    assert columns["connectivity within, own modules"] == row["within"]
+    assert np.isfinite(columns["connectivity within, Dosenbach's six networks"])
     assert "overlap, Dosenbach's six networks" in columns
     assert "largest module" not in analyse_modules(cohort, options=ModuleOptions(runs=1)).summary
 

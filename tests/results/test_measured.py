@@ -16,7 +16,7 @@ from biobgt.hubs.evidence import graph_agreement, null_agreement, set_against_nu
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.hubs.options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
-from biobgt.hubs.table import hub_correlation, measure_curves, region_story, subject_sweep
+from biobgt.hubs.table import explain_region, hub_correlation, measure_curves, subject_sweep
 from biobgt.results.measured import Measured
 
 OPTIONS = HubOptions(2.0, "remove", "sd", 0.2)
@@ -67,7 +67,7 @@ QUESTIONS = {
     "correlation": lambda one: one.hub_correlation(OPTIONS, "degree"),
     "sweep": lambda one: one.hub_sweep("remove", ("degree",), (0.5, 2.0)),
     "curves": lambda one: one.hub_curves(OPTIONS, MEASURES),
-    "story": lambda one: one.region_story(OPTIONS, 3),
+    "story": lambda one: one.explain_region(OPTIONS, 3),
     "own agreement": lambda one: one.own_agreement("remove"),
     "mean connectivity": lambda one: one.mean_connectivity(),
 }
@@ -227,7 +227,7 @@ def test_hubs_are_the_direct_ones(cohort, measured, graph, hubs):
     for key, values in direct.at(2.0).items():
         np.testing.assert_array_equal(curves.at(2.0)[key], values)
     assert measured.hub_curves(HubOptions(0.77), MEASURES).gammas == (0.77,), "a γ beside the grid"
-    story, told = region_story(graph, hubs, 3, options=OPTIONS), measured.region_story(OPTIONS, 3)
+    story, told = explain_region(graph, hubs, 3, options=OPTIONS), measured.explain_region(OPTIONS, 3)
     assert told.standings == story.standings
     np.testing.assert_array_equal(told.change, story.change)
 

@@ -47,7 +47,7 @@ QUESTIONS = {
     "hub_correlation": lambda one: one.hub_correlation(HUBS, "degree"),
     "hub_sweep": lambda one: one.hub_sweep("control", ("degree",), (0.5, 2.0)),
     "hub_curves": lambda one: one.hub_curves(HUBS, ("node_entanglement", "degree")),
-    "region_story": lambda one: one.region_story(HUBS, 3),
+    "explain_region": lambda one: one.explain_region(HUBS, 3),
     "own_agreement": lambda one: one.own_agreement("control"),
     "null_agreement": lambda one: one.null_agreement("control", 1),
     "half_hubs": lambda one: one.half_hubs("control", 0),
@@ -66,7 +66,7 @@ QUESTIONS = {
     "null_small_world": lambda one: one.null_small_world(MODULES, 1),
     "module_difference": lambda one: one.module_difference(MODULES, ("NC", "AD")),
     "shuffled_changes": lambda one: one.shuffled_changes(MODULES, ("NC", "AD"), 1),
-    "_subject_segregation": lambda one: subject_features(one, COMPARED),
+    "_segregation": lambda one: subject_features(one, COMPARED),
     "_comparison": lambda one: compare_measured(one, COMPARED),
 }
 

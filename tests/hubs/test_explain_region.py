@@ -11,7 +11,7 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.hubs import HUB_MEASURES, HubOptions, node_entanglement, spectral_entropy
 from biobgt.hubs.entanglement import laplacian
-from biobgt.hubs.table import measure_hubs, region_neighbourhood, region_story
+from biobgt.hubs.table import explain_region, measure_hubs, region_neighbourhood
 
 GAMMAS = (0.1, 0.5, 2.0, 30.0)
 
@@ -19,7 +19,7 @@ GAMMAS = (0.1, 0.5, 2.0, 30.0)
 def story_of(weights, region, *, perturbation="control", gamma=0.5):
     graph = BrainGraph(weights, numbered_atlas(len(weights)), subject="s")
     hubs = measure_hubs(graph, weights, perturbation=perturbation)
-    return region_story(graph, hubs, region, options=HubOptions(gamma), gammas=GAMMAS)
+    return explain_region(graph, hubs, region, options=HubOptions(gamma), gammas=GAMMAS)
 
 
 def perturbed_weights(weights, region, perturbation):
@@ -100,7 +100,7 @@ def test_difference_is_node_entanglement_and_standings_are_the_tables(perturbati
 def test_real_region_with_many_neighbours(real_graph, real_connectivity):
     hubs = measure_hubs(real_graph, real_connectivity)
     region = int(hubs.measures["degree"].argmax())
-    story = region_story(real_graph, hubs, region, gammas=GAMMAS)
+    story = explain_region(real_graph, hubs, region, gammas=GAMMAS)
     around = story.neighbourhood
     assert around.n_neighbours == hubs.measures["degree"][region]
     assert np.triu(around.after).sum() == pytest.approx(around.total_weight)
