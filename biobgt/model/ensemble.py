@@ -31,7 +31,7 @@ from biobgt.data.quality import quality_flags
 from biobgt.model.attention import check_layer_and_head
 from biobgt.model.inputs import prepare
 from biobgt.model.network import AttentionMap, BioBGT, GraphBatch, join_batches
-from biobgt.model.out_of_distribution import TrainingRanges, other_connectivity
+from biobgt.model.out_of_distribution import TrainingRanges, other_connectivity, training_ranges
 from biobgt.model.presets import Preset
 
 SIZE = 32
@@ -381,6 +381,20 @@ def position(graphs: GraphBatch, member: BioBGT) -> tuple[NDArray[np.float64], N
     means = graphs.features.sum(dim=(1, 2)) / (n * (n - 1))
     spread = member.standardised_values(graphs.to(member.project.weight.device)).square().mean(dim=(1, 2)).sqrt()
     return means.double().cpu().numpy(), spread.double().cpu().numpy()
+
+
+def member_ranges(member: BioBGT, graphs: GraphBatch, scans: Iterable[Mapping[str, float]]) -> TrainingRanges:
+    """Where subjects lie whom a member was trained with.
+
+    Parameters
+    ----------
+    member : BioBGT
+    graphs : GraphBatch
+    scans : iterable of mapping of str to float
+        Of the same subjects, from :func:`biobgt.model.out_of_distribution.scan_measures`.
+    """
+    means, distances = position(graphs, member)
+    return training_ranges(list(scans), mean_correlations=means, distances=distances)
 
 
 def ensemble_tensors(members: Sequence[BioBGT]) -> Mapping[str, torch.Tensor]:

@@ -54,21 +54,16 @@ class GraphBatch:
 def join_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
     """Put batches together, padding graphs to the largest number of regions."""
     n = max(batch.features.shape[1] for batch in batches)
-    padded = [_pad(batch, n) for batch in batches]
-    return GraphBatch(*(torch.cat([getattr(batch, field.name) for batch in padded]) for field in fields(GraphBatch)))
 
+    def padded(name: str, batch: GraphBatch) -> Tensor:
+        values: Tensor = getattr(batch, name)
+        missing = n - values.shape[1]
+        rows = (0, missing)  # of weights the columns are regions, too
+        sides = {"features": (0, 0, *rows), "values": (0, 0, *rows), "weights": (*rows, *rows)}.get(name, rows)
+        return functional.pad(values, sides)
 
-def _pad(batch: GraphBatch, n: int) -> GraphBatch:
-    missing = n - batch.features.shape[1]
-    pad = torch.nn.functional.pad
-    return GraphBatch(
-        features=pad(batch.features, (0, 0, 0, missing)),
-        values=pad(batch.values, (0, 0, 0, missing)),
-        weights=pad(batch.weights, (0, missing, 0, missing)),
-        entanglement=pad(batch.entanglement, (0, missing)),
-        modules=pad(batch.modules, (0, missing)),
-        mask=pad(batch.mask, (0, missing)),
-    )
+    joined = {field.name: [padded(field.name, batch) for batch in batches] for field in fields(GraphBatch)}
+    return GraphBatch(**{name: torch.cat(parts) for name, parts in joined.items()})
 
 
 # Dropout whose chance is drawn one byte per number: in steps of 1/256, six times as fast as torch's own on a CPU.
@@ -221,16 +216,10 @@ def kept_edges(edges: Tensor, within: Tensor, share: float, noise: Tensor) -> Te
     scores = edge_scores(edges, within) + noise * edges.amax(dim=1, keepdim=True)
     scores = scores.masked_fill(edges == 0, float("inf"))
     n_dropped = ((edges != 0).sum(dim=1) * share).long()
-    return scores >= _order_statistics(scores, n_dropped)[:, None]
-
-
-def _order_statistics(scores: Tensor, n_below: Tensor) -> Tensor:
-    """The value of each row that so many others of its row precede, shape (B,).
-
-    Found without sorting the row, which takes a quarter off the time of dropping edges from brain graphs.
-    """
-    ranks = (n_below + 1).clamp(max=scores.shape[1]).tolist()
-    return torch.stack([row.kthvalue(rank).values for row, rank in zip(scores, ranks, strict=True)])
+    # The value that so many others precede, found without sorting: a quarter less time.
+    ranks = (n_dropped + 1).clamp(max=scores.shape[1]).tolist()
+    least = torch.stack([row.kthvalue(rank).values for row, rank in zip(scores, ranks, strict=True)])
+    return scores >= least[:, None]
 
 
 class ModuleExtractor(nn.Module):
@@ -580,19 +569,13 @@ class BioBGT(nn.Module):
 
     def _contrast(self, x: Tensor, batch: GraphBatch, generator: torch.Generator) -> Tensor:
         preset = self.preset
-        # Chance is drawn on the CPU, so that a seed means the same on every device.
-        first, second = (
-            self.extractor(
-                x,
-                drop_edges(
-                    batch.weights,
-                    batch.modules,
-                    share,
-                    torch.rand(batch.weights.shape, generator=generator).to(x.device),
-                ),
-            )
-            for share in preset.drop_edges
-        )
+
+        def view(share: float) -> Tensor:
+            # Chance is drawn on the CPU, so that a seed means the same on every device.
+            noise = torch.rand(batch.weights.shape, generator=generator).to(x.device)
+            return self.extractor(x, drop_edges(batch.weights, batch.modules, share, noise))
+
+        first, second = map(view, preset.drop_edges)
         n = x.shape[1]
         order = torch.rand(len(x), n, generator=generator).argsort(dim=1)
         anchors = order[:, : preset.contrast_anchors or n].to(x.device)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
 FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
-SCHEMA = "model_card.schema.json"
 
 
 def pretrained_folder() -> Path:
@@ -75,10 +74,13 @@ def load_card(name: str | Path) -> dict[str, Any]:
 
     from biobgt.model.presets import Preset
 
-    file = model_folder(name) / CARD
+    file, limits, what = model_folder(name) / CARD, current_limits(), f"The card of model '{name}'"
     try:
-        card = json.loads(_card_text(file, f"The card of model '{name}'"), parse_constant=_refuse_constant)
-        schema = json.loads(asset(SCHEMA).read_text(encoding="utf-8"))
+        limits.check("document_bytes", file.stat().st_size, what)
+        content = file.read_bytes()
+        limits.check_document(content, what)
+        card = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
+        schema = json.loads(asset("model_card.schema.json").read_text(encoding="utf-8"))
         jsonschema.Draft202012Validator(schema).validate(card)  # jsonschema.validate would check the schema each time
     except (OSError, ValueError, RecursionError) as error:  # no text, no JSON, or none that a card can be
         raise InputError(f"The card of model '{name}' cannot be read ({type(error).__name__}).") from None
@@ -95,15 +97,7 @@ def load_card(name: str | Path) -> dict[str, Any]:
     return dict(card)
 
 
-def _card_text(file: Path, what: str) -> str:
-    limits = current_limits()
-    limits.check("document_bytes", file.stat().st_size, what)
-    content = file.read_bytes()
-    limits.check_document(content, what)
-    return content.decode("utf-8")
-
-
-def check_readout(name: str | Path, card: Mapping[str, Any]) -> None:
+def _check_readout(name: str | Path, card: Mapping[str, Any]) -> None:
     """Refuse a readout whose groups are not those of the network in the folder above, or of another training of it."""
     if "readout" not in card:
         return
@@ -154,7 +148,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from biobgt.model.presets import Preset, choose_device
 
     card = load_card(name)
-    check_readout(name, card)
+    _check_readout(name, card)
     network = load_card(model_folder(name).parent) if "readout" in card else card  # trained on all cohorts
     file = weights_file(model_folder(name), shared="readout" in card)
     if not file.is_file():
@@ -199,7 +193,8 @@ def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Map
     from biobgt.model.network import BioBGT
 
     member = BioBGT(preset, n_regions=card["n_regions"], n_groups=len(card["groups"]))
-    own = member_tensors(tensors, number)
+    prefix = f"member{number}."
+    own = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
     if "readout" in card:
         columns = card["readout"]["columns"]
         own |= {name: own[name][columns] for name in own if name.startswith("readout.classify.")}
@@ -210,12 +205,6 @@ def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Map
 def n_members(card: Mapping[str, Any]) -> int:
     """How many members a model has."""
     return int(card["members"]) if "members" in card else len(card["temperatures"])
-
-
-def member_tensors(tensors: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """One member's weights by the names that it gives them, of :func:`biobgt.model.ensemble.ensemble_tensors`."""
-    prefix = f"member{number}."
-    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
 
 
 def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset: "Preset") -> None:
@@ -372,8 +361,8 @@ def people_summary(people: NDArray[np.float64]) -> PeopleSummary:
 MOST_NUMBERS = 2**28
 
 
-def check_files(name: str | Path, folder: Path, card: Mapping[str, Any]) -> None:
-    """Refuse files beside a card that are not those it was written with; older cards name none.
+def _check_files(name: str | Path, folder: Path, card: Mapping[str, Any]) -> None:
+    """Refuse files beside a card that are not those it was written with.
 
     Parameters
     ----------
@@ -441,7 +430,7 @@ def _bounded(name: str | Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, 
     return shapes
 
 
-def read_arrays(name: str | Path, file: Path, card: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+def _read_arrays(name: str | Path, file: Path, card: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Read the arrays of ``groups.npz`` that a card tells of; their shapes are seen before any is read.
 
     Parameters
@@ -460,7 +449,7 @@ def read_arrays(name: str | Path, file: Path, card: Mapping[str, Any]) -> dict[s
     return arrays
 
 
-def read_spread(name: str | Path, file: Path, card: Mapping[str, Any]) -> GroupSpread:
+def _read_spread(name: str | Path, file: Path, card: Mapping[str, Any]) -> GroupSpread:
     """Read ``spread.npz``; shapes are seen before any array is read.
 
     Parameters
@@ -564,10 +553,10 @@ def load_groups(name: str | Path) -> GroupResults:
     if "readouts" in card:
         return _joined_groups(name, folder, card)
     groups = card["groups"]
-    check_readout(name, card)
+    _check_readout(name, card)
     with _reading(f"The group results of model '{name}'"):
-        check_files(name, folder, card)
-        arrays = read_arrays(name, folder / GROUPS, card)
+        _check_files(name, folder, card)
+        arrays = _read_arrays(name, folder / GROUPS, card)
         tests = read_csv(folder / TESTS)
 
     def by_group(what: str) -> dict[str, NDArray[np.float32]]:
@@ -590,7 +579,7 @@ def _joined_groups(name: str | Path, folder: Path, card: Mapping[str, Any]) -> G
     """The groups of all readouts of a network, and its tests between cohorts; each subject has its own cohort's p."""
     parts = [load_groups(place) for place in _readout_folders(name, folder, card)]
     with _reading(f"The group results of model '{name}'"):
-        check_files(name, folder, card)
+        _check_files(name, folder, card)
         tests = read_csv(folder / TESTS)
     groups = list(card["groups"])
     places = [np.array([groups.index(group) for group in part.n]) for part in parts]
@@ -616,12 +605,12 @@ def load_spread(name: str | Path) -> GroupSpread | None:
     folder, card = model_folder(name), load_card(name)
     if "readouts" in card:
         return _joined_spread(name, folder, card)
-    check_readout(name, card)
+    _check_readout(name, card)
     if SPREAD_FILE not in card.get("files", {}):
         return None
     with _reading(f"The spread of model '{name}'"):
-        check_files(name, folder, card)
-        return read_spread(name, folder / SPREAD_FILE, card)
+        _check_files(name, folder, card)
+        return _read_spread(name, folder / SPREAD_FILE, card)
 
 
 def _joined_spread(name: str | Path, folder: Path, card: Mapping[str, Any]) -> GroupSpread | None:

@@ -13,7 +13,6 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
-from torch import Tensor
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically
@@ -22,9 +21,9 @@ from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.groups.compare import PERMUTATIONS, CohortDifferences, as_card, difference_likeness
 from biobgt.groups.design import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
 from biobgt.model.attention import all_block_tests
-from biobgt.model.ensemble import ensemble_tensors, fingerprints, id_hashes, position, written_hashes
+from biobgt.model.ensemble import ensemble_tensors, fingerprints, id_hashes, member_ranges, written_hashes
 from biobgt.model.network import BioBGT
-from biobgt.model.out_of_distribution import scan_measures, training_ranges
+from biobgt.model.out_of_distribution import scan_measures
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, SPREAD_FILE, TESTS, WEIGHTS, load_card, weights_file
 from biobgt.modules.partition import module_blocks
@@ -94,7 +93,7 @@ def write_model(
     """
     make_folder(folder)
     if readout is None:
-        write_weights(folder, trained.members, data)
+        _write_weights(folder, trained.members, data)
     write_groups(folder, data, trained)
     write_spread(folder, group_spread(cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2))))
     tests = group_tests(cohort, data, trained.mean_attention)
@@ -126,7 +125,7 @@ def write_model(
         "attention": attention,
         "beside_connectivity": beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
-        "familiarity": _ranges(cohort, data, trained),
+        "familiarity": member_ranges(trained.members[0], data.graphs, map(scan_measures, cohort)).as_dict(),
         "noise": None,
         "corruption": None,
         "motion": None,
@@ -143,7 +142,7 @@ def write_model(
     return card
 
 
-def write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs) -> None:
+def _write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs) -> None:
     """Write the members' weights, with what their training subjects are recognised by.
 
     Parameters
@@ -154,9 +153,12 @@ def write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs)
     data : LabelledGraphs
         Of all training subjects.
     """
-    known = {FINGERPRINTS: fingerprints(data.graphs.features)}
+    stored = {  # matrices that half precision holds exactly are written so
+        name: value.half() if value.ndim > 1 and torch.equal(value.half().float(), value) else value
+        for name, value in ensemble_tensors(members).items()
+    }
     with atomic_file(folder / WEIGHTS) as file:
-        save_file({**_stored(members), **known}, file)
+        save_file({**stored, FINGERPRINTS: fingerprints(data.graphs.features)}, file)
 
 
 def name_subjects(card: dict[str, Any], ids: Iterable[str]) -> None:
@@ -206,14 +208,6 @@ def beside_connectivity(tests: pd.DataFrame, sizes: Mapping[str, int]) -> list[d
 
 def _hashes(folder: Path) -> dict[str, str]:
     return {name: sha256(folder / name) for name in (GROUPS, TESTS, SPREAD_FILE) if (folder / name).exists()}
-
-
-def _stored(members: Sequence[BioBGT]) -> Mapping[str, Tensor]:
-    """All members' weights; matrices that half precision holds exactly are written so."""
-    return {
-        name: value.half() if value.ndim > 1 and torch.equal(value.half().float(), value) else value
-        for name, value in ensemble_tensors(members).items()
-    }
 
 
 def check_evaluated(card: Mapping[str, Any], cohort: Cohort, preset: Preset) -> None:
@@ -279,12 +273,6 @@ def _data_words(cohort: Cohort) -> dict[str, Any]:
         "subjects": dict(cohort.group_people),
         **({"recordings": dict(cohort.group_sizes)} if cohort.group_sizes != cohort.group_people else {}),
     }
-
-
-def _ranges(cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble) -> dict[str, list[float] | None]:
-    means, distances = position(data.graphs, trained.members[0])
-    scans = [scan_measures(subject) for subject in cohort]
-    return training_ranges(scans, mean_correlations=means, distances=distances).as_dict()
 
 
 def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str, Any]:
@@ -383,7 +371,7 @@ def write_shared_model(
         Told in words how far it is.
     """
     make_folder(folder)
-    write_weights(folder, members, data)
+    _write_weights(folder, members, data)
     attention = np.zeros((len(data.labels), *data.matrices.shape[1:]), np.float32)
     cards = {}
     for part, cohort in zip(data.parts, joined.parts, strict=True):
@@ -406,9 +394,9 @@ def write_shared_model(
             splits=folds,
             readout={"of": name, "columns": part.columns.tolist(), "n_groups": len(data.groups)},
         )
-    write_tests(control_tests(joined, data, attention), folder)
+    write_tests(_control_tests(joined, data, attention), folder)
     card = _shared_card(folder, name, joined, data, members[0], cards)
-    card["likeness"] = disorder_likeness(joined, attention)
+    card["likeness"] = _disorder_likeness(joined, attention)
     name_subjects(card, joined.own_ids)
     write_card(folder, card)
     return card
@@ -444,15 +432,15 @@ def measure_shared_again(
         folds = [split.within(part.rows) for split in splits]
         write_spread(place, group_spread(cohort, own, shown, out_of_fold_contrasts(members, own, folds)))
         seal_card(folder / cohort.name)
-    write_tests(control_tests(joined, data, attention), folder)
+    write_tests(_control_tests(joined, data, attention), folder)
     card = load_card(folder)
-    card["likeness"] = disorder_likeness(joined, attention)
+    card["likeness"] = _disorder_likeness(joined, attention)
     name_subjects(card, joined.own_ids)
     card["files"] = {TESTS: sha256(folder / TESTS)}
     write_card(folder, card)
 
 
-def control_tests(joined: JoinedCohorts, data: LabelledGraphs, attention: NDArray[np.float32]) -> pd.DataFrame:
+def _control_tests(joined: JoinedCohorts, data: LabelledGraphs, attention: NDArray[np.float32]) -> pd.DataFrame:
     """Compare the controls of every two cohorts; whoever stands in both is left out, and with nobody left no test is.
 
     Parameters
@@ -467,7 +455,7 @@ def control_tests(joined: JoinedCohorts, data: LabelledGraphs, attention: NDArra
     return group_tests(joined.whole, data, attention, pairs=list(combinations(controls, 2)))
 
 
-def disorder_likeness(joined: JoinedCohorts, attention: NDArray[np.float32]) -> list[dict[str, Any]]:
+def _disorder_likeness(joined: JoinedCohorts, attention: NDArray[np.float32]) -> list[dict[str, Any]]:
     """How alike the differences of disorders from their own controls are, over module blocks; as a card holds it.
 
     Parameters

@@ -24,9 +24,9 @@ from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
 from biobgt.model.calibration import calibrated, fold_temperatures
-from biobgt.model.ensemble import AT_ONCE, Ensemble, position, prepare_each, recognised
+from biobgt.model.ensemble import AT_ONCE, Ensemble, member_ranges, prepare_each, recognised
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
-from biobgt.model.out_of_distribution import scan_measures, training_ranges
+from biobgt.model.out_of_distribution import scan_measures
 from biobgt.model.presets import FOLDS, Preset
 from biobgt.model.pretrained import load_card, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
@@ -77,9 +77,8 @@ def check_model(
     ensemble, card = load_pretrained(folder, "cpu"), load_card(folder)
     _check_trained_on(ensemble, data, shared="readout" in card)
     splits = splits or protocol_splits(cohort, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
-    means, distances = position(data.graphs, ensemble.members[0])
     scans = [scan_measures(subject) for subject in cohort]
-    card["familiarity"] = training_ranges(scans, mean_correlations=means, distances=distances).as_dict()
+    card["familiarity"] = member_ranges(ensemble.members[0], data.graphs, scans).as_dict()
     if "readout" not in card and "trained_ids" not in card:  # the ids of these weights' subjects do not change
         name_subjects(card, cohort.ids)
     card |= {"noise": None, "corruption": None}
@@ -163,11 +162,11 @@ class HeldOut:
     def member(self, number: int) -> Ensemble:
         """One member alone, which warns of scans unlike those of its own fold's training and validation subjects."""
         rows = np.concatenate([self.splits[number].train, self.splits[number].validation])
-        means, distances = position(self.graphs[torch.tensor(rows)], self.ensemble.members[number])
-        ranges = training_ranges([self.scans[row] for row in rows], mean_correlations=means, distances=distances)
+        member = self.ensemble.members[number]
+        ranges = member_ranges(member, self.graphs[torch.tensor(rows)], (self.scans[row] for row in rows))
         return replace(
             self.ensemble,
-            members=(self.ensemble.members[number],),
+            members=(member,),
             temperatures=(self.ensemble.temperatures[number],),
             ranges=ranges,
             trained_on=None,

@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -188,8 +189,9 @@ def open_run(folder: Path, identity: str, *, resume: bool) -> None:
     """
     file, left = folder / FILE, list(folder.glob("*.safetensors"))
     if resume and left:
-        if _read(file) == identity:
-            return
+        with suppress(OSError, ValueError, KeyError, TypeError):  # no file, or a damaged one, is no proof
+            if json.loads(file.read_text(encoding="utf-8"))["run"] == identity:
+                return
         raise InputError(
             f"What is in '{folder}' was trained on other subjects or splits, or with other settings or another seed: "
             "this run cannot go on with it. Name another folder with --runs, or leave --resume out to start anew."
@@ -200,13 +202,6 @@ def open_run(folder: Path, identity: str, *, resume: bool) -> None:
         stale.unlink()
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(file, json.dumps({"run": identity}) + "\n")
-
-
-def _read(file: Path) -> str:
-    try:
-        return str(json.loads(file.read_text(encoding="utf-8"))["run"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
 
 
 # Train an ensemble on the folds of a cohort, and describe it by what its members say of subjects they never met.

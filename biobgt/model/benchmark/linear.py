@@ -94,7 +94,8 @@ class LinearBaseline:
         from biobgt.model.calibration import margins_to_logits  # brings SciPy, which listing baselines does not need
 
         if self.features == "tangent":
-            self.whitening_ = _inverse_root(matrices.mean(axis=0))
+            scales, axes = np.linalg.eigh(matrices.mean(axis=0))
+            self.whitening_ = np.asarray((axes / np.sqrt(scales)) @ axes.T)
         vectors = self._vectors(matrices)
         self.mean_ = vectors.mean(axis=0)
         vectors -= self.mean_
@@ -128,11 +129,6 @@ class LinearBaseline:
             projected = (vectors * np.log(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
         diagonal = np.einsum("sii->si", projected)
         return np.concatenate([projected[:, rows, columns] * np.sqrt(2), diagonal], axis=1)
-
-
-def _inverse_root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors / np.sqrt(values)) @ vectors.T)
 
 
 def _ridge_on(features: LinearFeatures, shrinkage: float) -> BaselineModel:
@@ -197,6 +193,7 @@ class LinearSVM:
     def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "LinearSVM":
         """Fit on correlation matrices, shape (n_subjects, n_regions, n_regions), and numbers of groups."""
         from sklearn.model_selection import GridSearchCV, cross_val_predict
+        from sklearn.svm import LinearSVC
 
         from biobgt.model.calibration import margins_to_logits
 
@@ -204,7 +201,8 @@ class LinearSVM:
         self.mean_ = vectors.mean(axis=0)
         self.scale_ = float(np.sqrt(np.square(vectors - self.mean_).mean()))
         vectors = (vectors - self.mean_) / self.scale_
-        chosen = GridSearchCV(_machine(), {"C": MACHINE_PENALTIES}, scoring="balanced_accuracy", cv=_folds(groups))
+        machine = LinearSVC(dual=True, max_iter=5000, random_state=SEED)
+        chosen = GridSearchCV(machine, {"C": MACHINE_PENALTIES}, scoring="balanced_accuracy", cv=_folds(groups))
         self.model_ = chosen.fit(vectors, groups).best_estimator_
         left_out = cross_val_predict(self.model_, vectors, groups, cv=_folds(groups), method="decision_function")
         self.map_ = margins_to_logits(_columns(left_out), groups)
@@ -247,12 +245,6 @@ class RandomForest:
     def n_learnt(self) -> int:
         """Nodes of all trees."""
         return sum(int(tree.tree_.node_count) for tree in self.model_.estimators_)
-
-
-def _machine() -> Any:
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC(dual=True, max_iter=5000, random_state=SEED)
 
 
 def _folds(groups: NDArray[np.int64]) -> Any:

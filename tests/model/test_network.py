@@ -1,0 +1,652 @@
+"""The network: Φ, ψ, FM-Attn, the whole transformer and the bound of Theorem 2."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planted_cohort import planted_cohort, small
+from safetensors.torch import load_file, save_file
+from sklearn.metrics import roc_auc_score
+from torch import Tensor
+from torch.nn import functional
+
+from assets.studies.attention_bound import attention_bound, head_bounds
+from biobgt.base.errors import InputError
+from biobgt.data.connectivity import functional_connectivity
+from biobgt.model.ensemble import ensemble_tensors
+from biobgt.model.inputs import prepare, prepare_matrices
+from biobgt.model.network import (
+    BioBGT,
+    Dropout,
+    FunctionalModuleAttention,
+    GraphBatch,
+    ModuleExtractor,
+    NodeImportanceEncoding,
+    drop_edges,
+    drop_some,
+    edge_scores,
+    info_nce,
+    join_batches,
+    normalised,
+    quantile_edges,
+    same_module,
+)
+from biobgt.model.presets import PRESETS, Preset, preset_named
+from biobgt.training.trainer import predict_logits, train_model
+
+
+def _graphs(n: int = 7, batch: int = 2, *, density: float = 0.7, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    weights = torch.rand(batch, n, n, generator=generator, dtype=torch.float64).triu(1) + 0.05
+    weights = (weights * (torch.rand(batch, n, n, generator=generator) < density)).triu(1)
+    return weights + weights.transpose(1, 2), torch.randint(0, 4, (batch, n), generator=generator)
+
+
+def _loop_loss(first: Tensor, second: Tensor, modules: Tensor, anchors: Tensor, temperature: float) -> float:
+    """Eq. 8 written out: anchor by anchor, positive by positive."""
+    losses = []
+    for graph in range(len(first)):
+        views = [first[graph], second[graph]]
+        labels = modules[graph].tolist()
+        for i in anchors[graph].tolist():
+            if labels[i] == 0:
+                continue
+            positives, negatives = [], []
+            for number, view in enumerate(views):
+                for j, label in enumerate(labels):
+                    cosine = float(first[graph, i] @ view[j] / (first[graph, i].norm() * view[j].norm()))
+                    if label == labels[i] and not (number == 0 and j == i):
+                        positives.append(cosine / temperature)
+                    elif label not in (0, labels[i]):
+                        negatives.append(cosine / temperature)
+            if positives and negatives:
+                total = math.log(sum(math.exp(value) for value in negatives))
+                losses.append(sum(total - value for value in positives) / len(positives))
+    return sum(losses) / len(losses) if losses else 0.0
+
+
+def test_edge_scores_of_a_hand_made_graph() -> None:
+    weights = torch.tensor([[[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]]])
+    modules = torch.tensor([[1, 1, 2]])
+    scores = edge_scores(weights, same_module(modules, modules))[0]
+    assert scores[0, 1] == pytest.approx(1.0)  # within a module: w + max(w)
+    assert scores[0, 2] == pytest.approx(-0.3)  # between modules: w − max(w)
+    assert scores[1, 2] == pytest.approx(-0.4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**31), share=st.sampled_from([0.0, 0.25, 0.5, 0.75]), n=st.integers(2, 9))
+def test_edges_are_dropped_up_to_the_same_score_as_by_sorting(seed: int, share: float, n: int) -> None:
+    weights, modules = _graphs(n, seed=seed)
+    noise = torch.rand(weights.shape, generator=torch.Generator().manual_seed(seed), dtype=weights.dtype)
+    kept = drop_edges(weights, modules, share, noise)
+    for graph in range(len(weights)):
+        pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if weights[graph, i, j] > 0]
+        scores = edge_scores(weights, same_module(modules, modules))[graph] + noise[graph] * weights[graph].max()
+        ranked = sorted(pairs, key=lambda pair: float(scores[pair]))
+        left = set(ranked[int(len(pairs) * share) :])
+        assert {(i, j) for i in range(n) for j in range(i + 1, n) if kept[graph, i, j] > 0} == left
+
+
+def test_a_region_without_a_module_shares_none() -> None:
+    weights = torch.tensor([[[0, 0.5], [0.5, 0]]])
+    none = torch.tensor([[0, 0]])
+    assert edge_scores(weights, same_module(none, none))[0, 0, 1] == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**31), share=st.floats(0, 1), n=st.integers(2, 9))
+def test_edges_between_modules_are_dropped_first(seed: int, share: float, n: int) -> None:
+    weights, modules = _graphs(n, seed=seed)
+    noise = torch.rand(weights.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    views = drop_edges(weights, modules, share, noise)
+    assert torch.equal(views, views.transpose(1, 2))
+    for before, after, labels in zip(weights, views, modules, strict=True):
+        edges = [(i, j) for i in range(n) for j in range(i + 1, n) if before[i, j] > 0]
+        kept = [(i, j) for i, j in edges if after[i, j] > 0]
+        assert all(after[i, j] == before[i, j] for i, j in kept)
+        assert int((after > 0).sum()) == 2 * len(kept)  # no new edge
+        dropped = set(edges) - set(kept)
+        # Of a complete graph the strongest edge always stays.
+        assert len(dropped) == min(int(torch.tensor(len(edges)) * share), n * (n - 1) // 2 - 1)
+        within = {(i, j) for i, j in edges if labels[i] == labels[j] > 0}
+        if dropped & within:  # then no edge between modules is left
+            assert set(kept) <= within
+
+
+def test_the_weakest_edge_within_its_kind_goes_first_without_noise() -> None:
+    weights, modules = _graphs(8, density=1.0)
+    modules = torch.ones_like(modules)
+    view = drop_edges(weights, modules, 0.5, torch.zeros_like(weights))
+    for before, after in zip(weights, view, strict=True):
+        assert before[after > 0].min() >= before[(before > 0) & (after == 0)].max()
+
+
+def test_two_draws_of_noise_give_two_views() -> None:
+    weights, modules = _graphs(12)
+    first, second = (drop_edges(weights, modules, 0.4, torch.rand(weights.shape)) for _ in range(2))
+    assert not torch.equal(first, second)
+
+
+def test_normalised_graph_against_loops() -> None:
+    weights, _ = _graphs()
+    found = normalised(weights)
+    for graph, result in zip(weights, found, strict=True):
+        looped = graph + torch.eye(len(graph))
+        for i in range(len(graph)):
+            for j in range(len(graph)):
+                expected = looped[i, j] / math.sqrt(looped[i].sum() * looped[j].sum())
+                assert result[i, j] == pytest.approx(float(expected))
+
+
+def test_extractor_is_the_graph_convolution_of_its_neighbours() -> None:
+    torch.manual_seed(0)
+    extractor = ModuleExtractor(3, 2).double()
+    weights, _ = _graphs(5, 1)
+    x = torch.randn(1, 5, 3, dtype=torch.float64)
+    looped = weights[0] + torch.eye(5)
+    degree = looped.sum(dim=1)
+    h = x[0]
+    for number, layer in enumerate(extractor.convolutions):
+        inputs = h if number == 0 else h.relu()
+        messages = [layer(inputs[j]) for j in range(5)]
+        h = torch.stack(
+            [sum(looped[i, j] / (degree[i] * degree[j]).sqrt() * messages[j] for j in range(5)) for i in range(5)]
+        )
+    torch.testing.assert_close(extractor(x, weights)[0], h)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**31), temperature=st.sampled_from([0.2, 0.5, 1.0]))
+def test_info_nce_against_loops(seed: int, temperature: float) -> None:
+    _, modules = _graphs(6, seed=seed)
+    generator = torch.Generator().manual_seed(seed)
+    first, second = (torch.randn(2, 6, 3, generator=generator, dtype=torch.float64) for _ in range(2))
+    anchors = torch.stack([torch.randperm(6, generator=generator)[:4] for _ in range(2)])
+    found = info_nce(first, second, modules, anchors, temperature=temperature)
+    assert float(found) == pytest.approx(_loop_loss(first, second, modules, anchors, temperature), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "modules", "has_contrast"),
+    [
+        ("modules of one region", [1, 2, 3, 4, 5], True),  # its positive is itself in the other view
+        ("one module", [1, 1, 1, 1, 1], False),
+        ("no module", [0, 0, 0, 0, 0], False),
+        ("one region with a module", [1, 0, 0, 0, 0], False),
+        ("two modules", [1, 1, 2, 2, 0], True),
+    ],
+)
+def test_info_nce_is_finite_whatever_the_modules(name: str, modules: list[int], has_contrast: bool) -> None:
+    torch.manual_seed(0)
+    first, second = (torch.randn(1, 5, 3, requires_grad=True) for _ in range(2))
+    loss = info_nce(first, second, torch.tensor([modules]), torch.arange(5)[None], temperature=0.5)
+    loss.backward()
+    assert torch.isfinite(loss), name
+    for view in (first, second):
+        assert view.grad is not None
+        assert torch.isfinite(view.grad).all()
+        assert bool((view.grad != 0).any()) == has_contrast
+    assert bool(loss != 0) == has_contrast
+
+
+def test_info_nce_survives_embeddings_that_are_zero() -> None:
+    first = torch.zeros(1, 4, 3, requires_grad=True)
+    loss = info_nce(first, first, torch.tensor([[1, 1, 2, 2]]), torch.arange(4)[None], temperature=0.1)
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert first.grad is not None
+    assert torch.isfinite(first.grad).all()
+
+
+def test_info_nce_prefers_embeddings_that_follow_the_modules() -> None:
+    modules = torch.tensor([[1, 1, 2, 2]])
+    along = torch.tensor([[[1.0, 0], [1, 0], [0, 1], [0, 1]]])
+    across = torch.tensor([[[1.0, 0], [0, 1], [1, 0], [0, 1]]])
+    good, bad = (info_nce(h, h, modules, torch.arange(4)[None], temperature=0.5) for h in (along, across))
+    assert good < bad
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_attention_against_loops(tied: bool) -> None:
+    torch.manual_seed(0)
+    n, width, heads, stream = 5, 6, 2, 4
+    attention = FunctionalModuleAttention(width, heads, stream=stream, tied=tied, dropout=0.0).double()
+    h, values = torch.randn(1, n, width, dtype=torch.float64), torch.randn(1, n, stream, dtype=torch.float64)
+    attention.requires_grad_(False)
+    attended, weights = attention(h, values)
+    size = width // heads
+    for i in range(n):
+        mixed = []
+        for head in range(heads):
+            rows = slice(head * size, (head + 1) * size)
+            query = attention.query.weight[rows] @ h[0, i]
+            keys = attention.query.weight[rows] if tied else attention.key.weight[rows]
+            scores = [math.exp(float(query @ (keys @ h[0, j])) / math.sqrt(size)) for j in range(n)]
+            shares = [score / sum(scores) for score in scores]
+            assert weights[0, head, i].tolist() == pytest.approx(shares)
+            f = [attention.value(values[0, j])[rows] for j in range(n)]
+            mixed.append(sum(share * one for share, one in zip(shares, f, strict=True)))
+        torch.testing.assert_close(attended[0, i], attention.output(torch.cat(mixed)))
+
+
+def test_tied_weights_make_a_symmetric_kernel() -> None:
+    torch.manual_seed(0)
+    attention = FunctionalModuleAttention(6, 2, stream=6, tied=True, dropout=0.0)
+    assert attention.key is attention.query
+    h = torch.randn(1, 5, 6)
+    _, weights = attention(h, h)
+    logs = weights.log()
+    scores = logs - logs.diagonal(dim1=-2, dim2=-1)[..., None]  # row constants fall out of s_ij − s_ii
+    norms = torch.stack(
+        [attention.query(h).view(1, 5, 2, 3)[0, :, head].square().sum(-1) / 3**0.5 for head in range(2)]
+    )
+    kernel = scores[0] + norms[:, :, None]
+    torch.testing.assert_close(kernel, kernel.transpose(1, 2), atol=1e-5, rtol=1e-5)
+
+
+def test_nobody_looks_at_padding() -> None:
+    torch.manual_seed(0)
+    attention = FunctionalModuleAttention(6, 2, stream=6, tied=True, dropout=0.0)
+    h = torch.randn(1, 5, 6)
+    mask = torch.tensor([[True, True, True, False, False]])
+    attended, weights = attention(h, h, mask)
+    assert (weights[..., 3:] == 0).all()
+    alone, _ = attention(h[:, :3], h[:, :3])
+    torch.testing.assert_close(attended[:, :3], alone)
+
+
+def test_importance_is_told_apart_by_quantile() -> None:
+    entanglement = torch.arange(100.0)
+    edges = quantile_edges(entanglement, 4)
+    assert edges.tolist() == pytest.approx([24.75, 49.5, 74.25])
+    encoding = NodeImportanceEncoding(4, 3)
+    encoding.edges.copy_(edges)
+    x, values = torch.randn(1, 5, 3), torch.tensor([[-5.0, 10, 30, 74, 1000]])
+    expected = x[0] + encoding.embedding.weight[[0, 0, 1, 2, 3]]
+    torch.testing.assert_close(encoding(x, values)[0], expected)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_dropout_drops_its_share_and_keeps_the_mean(share: float) -> None:
+    torch.manual_seed(0)
+    dropout = Dropout(share)
+    x = torch.ones(3, 101, 1001)  # not a multiple of the eight bytes that are drawn at once
+    dropped = dropout(x)
+    exact = round(share * 256) / 256
+    assert float((dropped == 0).double().mean()) == pytest.approx(exact, abs=4e-3)
+    assert torch.allclose(dropped[dropped != 0], torch.tensor(1 / (1 - exact)))
+    assert torch.equal(dropout.eval()(x), x)
+    torch.manual_seed(0)
+    assert torch.equal(Dropout(share)(x), dropped)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_gradients_of_attention_are_those_of_torch(share: float, padded: bool) -> None:
+    torch.manual_seed(0)
+    attention = FunctionalModuleAttention(6, 2, stream=4, tied=False, dropout=share).double()
+    mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2]) if padded else None
+    h = torch.randn(2, 5, 6, dtype=torch.float64, requires_grad=True)
+    values = torch.randn(2, 5, 4, dtype=torch.float64, requires_grad=True)
+    torch.manual_seed(1)
+    attended, weights = attention(h, values, mask)
+    inputs = (h, values, *attention.parameters())
+    found = torch.autograd.grad(attended.square().sum(), inputs)
+    torch.manual_seed(1)
+    slow = _plain_attention(attention, h, values, mask)
+    torch.testing.assert_close(attended, slow)
+    for ours, theirs in zip(found, torch.autograd.grad(slow.square().sum(), inputs), strict=True):
+        torch.testing.assert_close(ours, theirs)
+    assert not weights.requires_grad
+
+
+def _plain_attention(
+    attention: FunctionalModuleAttention, h: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
+) -> torch.Tensor:
+    """The same by torch's own operations."""
+    query, key, value = (
+        part.view(2, 5, 2, -1).transpose(1, 2)
+        for part in (attention.query(h), attention.key(h), attention.value(values))
+    )
+    scores = query @ key.transpose(-1, -2) / 3**0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask[:, None, None, :], float("-inf"))
+    weights = scores.softmax(dim=-1)
+    weights = weights * (drop_some(torch.ones_like(weights), attention.dropped) * 256 / (256 - attention.dropped))
+    return attention.output((weights @ value).transpose(1, 2).flatten(2))
+
+
+GROUPS = torch.arange(2).repeat_interleave(8)
+
+
+def _model(preset: Preset, graphs: GraphBatch, *, n_groups: int = 2, seed: int = 0) -> BioBGT:
+    torch.manual_seed(seed)
+    model = BioBGT(preset, n_regions=graphs.features.shape[2], n_groups=n_groups)
+    model.standardise(graphs)
+    with torch.no_grad():  # as if it had been trained: nothing is at its starting value
+        for parameter in model.parameters():
+            parameter += 0.05 * torch.randn_like(parameter)
+    return model.eval()
+
+
+def _permuted(graphs: GraphBatch, order: Tensor) -> GraphBatch:
+    def both(matrices: Tensor) -> Tensor:
+        return matrices[:, order][:, :, order]
+
+    return GraphBatch(
+        both(graphs.features),
+        both(graphs.values),
+        both(graphs.weights),
+        graphs.entanglement[:, order],
+        graphs.modules[:, order],
+        graphs.mask[:, order],
+    )
+
+
+def _permute_weights(model: BioBGT, order: Tensor) -> BioBGT:
+    """Carry every weight that belongs to a region over to its new place."""
+    n, state = len(order), {name: value.clone() for name, value in model.state_dict().items()}
+    state["project.weight"] = state["project.weight"][:, order]
+    state["value_mean"] = state["value_mean"][order][:, order]
+    if model.preset.values == "log":  # the residual stream's features are regions too
+        state["value_importance.embedding.weight"] = state["value_importance.embedding.weight"][:, order]
+        state["region_weight"] = state["region_weight"][order]
+        basis = state["noise_basis"].view(n, n, -1)
+        state["noise_basis"] = basis[order][:, order].flatten(0, 1)
+        for name in list(state):
+            if name.endswith(("attention.value.weight", "feed_forward.0.weight")):
+                state[name] = state[name][:, order]
+            elif ".attention.output." in name or "_norm." in name or ".feed_forward.3." in name:
+                state[name] = state[name][order]
+        readout = state["readout.classify.weight"].view(-1, n, n)
+        state["readout.classify.weight"] = readout[:, order][:, :, order].flatten(1)
+    permuted = BioBGT(model.preset, n_regions=n, n_groups=2)
+    permuted.load_state_dict(state)
+    return permuted.eval()
+
+
+@pytest.mark.parametrize("name", ["paper-abide", "best"])
+def test_permuting_the_regions_permutes_attention_and_leaves_the_prediction(name: str, graphs: GraphBatch) -> None:
+    order = torch.randperm(16, generator=torch.Generator().manual_seed(1))
+    model = _model(small(name), graphs)
+    moved = _permute_weights(model, order)
+    with torch.no_grad():
+        before, after = model.explain(graphs), moved.explain(_permuted(graphs, order))
+    torch.testing.assert_close(after.logits, before.logits, atol=1e-5, rtol=1e-4)
+    for one, other in zip(before.attention, after.attention, strict=True):
+        torch.testing.assert_close(other.weights, one.weights[:, order][:, :, order], atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(after.embeddings, before.embeddings[:, order], atol=1e-5, rtol=1e-4)
+    without = model(_permuted(graphs, order))
+    assert not torch.allclose(without, before.logits, atol=1e-3)  # the regions' names do matter
+
+
+def test_padding_leaves_the_prediction(graphs: GraphBatch) -> None:
+    """With the mean readout a graph may have fewer regions than others in its batch."""
+    model = _model(small("paper-abide"), graphs)
+    few = GraphBatch(
+        graphs.features[:3, :11],
+        graphs.values[:3, :11],
+        graphs.weights[:3, :11, :11],
+        graphs.entanglement[:3, :11],
+        graphs.modules[:3, :11],
+        graphs.mask[:3, :11],
+    )
+    with torch.no_grad():
+        alone, together = model.explain(few), model.explain(join_batches([few, graphs[3:6]]))
+        expected_others = model(graphs[3:6])
+    torch.testing.assert_close(together.logits[:3], alone.logits, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(together.logits[3:], expected_others, atol=1e-5, rtol=1e-4)
+    for one, other in zip(alone.attention, together.attention, strict=True):
+        torch.testing.assert_close(other.weights[:3, :11, :11], one.weights, atol=1e-6, rtol=1e-4)
+        assert (other.weights[:3, :, 11:] == 0).all()
+
+
+def _reached(model: BioBGT) -> set[str]:
+    return {
+        name for name, value in model.named_parameters() if value.grad is not None and bool((value.grad != 0).any())
+    }
+
+
+def _step(model: BioBGT, graphs: GraphBatch, optimiser: torch.optim.Optimizer) -> None:
+    logits, contrast = model.losses(graphs, torch.Generator().manual_seed(0))
+    optimiser.zero_grad()
+    (functional.cross_entropy(logits, GROUPS) + 0.1 * contrast).backward()
+    optimiser.step()
+
+
+def test_gradient_reaches_every_parameter_of_the_paper_preset(graphs: GraphBatch) -> None:
+    torch.manual_seed(0)
+    model = BioBGT(small("paper-abide"), n_regions=16, n_groups=2).train()
+    model.standardise(graphs)
+    _step(model, graphs, torch.optim.AdamW(model.parameters(), lr=1e-3))
+    assert _reached(model) == {name for name, _ in model.named_parameters()}
+
+
+def test_gradient_reaches_every_parameter_of_the_best_preset(graphs: GraphBatch) -> None:
+    """The last layer of the feed-forward starts at zero, so what lies before it learns from the second step on."""
+    torch.manual_seed(0)
+    model = BioBGT(small("best"), n_regions=16, n_groups=2).train()
+    model.standardise(graphs)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    expected = {name for name, _ in model.named_parameters()}
+    waiting = {name for name in expected if ".feed_forward.0." in name or ".first_norm." in name}
+    _step(model, graphs, optimiser)
+    assert _reached(model) == expected - waiting
+    _step(model, graphs, optimiser)
+    assert _reached(model) == expected
+
+
+@pytest.mark.parametrize("name", ["paper-abide", "best"])
+def test_the_contrastive_loss_alone_reaches_the_encoder(name: str, graphs: GraphBatch) -> None:
+    torch.manual_seed(0)
+    model = BioBGT(small(name), n_regions=16, n_groups=2).train()
+    model.standardise(graphs)
+    model.contrastive_loss(graphs, torch.Generator().manual_seed(0)).backward()
+    encoder = {name for name, _ in model.named_parameters() if name.startswith(("project", "importance", "extractor"))}
+    assert _reached(model) == encoder
+
+
+def test_the_contrastive_loss_pulls_modules_apart(graphs: GraphBatch) -> None:
+    torch.manual_seed(0)
+    model = BioBGT(small("best"), n_regions=16, n_groups=2)
+    model.standardise(graphs)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    generator, losses = torch.Generator().manual_seed(0), []
+    for _ in range(40):
+        loss = model.contrastive_loss(graphs, generator)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert np.mean(losses[-5:]) < np.mean(losses[:5]) - 0.3
+
+
+def test_the_paper_model_has_the_size_of_the_papers_table() -> None:
+    model = BioBGT(preset_named("paper-abide"), n_regions=200, n_groups=2)
+    assert 450_000 <= sum(parameter.numel() for parameter in model.parameters()) <= 470_000
+    assert (len(model.layers), model.preset.heads, model.preset.width, model.preset.ffn) == (3, 8, 128, 256)
+
+
+def test_both_importance_encodings_know_the_training_subjects_quantiles(graphs: GraphBatch) -> None:
+    model = BioBGT(small("best"), n_regions=16, n_groups=2)
+    model.standardise(graphs)
+    torch.testing.assert_close(model.value_importance.edges, model.importance.edges)
+
+
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_explain_says_what_forward_says_and_keeps_nothing(name: str, graphs: GraphBatch) -> None:
+    model = _model(small(name), graphs)
+    attributes = set(vars(model))
+    with torch.no_grad():
+        seen, logits = model.explain(graphs), model(graphs)
+    torch.testing.assert_close(seen.logits, logits)
+    assert set(vars(model)) == attributes
+    assert [(one.layer, one.head) for one in seen.attention] == [
+        (layer, head) for layer in range(model.preset.layers) for head in range(2)
+    ]
+    for one in seen.attention:
+        torch.testing.assert_close(one.weights.sum(dim=-1), torch.ones(16, 16))
+    mean = torch.stack([one.weights for one in seen.attention]).mean(dim=0)
+    torch.testing.assert_close(seen.mean_attention().weights, mean)
+    torch.testing.assert_close(
+        seen.mean_attention(0).weights, (seen.attention[0].weights + seen.attention[1].weights) / 2
+    )
+
+
+@pytest.mark.parametrize("name", ["paper-abide", "best"])
+def test_saved_and_loaded_it_gives_the_same_logits(name: str, graphs: GraphBatch, tmp_path: object) -> None:
+    model = _model(small(name), graphs)
+    save_file(dict(ensemble_tensors([model])), f"{tmp_path}/model.safetensors")
+    other = BioBGT(Preset.from_dict(model.preset.as_dict()), n_regions=16, n_groups=2).eval()
+    state = load_file(f"{tmp_path}/model.safetensors")
+    other.load_state_dict({name.removeprefix("member0."): value for name, value in state.items()})
+    assert torch.equal(model(graphs), other(graphs))
+
+
+@pytest.mark.parametrize(
+    "preset",
+    [
+        small("best"),
+        replace(small("best"), ridge_start=False, epochs=15, learning_rate=2e-3),
+        small("paper-abide", epochs=40, learning_rate=3e-3, dropout=0.1, attention_dropout=0.1, warmup_epochs=2),
+    ],
+    ids=["best", "best without ridge", "paper"],
+)
+def test_a_planted_module_signal_is_learned(preset: Preset) -> None:
+    cohort = planted_cohort(40)
+    graphs, groups = prepare(cohort.subjects, preset), torch.arange(2).repeat_interleave(40)
+    place = torch.arange(80) % 40
+    training, validation, test = place < 22, (place >= 22) & (place < 28), place >= 28
+    model = train_model(
+        (graphs[training], groups[training]), (graphs[validation], groups[validation]), preset, n_groups=2
+    )
+    logits = predict_logits(model, graphs[test])
+    assert roc_auc_score(groups[test], (logits[:, 1] - logits[:, 0]).numpy()) > 0.9
+
+
+def test_at_the_start_a_share_of_what_is_attended_to_is_added(graphs: GraphBatch) -> None:
+    """Width 16 keeps all 16 features: value and output layers undo each other, and only the averaging is left."""
+    torch.manual_seed(0)
+    model = BioBGT(small("best", heads=1, start_attended=-0.5), n_regions=16, n_groups=2).eval()
+    model.standardise(graphs)
+    with torch.no_grad():
+        own = model.value_importance(model.steady_values(graphs), graphs.entanglement)
+        attended = model.explain(graphs).attention[0].weights @ own
+        torch.testing.assert_close(model.flat_stream(graphs), (own - 0.5 * attended).flatten(1), rtol=1e-4, atol=1e-4)
+
+
+def _small_model(name: str, n_regions: int, *, scale: float = 1.0, **changes: int) -> BioBGT:
+    torch.manual_seed(0)
+    model = BioBGT(preset_named(name, **changes), n_regions=n_regions, n_groups=2).eval()
+    with torch.no_grad():
+        for layer in model.layers:
+            layer.attention.query.weight *= scale
+    return model
+
+
+@pytest.fixture(scope="module")
+def real_graphs(shared_data: Path) -> GraphBatch:
+    """The first four ABIDE subjects, CC200."""
+    with np.load(shared_data / "abide_cc200.npz", allow_pickle=False) as archive:
+        stops = np.cumsum(archive["n_timepoints"])[:4]
+        series = np.split(archive["series"][: stops[-1]].astype(np.float64), stops[:-1])
+    return prepare_matrices([functional_connectivity(one) for one in series], preset_named("best"))
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("name", ["paper-abide", "best"])
+def test_the_bound_holds_for_every_pair(name: str, scale: float, graphs: GraphBatch) -> None:
+    model = _small_model(name, 16, width=16, heads=2, scale=scale)
+    for layer in range(len(model.layers)):
+        for i in range(len(graphs)):
+            found = attention_bound(model, graphs[i : i + 1], layer=layer)
+            pairs = ~np.eye(16, dtype=bool)
+            assert np.isfinite(found.ratios[:, pairs]).all()
+            assert (found.ratios[:, pairs] <= found.constants[:, None]).all()
+            assert found.holds
+            assert found.paper_holds
+            assert found.sharp_holds
+            assert (found.largest_ratios > 0).all()
+
+
+@pytest.mark.parametrize("name", ["paper-abide", "best"])
+def test_the_bound_holds_for_every_pair_of_real_subjects(name: str, real_graphs: GraphBatch) -> None:
+    model = _small_model(name, 200)
+    model.standardise(real_graphs)
+    for i in range(len(real_graphs)):
+        found = attention_bound(model, real_graphs[i : i + 1])
+        assert found.holds
+        assert found.paper_holds
+        assert found.sharp_holds
+        assert found.ratios.shape == (8, 200, 200)
+        assert np.isfinite(found.ratios).sum() >= 8 * 200 * 150
+
+
+def test_the_ratio_is_that_of_the_attention_itself(graphs: GraphBatch) -> None:
+    """Regions 2 and 5 of one subject by hand, from what the model says it saw."""
+    torch.manual_seed(0)
+    model = BioBGT(small("best"), n_regions=16, n_groups=2).eval()
+    one = graphs[:1]
+    found = attention_bound(model, one)
+    with torch.no_grad():
+        seen = model.explain(one)
+        stream = model.value_importance(model.standardised_values(one), one.entanglement)
+        f = model.layers[0].attention.value(stream)[0].view(16, 2, 8)
+        for head in range(2):
+            mixed = seen.attention[head].weights[0] @ f[:, head]
+            expected = (mixed[2] - mixed[5]).norm() / (seen.embeddings[0, 2] - seen.embeddings[0, 5]).norm()
+            assert found.ratios[head, 2, 5] == pytest.approx(float(expected), rel=1e-4)
+    np.testing.assert_allclose(found.paper_constants, found.constants / 4)  # √16
+    np.testing.assert_allclose(found.sharp_constants, found.constants / 16)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**31), n=st.integers(2, 40), scale=st.floats(0.01, 30), tied=st.booleans())
+def test_a_constant_without_n_is_enough(seed: int, n: int, scale: float, tied: bool) -> None:
+    """Any embeddings and values at all: the paper's constant holds as well, since it is larger."""
+    torch.manual_seed(seed)
+    attention = FunctionalModuleAttention(4, 2, stream=3, tied=tied, dropout=0.0).double().requires_grad_(False)
+    h = scale * torch.randn(n, 4, dtype=torch.float64)
+    values = torch.randn(n, 3, dtype=torch.float64)
+    _, weights = attention(h[None], values[None])
+    mixed = weights[0] @ attention.value(values).view(n, 2, 2).transpose(0, 1)
+    bounds = head_bounds(attention, h, values) / n
+    moved = (mixed[:, :, None] - mixed[:, None]).norm(dim=-1)
+    assert (moved <= bounds[:, None, None] * (h[:, None] - h[None]).norm(dim=-1) + 1e-12).all()
+
+
+def test_the_constant_without_n_cannot_be_made_smaller() -> None:
+    """Half of the regions at 1 and half at −1: weak attention moves by tanh(0.01), and the constant is 0.01."""
+    attention = FunctionalModuleAttention(1, 1, stream=1, tied=False, dropout=0.0).double().requires_grad_(False)
+    for weight, value in ((attention.query.weight, 0.01), (attention.key.weight, 1.0), (attention.value.weight, 1.0)):
+        weight.fill_(value)
+    attention.value.bias.zero_()
+    h = torch.tensor([1.0] * 32 + [-1.0] * 32, dtype=torch.float64)[:, None]
+    _, weights = attention(h[None], h[None])
+    mixed = weights[0, 0] @ h
+    assert float(mixed[0] - mixed[-1]) / 2 == pytest.approx(np.tanh(0.01))
+    assert float(head_bounds(attention, h, h)) / 64 == pytest.approx(0.01)
+
+
+def test_the_model_is_left_as_it_was(graphs: GraphBatch) -> None:
+    model = _small_model("best", 16, width=16, heads=2).train()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    attention_bound(model, graphs[:1])
+    assert model.training
+    assert not model.layers[0].attention._forward_pre_hooks
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert model.layers[0].attention.query.weight.dtype == torch.float32
+
+
+def test_bad_questions_get_a_sentence(graphs: GraphBatch) -> None:
+    model = _small_model("best", 16, width=16, heads=2)
+    with pytest.raises(InputError, match="one subject at a time, not of 16"):
+        attention_bound(model, graphs)
+    with pytest.raises(InputError, match="no layer 1"):
+        attention_bound(model, graphs[:1], layer=1)
