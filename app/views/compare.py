@@ -11,9 +11,14 @@ from biobgt.base.wording import counted, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
 from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferences, group_difference_brain
 from biobgt.figures.module_brains import GroupBrainOptions, group_module_brain
-from biobgt.figures.module_flow import GroupModuleFlow
-from biobgt.figures.module_groups import ModuleComparisonOptions, difference_caption, difference_numbers
-from biobgt.figures.modules import networks_of
+from biobgt.figures.modules import (
+    ModuleComparisonOptions,
+    changed_modules,
+    difference_caption,
+    difference_numbers,
+    group_module_flow,
+    networks_of,
+)
 from biobgt.groups.compare import (
     HUBS,
     MODULES,
@@ -205,22 +210,18 @@ def _find_modules(view: View, options: ModuleComparisonOptions) -> bool:
 
 
 def _show_difference(view: View, options: ModuleComparisonOptions) -> None:
-    flow = GroupModuleFlow.of(view.measured, options)
-    _show_numbers(view, flow)
+    found = changed_modules(view.measured, options)
+    with st.container(horizontal=True):
+        for title, value in difference_numbers(found).items():
+            st.metric(title, value, width="content", border=True)
+    st.caption(plain(difference_caption(view.measured, options, found)))
     ask(PageOptions, "group_brain", cohort=view.cohort)
     with st.container(horizontal=True):
         for group, key in zip(options.groups, ("brain_first", "brain_second"), strict=True):
             with st.container(width=SIDE_BY_SIDE):
                 _show_modules_brain(view, group, key)
-    show(view, flow, key="group_flow")
-    _show_changed(view, options, flow.difference)
-
-
-def _show_numbers(view: View, flow: GroupModuleFlow) -> None:
-    with st.container(horizontal=True):
-        for title, value in difference_numbers(flow.difference).items():
-            st.metric(title, value, width="content", border=True)
-    st.caption(plain(difference_caption(view.measured, flow.options, flow.difference)))
+    show(view, group_module_flow, options, key="group_flow")
+    _show_changed(view, options, found)
 
 
 def _show_modules_brain(view: View, group: str, key: str) -> None:

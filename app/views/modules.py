@@ -12,12 +12,17 @@ from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
 from biobgt.figures.brain import NODES
 from biobgt.figures.module_brains import ModuleBrainOptions, module_brain
-from biobgt.figures.module_chance import ModularityAgainstChance
-from biobgt.figures.module_flow import ModuleFlow
-from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
-from biobgt.figures.modules import module_heatmap
-from biobgt.figures.role_map import RoleMap
-from biobgt.figures.small_worldness import SmallWorldness
+from biobgt.figures.modules import (
+    ResolutionSweepOptions,
+    modularity_against_chance,
+    module_flow,
+    module_heatmap,
+    pooled_small_world,
+    resolution_sweep,
+    role_map,
+    small_world_indices,
+    small_worldness,
+)
 from biobgt.modules.measures import (
     MODULE_MEASURES,
     NEGATIVE_WEIGHTS,
@@ -113,7 +118,7 @@ def show_agreement(view: View) -> None:
     if not found[options.labelling].n_compared:
         st.info("No region has both a module and a label, so there is nothing to compare.")
         return
-    show(view, ModuleFlow.of(view.measured, options), key="flow")
+    show(view, module_flow, options, key="flow")
     measures = {_heading(one): one for one in MODULE_MEASURES.values() if one.needs == "labels"}
     vi = MODULE_MEASURES["vi"].short
     share = f"{vi} / maximum"
@@ -150,20 +155,20 @@ def show_sweep(view: View) -> None:
     )
     done = RESOLUTIONS if whole else tuple(value for value in RESOLUTIONS if value not in left)
     if done:
-        figure = ResolutionSweep.of(measured, view.options(ResolutionSweepOptions, resolutions=done))
-        show(view, figure, key="resolution_curves")
+        how = view.options(ResolutionSweepOptions, resolutions=done)
+        show(view, resolution_sweep, how, key="resolution_curves")
 
 
 def show_roles(view: View) -> None:
     """Show the cartography of regions, and its table."""
-    heading(RoleMap.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
-    figure = RoleMap.of(view.measured, view.options(NamedModuleOptions))
-    show(view, figure, key="roles")
+    options = view.options(NamedModuleOptions)
+    heading(role_map.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
+    show(view, role_map, options, key="roles")
     measures = {key: REGION_MEASURES[key].short for key in REGION_MEASURES}
     columns = {"region": "Region", "module": "Module", **measures, "role_name": "Role"}
     number = st.column_config.NumberColumn(format="%.2f")
     st.dataframe(
-        safe_table(figure.roles[list(columns)].rename(columns=columns)),
+        safe_table(view.measured.modules(options).roles[list(columns)].rename(columns=columns)),
         key="role_table",
         column_config=dict.fromkeys(measures.values(), number),
         alt="Every region's module, participation, within-module z and role",
@@ -204,11 +209,9 @@ def _test_modularity(view: View) -> None:
     if not whole:
         return
     try:
-        figure = ModularityAgainstChance.of(measured, options)
+        show(view, modularity_against_chance, options, key="modularity_null")
     except InputError as error:  # nothing is wrong with a graph without connections
         st.info(plain(str(error)))
-        return
-    show(view, figure, key="modularity_null")
 
 
 def _measure_small_world(view: View) -> None:
@@ -223,11 +226,10 @@ def _measure_small_world(view: View) -> None:
         done_before=SMALL_WORLD_GRAPHS - len(left),
     )
     if whole:
-        figure = SmallWorldness.of(measured, options)
         with st.container(horizontal=True):
-            for title, value in figure.indices.items():
+            for title, value in small_world_indices(pooled_small_world(measured, options)).items():
                 st.metric(title, value, width="content", border=True)
-        show(view, figure)
+        show(view, small_worldness, options)
 
 
 # Modules: a subject's Louvain modules in its brain, beside functional networks and real groups.

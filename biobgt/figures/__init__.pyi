@@ -13,24 +13,22 @@ from .group_differences import group_difference_brain
 from .hubs import CurveScale, five_brains, gamma_sweep, hub_brain, hub_curves, hub_scatter
 from .models import model_results, noise_response, reliability, roc, subject_probability
 from .module_brains import group_module_brain, module_brain
-from .module_chance import ModularityAgainstChance
-from .module_flow import GroupModuleFlow, ModuleFlow
-from .module_sweep import ResolutionSweep
-from .modules import module_colours, module_heatmap
+from .modules import (
+    group_module_flow,
+    modularity_against_chance,
+    module_colours,
+    module_flow,
+    module_heatmap,
+    resolution_sweep,
+    role_map,
+    small_worldness,
+)
 from .region_order import RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from .role_map import RoleMap
-from .small_worldness import SmallWorldness
 
 __all__ = [
     "Brain",
     "CurveScale",
-    "GroupModuleFlow",
-    "ModularityAgainstChance",
-    "ModuleFlow",
     "RegionOrder",
-    "ResolutionSweep",
-    "RoleMap",
-    "SmallWorldness",
     "attention_blocks",
     "attention_contrast",
     "attention_difference",
@@ -46,13 +44,16 @@ __all__ = [
     "gamma_sweep",
     "group_difference_brain",
     "group_module_brain",
+    "group_module_flow",
     "hub_brain",
     "hub_curves",
     "hub_scatter",
     "in_brain",
     "model_results",
+    "modularity_against_chance",
     "module_brain",
     "module_colours",
+    "module_flow",
     "module_heatmap",
     "noise_response",
     "only_regions",
@@ -60,8 +61,11 @@ __all__ = [
     "order_regions",
     "random_regions",
     "reliability",
+    "resolution_sweep",
     "roc",
+    "role_map",
     "series_carpet",
+    "small_worldness",
     "subject_attention",
     "subject_probability",
 ]

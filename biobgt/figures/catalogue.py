@@ -8,12 +8,7 @@ import biobgt.figures.group_differences
 import biobgt.figures.hubs
 import biobgt.figures.models
 import biobgt.figures.module_brains
-import biobgt.figures.module_chance
-import biobgt.figures.module_flow
-import biobgt.figures.module_sweep
 import biobgt.figures.modules
-import biobgt.figures.role_map
-import biobgt.figures.small_worldness
 import biobgt.figures.why_region  # noqa: F401  # each registers its figures
 from biobgt.figures.register import FIGURES
 

@@ -261,6 +261,39 @@ class Surroundings(Mark):
         return np.vstack([np.zeros((1, 2)), np.column_stack([np.sin(angles), np.cos(angles)])])
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Flow(Mark):
+    """Two divisions of the same regions, and how many go from each part of the one to each of the other.
+
+    It has no axes, and its own height by how many names there are.
+
+    Attributes
+    ----------
+    counts : ndarray of int, shape (n_left, n_right)
+    names, colours : (sequence of str, sequence of str)
+        Of the parts on the left and on the right.
+    sides : (str, str)
+        What stands on the left and on the right.
+    """
+
+    counts: NDArray[np.integer]
+    names: tuple[Sequence[str], Sequence[str]]
+    colours: tuple[Sequence[str], Sequence[str]]
+    sides: tuple[str, str]
+
+    @property
+    def lines(self) -> tuple[list[str], list[str]]:
+        """The names with each of their parts on a line, so that a narrow figure keeps room for the flows."""
+        left, right = ([name.replace(" · ", "\n").replace(", ", ",\n") for name in side] for side in self.names)
+        return left, right
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The parts on the right from the top down, by where their regions come from."""
+        ranks = (self.counts * np.arange(len(self.counts))[:, None]).sum(axis=0)
+        return np.argsort(ranks / np.maximum(self.counts.sum(axis=0), 1), kind="stable")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Axis:
     """What lies along one side of a panel.
@@ -351,6 +384,8 @@ class Drawing:
     columns : int
         Panels in a row. Panels one above the other share the x-axis of the lowest, panels side by side the y-axis of
         the first.
+    own_y : bool
+        Whether panels side by side have a y-axis each instead.
     legend : {"above", "below", "none"}
         Where it, or the colour bar, stands on the screen; below where it may need several lines. On paper it is always
         below.
@@ -375,6 +410,7 @@ class Drawing:
     methods: Sequence[str] = ()
     citations: Sequence[Citation] = ()
     columns: int = 1
+    own_y: bool = False
     legend: Literal["above", "below", "none"] = "below"
     together: bool = False
     height: int = 420

@@ -8,8 +8,14 @@ from biobgt.base.options import option
 from biobgt.base.wording import counted
 from biobgt.figures.brain import IN_NONE, Brain, BrainKind, brain_caption, brain_option, in_brain
 from biobgt.figures.drawing import Drawing
-from biobgt.figures.module_groups import ModuleComparisonOptions, compared_modules, group_words
-from biobgt.figures.modules import module_colours, module_words, named_modules
+from biobgt.figures.modules import (
+    ModuleComparisonOptions,
+    compared_modules,
+    group_words,
+    module_colours,
+    module_words,
+    named_modules,
+)
 from biobgt.figures.register import figure
 from biobgt.modules.measures import NamedModuleOptions
 

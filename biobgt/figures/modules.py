@@ -1,33 +1,75 @@
-"""What figures of modules share: colours, names, how modules were found and what to cite.
+"""Figures of modules: one subject's, in its connectivity, by role, beside networks and chance, and two groups'.
 
-A module has one colour in all figures, that of its number, so that groups whose modules are numbered alike compare.
+With them stand the colours, names, methods and citations that figures of modules share. A module has one colour in all
+figures, that of its number, so that groups whose modules are numbered alike compare.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
+import numpy as np
+
+from biobgt.base.arrays import FloatArray
+from biobgt.base.colours import (
+    BLUE,
+    GREEN,
+    INDIGO,
+    LINE_GREY,
+    MODULE_COLOURS,
+    ORANGE,
+    PALE_GREY,
+    PURPLE,
+    SKY,
+    VERMILION,
+    WINE,
+)
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
 from biobgt.base.references import Citation
-from biobgt.base.wording import counted, whose
-from biobgt.data.atlas import PAPER_MODULES
+from biobgt.base.wording import ANY_USUAL_COVARIATE, capitalised, counted, listed, signed, whose
+from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
+from biobgt.data.cohort import counted_people
+from biobgt.figures.brain import SYMBOLS
 from biobgt.figures.connectivity import LARGEST_MATRIX_MM, connectivity_shades, matrix_panel, shades_words
-from biobgt.figures.drawing import Drawing, Panel
-from biobgt.figures.graph_words import graph_citations, graph_methods
-from biobgt.figures.region_order import RegionOrder, matrix_numbers, order_regions
+from biobgt.figures.drawing import Axis, Bars, Curve, Drawing, Flow, Mark, Panel, Points, Rule
+from biobgt.figures.graph_words import NULL_GRAPHS_KEEP, graph_citations, graph_methods
+from biobgt.figures.region_order import matrix_numbers, order_regions
 from biobgt.figures.register import figure
-from biobgt.modules.measures import NEGATIVE_WEIGHTS, ModuleOptions, NamedModuleOptions
+from biobgt.groups.compare import TwoGroups
+from biobgt.modules.measures import (
+    AMI,
+    MODULE_MEASURES,
+    N_MODULES,
+    NEGATIVE_WEIGHTS,
+    PARTICIPATION,
+    REGION_MEASURES,
+    RESOLUTIONS,
+    WITHIN_Z,
+    ModuleOptions,
+    NamedModuleOptions,
+    NullGraphOptions,
+    Q,
+    SmallWorldOptions,
+)
 
 if TYPE_CHECKING:  # some of it brings scikit-learn, which the start of the app does without
     import pandas as pd
 
     from biobgt.data.atlas import Atlas
-    from biobgt.modules.partition import Labels
+    from biobgt.modules.compare import ModuleDifference
+    from biobgt.modules.partition import Labels, ModuleAgreement
+    from biobgt.modules.structure import SmallWorld
     from biobgt.results.measured import Measured
 
 NO_COLOUR = PALE_GREY
 NO_MODULE = "no module"
 _MOST_TWO_LINED = 8  # modules beside a matrix; the names of more have one line
+_LABELLINGS = (PURPLE, SKY, ORANGE, INDIGO, WINE)  # colours of agreement with functional labels
+_MOST_BARS = 20
+_OWN, _RANDOM, _LATTICES = "this subject", "random graphs", "lattices"
+_CLUSTERING, _LENGTH, _SIGMA, _OMEGA = "clustering C", "path length L", "small-world σ", "small-world ω"
 
 
 def module_colours(modules: Iterable[int]) -> dict[int, str]:
@@ -131,15 +173,514 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> Drawing
     return replace(screen, on_paper=lambda style: replace(screen, panels=[brief]))
 
 
-def label_rows(order: RegionOrder, share: float) -> list[int]:
-    """The row at which each bracket's name stands: its middle, moved where small modules would write over another."""
-    n = len(order.order)
-    step = max(1, round(n * share))
-    rows = [(start + end - 1) // 2 for _, start, end in order.blocks]
-    for i in range(1, len(rows)):
-        rows[i] = max(rows[i], rows[i - 1] + step)
-    last = n - 1
-    for i in reversed(range(len(rows))):
-        rows[i] = min(rows[i], last)
-        last = rows[i] - step
-    return [max(0, row) for row in rows]
+@dataclass(frozen=True)
+class ResolutionSweepOptions(ModuleOptions):
+    """At which resolutions modules are sought."""
+
+    resolutions: tuple[float, ...] = option(
+        RESOLUTIONS, title="Resolutions", help="Resolutions at which modules are found.", above=0.0, fewest=1
+    )
+
+
+@figure("resolution_sweep", "Modules over the resolution", takes=ResolutionSweepOptions)
+def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> Drawing:
+    """One subject's modules over the resolution: how many, and below how good, how stable and how like networks."""
+    import pandas as pd
+
+    subject = measured.subject
+    sweep = pd.DataFrame([measured.resolution_step(options, value) for value in options.resolutions])
+    drawn = sweep.sort_values("resolution")
+
+    def curve(column: str, name: str, colour: str, digits: str = ":.2f", **look: Any) -> Curve:
+        x, y = drawn["resolution"].to_numpy(), drawn[column].to_numpy(float)
+        hover = f"{name}\nresolution %{{x:g}}: %{{y{digits}}}"
+        return Curve(name=name, colour=colour, x=x, y=y, symbol="circle", hover=hover, **look)
+
+    chosen = Rule(x=options.resolution, colour=LINE_GREY, dash="dot")
+    n_modules = curve("n_modules", capitalised(MODULE_MEASURES[N_MODULES].title), BLUE, digits="")
+    agreement = [
+        curve(f"{AMI} {name}", f"AMI with {LABELLINGS.get(name, name)}", _LABELLINGS[i % len(_LABELLINGS)], dash="dot")
+        for i, name in enumerate(measured.atlas.labels)
+    ]
+    quality = [
+        curve(Q, MODULE_MEASURES[Q].short, VERMILION),
+        curve("stability", "Stability: AMI between runs", GREEN),
+        *agreement,
+    ]
+    ranked = sweep.dropna(subset="stability").sort_values("stability", ascending=False, kind="stable")
+    where = ""
+    if len(ranked):
+        best = ranked.iloc[0]
+        where = (
+            f" The runs agree best at {best['resolution']:g} (AMI {best['stability']:.2f}), with "
+            f"{int(best['n_modules'])} modules."
+        )
+    resolution = Axis(title="Resolution")
+    return Drawing(
+        title=f"Modules of {subject.id} over the resolution",
+        simulated=subject.simulated,
+        panels=[
+            Panel(
+                marks=[chosen, n_modules],
+                x=resolution,
+                y=Axis(title="Modules", limits=(0, None), whole=True),
+                height=0.4,
+            ),
+            Panel(marks=[chosen, *quality], x=resolution, y=Axis(title="Q, AMI", limits=(-0.03, 1.03)), height=0.6),
+        ],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: Louvain over the resolution, {options.runs} runs at each (seed "
+            f"{options.seed}); modules and Q are the best run's. Stability is the mean agreement (AMI) of all pairs of "
+            f"runs, 1 when all find the same.{where} The dotted line marks the chosen resolution, "
+            f"{options.resolution:g}."
+        ),
+        numbers=lambda: sweep,
+        height=560,
+        aspect=0.3,
+        **module_words(measured, options),
+    )
+
+
+@figure("role_map", "Roles of regions", takes=NamedModuleOptions)
+def role_map(measured: "Measured", options: NamedModuleOptions) -> Drawing:
+    """Every region by participation and within-module z, coloured by module (Guimerà and Amaral 2005)."""
+    subject, found = measured.subject, measured.modules(options)
+    roles, names = found.roles, named_modules(measured.atlas, options.labelling, found.partition)
+    regions, labels = roles["region"].to_numpy(), roles["module"].to_numpy()
+    x, y = roles[PARTICIPATION].to_numpy(), roles[WITHIN_Z].to_numpy()
+    marks: list[Mark] = [Rule(name="hubs above", y=options.hub_z, colour=LINE_GREY, dash="dot")]
+    for module, colour in module_colours(sorted(set(labels.tolist()) - {0})).items():
+        own = np.flatnonzero(labels == module)
+        marks.append(
+            Points(
+                name=names[module],
+                colour=colour,
+                symbol=SYMBOLS[((module - 1) // len(MODULE_COLOURS)) % len(SYMBOLS)],  # a colour that comes again
+                size=8,
+                x=x[own],
+                y=y[own],
+                hover=f"%{{text}}\nparticipation %{{x:.2f}}, z %{{y:.2f}}\n{names[module]}",
+                texts=[regions[region] for region in own],
+                ids=own,
+            )
+        )
+    sentence = (
+        f"Regions have roles by participation and within-module z, with hubs from z = {options.hub_z:g} (Guimerà and "
+        "Amaral 2005)."
+    )
+    return Drawing(
+        title=f"Roles of the regions of {subject.id}",
+        simulated=subject.simulated,
+        panels=[
+            Panel(
+                marks=marks,
+                x=Axis(title=REGION_MEASURES[PARTICIPATION].short, limits=(-0.03, 1)),
+                y=Axis(title=REGION_MEASURES[WITHIN_Z].short),
+            )
+        ],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: every region by participation (how evenly its connections spread "
+            f"over the modules) and within-module z (how strongly it is connected in its own), after Guimerà and "
+            f"Amaral (2005). Hubs, with a z of at least {options.hub_z:g}: {int(roles['hub'].sum())}; "
+            "graphs of this size have few."
+        ),
+        numbers=lambda: roles,
+        height=520,
+        aspect=0.6,
+        **module_words(measured, options, sentence, cited=REGION_MEASURES[PARTICIPATION].citations),
+    )
+
+
+@figure("modularity_against_chance", "Modularity against chance", takes=NullGraphOptions)
+def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -> Drawing:
+    """How Q spreads over null graphs, and where the subject's lies."""
+    from biobgt.modules.structure import pool_modularity_tests
+
+    subject, seeds = measured.subject, options.null_seeds
+    test = pool_modularity_tests([measured.null_modularity(options, seed) for seed in seeds])
+    values = np.append(test.null, test.q)
+    if np.isnan(values).any():
+        raise InputError("Modularity is not defined in a graph without connections, so there is nothing to test.")
+    edges = _round_edges(float(test.null.min()), float(test.null.max()))
+    nulls = Bars(
+        name="null graphs",
+        colour=PALE_GREY,
+        x=(edges[:-1] + edges[1:]) / 2,
+        y=np.histogram(test.null, edges)[0],
+        width=0.95 * np.diff(edges),
+        hover="Q %{text}: %{y} null graphs",
+        texts=[f"{low:g} to {high:g}" for low, high in pairwise(edges)],
+    )
+    own = Rule(name=f"this subject, Q = {test.q:.3f}", x=test.q, colour=VERMILION)
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "graph": [subject.id, *(f"null graph {number}" for number in range(1, len(test.null) + 1))],
+                "seed": [test.seed, *range(test.seed, test.seed + len(test.null))],
+                "modularity Q": values[[-1, *range(len(test.null))]],
+            }
+        )
+
+    room, runs = 0.08 * float(np.ptp(values)) or 0.01, counted(options.runs, "Louvain run")
+    z = f", z = {test.z:.1f}" if test.z == test.z else ""  # NaN where the nulls do not vary
+    n_nulls = counted(len(test.null), "null graph")
+    sentence = (
+        f"Modularity Q was compared with that of {len(seeds)} null graphs, in each of which modules were found anew, "
+        f"as the best of {runs}, because random graphs have modules, too (Guimerà et al. 2004). A null graph has the "
+        "same number of connections of every region, by swaps (Maslov and Sneppen 2002), and the same weights, handed "
+        "out so that strengths are nearly kept (Rubinov and Sporns 2011); their seeds are "
+        f"{seeds[0]} to {seeds[-1]}. p is the share of these graphs, the subject's own among them, with at least its Q."
+    )
+    screen = Drawing(
+        title=f"Modularity of {subject.id}",
+        simulated=subject.simulated,
+        panels=[
+            Panel(
+                marks=[nulls, own],
+                x=Axis(
+                    title=MODULE_MEASURES[Q].short,
+                    limits=(float(values.min()) - room, float(values.max()) + room),
+                ),
+                y=Axis(title="Null graphs", whole=True),
+            )
+        ],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: Q = {test.q:.3f} against {test.null.mean():.3f} on average in "
+            f"{n_nulls}{z}, p = {test.p:.3g}. Null graphs {NULL_GRAPHS_KEEP}; modules were found anew in each, the "
+            f"best of {runs} (seed {test.seed}). The smallest p that {n_nulls} can give is "
+            f"{1 / (len(test.null) + 1):.2g}."
+        ),
+        numbers=numbers,
+        legend="none",  # the line has its name beside it
+        height=320,
+        aspect=0.45,
+        **module_words(measured, options, sentence, cited=("guimera2004", "maslov2002", "rubinov2011")),
+    )
+    return replace(screen, on_paper=lambda style: replace(screen, legend="below"))
+
+
+def _round_edges(low: float, high: float) -> FloatArray:
+    """Edges of bins that begin at round numbers, as many as are well told apart; one bin where all is alike."""
+    if low == high:
+        return np.array([low - 0.005, low + 0.005])
+    power = 10 ** np.floor(np.log10((high - low) / _MOST_BARS))
+    steps = (power * times for times in (1, 2, 5, 10, 20))
+    step = next(step for step in steps if np.ceil(high / step) - np.floor(low / step) <= _MOST_BARS)
+    edges = np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step
+    edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)  # a multiple may be rounded off
+    return edges
+
+
+@figure("small_worldness", "Small-worldness", takes=SmallWorldOptions, least_mm=55)
+def small_worldness(measured: "Measured", options: SmallWorldOptions) -> Drawing:
+    """Clustering and path length of one subject's graph, of random graphs and of lattices."""
+    subject, seeds, found = measured.subject, options.null_seeds, pooled_small_world(measured, options)
+    values = {  # ω takes no path length of lattices
+        _CLUSTERING: {
+            _OWN: found.clustering,
+            _RANDOM: found.random_clustering,
+            _LATTICES: found.lattice_clustering,
+        },
+        _LENGTH: {_OWN: found.path_length, _RANDOM: found.random_path_length},
+    }
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        rows = [(measure, graph, value) for measure, bars in values.items() for graph, value in bars.items()]
+        rows += [(_SIGMA, _OWN, found.sigma), (_OMEGA, _OWN, found.omega)]
+        return pd.DataFrame(rows, columns=["measure", "graph", "value"])
+
+    sentence = (
+        "Small-worldness σ = (C/C random) / (L/L random) (Humphries and Gurney 2008) and ω = L random/L − C/C lattice "
+        "(Telesford et al. 2011) were computed from the mean clustering coefficient C (Onnela et al. 2005) and the "
+        "characteristic path length L, over connection lengths of 1/weight, of the largest component. C and L of null "
+        f"graphs are means over {counted(len(seeds), 'random graph')} with the same degrees (Maslov and Sneppen 2002) "
+        "and nearly the same strengths (Rubinov and Sporns 2011), and as many lattices (Sporns and Zwi 2004), from "
+        f"seed {seeds[0]} on."
+    )
+    negative = [NEGATIVE_WEIGHTS[False]] if measured.settings.sign == "signed" and not options.signed else []
+    left_out = f" {counted(found.n_left_out, 'region')} outside the largest component left out."
+    cited = ("humphries2008", "telesford2011", "onnela2005", "maslov2002", "rubinov2011", "sporns2004")
+    screen = Drawing(
+        title=f"Small-worldness of {subject.id}",
+        simulated=subject.simulated,
+        panels=[
+            Panel(marks=_graph_bars(bars), x=Axis(names=list(bars)), y=Axis(title=measure, limits=(0, None)))
+            for measure, bars in values.items()
+        ],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: clustering C and path length L beside those of null graphs. σ = "
+            f"(C/C random) / (L/L random) is {signed(found.sigma)}; it is above 1 in a small world (Humphries and "
+            f"Gurney 2008). ω = L random/L − C/C lattice is {signed(found.omega)}; it is near 0 in a small world, −1 "
+            f"in a lattice and 1 in a random graph (Telesford et al. 2011). Means over "
+            f"{counted(found.n_nulls, 'null graph')} of each kind, seed {found.seed}."
+            f"{left_out if found.n_left_out else ''}"
+        ),
+        numbers=numbers,
+        methods=(*graph_methods(measured), *negative, sentence),
+        citations=(*graph_citations(measured), *cited),
+        columns=2,
+        own_y=True,
+        legend="none",
+        height=300,
+        aspect=0.4,
+    )
+    # Names of bars would be slanted in half a column: a legend has them.
+    unnamed = [replace(panel, x=Axis(ticks=()), y=replace(panel.y, limits=(None, None))) for panel in screen.panels]
+    return replace(screen, on_paper=lambda style: replace(screen, panels=unnamed, legend="below"))
+
+
+def pooled_small_world(measured: "Measured", options: SmallWorldOptions) -> "SmallWorld":
+    """The subject's graph compared with one random graph and one lattice at a time."""
+    from biobgt.modules.structure import pool_small_worlds
+
+    return pool_small_worlds([measured.null_small_world(options, seed) for seed in options.null_seeds])
+
+
+def small_world_indices(found: "SmallWorld") -> dict[str, str]:
+    """σ and ω, as text by their names."""
+    return {_SIGMA.capitalize(): signed(found.sigma), _OMEGA.capitalize(): signed(found.omega)}
+
+
+def _graph_bars(bars: Mapping[str, float]) -> list[Bars]:
+    """A bar for each kind of graph, with its value above."""
+    return [
+        Bars(
+            name=graph,
+            colour=VERMILION if graph == _OWN else NO_COLOUR,
+            x=[place],
+            y=[value],
+            width=0.8,
+            labels=["not defined" if value != value else f"{value:.3f}"],
+            hover=f"{graph}: %{{y:.3f}}",
+            hatched=graph == _LATTICES,
+        )
+        for place, (graph, value) in enumerate(bars.items())
+    ]
+
+
+def _flow_panel(
+    found: "ModuleAgreement",
+    names: tuple[Mapping[int, str], Mapping[Any, str]],
+    matched: Mapping[Any, int],
+    sides: tuple[str, str],
+) -> Panel:
+    """The regions' way from modules, on the left, to another division, on the right.
+
+    Parameters
+    ----------
+    found : ModuleAgreement
+        Its table has one row per module and one column per label or module of the other division.
+    names : (mapping, mapping)
+        What modules on the left and columns are called; a column may have its own name.
+    matched : mapping of (int or str) to int
+        The module whose colour a column takes; columns that are not there are grey.
+    sides : (str, str)
+        What stands on the left and on the right.
+    """
+    table = found.contingency
+    if not table.to_numpy().any():
+        raise InputError("No region is in both divisions, so no flow between them can be drawn.")
+    shades = module_colours({*table.index, *matched.values()})
+    right = [shades[matched[column]] if column in matched else NO_COLOUR for column in table.columns]
+    flow = Flow(
+        counts=table.to_numpy(),
+        names=([names[0][module] for module in table.index], [str(names[1].get(one, one)) for one in table.columns]),
+        colours=([shades[module] for module in table.index], right),
+        sides=sides,
+    )
+    return Panel(marks=[flow])
+
+
+@figure("module_flow", "Modules beside functional networks", takes=NamedModuleOptions, least_mm=70)
+def module_flow(measured: "Measured", options: NamedModuleOptions) -> Drawing:
+    """Where the regions of one subject's modules go among functional networks."""
+    from biobgt.modules.partition import match_labels
+
+    subject, labelling = measured.subject, options.labelling
+    found = measured.module_agreement(options, labelling)
+    names = named_modules(measured.atlas, labelling, measured.modules(options).partition)
+    table = found.contingency
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        rows = [
+            {"module": module, "name": names[module], "label": label, "regions": int(table.loc[module, label])}
+            for module in table.index
+            for label in table.columns
+        ]
+        return pd.DataFrame(rows).query("regions > 0")
+
+    missing = {"without a label": found.n_unlabelled, "in no module": found.n_unassigned}
+    said = [f"{counted(n, 'region')} {why}" for why, n in missing.items() if n]
+    left_out = f"Left out: {listed(said)}. " if said else ""
+    named, keys = named_labelling(labelling)
+    sentence = f"Modules were compared with {named}. {MODULE_MEASURES[AMI].definition}"
+    return Drawing(
+        title=f"Modules and networks of {subject.id}",
+        simulated=subject.simulated,
+        panels=[_flow_panel(found, (names, PAPER_MODULES), match_labels(table), ("Modules", "Networks"))],
+        caption=(
+            f"{whose(subject.id, subject.simulated)}: the {counted(found.n_compared, 'region')} that have a module and "
+            f"a label, from Louvain modules to {LABELLINGS.get(labelling, labelling)}. Modules "
+            f"and networks are paired one to one so that all pairs together share most regions, and a pair has one "
+            f"colour; a pair need not be a network's largest share, and networks without a pair are grey. "
+            f"{left_out}AMI = {found.ami:.2f}."
+        ),
+        numbers=numbers,
+        legend="above",
+        **module_words(measured, options, sentence, cited=("vinh2010", *keys)),
+    )
+
+
+# Modules of two groups. The page *Compare* shows the numbers and the caption of their difference above its figures;
+# exported figures have the same in their methods.
+
+
+@dataclass(frozen=True)
+class ModuleComparisonOptions(NamedModuleOptions, TwoGroups):
+    """Which groups are compared in their modules."""
+
+
+def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
+    """Both groups' modules compared; the second group's have the numbers of the first's."""
+    if options.first == options.second:
+        raise InputError("A comparison needs two different groups: name the first and the second.")
+    return measured.module_difference(options, options.groups)
+
+
+def changed_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
+    """The same, with how many regions change module between shuffled groups."""
+    found = compared_modules(measured, options)
+    return replace(found, shuffled=measured.all_shuffled_changes(options, options.groups))
+
+
+def changed_words(found: "ModuleDifference") -> str:
+    """How many regions change module, and how many do between shuffled groups."""
+    said = f"{len(found.changed)} of {counted(found.agreement.n_compared, 'region')} change module"
+    if not found.shuffled:
+        return said
+    n = len(found.shuffled)
+    least = f", the smallest that {n} permutations can give" if found.p_changed <= 1 / (1 + n) else ""
+    return (
+        f"{said}, and {_chance_range(found)} in {n} permutations of the groups, seed {found.seed} "
+        f"(p = {found.p_changed:.2g}{least})"
+    )
+
+
+def _chance_range(found: "ModuleDifference") -> str:
+    return f"{min(found.shuffled)} to {max(found.shuffled)}"
+
+
+def group_words(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> dict[str, Any]:
+    """Methods and citations of a figure of two groups' modules.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ModuleComparisonOptions
+    found : ModuleDifference
+        The modules of the two groups.
+    """
+    first, second = options.groups
+    sentence = (
+        f"The modules of {first} and {second} are the consensus over each group's subjects (Lancichinetti and "
+        "Fortunato 2012). The mean adjusted mutual information (AMI; Vinh et al. 2010) of two subjects is "
+        f"{found.within:.3f} within a group and {found.between:.3f} between groups; the permutation p of that "
+        f"difference is {_p_words(found)} ({_permutations(found)}; Alexander-Bloch et al. 2012). Several recordings of "
+        f"one person count as one subject. {_changed_sentence(found)}{_not_ruled_out(measured, options)}"
+    )
+    return module_words(measured, options, sentence, cited=("lancichinetti2012", "vinh2010", "alexanderbloch2012"))
+
+
+def difference_numbers(found: "ModuleDifference") -> dict[str, str]:
+    """How far two groups' modules agree, and the p of their difference, as text by what each number is."""
+    agreement = found.agreement
+    return {
+        "AMI": f"{agreement.ami:.2f}",
+        "ARI": f"{agreement.ari:.2f}",
+        "VI (bits)": f"{agreement.vi:.2f}",
+        "Regions that change": f"{len(found.changed)} of {agreement.n_compared}",
+        **({"By chance": _chance_range(found)} if found.shuffled else {}),
+        "Permutation p": _p_words(found),
+    }
+
+
+def difference_caption(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> str:
+    """What was compared and tested, in whom, and what may explain a difference.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ModuleComparisonOptions
+    found : ModuleDifference
+        The modules of the two groups.
+    """
+    first, second = options.groups
+    whom = "Simulated subjects: consensus modules" if measured.cohort.simulated else "Consensus modules"
+    n_people, n_recordings = sum(found.n_subjects), sum(len(measured.cohort.group(name)) for name in options.groups)
+    several = (
+        f" There are {counted_people(n_people, n_recordings)}; permutations keep a person's recordings together."
+        if n_people < n_recordings
+        else ""
+    )
+    return (
+        f"{whom} of {first} and of {second}. The test asks whether subjects are more alike within their group (mean "
+        f"AMI {found.within:.3f}) than between groups ({found.between:.3f}), against {_permutations(found)}. "
+        f"{_changed_sentence(found)}{_not_ruled_out(measured, options)}{several}"
+    )
+
+
+def _changed_sentence(found: "ModuleDifference") -> str:
+    """How many regions change by chance; nothing where groups were not shuffled for it."""
+    if not found.shuffled:
+        return ""
+    return f"{changed_words(found)}; modules of both groups are found anew in every permutation. "
+
+
+def _p_words(found: "ModuleDifference") -> str:
+    return "not defined" if found.p != found.p else f"{found.p:.3g}"
+
+
+def _permutations(found: "ModuleDifference") -> str:
+    return f"{found.n_permutations:,} permutations of the groups, seed {found.seed}"
+
+
+def _not_ruled_out(measured: "Measured", options: ModuleComparisonOptions) -> str:
+    from biobgt.groups.design import confounding_notes
+    from biobgt.modules.compare import UNADJUSTED
+
+    return " ".join((UNADJUSTED, *confounding_notes(measured.cohort, options.groups)))
+
+
+@figure("group_module_flow", "Modules of two groups", takes=ModuleComparisonOptions, of_subject=False, least_mm=70)
+def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) -> Drawing:
+    """Where the regions of one group's modules go among another group's."""
+    found, (first, second) = changed_modules(measured, options), options.groups
+    names = [named_modules(measured.atlas, options.labelling, side) for side in (found.first, found.second)]
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        return pd.DataFrame({"region": measured.atlas.regions, first: found.first, second: found.second})
+
+    matched = {module: module for module in names[1]}
+    whom = "simulated subjects" if measured.cohort.simulated else "subjects"
+    return Drawing(
+        title=f"Modules of {first} and {second}",
+        simulated=measured.cohort.simulated,
+        panels=[_flow_panel(found.agreement, (names[0], names[1]), matched, options.groups)],
+        caption=(
+            f"Consensus modules of the {whom} of {first} (left) and {second} (right), numbered and coloured alike "
+            f"where they share the most regions. {changed_words(found)}; AMI = {found.agreement.ami:.2f}. "
+            f"The comparison is not adjusted for {ANY_USUAL_COVARIATE}."
+        ),
+        numbers=numbers,
+        legend="above",
+        **group_words(measured, options, found),
+    )

@@ -24,6 +24,7 @@ from biobgt.figures.drawing import (
     Boxes,
     Curve,
     Drawing,
+    Flow,
     Heatmap,
     Mark,
     Panel,
@@ -41,7 +42,7 @@ Dictionary = dict[str, Any]
 TOOLBAR = 34  # px; plotly lays its buttons over the upper right of a figure, so the title starts below them
 _TITLE, _SUBTITLE, _LEGEND, _LEGEND_LINE = 48, 16, 36, 20  # px above the panels
 _MOST_IN_A_LINE = 4  # entries of a legend
-_GAP = 0.06  # between panels, as a share of the figure
+_GAP, _TITLED_GAP = 0.06, 0.14  # between panels, as a share of the figure; with a title of an axis in it
 _WIDTH, _THIN = 2.2, 1.4  # px, of lines
 # Square maps are as high as they are wide. This is the width of a page in a window of 1280 px; what is wider would
 # only part the maps. On a narrower page the figure is lower: see :func:`height_by_width`.
@@ -69,6 +70,7 @@ class _Sheet:
     traces: list[Dictionary] = field(default_factory=list)
     shapes: list[Dictionary] = field(default_factory=list)
     notes: list[Dictionary] = field(default_factory=list)
+    around: Dictionary = field(default_factory=dict)  # height and margins, of a mark that needs its own
 
     def trace(self, mark: Mark, at: "_Place", **about: Any) -> None:
         """Add a trace, named once for all marks of its name."""
@@ -130,7 +132,7 @@ def draw_on_screen(drawing: Drawing) -> Dictionary:
             return brain_on_screen(mark, layout)
     for number, panel in enumerate(drawing.panels):
         place = _Place(panel, number)
-        axes = _axes(drawing, place)
+        axes = {} if any(isinstance(mark, Flow) for mark in panel.marks) else _axes(drawing, place)
         layout |= axes
         if panel.title:
             sheet.notes.append(_title_above(panel.title, axes, place))
@@ -140,7 +142,8 @@ def draw_on_screen(drawing: Drawing) -> Dictionary:
     if order is not None and drawing.shades is None:
         across = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": _DIVIDER}
         sheet.shapes.extend({**across, "x0": end - 0.5, "x1": end - 0.5} for _, _, end in order.blocks[:-1])
-    return {"data": sheet.traces, "layout": layout | {"shapes": sheet.shapes, "annotations": sheet.notes}}
+    layout |= {**sheet.around, "shapes": sheet.shapes, "annotations": sheet.notes}
+    return {"data": sheet.traces, "layout": layout}
 
 
 @dataclass(frozen=True)
@@ -324,7 +327,7 @@ def _axes(drawing: Drawing, at: _Place) -> Dictionary:
     """The two axes of a panel, in its row and column."""
     n, columns, square = len(drawing.panels), drawing.columns, bool(drawing.square_mm)
     row, column = divmod(at.number, columns)
-    widths = _spans([1.0] * columns, _MAP_GAP if square else _GAP)
+    widths = _spans([1.0] * columns, _MAP_GAP if square else _TITLED_GAP if drawing.own_y else _GAP)
     heights = [drawing.panels[first].height for first in range(0, n, columns)]
     up = _spans(heights[::-1], _MAP_ROW_GAP if square else _GAP)[::-1]
     below, left = at.number + columns, at.number - column
@@ -332,7 +335,7 @@ def _axes(drawing: Drawing, at: _Place) -> Dictionary:
         at.panel.x, shown=below >= n or square
     )
     y: Dictionary = {"domain": up[row], "anchor": f"x{at.suffix}", "automargin": True} | _axis(
-        at.panel.y, shown=column == 0
+        at.panel.y, shown=column == 0 or drawing.own_y
     )
     if not at.panel.marks:
         x["visible"] = y["visible"] = False
@@ -350,7 +353,7 @@ def _axes(drawing: Drawing, at: _Place) -> Dictionary:
     if below < n:
         last = _Place(at.panel, column + columns * ((n - 1 - column) // columns))
         x["matches"] = f"x{last.suffix}"
-    if column:
+    if column and not drawing.own_y:
         y["matches"] = f"y{_Place(at.panel, left).suffix}"
     return {f"xaxis{at.suffix}": x, f"yaxis{at.suffix}": y}
 
@@ -621,6 +624,72 @@ def _shortened(name: str) -> str:
     return _plain(name if len(name) <= _LONGEST_NAME else f"{name[:10]}…{name[-10:]}")
 
 
+_FLOW_BOTTOM, _FLOW_LINE, _FLOW_LETTER, _FLOW_BESIDE = 16, 14, 6.4, 12  # px: below, of names, and from flow to names
+
+
+def _flow(mark: Flow, at: _Place, sheet: _Sheet) -> None:
+    """A Sankey diagram; its names stand beside the nodes, not on the flows, where plotly would write them."""
+    lines, n_left = mark.lines, len(mark.names[0])
+    pad = 2 + _FLOW_LINE * max(name.count("\n") + 1 for side in lines for name in side)
+    height = (pad + 18) * max(n_left, len(mark.names[1]), 4)
+    middles = _node_middles(mark, height, pad)
+    rows, columns = mark.counts.nonzero()
+    colours = [*mark.colours[0], *mark.colours[1]]
+    node = {
+        "label": [_plain(name) for side in mark.names for name in side],
+        "color": colours,
+        "x": [0.001] * n_left + [0.999] * len(mark.names[1]),
+        "y": [*middles[0], *middles[1]],
+        "pad": pad,
+        "thickness": 16,
+        "line": {"width": 0},
+        "hovertemplate": "%{label}<br>%{value} regions<extra></extra>",
+    }
+    link = {
+        "source": rows,
+        "target": n_left + columns,
+        "value": mark.counts[rows, columns],
+        "color": [_faded(colours[row]) for row in rows],
+        "hovertemplate": "%{source.label} → %{target.label}<br>%{value} regions<extra></extra>",
+    }
+    unwritten = {"color": "rgba(0, 0, 0, 0)", "size": 1, "shadow": "none"}
+    about = {"arrangement": "fixed", "node": node, "link": link, "valueformat": "d", "textfont": unwritten}
+    sheet.traces.append({"type": "sankey", **about})
+    top, beside = _top(sheet.drawing), [_FLOW_BESIDE + 6 + round(_FLOW_LETTER * _longest_line(side)) for side in lines]
+    margin = {"l": beside[0], "r": beside[1], "t": top, "b": _FLOW_BOTTOM}
+    sheet.around.update({"height": top + height + _FLOW_BOTTOM, "margin": margin})
+    for x, anchor, names, places, side in zip((0, 1), ("right", "left"), lines, middles, mark.sides, strict=True):
+        place = {"x": x, "xref": "paper", "yref": "paper", "xanchor": anchor, "showarrow": False}
+        place["xshift"] = _FLOW_BESIDE if x else -_FLOW_BESIDE
+        sheet.notes.extend(
+            {**place, "text": _plain(name), "y": 1 - middle, "yanchor": "middle", "align": anchor}
+            for name, middle in zip(names, places, strict=True)
+        )
+        sheet.notes.append({**place, "text": f"<b>{_plain(side)}</b>", "y": 1, "yanchor": "bottom", "yshift": 8})
+
+
+def _node_middles(mark: Flow, height: float, pad: float) -> tuple[list[float], list[float]]:
+    """The middle of each node from the top, as a share of the height."""
+    sizes = mark.counts.sum(axis=1), mark.counts.sum(axis=0)[mark.order]
+    scale = min((height - pad * (len(size) - 1)) / size.sum() for size in sizes)
+    middles = []
+    for size in sizes:
+        ends = np.cumsum(size * scale + pad) - pad
+        middles.append((ends - size * scale / 2 + (height - ends[-1]) / 2) / height)
+    placed = np.empty(len(mark.order))
+    placed[mark.order] = middles[1]
+    return middles[0].tolist(), placed.tolist()
+
+
+def _longest_line(names: Sequence[str]) -> int:
+    return max(len(line) for name in names for line in name.split("\n"))
+
+
+def _faded(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.45)"
+
+
 _PENS: Mapping[type[Mark], Callable[[Any, _Place, _Sheet], None]] = {
     Curve: _curve,
     Band: _band,
@@ -630,4 +699,5 @@ _PENS: Mapping[type[Mark], Callable[[Any, _Place, _Sheet], None]] = {
     Heatmap: _heatmap,
     Rule: _rule,
     Surroundings: _surroundings,
+    Flow: _flow,
 }

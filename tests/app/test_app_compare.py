@@ -215,7 +215,7 @@ def test_modules_are_compared_on_request(open_compare, cohort, counted, monkeypa
     )
     expected = module_difference(first, second, seed=21)
     link = figure(page, "group_flow")["data"][0]["link"]
-    assert sum(link["value"]) == expected.agreement.n_compared
+    assert array(link["value"]).sum() == expected.agreement.n_compared
     metrics = {metric.label: metric.value for metric in page.metric}
     assert metrics["AMI"] == f"{expected.agreement.ami:.2f}"
     assert metrics["Regions that change"] == f"{len(expected.changed)} of {expected.agreement.n_compared}"

@@ -9,7 +9,7 @@ from biobgt import ConnectomeSettings
 from biobgt.base.options import LARGEST_SEED
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.module_brains import EDGE_NUMBERS
-from biobgt.figures.module_groups import ModuleComparisonOptions
+from biobgt.figures.modules import ModuleComparisonOptions
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import RESOLUTIONS, RUN_NUMBERS, NamedModuleOptions
 from session.cohorts import OWN

@@ -5,24 +5,35 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hub_figures import on_screen
-from module_figures import heatmap_of
+from hub_figures import on_screen, traces
+from matplotlib.colors import to_hex
+from module_figures import (
+    agreement_of,
+    chance_of,
+    flow_of,
+    group_flow_of,
+    heatmap_of,
+    roles_of,
+    small_world_of,
+    sweep_of,
+)
+from paper_texts import texts_inside_and_apart
 
 from biobgt.base.colours import MODULE_COLOURS
 from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import module_colours
-from biobgt.figures.module_chance import ModularityAgainstChance
-from biobgt.figures.module_flow import GroupModuleFlow, ModuleFlow
-from biobgt.figures.module_groups import ModuleComparisonOptions, difference_caption, difference_numbers, group_words
-from biobgt.figures.module_sweep import ResolutionSweep, ResolutionSweepOptions
+from biobgt.figures.modules import (
+    ModuleComparisonOptions,
+    difference_caption,
+    difference_numbers,
+    group_words,
+    small_world_indices,
+)
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
-from biobgt.figures.role_map import RoleMap
-from biobgt.modules import ModularityTest, compare_modules
+from biobgt.modules import ModularityTest, SmallWorld, compare_modules
 from biobgt.modules.compare import UNADJUSTED, ModuleDifference
-from biobgt.modules.measures import NamedModuleOptions, NullGraphOptions
-from biobgt.modules.partition import ModuleAgreement
 from biobgt.results.measured import Measured
 
 STYLE = PaperStyle(dpi=100)
@@ -36,11 +47,8 @@ SWEEP = pd.DataFrame(
         "ami dosenbach": [0.4, 0.1, 0.3],
     }
 )
-TEST = ModularityTest(q=0.5, null=np.array([0.1, 0.2, 0.3]), z=3.0, p=0.25, refitted=True, seed=7)
-
-
-def traces(figure):
-    return {trace.name: trace for trace in figure.data}
+NULL = np.array([0.101, 0.119, 0.121, 0.139, 0.16])
+TEST = ModularityTest(q=0.5, null=NULL, z=3.0, p=0.25, refitted=True, seed=7)
 
 
 def test_a_module_has_the_colour_of_its_number():
@@ -98,40 +106,30 @@ def test_heatmap_on_paper_has_the_same_order_and_bars():
     assert "In no module: 1 region without connections" in shown.caption
 
 
-def role_map(modules, within_z, participation, **about):
-    roles = {"region": [f"<{letter}>" for letter in "abcd"[: len(modules)]], "module": modules}
-    found = {"within_z": np.array(within_z), "participation": np.array(participation), "hub": False}
-    return RoleMap(roles=pd.DataFrame({**roles, **found}), **about)
-
-
 def test_roles_are_named_and_coloured_as_elsewhere():
-    shown = role_map([3, 1, 0], [1.0, 2.0, np.nan], [0.1, 0.2, np.nan]).plotly()
+    shown = on_screen(roles_of([3, 1, 0], [1.0, 2.0, np.nan], [0.1, 0.2, np.nan]))
     assert [(trace.name, trace.marker.color) for trace in shown.data] == [("Module 1", BLUE), ("Module 3", GREEN)]
     assert shown.data[0].text == ("&lt;b&gt;",)
-    named = role_map([1, 1], [0.0, 0.0], [0.0, 0.0], names={1: "Module 1 · <i>"}).plotly()
+    named = on_screen(roles_of([1, 1], [0.0, 0.0], [0.0, 0.0], names={1: "Module 1 · <i>"}))
     assert named.data[0].name == "Module 1 · &lt;i&gt;"
 
 
 def test_roles_on_paper_are_those_on_the_screen():
-    shown = role_map([1, 9, 0, 1], [1.0, -1.0, np.nan, 2.0], [0.1, 0.2, np.nan, 0.4], hub_z=1.5, names={1: "visual"})
-    screen, axes = traces(shown.plotly()), shown.matplotlib(STYLE).axes[0]
-    drawn = {dots.get_label(): np.asarray(dots.get_offsets()) for dots in axes.collections}
+    names = {1: "visual", 9: "Module 9"}
+    shown = roles_of([1, 9, 0, 1], [1.0, -1.0, np.nan, 2.0], [0.1, 0.2, np.nan, 0.4], hub_z=1.5, names=names)
+    screen, axes = traces(on_screen(shown)), draw_on_paper(shown, STYLE).axes[0]
+    drawn = {line.get_label(): line for line in axes.lines if line.get_label() in screen}
     assert set(drawn) == set(screen) == {"visual", "Module 9"}
-    for name, offsets in drawn.items():
-        np.testing.assert_array_equal(offsets, np.column_stack([screen[name].x, screen[name].y]))
-    shapes = [dots.get_paths()[0].vertices.shape for dots in axes.collections]
-    assert shapes[0] != shapes[1], "modules 1 and 9 share a colour, and differ in their symbol"
+    for name, points in drawn.items():
+        np.testing.assert_array_equal(points.get_xydata(), np.column_stack([screen[name].x, screen[name].y]))
+    markers = {points.get_marker() for points in drawn.values()}
+    assert len(markers) == 2, "modules 1 and 9 share a colour, and differ in their symbol"
     assert axes.lines[0].get_ydata()[0] == 1.5
 
 
-def resolution_sweep(sweep, **chosen):
-    about = {"simulated": chosen.pop("simulated", False), "labellings": {"dosenbach": "Dosenbach's six networks"}}
-    return ResolutionSweep(subject="s", sweep=sweep, options=ResolutionSweepOptions(**chosen), **about)
-
-
 def test_sweep_is_drawn_in_order_and_the_choice_is_marked():
-    shown = resolution_sweep(SWEEP)
-    figure, paper = shown.plotly(), shown.matplotlib(STYLE)
+    shown = sweep_of(SWEEP)
+    figure, paper = on_screen(shown), draw_on_paper(shown, STYLE)
     drawn = traces(figure)
     assert list(drawn["Number of modules"].x) == [0.5, 1.0, 1.5]
     assert list(drawn["Number of modules"].y) == [2, 4, 7]
@@ -142,35 +140,32 @@ def test_sweep_is_drawn_in_order_and_the_choice_is_marked():
     lines = {line.get_label(): line for axes in paper.axes for line in axes.lines}
     for name, trace in drawn.items():
         np.testing.assert_array_equal(lines[name].get_xydata(), np.column_stack([trace.x, trace.y]))
-    caption = resolution_sweep(SWEEP, resolution=1.5, runs=10, seed=3, simulated=True).caption
+    caption = sweep_of(SWEEP, resolution=1.5, runs=10, seed=3, simulated=True).caption
     assert "Simulated subject s" in caption
     assert "agree best at 1 (AMI 0.95), with 4 modules" in caption
     assert "10 runs at each (seed 3)" in caption
     assert caption.endswith("chosen resolution, 1.5.")
-    assert "nan" not in resolution_sweep(SWEEP.assign(stability=np.nan)).caption
-
-
-def flow(contingency, **about):
-    agreement = ModuleAgreement(0.5, 0.5, 1.0, 0.5, contingency, int(contingency.to_numpy().sum()), 0, 0)
-    named = {"names": {1: "Module 1 · mostly a", 2: "Module 2 · b"}, "matched": {}, "sides": ("A", "B")}
-    return ModuleFlow(agreement=agreement, **(named | about)).plotly()
+    assert "nan" not in sweep_of(SWEEP.assign(stability=np.nan)).caption
 
 
 def test_flow_has_every_region_once():
-    counts = pd.DataFrame([[3, 0, 1], [0, 5, 2]], index=[1, 2], columns=["a", "b", "c"])
-    figure = flow(counts, matched={"a": 1, "b": 2}, targets={"a": "<a>"})
+    counts = pd.DataFrame([[3, 0, 1], [0, 5, 2]], index=[1, 2], columns=["<a>", "b", "c"])
+    figure = on_screen(flow_of(agreement_of(counts), matched={"<a>": 1, "b": 2}))
     sankey = figure.data[0]
     flows = set(zip(sankey.link.source, sankey.link.target, sankey.link.value, strict=True))
     assert flows == {(0, 2, 3), (0, 4, 1), (1, 3, 5), (1, 4, 2)}
     assert list(sankey.node.color) == [BLUE, ORANGE, BLUE, ORANGE, "#9AA5AB"]
     assert list(sankey.node.label) == ["Module 1 · mostly a", "Module 2 · b", "&lt;a&gt;", "b", "c"]
     texts = [note.text for note in figure.layout.annotations]
-    assert texts == ["Module 1<br>mostly a", "Module 2<br>b", "<b>A</b>", "&lt;a&gt;", "b", "c", "<b>B</b>"]
+    assert texts == [
+        *("Module 1<br>mostly a", "Module 2<br>b", "<b>Modules</b>"),
+        *("&lt;a&gt;", "b", "c", "<b>Networks</b>"),
+    ]
 
 
 def test_names_stand_beside_their_nodes_which_do_not_overlap():
     counts = pd.DataFrame([[1, 0, 8], [20, 1, 0]], index=[1, 2], columns=["a", "b", "c"])
-    figure = flow(counts)
+    figure = on_screen(flow_of(agreement_of(counts)))
     node, notes = figure.data[0].node, figure.layout.annotations
     np.testing.assert_allclose([1 - note.y for note in notes if note.yanchor == "middle"], node.y)
     # What comes from the first module lies highest on the right.
@@ -188,34 +183,26 @@ def test_names_stand_beside_their_nodes_which_do_not_overlap():
 
 def test_flow_of_nothing_is_refused():
     with pytest.raises(InputError, match="no flow"):
-        flow(pd.DataFrame(np.zeros((0, 0), dtype=int)))
+        flow_of(agreement_of(pd.DataFrame(np.zeros((0, 0), dtype=int))))
 
 
 def test_flow_captions_name_the_numbers():
     agreement = compare_modules([1, 1, 2, 2, 0, 1], ["a", "a", "b", "b", "a", None])
-    about = {"agreement": agreement, "names": {1: "1", 2: "2"}, "matched": {}, "simulated": True}
-    caption = ModuleFlow(subject="s", options=NamedModuleOptions(labelling="L"), **about).caption
+    caption = flow_of(agreement).caption
     assert "from Louvain modules to L." in caption
     assert "the 4 regions that have a module and a label" in caption
     assert "Left out: 1 region without a label and 1 region in no module. AMI = 1.00." in caption
-    whole = {**about, "agreement": compare_modules([1, 1, 2, 2], ["a", "a", "b", "b"])}
-    assert "Left out" not in ModuleFlow(subject="s", options=NamedModuleOptions(labelling="L"), **whole).caption
-    labels = np.ones(6, dtype=int)
-    difference = ModuleDifference(labels, labels, agreement, (0, 1, 2), 0.5, 0.4, 0.1, (3, 3), 10, 0)
-    groups = {
-        "options": ModuleComparisonOptions(first="NC", second="AD"),
-        "sides": ("NC", "AD"),
-        "regions": list("abcdef"),
-    }
-    between = GroupModuleFlow(difference=difference, **groups, **about).caption
+    assert "Left out" not in flow_of(compare_modules([1, 1, 2, 2], ["a", "a", "b", "b"])).caption
+    labels, both = np.ones(6, dtype=int), compare_modules([1, 1, 2, 2], [1, 1, 2, 2])
+    difference = ModuleDifference(labels, labels, both, (0, 1, 2), 0.5, 0.4, 0.1, (3, 3), 10, 0)
+    between = group_flow_of(difference, simulated=True).caption
     assert "simulated subjects of NC (left) and AD (right)" in between
     assert "3 of 4 regions change module; AMI" in between
-    by_chance = replace(difference, shuffled=(1, 4, *[2] * 37))
-    between = GroupModuleFlow(difference=by_chance, **groups, **about).caption
-    assert "3 of 4 regions change module, and 1 to 4 in 39 permutations of the groups, seed 0 (p = 0.05);" in between
-    least = GroupModuleFlow(difference=replace(difference, shuffled=(2,) * 39), **groups, **about).caption
-    assert "(p = 0.025, the smallest that 39 permutations can give)" in least
     assert "not adjusted for motion, age, sex or site" in between
+    by_chance = group_flow_of(replace(difference, shuffled=(1, 4, *[2] * 37))).caption
+    assert "3 of 4 regions change module, and 1 to 4 in 39 permutations of the groups, seed 0 (p = 0.05);" in by_chance
+    least = group_flow_of(replace(difference, shuffled=(2,) * 39)).caption
+    assert "(p = 0.025, the smallest that 39 permutations can give)" in least
 
 
 def two_groups_compared(p: float) -> ModuleDifference:
@@ -260,21 +247,73 @@ def test_recordings_of_two_groups_are_counted_as_people():
 
 
 def test_modularity_lies_beside_the_null():
-    shown = ModularityAgainstChance(subject="s", test=TEST, title="T", options=NullGraphOptions(null_graphs=3))
-    figure = shown.plotly()
-    assert list(figure.data[0].x) == [0.1, 0.2, 0.3]
+    shown = chance_of(TEST)
+    figure, axes = on_screen(shown), draw_on_paper(shown, STYLE).axes[0]
     assert figure.layout.shapes[0].x0 == 0.5
     assert figure.layout.xaxis.range[1] > 0.5
-    bars = shown.matplotlib(STYLE).axes[0]
-    assert sum(bar.get_height() for bar in bars.patches) == 3
-    assert bars.lines[0].get_xdata()[0] == 0.5
-    caption = shown.caption
-    assert "Q = 0.500 against 0.200 on average in 3 null graphs, z = 3.0, p = 0.25" in caption
-    assert "(seed 7)" in caption
-    assert caption.endswith("3 null graphs can give is 0.25.")
+    bars = list(axes.containers[0])
+    np.testing.assert_array_equal([bar.get_height() for bar in bars], figure.data[0].y)
+    assert len(bars) <= 20
+    for bar in bars:
+        middle, half = bar.get_x() + bar.get_width() / 2, bar.get_width() / 0.95 / 2
+        assert bar.get_height() == ((middle - half <= TEST.null) & (middle + half > TEST.null)).sum()
+    assert sum(bar.get_height() for bar in bars) == len(TEST.null)
+    (mark,) = axes.lines
+    assert mark.get_xdata()[0] == 0.5
+    np.testing.assert_allclose(axes.get_xlim(), figure.layout.xaxis.range)
+    names = {text.get_text() for text in axes.get_figure().legends[0].get_texts()}
+    assert names == {"null graphs", "this subject, Q = 0.500"}
+    assert "Q = 0.500 against 0.128 on average in 5 null graphs, z = 3.0, p = 0.25" in shown.caption
+    assert "(seed 7)" in shown.caption
+    assert shown.caption.endswith("5 null graphs can give is 0.17.")
+    np.testing.assert_array_equal(shown.numbers()["modularity Q"], [0.5, *TEST.null])
+
+
+def test_null_graphs_that_are_all_alike_are_one_bar():
+    alike = replace(TEST, null=np.array([0.2, 0.2, 0.2]))
+    assert list(chance_of(alike).marks[0].y) == [3]
 
 
 def test_modularity_that_is_not_defined_is_refused():
     empty = ModularityTest(q=np.nan, null=np.array([np.nan]), z=np.nan, p=np.nan, refitted=True, seed=0)
     with pytest.raises(InputError, match="without connections"):
-        ModularityAgainstChance(test=empty)
+        chance_of(empty)
+
+
+WORLD = SmallWorld(0.4, 2.5, 1.6, -0.1, 0.2, 2.0, 0.5, 88, 2, True, 5, 7)
+
+
+def test_small_world_has_a_bar_for_each_kind_of_graph_and_says_what_is_not_defined():
+    shown = small_world_of(WORLD)
+    screen, paper = on_screen(shown), draw_on_paper(shown, STYLE)
+    bars = [bar for axes in paper.axes for drawn in axes.containers for bar in drawn]
+    assert [bar.get_height() for bar in bars] == [trace.y[0] for trace in screen.data] == [0.4, 0.2, 0.5, 2.5, 2.0]
+    texts = [text.get_text() for axes in paper.axes for text in axes.texts]
+    assert texts == [trace.text[0] for trace in screen.data]
+    assert [to_hex(bar.get_facecolor()) for bar in bars] == [trace.marker.color.lower() for trace in screen.data]
+    assert [trace.x[0] for trace in screen.data[:3]] == ["this subject", "random graphs", "lattices"]
+    assert small_world_indices(WORLD) == {"Small-world σ": "1.60", "Small-world ω": "−0.10"}
+    assert shown.caption.endswith(
+        "5 null graphs of each kind, seed 7. 2 regions outside the largest component left out."
+    )
+    undefined = replace(WORLD, sigma=np.nan, random_clustering=np.nan, n_nulls=1, n_left_out=0)
+    nothing = small_world_of(undefined)
+    assert small_world_indices(undefined)["Small-world σ"] == "not defined"
+    texts = [text.get_text() for text in draw_on_paper(nothing, STYLE).axes[0].texts]
+    assert texts == ["0.400", "not defined", "0.500"]
+    assert nothing.caption.endswith("1 null graph of each kind, seed 7.")
+
+
+@pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
+@pytest.mark.parametrize("case", ["chance", "small world", "roles"])
+def test_texts_on_paper_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch):
+    about = {"subject": "0051234 from a site with a long name, sorted by its functional networks", "simulated": True}
+    if case == "roles":
+        regions = [f"Temporal_Sup_Pole_L ({i})" for i in range(120)]
+        modules = np.random.default_rng(0).integers(0, 15, 120)
+        shown = roles_of(modules, np.linspace(-2, 3, 120), np.linspace(0, 0.99, 120), regions=regions, **about)
+    else:
+        shown = chance_of(TEST, **about) if case == "chance" else small_world_of(WORLD, **about)
+    style = PaperStyle(width_mm=width, font_size=font_size, dpi=150, titles=True)
+    texts = texts_inside_and_apart(draw_on_paper(shown, style), monkeypatch, style)
+    assert any("simulated" in text for text in texts)

@@ -17,7 +17,6 @@ from biobgt.figures.hubs import BY_NE, GroupBand
 from biobgt.figures.paper.block_names import spread
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.register import NoOptions
-from biobgt.figures.role_map import RoleMap
 from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.results.measured import Measured
 
@@ -52,15 +51,6 @@ def data():
 
 
 D = data()
-ROLES = pd.DataFrame(
-    {
-        "region": REGIONS,
-        "module": D["numbers"],
-        "within_z": np.linspace(-2, 3, N),
-        "participation": np.linspace(0, 0.99, N),
-        "hub": False,
-    }
-)
 
 
 def heatmap(networks=None, **about):
@@ -115,7 +105,6 @@ CASES = {
     "sweep": lambda s: draw_on_paper(
         sweep_of(0.5, sweep=D["sweep"], study=D["study"], subject=LONG, simulated=True), s
     ),
-    "roles": lambda s: RoleMap(roles=ROLES, hub_z=1.5, title=LONG).matplotlib(s),
     "brain with values": lambda s: glass_brain(
         D["places"],
         REGIONS,

@@ -1,6 +1,4 @@
-"""Why this region, and modularity against chance, in the paper: the screen's numbers, and no text cut or covered."""
-
-from dataclasses import replace
+"""Why this region, in the paper: the screen's numbers, and no text cut or covered."""
 
 import numpy as np
 import pytest
@@ -8,13 +6,11 @@ from hub_figures import entropies_of, on_screen, spectra_of, surroundings_of
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from paper_texts import texts_inside_and_apart
-from test_paper_layout import LONG
 
 from biobgt import InputError
-from biobgt.figures import ModularityAgainstChance, SmallWorldness, paper
+from biobgt.figures import paper
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.why_region import MOST_DRAWN
-from biobgt.modules import ModularityTest, SmallWorld
 
 STYLE = paper.PaperStyle(dpi=100)
 NAMES = ("Middle", "A", "B", "C")
@@ -22,11 +18,6 @@ WEIGHTS = np.array([[0, 0.8, 0.4, 0], [0.8, 0, 0.2, 0], [0.4, 0.2, 0, 0.6], [0, 
 BEFORE, AFTER = np.array([0.0, 1.0, 2.0, 4.0]), np.array([0.0, 1.5, 2.0, 3.0])
 GAMMAS = np.array([0.1, 1.0, 10.0])
 LINE_STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
-NULL = np.array([0.101, 0.119, 0.121, 0.139, 0.16])
-
-
-def chance(q=0.3, null=NULL):
-    return ModularityTest(q=q, null=np.asarray(null), z=1.0, p=0.1, refitted=True, seed=0)
 
 
 def connections(axes):
@@ -114,58 +105,11 @@ def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
         assert [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1] == [3.0]
 
 
-def test_chance_counts_null_graphs_in_round_steps_and_marks_the_subject():
-    figure = ModularityAgainstChance(test=chance())
-    screen, axes = figure.plotly(), figure.matplotlib(STYLE).axes[0]
-    bars = list(axes.containers[0])
-    assert sum(bar.get_height() for bar in bars) == len(NULL) == len(screen.data[0].x)
-    assert len(bars) <= screen.data[0].nbinsx
-    for bar in bars:
-        middle, half = bar.get_x() + bar.get_width() / 2, bar.get_width() / 0.95 / 2
-        assert bar.get_height() == ((middle - half <= NULL) & (middle + half > NULL)).sum()
-    (mark,) = axes.lines
-    assert mark.get_xdata()[0] == 0.3
-    assert mark.get_color().lower() == screen.layout.shapes[0].line.color.lower()
-    assert to_hex(bars[0].get_facecolor()) == screen.data[0].marker.color.lower()
-    np.testing.assert_allclose(axes.get_xlim(), screen.layout.xaxis.range)
-    names = [text.get_text() for text in axes.get_figure().legends[0].get_texts()]
-    assert set(names) == {"null graphs", "this subject, Q = 0.300"}
-
-
-def test_null_graphs_that_are_all_alike_are_one_bar():
-    bars = list(ModularityAgainstChance(test=chance(0.2, [0.2, 0.2, 0.2])).matplotlib(STYLE).axes[0].containers[0])
-    assert [bar.get_height() for bar in bars if bar.get_height()] == [3]
-
-
 def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(InputError, match="not defined in a graph without connections"):
-        ModularityAgainstChance(test=chance(float("nan"), [float("nan")]))
     names = [f"Region {i}" for i in range(MOST_DRAWN + 1)]
     low = paper.PaperStyle(height_mm=40)
     with pytest.raises(InputError, match="no room for the regions' names; choose at least 4"):
         draw_on_paper(surroundings_of(names, np.ones((17, 17))), low)
-
-
-WORLD = SmallWorld(0.4, 2.5, 1.6, -0.1, 0.2, 2.0, 0.5, 88, 2, True, 5, 7)
-
-
-def test_small_world_has_a_bar_for_each_kind_of_graph_and_says_what_is_not_defined():
-    shown = SmallWorldness(found=WORLD, subject="s")
-    screen, drawn = shown.plotly(), shown.matplotlib(STYLE)
-    for trace, axes in zip(screen.data, drawn.axes, strict=True):
-        assert [bar.get_height() for bars in axes.containers for bar in bars] == list(trace.y)
-        assert [text.get_text() for text in axes.texts] == list(trace.text)
-        colours = [to_hex(bar.get_facecolor()) for bars in axes.containers for bar in bars]
-        assert colours == [colour.lower() for colour in trace.marker.color]
-    assert list(screen.data[0].x) == ["this subject", "random graphs", "lattices"]
-    assert shown.indices == {"Small-world σ": "1.60", "Small-world ω": "−0.10"}
-    assert shown.caption.endswith(
-        "5 null graphs of each kind, seed 7. 2 regions outside the largest component left out."
-    )
-    nothing = SmallWorldness(found=replace(WORLD, sigma=np.nan, random_clustering=np.nan, n_nulls=1, n_left_out=0))
-    assert nothing.indices["Small-world σ"] == "not defined"
-    assert [text.get_text() for text in nothing.matplotlib(STYLE).axes[0].texts] == ["0.400", "not defined", "0.500"]
-    assert nothing.caption.endswith("1 null graph of each kind, seed 7.")
 
 
 MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
@@ -176,8 +120,6 @@ CASES = {
     "entropies": lambda s: draw_on_paper(
         entropies_of(GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, simulated=True), s
     ),
-    "chance": lambda s: ModularityAgainstChance(test=chance(), title=LONG, simulated=True).matplotlib(s),
-    "small world": lambda s: SmallWorldness(found=WORLD, title=LONG, simulated=True).matplotlib(s),
 }
 
 

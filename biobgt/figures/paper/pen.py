@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import NDArray
 
@@ -27,6 +28,7 @@ from biobgt.figures.drawing import (
     Boxes,
     Curve,
     Drawing,
+    Flow,
     Heatmap,
     Mark,
     Panel,
@@ -113,7 +115,8 @@ def _subplots(figure: Figure, shown: Drawing) -> list[Axes]:
     """The panels, row by row; those of a column share their x-axis, those of a row their y-axis, unless square."""
     n, columns = len(shown.panels), shown.columns
     heights = [shown.panels[first].height for first in range(0, n, columns)]
-    share: dict[str, Any] = {} if shown.square_mm else {"sharex": "col", "sharey": "row" if columns > 1 else False}
+    own = {"sharex": "col", "sharey": "row" if columns > 1 and not shown.own_y else False}
+    share: dict[str, Any] = {} if shown.square_mm else own
     grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, **share)
     for place, empty in enumerate(grid.ravel()):
         if place >= n or not shown.panels[place].marks:
@@ -124,8 +127,8 @@ def _subplots(figure: Figure, shown: Drawing) -> list[Axes]:
 def _set_axes(panels: Sequence[Axes], sheet: _Sheet) -> None:
     shown = sheet.drawing
     for number, (axes, panel) in enumerate(zip(panels, shown.panels, strict=True)):
-        lowest, first = number + shown.columns >= len(panels), number % shown.columns == 0
-        if not panel.marks:
+        lowest, first = number + shown.columns >= len(panels), number % shown.columns == 0 or shown.own_y
+        if not panel.marks or isinstance(panel.marks[0], Flow):
             continue
         for which, axis, said in (("x", panel.x, lowest), ("y", panel.y, first)):
             if axis.hidden:
@@ -444,6 +447,66 @@ def _shortened(name: str, room: float, style: PaperStyle) -> str:
     return shown
 
 
+_NODE_WIDTH = 0.04  # of the diagram's width
+_FLOWS_MM = 30.0  # of all ribbons together, one below the other
+_BETWEEN_MM = 1.0  # two nodes, and two names
+
+
+def _flow(mark: Flow, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+    """A ribbon for each pair that shares regions; the axes count in millimetres from the top, and regions likewise."""
+    style, counts = sheet.style, mark.counts
+    scale = _FLOWS_MM / counts.sum()
+    sizes = counts.sum(axis=1) * scale, counts.sum(axis=0) * scale
+    line_mm = line_height(style.font_size) / POINTS_PER_MM
+    named = [np.array([(name.count("\n") + 1) * line_mm for name in side]) for side in mark.lines]
+    # A node takes the room of its regions or of its name, whichever is more.
+    rooms = [np.maximum(size, names) + _BETWEEN_MM for size, names in zip(sizes, named, strict=True)]
+    sheet.panel_mm = height = float(max(room.sum() for room in rooms))
+    left, right = ([style.colour(colour) for colour in side] for side in mark.colours)
+    tops = []
+    for size, room, order in zip(sizes, rooms, (np.arange(len(counts)), mark.order), strict=True):
+        middles = np.empty(len(order))
+        middles[order] = np.cumsum(room[order]) - room[order] / 2 + (height - room.sum()) / 2
+        tops.append(middles - size / 2)
+    _ribbons(axes, counts * scale, tops[0].copy(), tops[1].copy(), left)
+    both = zip((axes, axes.twinx()), (0, 1 - _NODE_WIDTH), (left, right), sizes, tops, mark.lines, strict=True)
+    for side, x, colours, size, top, names in both:
+        for colour, start, length in zip(colours, top, size, strict=True):
+            axes.add_patch(Rectangle((x, start), _NODE_WIDTH, length, color=colour, linewidth=0))
+        side.set_ylim(height, 0)
+        side.set_yticks(top + size / 2, names)
+        side.tick_params(axis="y", length=0, labelsize=style.font_size)
+        side.spines[:].set_visible(False)
+    for where, title in zip(("left", "right"), mark.sides, strict=True):
+        axes.set_title(title, loc=where, fontweight="bold")  # type: ignore[arg-type]
+    axes.set_xlim(0, 1)
+    axes.set_xticks([])
+
+
+def _ribbons(
+    axes: Axes,
+    widths: NDArray[np.float64],
+    leave: NDArray[np.float64],
+    arrive: NDArray[np.float64],
+    colours: Sequence[str],
+) -> None:
+    """A ribbon for each pair that shares regions, below those that leave or arrive at the same node before it."""
+    x0, x1, curve = _NODE_WIDTH, 1 - _NODE_WIDTH, [Path.CURVE4] * 3
+    downwards = np.argsort(arrive, kind="stable")
+    for i, row in enumerate(widths):
+        for j in (j for j in downwards if row[j]):
+            start, end, width = leave[i], arrive[j], row[j]
+            corners = [
+                *((x0, start), (0.5, start), (0.5, end), (x1, end)),
+                *((x1, end + width), (0.5, end + width), (0.5, start + width), (x0, start + width)),
+                (x0, start),
+            ]
+            ribbon = Path(corners, [Path.MOVETO, *curve, Path.LINETO, *curve, Path.CLOSEPOLY])
+            axes.add_patch(PathPatch(ribbon, facecolor=colours[i], alpha=0.45, linewidth=0))
+            leave[i] += width
+            arrive[j] += width
+
+
 _PENS: Mapping[type[Mark], Callable[[Any, Axes, Panel, _Sheet], None]] = {
     Curve: _curve,
     Band: _band,
@@ -453,4 +516,5 @@ _PENS: Mapping[type[Mark], Callable[[Any, Axes, Panel, _Sheet], None]] = {
     Heatmap: _heatmap,
     Rule: _rule,
     Surroundings: _surroundings,
+    Flow: _flow,
 }
