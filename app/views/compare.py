@@ -9,7 +9,12 @@ from biobgt import InputError
 from biobgt.base.files import safe_table, write_csv
 from biobgt.base.wording import counted, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
-from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferences, group_difference_brain
+from biobgt.figures.groups import (
+    DifferenceBrainOptions,
+    group_difference_brain,
+    group_differences,
+    with_known_covariates,
+)
 from biobgt.figures.module_brains import GroupBrainOptions, group_module_brain
 from biobgt.figures.modules import (
     ModuleComparisonOptions,
@@ -30,7 +35,14 @@ from biobgt.groups.compare import (
     offered_covariates,
 )
 from biobgt.groups.design import check_design, design_notes
-from biobgt.groups.features import PlannedComparison, has_features, plan_comparison, subject_features
+from biobgt.groups.features import (
+    PlannedComparison,
+    compare_measured,
+    comparison_rows,
+    has_features,
+    plan_comparison,
+    subject_features,
+)
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.compare import ModuleDifference
 from biobgt.modules.measures import SHUFFLES
@@ -123,33 +135,28 @@ def show_differences(view: View, options: ComparisonOptions) -> None:
     if not whole:
         return
     heading("What differs", simulated=view.cohort.simulated, terms=("effect-size", "fdr"))
-    figure = GroupDifferences.of(view.measured, options)
-    show(view, figure, key="group_differences")
+    show(view, group_differences, with_known_covariates(view.cohort, options))
     if options.of == HUBS and view.atlas.coordinates is not None:
-        _show_differing_regions(view, figure.options.covariates_sha256)
-    _show_table(figure, options)
+        _show_differing_regions(view)
+    _show_table(view, options)
 
 
-def _show_differing_regions(view: View, covariates_sha256: str) -> None:
+def _show_differing_regions(view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         ask(PageOptions, "difference_brain", cohort=view.cohort)
         ask(DifferenceBrainOptions, "effect", "only_different", cohort=view.cohort)
     shown = view.options(PageOptions).difference_brain
     glass = shown == GLASS
-    how = {"brain": brain_kind(shown), "covariates_sha256": covariates_sha256}
-    options = view.options(DifferenceBrainOptions, **how)
-    show(
-        view,
-        group_difference_brain,
-        options,
-        key="difference_glass" if glass else "difference_brain_shown",
-        as_picture=glass,
-    )
+    options = with_known_covariates(view.cohort, view.options(DifferenceBrainOptions, brain=brain_kind(shown)))
+    key = "difference_glass" if glass else "difference_brain_shown"
+    show(view, group_difference_brain, options, key=key, as_picture=glass)
 
 
-def _show_table(figure: GroupDifferences, options: ComparisonOptions) -> None:
+def _show_table(view: View, options: ComparisonOptions) -> None:
     """All features, the clearest first, and the whole table as a file."""
-    found = figure.table.sort_values("p", kind="stable")
+    simulated = plan_comparison(view.cohort, options).cohort.simulated
+    compared = compare_measured(view.measured, options)[1]
+    found = compared.table.sort_values("p", kind="stable")
     means = {f"Mean {group}": found[f"mean_{group}"] for group in options.groups}
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
     st.dataframe(
@@ -161,7 +168,7 @@ def _show_table(figure: GroupDifferences, options: ComparisonOptions) -> None:
     )
     st.download_button(
         f"Download the table of {counted(len(table), 'feature')}",
-        data=write_csv(figure.numbers, index=False).encode(),
+        data=write_csv(comparison_rows(compared, simulated=simulated), index=False).encode(),
         file_name=f"compare_{options.of}.csv",
         mime="text/csv",
         icon=":material/download:",

@@ -1,6 +1,5 @@
 """The first screen of Home: what this is for, in three small figures of the current subject, and two ways to begin."""
 
-
 import streamlit as st
 
 import biobgt

@@ -9,7 +9,7 @@ from .attention_groups import (
 from .attention_received import attention_in_brain
 from .brain import Brain, in_brain
 from .connectivity import connectivity_distribution, connectivity_heatmap, connectivity_shades, series_carpet
-from .group_differences import group_difference_brain
+from .groups import group_difference_brain, group_differences
 from .hubs import CurveScale, five_brains, gamma_sweep, hub_brain, hub_curves, hub_scatter
 from .models import model_results, noise_response, reliability, roc, subject_probability
 from .module_brains import group_module_brain, module_brain
@@ -43,6 +43,7 @@ __all__ = [
     "five_brains",
     "gamma_sweep",
     "group_difference_brain",
+    "group_differences",
     "group_module_brain",
     "group_module_flow",
     "hub_brain",

@@ -4,7 +4,7 @@ import biobgt.figures.attention
 import biobgt.figures.attention_groups
 import biobgt.figures.attention_received
 import biobgt.figures.connectivity
-import biobgt.figures.group_differences
+import biobgt.figures.groups
 import biobgt.figures.hubs
 import biobgt.figures.models
 import biobgt.figures.module_brains

@@ -313,6 +313,8 @@ class Axis:
     names : sequence of str
         Of the places 0, 1, 2 … of an axis without numbers. Where ticks are given too, they stand there, and marks may
         lie between.
+    beside : sequence of str
+        Of the same places, written at the other side; of rows only.
     order : RegionOrder, optional
         Where the names are those of regions: blocks are parted and named in their place. Without blocks the title says
         what the order is.
@@ -332,6 +334,7 @@ class Axis:
     whole: bool = False
     percent: bool = False
     names: Sequence[str] = ()
+    beside: Sequence[str] = ()
     order: RegionOrder | None = None
     colours: Sequence[str] = ()
     reversed: bool = False

@@ -52,6 +52,7 @@ _BAR_TOP, _BAR_BOTTOM = 50, 104  # px below the toolbar, of a colour bar under t
 _PANEL_TITLES = {0: 6, 1: 22, 2: 42}  # px above panels, by the lines of their titles
 _SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
+_BESIDE_WIDTH = 70  # px, of what stands at the right of rows
 _FRAME_LINE = {"color": BLACKISH, "width": 2.5}
 _DIVIDER = {"color": "rgba(128, 128, 128, 0.6)", "width": 1}  # seen on a light and on a dark page
 _MOST_NAMED = 5  # entries of a legend that fit below a third of a page
@@ -136,6 +137,9 @@ def draw_on_screen(drawing: Drawing) -> Dictionary:
         layout |= axes
         if panel.title:
             sheet.notes.append(_title_above(panel.title, axes, place))
+        if panel.y.beside:
+            sheet.notes.extend(_beside_rows(panel.y, place))
+            sheet.around["margin"] = layout["margin"] | {"r": _BESIDE_WIDTH}
         for mark in panel.marks:
             _PENS[type(mark)](mark, place, sheet)
     order = drawing.panels[-1].x.order
@@ -372,6 +376,12 @@ def _title_above(title: str, axes: Dictionary, at: _Place) -> Dictionary:
     place = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
     middle, top = sum(axes[f"xaxis{at.suffix}"]["domain"]) / 2, axes[f"yaxis{at.suffix}"]["domain"][1]
     return {**place, "x": middle, "y": top, "text": _plain(title), "font": {"size": 13}}
+
+
+def _beside_rows(axis: Axis, at: _Place) -> list[Dictionary]:
+    place = {"xref": f"x{at.suffix} domain", "x": 1, "xanchor": "left", "yref": f"y{at.suffix}", "yanchor": "middle"}
+    rows = zip(axis.beside, _along(axis, range(len(axis.names))), strict=True)
+    return [{**place, "y": y, "text": _plain(text), "showarrow": False, "font": {"size": 11}} for text, y in rows]
 
 
 def _names_apart(axis: Axis, columns: int) -> Dictionary:

@@ -220,7 +220,7 @@ def test_own_subjects_on_an_unknown_atlas(open_page, cohort, counted):
     notes = " ".join(as_shown(info.value) for info in page.info)
     for sentence in ("cannot be drawn in the brain", "no functional labels"):
         assert sentence in notes
-    assert figure(page, "modules")["layout"]["yaxis"]["ticktext"][0].endswith("Module 1")
+    assert figure(page, "modules")["layout"]["yaxis"]["ticktext"][0].startswith("Module 1 ")
     assert counted["measure_modules"] == 1
     measured = page.session_state["own_cohort"].measured
     assert [measured.of(name).is_kept(Measured.modules, ModuleOptions()) for name in own.ids] == [True, False]

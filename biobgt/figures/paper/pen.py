@@ -172,6 +172,9 @@ def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) 
         _write_places(axes, which, axis.names, sheet)
     elif axis.names and sheet.drawing.square_mm:
         along.set_ticks([])
+    for place, text in enumerate(axis.beside):
+        at: dict[str, Any] = {"xycoords": axes.get_yaxis_transform(), "xytext": (3, 0), "textcoords": "offset points"}
+        axes.annotate(text, (1, place), va="center_baseline", fontsize=sheet.style.tick_size, **at)
 
 
 def _part_blocks(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) -> None:

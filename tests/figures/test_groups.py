@@ -4,12 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hub_figures import on_screen
 
 from biobgt import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.group_differences import DifferenceBrainOptions, GroupDifferences
+from biobgt.figures.drawing import Points
+from biobgt.figures.groups import (
+    DifferenceBrainOptions,
+    group_difference_brain,
+    group_differences,
+    with_known_covariates,
+)
 from biobgt.figures.paper import PaperStyle
+from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured
 from biobgt.results.measured import Measured
@@ -27,18 +35,18 @@ def measured():
 
 @pytest.fixture(scope="module")
 def shown(measured):
-    return GroupDifferences.of(measured, OPTIONS)
+    return group_differences(measured, OPTIONS)
 
 
 def test_points_are_the_effect_sizes_of_the_test(measured, shown):
     words, found = compare_measured(measured, OPTIONS)
     assert words == "FC strength of each region"
     table = found.table.set_index("feature")
-    screen = shown.plotly()
-    names = list(screen.layout.yaxis.ticktext)
+    screen = on_screen(shown)
+    names = list(screen.layout.yaxis.categoryarray)
     assert len(names) == 25
     assert table.loc[names, "p"].max() <= table.drop(names)["p"].min(), "the clearest are drawn"
-    drawn = {names[row]: (d, low, high) for trace in screen.data for row, d, low, high in rows_of(trace)}
+    drawn = {name: (d, low, high) for trace in screen.data for name, d, low, high in rows_of(trace)}
     for name, (d, low, high) in drawn.items():
         np.testing.assert_allclose([d, d - low, d + high], table.loc[name, ["d", "d_low", "d_high"]].astype(float))
     assert [note.text for note in screen.layout.annotations] == [f"q {table.loc[name, 'q']:.2g}" for name in names]
@@ -49,11 +57,15 @@ def rows_of(trace):
 
 
 def test_paper_has_the_same_points(shown):
-    axes = shown.matplotlib(STYLE).axes[0]
-    drawn = np.vstack([bars.lines[0].get_xydata() for bars in axes.containers])
-    expected = np.vstack([np.column_stack([trace.x, trace.y]) for trace in shown.plotly().data])
-    np.testing.assert_allclose(drawn[np.argsort(drawn[:, 1])], expected[np.argsort(expected[:, 1])])
-    assert [label.get_text() for label in axes.get_yticklabels()][:3] == shown.drawn["feature"].tolist()[:3]
+    axes = draw_on_paper(shown, STYLE).axes[0]
+    points = [mark for mark in shown.marks if isinstance(mark, Points)]
+    lines = {line.get_label(): line for line in axes.lines}
+    for mark in points:
+        np.testing.assert_allclose(lines[mark.name].get_xydata(), np.column_stack([mark.x, mark.y]))
+        assert set(mark.ids) <= set(range(90)), "a click picks the region"
+    names = shown.panels[0].y.names
+    assert [label.get_text() for label in axes.get_yticklabels()][:3] == names[:3]
+    assert [text.get_text() for text in axes.texts][:1] == [f"q {shown.numbers()['q'].min():.2g}"]
 
 
 def test_captions_and_methods_say_who_was_compared_and_adjusted_for_what(shown):
@@ -63,7 +75,7 @@ def test_captions_and_methods_say_who_was_compared_and_adjusted_for_what(shown):
     assert "not ruled out: motion, sex and site" in shown.caption
     assert "200 permutations, seed 0" in shown.methods[-1]
     assert {"freedman1983", "benjamini1995", "rubinov2010"} <= set(shown.citations)
-    rows = shown.numbers
+    rows = shown.numbers()
     assert len(rows) == 90
     assert rows[["n_NC", "n_AD", "covariates", "residual_degrees"]].drop_duplicates().to_numpy().tolist() == [
         [7, 7, "age", 11]
@@ -73,20 +85,32 @@ def test_captions_and_methods_say_who_was_compared_and_adjusted_for_what(shown):
 @pytest.mark.parametrize(("of", "n_features"), [("fc-blocks", 15), ("segregation", 7)])
 def test_networks_and_segregation_are_drawn_too(measured, of, n_features):
     options = replace(OPTIONS, of=of, covariates=("none",), runs=1)
-    shown = GroupDifferences.of(measured, options)
-    assert len(shown.numbers) == n_features
+    shown = group_differences(measured, options)
+    assert len(shown.numbers()) == n_features
     assert "adjusted for no covariate" in shown.caption
     assert "with nilearn (Abraham et al. 2014" in " ".join(shown.methods)
-    assert shown.matplotlib(STYLE).axes
+    assert draw_on_paper(shown, STYLE).axes
+
+
+def test_brain_has_the_effect_size_of_every_region(measured):
+    options = DifferenceBrainOptions(**OPTIONS.as_dict())
+    shown = group_difference_brain(measured, options)
+    nodes = next(trace for trace in on_screen(shown).data if trace.type == "scatter3d" and trace.mode == "markers")
+    d = compare_measured(measured, OPTIONS)[1].table["d"]
+    np.testing.assert_allclose(nodes.marker.color, d)
+    assert nodes.marker.cmax == -nodes.marker.cmin == pytest.approx(d.abs().max())
+    assert "red where higher in AD" in shown.caption
+    assert "glass brain" in shown.for_paper(STYLE).caption
+    assert draw_on_paper(shown, STYLE).axes
 
 
 def test_what_has_no_regions_or_features_is_refused(measured):
     with pytest.raises(InputError, match="The option 'of' cannot be 'segregation'"):
         DifferenceBrainOptions(first="NC", second="AD", of="segregation")
     with pytest.raises(InputError, match="take the figure 'group_module_flow'"):
-        GroupDifferences.of(measured, replace(OPTIONS, of="modules"))
+        group_differences(measured, replace(OPTIONS, of="modules"))
     with pytest.raises(InputError, match="cannot be compared with itself"):
-        GroupDifferences.of(measured, replace(OPTIONS, second="NC"))
+        group_differences(measured, replace(OPTIONS, second="NC"))
 
 
 def test_they_are_in_the_register():
@@ -96,25 +120,25 @@ def test_they_are_in_the_register():
 
 
 def test_a_figure_made_again_refuses_other_covariates(measured, shown):
-    """What an export holds is the figure's own options: with them, the same people of another age are no match."""
-    again = GroupDifferences.of(measured, shown.options)
-    assert again.numbers.equals(shown.numbers)
+    """What an export holds is the pinned options: with them, the same people of another age are no match."""
+    pinned = with_known_covariates(measured.cohort, OPTIONS)
+    assert group_differences(measured, pinned).numbers().equals(shown.numbers())
     older = [replace(one, phenotypes={"age": 1 + one.phenotypes["age"]}) for one in measured.cohort]
     others = Measured(replace(measured.cohort, subjects=tuple(older))).of(None)
-    with pytest.raises(InputError, match="are not those that the figure was adjusted for"):
-        GroupDifferences.of(others, shown.options)
-    brain = DifferenceBrainOptions(**shown.options.as_dict())
-    with pytest.raises(InputError, match="are not those that the figure was adjusted for"):
-        FIGURES["group_difference_brain"](others, brain)
+    with pytest.raises(InputError, match="covariates"):
+        group_differences(others, pinned)
+    brain = DifferenceBrainOptions(first="NC", second="AD", permutations=200)
+    with pytest.raises(InputError, match="covariates"):
+        group_difference_brain(others, with_known_covariates(measured.cohort, brain))
 
 
 def test_where_nothing_is_adjusted_for_covariates_do_not_matter(measured):
-    plain = GroupDifferences.of(measured, replace(OPTIONS, covariates=("none",)))
-    assert plain.options.covariates_sha256 == ""
+    plain = with_known_covariates(measured.cohort, replace(OPTIONS, covariates=("none",)))
+    assert plain.covariates_sha256 == ""
 
 
 def test_what_is_not_known_of_anybody_is_said_once():
     measured = Measured(demo_cohort("ad", n_per_group=7)).of(None)
-    caption = GroupDifferences.of(measured, OPTIONS).caption
+    caption = group_differences(measured, OPTIONS).caption
     assert caption.count("site") == 1
     assert "so not ruled out: motion, age, sex and site." in caption

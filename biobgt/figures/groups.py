@@ -1,0 +1,273 @@
+"""How two groups of a cohort differ: effect sizes with intervals, and region by region in the brain."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
+from biobgt.base.references import in_brackets
+from biobgt.base.statistics import FDR, passes
+from biobgt.base.wording import (
+    UNADJUSTED_DIFFERENCE,
+    USUAL_COVARIATES,
+    adjusted_for,
+    capitalised,
+    counted,
+    not_ruled_out,
+    percent,
+)
+from biobgt.data.atlas import named_labelling
+from biobgt.figures.brain import MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
+from biobgt.figures.drawing import Axis, Drawing, Mark, Panel, Points, Rule
+from biobgt.figures.graph_words import estimated_with
+from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR, hub_words
+from biobgt.figures.modules import module_words
+from biobgt.figures.register import figure
+from biobgt.groups.compare import HUBS, MODULES, NETWORKS, Compared, ComparisonOptions
+from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biobgt.data.cohort import Cohort
+    from biobgt.groups.compare import GroupComparison
+    from biobgt.results.measured import Measured
+
+AnyComparison = TypeVar("AnyComparison", bound=ComparisonOptions)
+Effect = Literal["d", "t"]
+_EFFECTS = {"d": "effect size d", "t": "statistic t of the difference"}
+_MOST_DRAWN = 25  # features; more cannot be told apart
+_ROW, _AROUND = 22, 138  # px
+
+
+@dataclass(frozen=True, eq=False)
+class _Difference:
+    """Two groups that were compared: in what, what was found, who is simulated, and what is not known of them."""
+
+    measured: str
+    found: "GroupComparison"
+    simulated: bool
+    absent: tuple[str, ...]
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Which features differ at a false discovery rate of 5 %, shape (n_features,)."""
+        return passes(self.found.table["q"])
+
+    def numbers(self) -> "pd.DataFrame":
+        """One row per feature: the test, n of both groups, covariates, permutations and seed."""
+        from biobgt.groups.features import comparison_rows
+
+        return comparison_rows(self.found, simulated=self.simulated)
+
+    @property
+    def words(self) -> str:
+        """Who was compared in what, adjusted for what, and how many features differ; for captions."""
+        first, second = self.found.between
+        sizes = ", ".join(f"{n} {group}" for group, n in self.found.n_subjects.items())
+        people = "simulated people" if self.simulated else "people"
+        n_tested, n_differ = int(self.found.table["p"].notna().sum()), int(self.differs.sum())
+        return (
+            f"{capitalised(self.measured)}, {second} against {first} ({people}: {sizes}), "
+            f"{adjusted_for(self.found.covariates)}, with {self.found.design.degrees} residual degrees of "
+            f"freedom. Of {counted(n_tested, 'feature')}, {n_differ or 'none'} "
+            f"{'differs' if n_differ == 1 else 'differ'} at a false discovery rate of {percent(FDR)} "
+            f"({self.found.permutations:,} permutations, seed {self.found.seed})."
+        )
+
+    @property
+    def remarks(self) -> str:
+        """What cannot be ruled out, and what else a reader must know; ends a caption."""
+        said = [*self.found.notes, not_ruled_out(self.absent)]
+        if set(self.absent) == set(USUAL_COVARIATES):  # the last sentence says it of each of them
+            said = [sentence for sentence in said if sentence != UNADJUSTED_DIFFERENCE]
+        return "".join(f" {sentence}" for sentence in said if sentence)
+
+
+def _compared(measured: "Measured", options: ComparisonOptions) -> _Difference:
+    from biobgt.groups.features import compare_measured, plan_comparison
+
+    if options.of == MODULES:
+        raise InputError("Modules are not compared feature by feature: take the figure 'group_module_flow'.")
+    planned = plan_comparison(measured.cohort, options)
+    words, found = compare_measured(measured, options)
+    return _Difference(words, found, planned.cohort.simulated, planned.covariates.absent)
+
+
+def with_known_covariates(cohort: "Cohort", options: AnyComparison) -> AnyComparison:
+    """The options with the covariates' values pinned: made again of other values, a figure is refused."""
+    from biobgt.groups.features import plan_comparison
+
+    return replace(options, covariates_sha256=plan_comparison(cohort, options).covariates_sha256)
+
+
+@figure("group_differences", "Differences of two groups", takes=ComparisonOptions, of_subject=False, least_mm=55)
+def group_differences(measured: "Measured", options: ComparisonOptions) -> Drawing:
+    """Effect sizes of two groups' differences with their intervals, the clearest first."""
+    difference, (first, second) = _compared(measured, options), options.groups
+    tested = difference.found.table[difference.found.table["p"].notna()]
+    by_clarity = tested.assign(_size=-tested["t"].abs()).sort_values(["p", "_size"], kind="stable")
+    drawn = by_clarity.drop(columns="_size")[:_MOST_DRAWN]
+    differs, names = passes(drawn["q"]), drawn["feature"].astype(str).tolist()
+    marks: list[Mark] = [Rule(x=0, colour=GROUP_COLOUR, dash="dot")]
+    for chosen, name, look in (
+        (differs, f"q ≤ {FDR:g}", {"colour": HUB_COLOUR, "symbol": "diamond"}),
+        (~differs, f"q > {FDR:g}", {"colour": GROUP_COLOUR, "hollow": True}),
+    ):
+        if chosen.any():
+            of_regions = drawn.index[chosen] if options.of == HUBS else None
+            marks.append(_effects(drawn[chosen], np.flatnonzero(chosen), name=name, ids=of_regions, **look))
+    clearest = f" The {_MOST_DRAWN} features of the smallest p are drawn." if len(tested) > _MOST_DRAWN else ""
+    return Drawing(
+        title=f"{second} against {first}",
+        simulated=difference.simulated,
+        panels=[
+            Panel(
+                marks=marks,
+                x=Axis(title="Effect size d (residual standard deviations)"),
+                y=Axis(
+                    names=names,
+                    beside=[f"q {q:.2g}" for q in drawn["q"]],
+                    limits=(-0.6, len(drawn) - 0.4),
+                    reversed=True,
+                ),
+            )
+        ],
+        caption=(
+            f"{difference.words}{clearest} Points are effect sizes d, in residual standard deviations, with 95 % "
+            f"intervals; those right of 0 are higher in {second}. Filled diamonds are below that rate; "
+            f"q is the false discovery rate.{difference.remarks}"
+        ),
+        numbers=difference.numbers,
+        legend="above",
+        height=_AROUND + _ROW * max(len(drawn), 3),
+        **_words(measured, options, difference.found),
+    )
+
+
+def _effects(rows: "pd.DataFrame", places: NDArray[np.intp], **look: Any) -> Points:
+    """Effect sizes with their intervals, in their places."""
+    return Points(
+        x=rows["d"].to_numpy(float),
+        y=places,
+        low=rows["d_low"].to_numpy(float),
+        high=rows["d_high"].to_numpy(float),
+        across="x",
+        size=9,
+        hover="%{text}",
+        texts=[
+            f"{row.feature}\nd = {row.d:.2f} [{row.d_low:.2f}, {row.d_high:.2f}]\np = {row.p:.3g}, q = {row.q:.3g}"
+            for row in rows.itertuples()
+        ],
+        **look,
+    )
+
+
+@dataclass(frozen=True)
+class DifferenceBrainOptions(ComparisonOptions):
+    """Which hub measure is compared in every region, and how its brain is drawn."""
+
+    of: Compared = option(HUBS, title="Compare", help="Only hubs are compared region by region.", choices=(HUBS,))
+    effect: Effect = option(
+        "d",
+        title="Colour",
+        help="d is the difference in residual standard deviations and t its statistic; both are adjusted.",
+        shown={"d": "Effect size d", "t": "Statistic t"},
+        link="difference_effect",
+    )
+    only_different: bool = option(
+        False,
+        title="Only regions that differ",
+        help=f"Leave the regions grey that do not differ at a false discovery rate of {percent(FDR)}.",
+        link="only_different",
+    )
+    brain: BrainKind = brain_option()
+
+
+@figure(
+    "group_difference_brain",
+    "Differences of two groups, in the brain",
+    takes=DifferenceBrainOptions,
+    of_subject=False,
+)
+def group_difference_brain(measured: "Measured", options: DifferenceBrainOptions) -> Drawing:
+    """Where in the brain two groups differ in a hub measure."""
+    difference, (first, second) = _compared(measured, options.part(ComparisonOptions)), options.groups
+    table, differs = difference.found.table, difference.differs
+    effects = table[options.effect].to_numpy(float)
+    reach = float(np.nanmax(np.abs(effects))) if np.isfinite(effects).any() else 1.0
+    values = np.where(differs, effects, np.nan) if options.only_different else effects
+    clearest = [int(region) for region in table.sort_values("p", kind="stable").index if differs[region]][:MOST_NAMED]
+    tests = zip(table["p"], table["q"], strict=True)
+    brain = Brain.of(
+        measured.atlas,
+        options.brain,
+        sizes=np.abs(values),
+        values=values,
+        quantity=_EFFECTS[options.effect],
+        limits=(-reach, reach),
+        texts=["not tested" if np.isnan(p) else f"p = {p:.2g}, q = {q:.2g}" for p, q in tests],
+        named=clearest,
+    )
+
+    def caption(where: str) -> str:
+        size = ", and the size its absolute value" if options.brain == NODES else ""
+        grey = "; regions that do not differ at that rate are grey" if options.only_different else ""
+        names = ", ".join(brain.regions[region] for region in clearest)
+        strongest = f" Those that differ most clearly: {names}." if names else ""
+        return (
+            f"{difference.words} {brain.regions_in(where)}; the colour is the {_EFFECTS[options.effect]}, red where "
+            f"higher in {second}, blue where lower{size}{grey}.{strongest}{brain.left_out}{difference.remarks}"
+        )
+
+    return in_brain(
+        brain,
+        caption,
+        title=f"{HUB_MEASURES[options.measure].in_words_of(measured.kind).short}, {second} against {first}",
+        simulated=difference.simulated,
+        numbers=difference.numbers,
+        **_words(measured, options, difference.found),
+    )
+
+
+def _words(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> dict[str, Any]:
+    """Methods and citations: how the features were measured and tested."""
+    words = _measure_words(measured, options)
+    first, second = found.between
+    sizes = " and ".join(f"{n} {group}" for group, n in found.n_subjects.items())
+    test = (
+        f"{second} and {first} ({sizes}) were compared with a linear model and a two-sided permutation test (Freedman "
+        f"and Lane 1983; {found.permutations:,} permutations, seed {found.seed}) of Welch's t, in which each group has "
+        f"its own variance, {adjusted_for(found.covariates)}. The false discovery rate was controlled over all "
+        "features (Benjamini and Hochberg 1995). Effect sizes d are adjusted differences in residual standard "
+        "deviations. Several recordings of one person were averaged first."
+    )
+    return {
+        "methods": (*words["methods"], test),
+        "citations": (*words["citations"], "freedman1983", "benjamini1995"),
+    }
+
+
+def _measure_words(measured: "Measured", options: ComparisonOptions) -> dict[str, Any]:
+    """How the features were measured."""
+    if options.of == HUBS:
+        return hub_words(measured, options, (options.measure,))
+    if options.of == NETWORKS:
+        atlas = measured.atlas
+        named, keys = named_labelling(options.labelling or next(iter(atlas.labels)))
+        cites = estimated_with(measured)
+        how = f"estimated as Pearson's correlation with nilearn{in_brackets(cites)}" if cites else "given"
+        transformed = ", Fisher-transformed" if measured.kind.functional else ""
+        sentence = (
+            f"{measured.kind.title} between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
+            f"was {how}{transformed} and averaged within and between {named}."
+        )
+        return {"methods": (sentence,), "citations": (*atlas.cites, *cites, *keys)}
+    compared = [measure for measure in MODULE_MEASURES.values() if measure.compared]
+    definitions = " ".join(dict.fromkeys(measure.definition for measure in compared))
+    cited = dict.fromkeys(citation for measure in compared for citation in measure.citations)
+    return module_words(measured, options.part(ModuleOptions), definitions, cited=cited)
