@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hub_figures import on_screen
 
 from biobgt import Cohort, Subject, load_atlas
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.figures.groups import DifferenceBrainOptions, group_difference_brain
-from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.screen import draw_on_screen
 from biobgt.groups.compare import compare_groups
 from biobgt.results.measured import Measured
 
@@ -44,17 +44,17 @@ def test_numbers_are_those_of_the_groups_test(measured, painted):
     groups = [one.group for one in measured.cohort]
     ages = measured.cohort.table()[["age"]]
     expected = compare_groups(strengths, groups, subjects=measured.cohort.ids, covariates=ages, permutations=999).table
+    numbers = painted.numbers()
     for column in ("d", "t", "p", "q", "d_unadjusted"):
-        np.testing.assert_allclose(painted.numbers()[column], expected[column], rtol=1e-9)
+        np.testing.assert_allclose(numbers[column], expected[column], rtol=1e-9)
     assert set(painted.marks[0].named[:3]) == set(PLANTED)
 
 
 def test_the_painted_cortex_is_white_at_no_difference_and_hover_says_p(painted):
-    traces = [trace for trace in on_screen(painted).to_dict()["data"] if trace["name"] == "regions"]
-    table = painted.numbers()
-    assert {(-trace["cmin"], trace["cmax"]) for trace in traces} == {(table["d"].abs().max(),) * 2}
-    assert sum(trace["showscale"] for trace in traces) == 1
-    row = table.iloc[PLANTED[0]]
+    shown, numbers = draw_on_screen(painted), painted.numbers()
+    colours = shown["layout"]["coloraxis"]
+    assert -colours["cmin"] == colours["cmax"] == numbers["d"].abs().max()
+    row = numbers.iloc[PLANTED[0]]
     said = f"<b>{row['feature']}</b><br>effect size d: {row['d']:.4g}<br>p = {row['p']:.2g}, q = {row['q']:.2g}"
     assert any(said in trace["text"] for trace in shown["data"] if trace["name"] == "regions")
     assert "100 regions painted on the inflated fsaverage5 cortex" in painted.caption
@@ -63,15 +63,15 @@ def test_the_painted_cortex_is_white_at_no_difference_and_hover_says_p(painted):
 
 
 def test_only_regions_that_differ_are_coloured_on_request(measured):
-    shown = group_difference_brain(measured, DifferenceBrainOptions(**QUICK, only_different=True, effect="t"))
-    nodes = {trace.name: trace for trace in on_screen(shown).data if trace.type == "scatter3d"}
-    table = shown.numbers()
-    differs = table["q"] <= 0.05
-    assert len(nodes["no value"].x) == (~differs).sum() > 0
-    np.testing.assert_allclose(nodes["regions"].marker.color, table["t"][differs])
-    assert nodes["regions"].marker.cmax == pytest.approx(table["t"].abs().max())
-    assert "statistic t" in shown.caption
-    assert "regions that do not differ at that rate are grey" in shown.caption
+    drawing = group_difference_brain(measured, DifferenceBrainOptions(**QUICK, only_different=True, effect="t"))
+    shown, numbers = draw_on_screen(drawing), drawing.numbers()
+    nodes, differs = {trace["name"]: trace for trace in shown["data"]}, (numbers["q"] <= 0.05).to_numpy()
+    assert len(nodes["no value"]["x"]) == (~differs).sum() > 0
+    np.testing.assert_allclose(nodes["regions"]["marker"]["color"], numbers["t"][differs])
+    assert shown["layout"]["coloraxis"]["cmax"] == pytest.approx(numbers["t"].abs().max())
+    assert "statistic t of the difference, red where higher in ASD" in drawing.caption
+    assert "regions that do not differ at that rate are grey" in drawing.caption
+    assert "glass brain" in drawing.for_paper(PaperStyle()).caption
 
 
 def test_what_somebody_lacks_is_not_tested(rng):

@@ -95,10 +95,12 @@ def test_networks_and_segregation_are_drawn_too(measured, of, n_features):
 def test_brain_has_the_effect_size_of_every_region(measured):
     options = DifferenceBrainOptions(**OPTIONS.as_dict())
     shown = group_difference_brain(measured, options)
-    nodes = next(trace for trace in on_screen(shown).data if trace.type == "scatter3d" and trace.mode == "markers")
+    screen = on_screen(shown)
+    nodes = next(trace for trace in screen.data if trace.type == "scatter3d" and trace.mode == "markers")
     d = compare_measured(measured, OPTIONS)[1].table["d"]
     np.testing.assert_allclose(nodes.marker.color, d)
-    assert nodes.marker.cmax == -nodes.marker.cmin == pytest.approx(d.abs().max())
+    ends = screen.layout.coloraxis
+    assert ends.cmax == -ends.cmin == pytest.approx(d.abs().max())
     assert "red where higher in AD" in shown.caption
     assert "glass brain" in shown.for_paper(STYLE).caption
     assert draw_on_paper(shown, STYLE).axes
