@@ -14,7 +14,9 @@ from biobgt.figures.attention import (
     AttentionMapsOptions,
     AttentionOrderOptions,
     AttentionPartOptions,
+    AttentionReceivedOptions,
     SubjectAttentionOptions,
+    attention_in_brain,
     attention_maps,
     attention_systems,
     attention_warning,
@@ -31,7 +33,6 @@ from biobgt.figures.attention_groups import (
     attention_spread,
     tested_blocks,
 )
-from biobgt.figures.attention_received import AttentionReceivedOptions, attention_in_brain
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.register import NoOptions
 from biobgt.figures.screen import PAGE_WIDTH

@@ -1,4 +1,4 @@
-from .attention import attention_maps, attention_systems, subject_attention
+from .attention import attention_in_brain, attention_maps, attention_systems, subject_attention
 from .attention_groups import (
     attention_blocks,
     attention_contrast,
@@ -6,7 +6,6 @@ from .attention_groups import (
     attention_likeness,
     attention_spread,
 )
-from .attention_received import attention_in_brain
 from .brain import Brain, in_brain
 from .connectivity import connectivity_distribution, connectivity_heatmap, connectivity_shades, series_carpet
 from .groups import group_difference_brain, group_differences

@@ -1,4 +1,4 @@
-"""Attention of trained models as maps: of a model's groups, of several networks, of a subject beside its group.
+"""Attention of trained models as maps, of groups, networks and a subject beside its group, and in the brain.
 
 Attention is in multiples of uniform attention (1 is even); rows look, columns are looked at. Maps of a figure share
 one colour scale, or they could not be compared. What is tested between groups is in
@@ -16,14 +16,17 @@ from biobgt.base.colours import MODULE_COLOURS, PALE_GREY, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.kept import kept
 from biobgt.base.options import Options, option
-from biobgt.base.wording import NOT_A_DIAGNOSIS, listed, percent, signed, whose
+from biobgt.base.references import in_brackets
+from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed, percent, signed, whose
 from biobgt.data.atlas import LABELLINGS
+from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.drawing import Axis, Drawing, Heatmap, Panel, Shades
 from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.model_figure import (
     ONE_MEMBER,
     AskedModelOptions,
     asked_model,
+    groups_of,
     known_group,
     model_of,
     model_opening,
@@ -37,6 +40,7 @@ from biobgt.figures.shared_options import AS_IN_ATLAS, order_option
 from biobgt.model.attention import (
     PERMUTATIONS,
     BesideConnectivity,
+    attention_received,
     beside_connectivity,
     colour_limits,
     functional_labels,
@@ -44,6 +48,7 @@ from biobgt.model.attention import (
     load_systems_attention,
     map_correlation,
     select_attention,
+    strongest_regions,
     systems_follow_modules,
 )
 from biobgt.model.installed import InstalledModel, installed_models
@@ -503,3 +508,59 @@ def attention_warning(measured: "Measured", model: InstalledModel) -> str:
     A network that several cohorts share predicts by its readouts, and has no warning of its own.
     """
     return "" if model.readouts else str(measured.prediction(model)["warning"])
+
+
+@dataclass(frozen=True)
+class AttentionReceivedOptions(AttentionPartOptions):
+    """Whose attention, and which part of it."""
+
+    group: str = option(
+        "",
+        title="Group",
+        help="The group whose attention is shown; by default the controls.",
+        choices_of=groups_of,
+        of_model=True,
+        in_a_row=True,
+        link="received_group",
+    )
+    brain: BrainKind = brain_option()
+
+
+@model_figure("attention_received", "Attention received, in the brain", takes=AttentionReceivedOptions)
+def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) -> Drawing:
+    """The attention that each region receives from all others, at its place in the brain."""
+    model = model_of(measured, "attention_received")
+    group = known_group(model, options.group or model.group_names[0])
+    options.check_part(model)
+    received = attention_received(select_attention(model.groups.attention[group], **options.selected))
+    look = {"values": received, "sizes": received, "quantity": "attention received (1 = uniform)"}
+    brain = Brain.of(model.atlas, options.brain, **look)
+    low, high, mean = float(received.min()), float(received.max()), float(received.mean())
+
+    def numbers() -> "pd.DataFrame":
+        import pandas as pd
+
+        return pd.DataFrame({"region": brain.regions, **brain.places, "attention received": received})
+
+    def caption(where: str) -> str:
+        nodes = options.brain == NODES
+        place = f"on {where}" if nodes else brain.place_in(where)
+        colour = "colour and size are" if nodes else "colour is"
+        return (
+            f"{model_opening(model, (group,))}: attention that each region receives from all others in "
+            f"{model.groups.n[group]:,} {group}, {options.words}, {place}; {colour} multiples of uniform attention. "
+            f"{capitalised(colour)} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
+            f"{percent((high - low) / mean)} of the mean. No region was tested; the highest values are those of "
+            f"{', '.join(strongest_regions(received, brain.regions))}.{brain.left_out}"
+        )
+
+    words = model_words(model)
+    return in_brain(
+        brain,
+        caption,
+        title=f"Attention received, {group}, {model.name}",
+        simulated=model.simulates((group,)),
+        numbers=numbers,
+        methods=(*words["methods"], f"Regions were drawn with nilearn{in_brackets(('abraham2014',))}."),
+        citations=(*words["citations"], "abraham2014"),
+    )

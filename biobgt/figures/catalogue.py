@@ -2,7 +2,6 @@
 
 import biobgt.figures.attention
 import biobgt.figures.attention_groups
-import biobgt.figures.attention_received
 import biobgt.figures.connectivity
 import biobgt.figures.groups
 import biobgt.figures.hubs

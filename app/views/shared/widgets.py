@@ -117,11 +117,6 @@ def drawn_once(measured: Measured, figure: Figure, draw: Callable[[Figure], Any]
     return Drawing(measured.keep(Key("drawing", contents, most=KEPT_DRAWINGS), lambda: draw(figure).to_dict()))
 
 
-def small_drawing(figure: Figure, *, height: int) -> Drawing:
-    """A figure as small as a third of the page, for :func:`drawn_once`."""
-    return Drawing(compact(figure.plotly().to_dict(), height=height))
-
-
 def show_figure(
     figure: Drawing,
     caption: str,
