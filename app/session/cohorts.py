@@ -7,8 +7,7 @@ and nowhere else: nothing here is cached across sessions that was read from a fi
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,12 +30,10 @@ from session.view import (
     ATTEMPT,
     BATCH,
     EDITION,
-    EXPORT_FILES,
     EXPORT_GRAPHS,
     EXPORT_LIST,
+    EXPORT_MADE,
     EXPORT_MEASURED,
-    EXPORT_PANELS,
-    EXPORT_PREVIEWS,
     NEXT_COHORT,
     OWN_COHORT,
     UPLOADERS,
@@ -80,16 +77,14 @@ def keep_own_cohort(cohort: Cohort) -> None:
     """Keep the subjects that the user added, and show it from the next run on."""
     st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
     st.session_state[NEXT_COHORT] = OWN
-    _forget_exported()  # the same recordings may come with other phenotypes
-    _next_edition()
+    _own_cohort_changed()  # the same recordings may come with other phenotypes
 
 
 def change_own_cohort(cohort: Cohort) -> None:
     """Keep what the user made of the own cohort; results stay where the change cannot have touched them."""
     own = own_cohort()
     st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort) if own is None else own.changed_to(cohort)
-    _forget_exported()  # which may depend on groups and phenotypes, too
-    _next_edition()
+    _own_cohort_changed()
 
 
 def brought_files() -> int:
@@ -105,10 +100,6 @@ def empty_uploaders() -> None:
         st.session_state.pop(key, None)
 
 
-def _next_edition() -> None:
-    st.session_state[EDITION] = st.session_state.get(EDITION, 0) + 1
-
-
 def forget_own_cohort() -> None:
     """Drop what the user uploaded."""
     st.session_state.pop(OWN_COHORT, None)
@@ -119,8 +110,14 @@ def forget_own_cohort() -> None:
     _forget_exported()
 
 
+def _own_cohort_changed() -> None:
+    """Forget what was exported of it, which may depend on groups and phenotypes too, and count the edition."""
+    _forget_exported()
+    st.session_state[EDITION] = st.session_state.get(EDITION, 0) + 1
+
+
 def _forget_exported() -> None:
-    for key in (EXPORT_FILES, EXPORT_PREVIEWS, EXPORT_MEASURED, EXPORT_PANELS, EXPORT_GRAPHS):
+    for key in (EXPORT_MADE, EXPORT_MEASURED, EXPORT_GRAPHS):
         st.session_state.pop(key, None)
 
 
@@ -318,14 +315,11 @@ def safe_path(name: str) -> Path | None:
 
 
 def _safe_part(part: str) -> str:
-    cleaned = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", part).strip()
-    return _last_bytes(cleaned[-_MAX_NAME:]).lstrip(". ") or "file"
-
-
-def _last_bytes(name: str) -> str:
-    """Cut a name of many bytes, as Chinese ones are, at its beginning: its extension stays."""
+    name = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", part).strip()[-_MAX_NAME:]
     content = name.encode("utf-8", "surrogatepass")
-    return name if len(content) <= _MAX_NAME_BYTES else content[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
+    if len(content) > _MAX_NAME_BYTES:  # as Chinese names may have; cut at the beginning, for the extension stays
+        name = content[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
+    return name.lstrip(". ") or "file"
 
 
 def _write_all(uploads: Sequence[Upload], folder: Path) -> tuple[list[Path], list[Refusal]]:
@@ -373,22 +367,15 @@ def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         path = _free_place(place, taken)
-        with _whole_or_not_there(path):
+        try:
             path.write_bytes(upload.getbuffer())
+        except OSError:
+            path.unlink(missing_ok=True)  # half a recording would be read as one
+            raise
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "its name is not a valid file name"
         raise InputError(f"'{printable(place.name)}' could not be stored for reading ({reason}).") from None
     return path
-
-
-@contextmanager
-def _whole_or_not_there(path: Path) -> Iterator[None]:
-    """Remove a file that could not be written to its end: half a recording would be read as one."""
-    try:
-        yield
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise
 
 
 def _free_place(place: Path, taken: Counter[Path]) -> Path:

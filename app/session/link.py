@@ -34,7 +34,7 @@ from session.view import (
     value_instead,
 )
 
-LINKS, PROJECTS = "The link's", "The project's"
+_LINKS, _PROJECTS = "The link's", "The project's"
 _LEVEL = "level"
 
 
@@ -69,7 +69,7 @@ class Link:
         choices = _read_choices(self.said, cohort, self.model, problems)
         subject = self.subject or cohort.ids[0]
         if subject not in cohort.ids:
-            problems.append(shown_instead(SUBJECT, subject, cohort.ids[0]))
+            problems.append(_shown_instead(SUBJECT, subject, cohort.ids[0]))
             subject = cohort.ids[0]
         return replace(self, subject=subject, said={}, choices=choices, problems=tuple(problems))
 
@@ -86,10 +86,13 @@ def read_link(params: Mapping[str, str], kind: ConnectivityKind = KINDS[ESTIMATE
     problems: list[str] = []
     cohort = params.get(COHORT, DEFAULT_COHORT)
     if cohort not in DEMO_COHORTS:
-        problems.append(shown_instead(COHORT, cohort, DEMO_COHORTS[DEFAULT_COHORT]))
+        problems.append(_shown_instead(COHORT, cohort, DEMO_COHORTS[DEFAULT_COHORT]))
         cohort = DEFAULT_COHORT
     settings = _read_settings(params, kind, problems)
-    model = _read_model(params.get(MODEL, FITTING), problems)
+    model = params.get(MODEL, FITTING)
+    if model != FITTING and model not in pretrained_names():
+        problems.append(_shown_instead(MODEL, model, "the one that fits the cohort"))
+        model = FITTING
     known = linked_options()
     said = {name: params[name] for name in params if name in known}
     return Link(cohort, params.get(SUBJECT), settings, said, problems=tuple(problems), model=model)
@@ -116,10 +119,13 @@ def saved_view(view: View) -> dict[str, str]:
 
 def link_of_project(project: Project) -> Link:
     """The view that a project was saved with; what cannot be used in it is replaced, and named."""
-    said = {name: _as_text(value) for name, value in {**project.view, **project.settings.as_dict()}.items()}
+    said = {
+        name: to_text(value) if isinstance(value, str | int | float | bool) else str(value)
+        for name, value in {**project.view, **project.settings.as_dict()}.items()
+    }
     said.pop(COHORT, None)
     link = read_link(said, project.cohort.kind).checked(project.cohort)
-    problems = tuple(problem.replace(LINKS, PROJECTS, 1) for problem in link.problems)
+    problems = tuple(problem.replace(_LINKS, _PROJECTS, 1) for problem in link.problems)
     return replace(link, cohort=OWN, problems=problems)
 
 
@@ -169,11 +175,11 @@ def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems:
             continue
         value = read_value(one, said[name], of)
         if name == REGION and said[name] and said[name] not in cohort.atlas.regions:
-            problems.append(shown_instead(name, said[name], "the strongest hub"))
+            problems.append(_shown_instead(name, said[name], "the strongest hub"))
             value = one.default
         if value is None:
             value = value_instead(one, said[name], of)
-            problems.append(shown_instead(name, said[name], to_text(value)))
+            problems.append(_shown_instead(name, said[name], to_text(value)))
         choices[name] = value
     return choices
 
@@ -187,7 +193,7 @@ def _read_settings(params: Mapping[str, str], kind: ConnectivityKind, problems: 
             value = one.read(params[name])
             one.check(value)
         except ValueError:
-            problems.append(shown_instead(name, params[name], to_text(one.default)))
+            problems.append(_shown_instead(name, params[name], to_text(one.default)))
         else:
             values[name] = value
     made = ConnectomeSettings.usual(kind, **values)
@@ -206,27 +212,10 @@ def _read_level(text: str | None, rule: str, kind: ConnectivityKind, problems: l
         level = math.nan
     if about.low <= level <= about.high:
         return level
-    problems.append(shown_instead(_LEVEL, text, f"{about.default:g}"))
+    problems.append(_shown_instead(_LEVEL, text, f"{about.default:g}"))
     return about.default
 
 
-def _read_model(name: str, problems: list[str]) -> str:
-    if name == FITTING or name in pretrained_names():
-        return name
-    problems.append(shown_instead(MODEL, name, "the one that fits the cohort"))
-    return FITTING
-
-
-def _as_text(value: object) -> str:
-    return to_text(value) if isinstance(value, str | int | float | bool) else str(value)
-
-
-def shown_instead(what: str, found: str, used: str) -> str:
-    """Say that a value cannot be used, and what is shown in its place.
-
-    Parameters
-    ----------
-    what, found, used : str
-        Name of the option, the value that the address names, and the one that is shown.
-    """
-    return f"{LINKS} {what} '{found[:40]}' is not available here, so {used or 'none'} is shown instead."
+def _shown_instead(what: str, found: str, used: str) -> str:
+    """Say that a value cannot be used, and what is shown in its place."""
+    return f"{_LINKS} {what} '{found[:40]}' is not available here, so {used or 'none'} is shown instead."

@@ -1,8 +1,4 @@
-"""One line per login and upload, for whoever answers for a server that others use; nothing of any subject is in it.
-
-Lines go to the server's error stream, where a service manager keeps them. Names of files are left out, for they often
-hold the ids of subjects.
-"""
+"""The app as a server: what it writes down, whom it answers, what it takes, and when it forgets a session."""
 
 import asyncio
 import ctypes
@@ -29,6 +25,12 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from biobgt.base.serving import PROXIES_VARIABLE, account_of_connection, host_names, refusal, served_to_others
+
+# One line per login and upload, for whoever answers for a server that others use; nothing of any subject is in it.
+#
+# Lines go to the server's error stream, where a service manager keeps them. Names of files are left out, for they often
+# hold the ids of subjects.
+
 
 _AUDIT_LOG = logging.getLogger("biobgt.audit")
 
@@ -64,10 +66,10 @@ _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
 )
 # Files of one session together, in units of the largest single file (server.maxUploadSize).
-FILES_OF_A_SESSION = 4
+_FILES_OF_A_SESSION = 4
 
 
-def allowed_names() -> tuple[str, ...]:
+def _allowed_names() -> tuple[str, ...]:
     """The host names the server answers to."""
     return host_names(st.get_option("server.allowedHosts") or ())
 
@@ -79,7 +81,7 @@ def has_server() -> bool:
 
 def is_served_to_others() -> bool:
     """Whether anybody but the user of this machine can reach this server; where none runs, nobody can."""
-    return has_server() and served_to_others(st.get_option("server.address"), allowed_names())
+    return has_server() and served_to_others(st.get_option("server.address"), _allowed_names())
 
 
 def most_per_file_mb() -> int:
@@ -89,7 +91,7 @@ def most_per_file_mb() -> int:
 
 def most_per_session_mb() -> int:
     """The most that one session's files may have together, in megabytes."""
-    return FILES_OF_A_SESSION * most_per_file_mb()
+    return _FILES_OF_A_SESSION * most_per_file_mb()
 
 
 @dataclass
@@ -126,7 +128,7 @@ def let_in(session: str, user: str, browser: bytes) -> None:
     _SESSIONS.browsers[session] = browser
 
 
-def forget_session(session: str) -> None:
+def _forget_session(session: str) -> None:
     """Forget a session that has ended."""
     for known in (_SESSIONS.users, _SESSIONS.browsers, _SESSIONS.uploads):
         known.pop(session, None)
@@ -176,7 +178,7 @@ class Gate:
         headers = Headers(scope=scope)  # of several of a name the first counts, as for Streamlit
         send = _with_headers(send)
         sentence = (
-            refusal(headers.get("host"), headers.get("origin"), allowed_names())
+            refusal(headers.get("host"), headers.get("origin"), _allowed_names())
             or _foreign_account(scope, headers)
             or _foreign_session(scope, headers)
         )
@@ -255,8 +257,8 @@ def _with_headers(send: Send) -> Send:
 
 # A lost connection may come back for so long; shorter than server.disconnectedSessionTTL, after which Streamlit hides
 # a session from the clock. Closed pages are freed after both together at the latest.
-KEPT_S = 30.0
-LOOK_EVERY_S = 5.0
+_KEPT_S = 30.0
+_LOOK_EVERY_S = 5.0
 _M_ARENA_MAX, _HEAPS = -8, 2  # as glibc's malloc.h numbers the option
 _LIFETIME_LOG = logging.getLogger("biobgt.app")
 
@@ -264,12 +266,11 @@ _LIFETIME_LOG = logging.getLogger("biobgt.app")
 @asynccontextmanager
 async def serve(app: st.App) -> AsyncGenerator[None]:
     """Open the browser when the server has started, and look after its sessions until it ends."""
-    share_memory()
+    _share_memory()
     clock = asyncio.create_task(_look_after_sessions())
     if not st.get_option("server.headless"):
-        address = st.get_option("browser.serverAddress")
-        port = st.get_option("server.port")
-        asyncio.get_running_loop().run_in_executor(None, webbrowser.open, f"http://{address}:{port}")
+        url = f"http://{st.get_option('browser.serverAddress')}:{st.get_option('server.port')}"
+        asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
     try:
         yield
     finally:
@@ -281,17 +282,17 @@ async def serve(app: st.App) -> AsyncGenerator[None]:
 async def _look_after_sessions() -> None:
     left: dict[str, float] = {}
     while True:
-        await asyncio.sleep(LOOK_EVERY_S)
+        await asyncio.sleep(_LOOK_EVERY_S)
         try:
-            ended = end_left_sessions(left, time.monotonic())
+            ended = _end_left_sessions(left, time.monotonic())
         except Exception:  # one bad look must not stop the clock unseen
             _LIFETIME_LOG.exception("Closed sessions could not be looked after")
             continue
         if ended:
-            await asyncio.to_thread(give_memory_back)
+            await asyncio.to_thread(_give_memory_back)
 
 
-def end_left_sessions(left: dict[str, float], now: float) -> int:
+def _end_left_sessions(left: dict[str, float], now: float) -> int:
     """End the sessions whose browser has been away for too long; returns how many.
 
     Parameters
@@ -308,25 +309,25 @@ def end_left_sessions(left: dict[str, float], now: float) -> int:
         del left[name]
     for name in alone:
         left.setdefault(name, now)
-    ended = [name for name, since in left.items() if now - since >= KEPT_S]
+    ended = [name for name, since in left.items() if now - since >= _KEPT_S]
     for name in ended:
         server.close_session(name)
         # Streamlit's loop holds on to the last session it has drawn until there is another one, so it is emptied too.
         alone[name].session_state.clear()
         alone[name].flush_browser_queue()
-        forget_session(name)
+        _forget_session(name)
         del left[name]
     return len(ended)
 
 
-def share_memory() -> None:
+def _share_memory() -> None:
     """Let all threads take memory from the same few heaps: every run is a thread, and pieces stay in each heap."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # a C library without it
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _HEAPS)
 
 
-def give_memory_back() -> None:
+def _give_memory_back() -> None:
     """Free what an ended session held in cycles, and hand free pages to the system, which the C library else keeps."""
     gc.collect()
     if sys.platform == "linux":

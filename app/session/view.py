@@ -1,7 +1,7 @@
 """What the user looks at: cohort, subject, graph, and the options of pages; chosen by widgets, kept over pages."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -43,10 +43,8 @@ PANEL_COLUMNS = "panel_columns"
 PANEL_LETTERS = "panel_letters"
 # On the page of exports, and no widget's value: the list, and what was made of it.
 EXPORT_LIST = "export_list"
-EXPORT_FILES = "export_files"
-EXPORT_PREVIEWS = "export_previews"
+EXPORT_MADE = "export_made"
 EXPORT_MEASURED = "export_measured"
-EXPORT_PANELS = "export_panels"
 EXPORT_GRAPHS = "export_graphs"
 # What is no widget's value.
 OWN_COHORT = "own_cohort"
@@ -94,10 +92,6 @@ def _brains(cohort: Cohort) -> tuple[str, ...]:
     return (*_NODES, *(_PAINTED if has_surface(cohort.atlas) else ()))
 
 
-def _hub_brains(cohort: Cohort) -> tuple[str, ...]:
-    return (*_brains(cohort), FIVE)
-
-
 def brain_kind(shown: str) -> str:
     """How a figure's brain is drawn, by what the page lets choose."""
     return shown if shown in _PAINTED else NODES
@@ -105,10 +99,6 @@ def brain_kind(shown: str) -> str:
 
 _BRAINS = _NODES | _PAINTED
 _WAYS = "in an interactive 3-D brain, in a glass brain or, where the atlas has surface labels, painted on the cortex"
-
-
-def _readouts(cohort: Cohort) -> tuple[str, ...]:
-    return ("", *installed_model(cohort.name).readouts)
 
 
 def _disorders(cohort: Cohort) -> tuple[str, ...]:
@@ -137,7 +127,7 @@ class PageOptions(Options):
         IN_3D,
         title="Brain",
         help=f"Regions {_WAYS}; or five measures side by side.",
-        choices_of=_hub_brains,
+        choices_of=lambda cohort: (*_brains(cohort), FIVE),
         in_a_row=True,
         shown={**_BRAINS, FIVE: "Five measures"},
         link="brain_shown",
@@ -162,7 +152,7 @@ class ModelPageOptions(Options):
         title="Compare with the controls of",
         help="A network that several cohorts share has a readout for each. A probability means something only for "
         "subjects who were scanned and preprocessed as the subjects of that cohort were.",
-        choices_of=_readouts,
+        choices_of=lambda cohort: ("", *installed_model(cohort.name).readouts),
         of_model=True,
         shown={"": "Choose a cohort"},
         link="readout",
@@ -224,7 +214,7 @@ def cohort_behind(one: Option, name: str, cohort: Cohort) -> Cohort | None:
 # defaults are. The others stand there where they are not the default, so that a link stays short.
 IN_EVERY_LINK: tuple[type[Options], ...] = (HubOptions, NamedModuleOptions)
 
-AnyOptions = TypeVar("AnyOptions", bound=Options)
+_AnyOptions = TypeVar("_AnyOptions", bound=Options)
 
 
 def linked_options() -> dict[str, Option]:
@@ -257,32 +247,6 @@ def follow_cohort(before: Cohort, now: Cohort) -> None:
 def session_choices() -> dict[str, Plain]:
     """What the session says, by the names of links."""
     return {name: _plain(st.session_state[name]) for name in linked_options() if name in st.session_state}
-
-
-def options_of(
-    choices: Mapping[str, Plain],
-    kind: type[AnyOptions],
-    cohort_behind: Callable[[Option], Cohort | None],
-    /,
-    **fixed: Plain,
-) -> AnyOptions:
-    """A group of options as they were chosen; what the cohort does not offer, or was not chosen, is the default.
-
-    Parameters
-    ----------
-    choices : mapping of str to plain values
-        By the names of links.
-    kind : type of Options
-    cohort_behind : callable
-        From an option to the cohort on which its choices depend.
-    **fixed : plain values
-        Options that are not the user's choice here.
-    """
-    values = dict(fixed)
-    for one in kind.declared().values():
-        if one.link and one.name not in fixed and (of := cohort_behind(one)) is not None:
-            values[one.name] = usable(one, choices.get(one.link, one.default_for(of)), of)
-    return kind(**values)
 
 
 def usable(one: Option, value: Plain, cohort: Cohort) -> Plain:
@@ -406,7 +370,7 @@ class LoadedCohort:
     @property
     def measured(self) -> Measured:
         """The cohort, to be asked for results; who waits for one sees what goes on."""
-        return Measured(self.cohort, self.store, watch_with_spinner)
+        return Measured(self.cohort, self.store, _watch_with_spinner)
 
     def changed_to(self, cohort: Cohort) -> "LoadedCohort":
         """The cohort after a change: what was measured is kept only where no number, no region and no kind changed.
@@ -463,12 +427,19 @@ class View:
         """The same, or the first of all; None where there is no model."""
         return model_shown(self.model, self.cohort)
 
-    def options(self, kind: type[AnyOptions], /, **fixed: Plain) -> AnyOptions:
-        """A group of options, as the user chose them; ``fixed`` are not the user's choice here."""
+    def options(self, kind: type[_AnyOptions], /, **fixed: Plain) -> _AnyOptions:
+        """A group of options, as the user chose them; ``fixed`` are not the user's choice here.
+
+        What the cohort does not offer, or was not chosen, is the default.
+        """
         asked = (kind, tuple(fixed.items()))
         if asked not in self._chosen:
-            self._chosen[asked] = options_of(self.choices, kind, self.cohort_behind, **fixed)
-        return cast("AnyOptions", self._chosen[asked])
+            values = dict(fixed)
+            for one in kind.declared().values():
+                if one.link and one.name not in fixed and (of := self.cohort_behind(one)) is not None:
+                    values[one.name] = usable(one, self.choices.get(one.link, one.default_for(of)), of)
+            self._chosen[asked] = kind(**values)
+        return cast("_AnyOptions", self._chosen[asked])
 
     def cohort_behind(self, one: Option) -> Cohort | None:
         """The cohort on which an option's choices depend; None where that is a model's, and there is no model."""
@@ -494,22 +465,19 @@ def current_view() -> View:
 
 
 @contextmanager
-def watch_with_spinner(key: Key) -> Iterator[None]:
+def _watch_with_spinner(key: Key) -> Iterator[None]:
     """Show what goes on while a result that takes long is measured."""
-    if not key.doing:
-        yield
-        return
-    with st.spinner(key.doing):
+    with st.spinner(key.doing) if key.doing else nullcontext():
         yield
 
 
 def measured_model(model: InstalledModel) -> Measured:
     """What is measured of the groups that a model was trained on; the same for all sessions."""
-    return Measured(model.cohort, _model_store(model.identity), watch_with_spinner)
+    return Measured(model.cohort, _model_store(model.identity), _watch_with_spinner)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _model_store(identity: tuple[str, str, str]) -> MemoryStore:
+def _model_store(identity: tuple[str, ...]) -> MemoryStore:
     return MemoryStore()
 
 

@@ -16,21 +16,23 @@ Step = TypeVar("Step")
 def work_through(
     steps: Sequence[Step],
     do: Callable[[Step], object],
+    is_done: Callable[[Step], bool],
     *,
     key: str,
     start: str,
     doing: str,
     automatic: bool = False,
-    done_before: int = 0,
 ) -> bool:
     """Do what is left to do, or offer to; true when nothing is left.
 
     Parameters
     ----------
     steps : sequence
-        What is left; each takes a second or two at most, for between two of them the work can be stopped.
+        Each takes a second or two at most, for between two of them the work can be stopped.
     do : callable
         Does one step and keeps its result.
+    is_done : callable
+        Whether there is a step's result.
     key : str
         Unique on the page.
     start : str
@@ -39,16 +41,15 @@ def work_through(
         What the bar says is counted: "Subject" gives "Subject 3 of 40".
     automatic : bool
         Start without a click, until the user stops it.
-    done_before : int
-        Steps that were done earlier.
     """
-    if not steps:
+    left, total = [step for step in steps if not is_done(step)], len(steps)
+    if not left:
         return True
-    place, total = st.empty(), done_before + len(steps)
+    place = st.empty()
     with place.container():
         if not st.session_state.get(_wanted(key), automatic):
             st.button(
-                f"{start}: {len(steps)} of {total} left" if done_before else start,
+                start if len(left) == total else f"{start}: {len(left)} of {total} left",
                 key=f"{key}_start",
                 icon=":material/play_arrow:",
                 on_click=_want,
@@ -56,7 +57,7 @@ def work_through(
             )
             return False
         bar = bar_with_stop(key, partial(_want, key, False))
-        for number, step in enumerate(steps, start=done_before):
+        for number, step in enumerate(left, start=total - len(left)):
             bar.progress(number / total, text=f"{doing} {number + 1} of {total}")
             do(step)
     place.empty()
@@ -79,6 +80,11 @@ def bar_with_stop(key: str, on_stop: Callable[[], None]) -> DeltaGenerator:
         bar = st.progress(0.0, width="stretch")
         st.button("Stop", key=f"{key}_stop", icon=":material/stop:", on_click=on_stop)
     return bar
+
+
+def move_on(bar: DeltaGenerator, what: str, done: int, total: int) -> None:
+    """Say on a bar how many of how many are done: "Read 3 of 40"."""
+    bar.progress(done / total, text=f"{what} {done} of {total}")
 
 
 def _wanted(key: str) -> str:

@@ -1,13 +1,13 @@
-"""Attention of a model's groups, panel by panel: side by side, their difference, the contrast, in the brain."""
+"""Attention: where the trained models look, group by group, and where groups differ.
+
+Every tab is a list of panels. A network that several cohorts share has other tabs than a model of one cohort.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from biobgt.base.files import safe_table
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures.attention import (
     LOUVAIN,
@@ -34,203 +34,35 @@ from biobgt.figures.attention_groups import (
     tested_blocks,
 )
 from biobgt.figures.graph_words import ATLAS_ORDER
-from biobgt.figures.register import NoOptions
 from biobgt.figures.screen import PAGE_WIDTH
-from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, BlockTests, group_beside, load_systems_attention
+from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
 from biobgt.model.installed import InstalledModel
 from biobgt.training.card_text import ablation_words, beside_line, beside_words
 from session.cohorts import OWN
-from session.view import GLASS, ModelPageOptions, PageOptions, View, brain_kind, current_view, measured_model
+from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model
 from views.shared.models import no_models, show_headline
-from views.shared.options import ask, ask_for
-from views.shared.widgets import NO_PLACES, TWO_GROUPS, explained, heading, input_errors_shown, plain, show
+from views.shared.options import ask, ask_for, ask_in_row, in_a_row
+from views.shared.panels import Panel, show_in_brain
+from views.shared.widgets import (
+    NO_PLACES,
+    TWO_GROUPS,
+    caption,
+    explained,
+    heading,
+    input_errors_shown,
+    plain,
+    show,
+    show_table,
+)
 
-EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
-ADJUSTED = {
+_Tabs = dict[str, list[Callable[[View, InstalledModel], None]]]
+_EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
+_ADJUSTED = {
     "": "",
     ", given FC": GIVEN_FC,
     ", without overall connectivity": WITHOUT_CONNECTIVITY,
     ", unadjusted": "_unadjusted",
 }
-
-
-def part_of(view: View, model: InstalledModel) -> dict[str, int]:
-    """The layer and head that were chosen; one that the model does not have is its mean."""
-    chosen = view.options(AttentionPartOptions)
-    layer, head = chosen.layer, chosen.head
-    return {"layer": layer if layer <= model.n_layers else 0, "head": head if head <= model.n_heads else 0}
-
-
-def show_maps(view: View, model: InstalledModel, **how: Any) -> None:
-    """Show all groups of a model side by side on one colour scale; ``how`` are options of the figure."""
-    options, measured = AttentionMapsOptions(**how), measured_model(model)
-    with st.container(width=PAGE_WIDTH):
-        show(view, attention_maps, options, measured=measured, key=f"attention_{model.name}")
-
-
-def show_difference(view: View, model: InstalledModel) -> None:
-    """Show the difference of two groups, and the tests of module blocks."""
-    heading("Difference of two groups", simulated=model.simulated, terms=("fdr",))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(AttentionGroupsOptions, "first", "second", cohort=model.cohort)
-        ask_unit(model)
-    options = view.options(AttentionDifferenceOptions, **part_of(view, model))
-    if options.first == options.second:
-        st.info(TWO_GROUPS)
-        return
-    show_two_groups(view, model, options)
-
-
-def ask_unit(model: InstalledModel) -> None:
-    """Ask in which unit differences are shown, where it is known how uncertain they are."""
-    if model.spread is not None:
-        ask(AttentionDifferenceOptions, "unit", cohort=model.cohort)
-
-
-def show_two_groups(view: View, model: InstalledModel, options: AttentionDifferenceOptions, *, key: str = "") -> None:
-    """Show the difference of two groups, and the tests of module blocks.
-
-    Parameters
-    ----------
-    view : View
-    model : InstalledModel
-    options : AttentionDifferenceOptions
-    key : str
-        Tells several such panels of a page apart.
-    """
-    if model.spread is None:
-        options = replace(options, unit=DIFFERENCES)
-    measured, groups = measured_model(model), options.part(AttentionGroupsOptions)
-    show(view, attention_difference, options, measured=measured, key=f"{key}attention_difference")
-    tests = tested_blocks(model, options.between(model))
-    if tests is not None:
-        show(view, attention_blocks, groups, measured=measured, key=f"{key}block_effects")
-        _show_table(tests, key=key)
-
-
-def _show_table(tests: BlockTests, *, key: str) -> None:
-    blocks = tests.blocks
-    columns = {"feature": "Block (from → to)", "d_low": "95 % low", "d_high": "95 % high"}
-    for words, ending in {**ADJUSTED, ", of FC": tests.of_connectivity}.items():
-        columns |= {f"{name}{ending}": f"{title}{words}" for name, title in EFFECTS.items()}
-    columns = {name: title for name, title in columns.items() if name in blocks}
-    with st.expander("All module blocks, as a table"):
-        table = blocks[list(columns)].rename(columns=columns).round(4)
-        st.dataframe(safe_table(table), hide_index=True, key=f"{key}block_table", alt="Tests of all module blocks")
-
-
-def show_contrast(view: View, model: InstalledModel) -> None:
-    """Show how closely attention keeps to modules, group by group."""
-    heading(attention_contrast.name, simulated=model.simulated)
-    show(view, attention_contrast, NoOptions(), measured=measured_model(model), key="contrast")
-
-
-def show_spread(view: View, model: InstalledModel) -> None:
-    """Show how people spread around their group's mean, where that was measured."""
-    if model.spread is None:
-        return
-    heading("Do a few people drive the mean?", simulated=model.simulated)
-    show(view, attention_spread, NoOptions(), measured=measured_model(model), key="spread")
-
-
-def show_systems(view: View, model: InstalledModel) -> None:
-    """Show where other networks look on the same test subjects."""
-    options = AttentionOrderOptions(order=_order_in(view, model))
-    heading("Does attention in other networks follow functional modules, too?")
-    show(view, attention_systems, options, measured=measured_model(model), key="systems")
-
-
-def _order_in(view: View, model: InstalledModel) -> str:
-    """The order of regions that was chosen; the first of another model's atlas where that does not have it."""
-    order = view.options(AttentionOrderOptions).order
-    return order if order in (*model.atlas.labels, LOUVAIN, ATLAS_ORDER) else next(iter(model.atlas.labels))
-
-
-def show_received(view: View, model: InstalledModel) -> None:
-    """Show on a brain which regions are looked at."""
-    group = view.options(AttentionReceivedOptions, **part_of(view, model)).group
-    heading(attention_in_brain.name, simulated=model.simulates([group] if group else model.group_names))
-    if model.atlas.coordinates is None:
-        st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(AttentionReceivedOptions, "group", cohort=model.cohort)
-        ask(ModelPageOptions, "received_brain", cohort=model.cohort)
-    shown = view.options(ModelPageOptions).received_brain
-    glass = shown == GLASS
-    options = view.options(AttentionReceivedOptions, brain=brain_kind(shown), **part_of(view, model))
-    key = "received_glass" if glass else "received"
-    show(view, attention_in_brain, options, measured=measured_model(model), key=key, as_picture=glass)
-
-
-def show_own(view: View, model: InstalledModel) -> None:
-    """Show the current subject's attention beside a group's, when asked to; this runs the model."""
-    subject = view.subject
-    heading("One subject beside its group", simulated=subject.simulated or model.simulated)
-    if said := model.refusal(view.cohort):
-        st.info(plain(said), icon=":material/info:")
-        return
-    wanted = PageOptions.declared()["own_attention"]
-    ask_for(wanted, view.cohort, label=plain(f"Run {model.name} on {subject.id}"))
-    if not view.options(PageOptions).own_attention:
-        st.caption(NOT_A_DIAGNOSIS)
-        return
-    with input_errors_shown():
-        options = view.options(
-            SubjectAttentionOptions,
-            model=model.name,
-            model_sha256=model.sha256,
-            group=group_beside(subject.group, model.group_names),
-            order=_order_in(view, model),
-            **part_of(view, model),
-        )
-        if warning := attention_warning(view.measured, model):
-            st.warning(plain(f"Caution: {warning}."), icon=":material/warning:")
-        with st.container(width=PAGE_WIDTH):
-            show(view, subject_attention, options, key="own_attention_map")
-
-
-# A network that several cohorts share: first how far their controls differ, then each disorder beside its own.
-
-
-def show_controls(view: View, model: InstalledModel) -> None:
-    """Show how far the controls of two cohorts differ, real ones if there are two: what no diagnosis can explain."""
-    controls = [groups[0] for groups in model.readouts.values()]
-    real = [group for group in controls if not model.simulates([group])]
-    first, second = (real if len(real) > 1 else controls)[:2]
-    heading("Do the controls of different cohorts differ?", simulated=model.simulates([first, second]), terms=("fdr",))
-    st.markdown(
-        plain(
-            "Nobody here has a diagnosis, so what differs is the scanner, the preprocessing, the age or the motion of "
-            "the cohorts. This bounds what may be said of groups of different cohorts: a difference between two "
-            "disorders of two cohorts that is no larger than this says nothing about the disorders."
-        )
-    )
-    options = view.options(AttentionDifferenceOptions, first=first, second=second, **part_of(view, model))
-    show_two_groups(view, model, options, key="controls_")
-
-
-def show_disorder(view: View, model: InstalledModel) -> None:
-    """Show a disorder beside the controls of its own cohort."""
-    disorder = view.options(ModelPageOptions).disorder
-    heading("Each disorder beside its own controls", simulated=model.simulates([disorder]))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(ModelPageOptions, "disorder", cohort=model.cohort)
-        ask_unit(model)
-    groups = {"first": model.controls_of(disorder), "second": disorder}
-    show_two_groups(view, model, view.options(AttentionDifferenceOptions, **groups, **part_of(view, model)))
-
-
-def show_likeness(view: View, model: InstalledModel) -> None:
-    """Show how alike the disorders' differences from their own controls are."""
-    heading("How alike are the differences?", simulated=model.simulated)
-    show(view, attention_likeness, NoOptions(), measured=measured_model(model), key="likeness")
-
-
-# Attention: where the trained models look, group by group, and where groups differ.
-
-
-Sections = dict[str, list[Callable[[], None]]]  # what each tab shows
 
 
 def show_page() -> None:
@@ -248,64 +80,180 @@ def show_page() -> None:
     if model is None:
         no_models()
         return
-    st.caption(plain(f"All tabs show {model.name}. Choose another model in the sidebar."))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
-    sections = _sections(view, model)
-    part: list[Callable[[], None]] = [partial(show_own, view, model)]
-    is_own = view.loaded.key == OWN
-    sections = {"Your subject": part, **sections} if is_own else {**sections, "One subject": part}
-    for tab, parts in zip(st.tabs(list(sections)), sections.values(), strict=True):
+    caption(f"All tabs show {model.name}. Choose another model in the sidebar.")
+    ask_in_row(AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
+    tabs = _tabs(model, own=view.loaded.key == OWN)
+    for tab, panels in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
         with tab:
-            for show_part in parts:
+            for show_panel in panels:
                 with input_errors_shown():
-                    show_part()
+                    show_panel(view, model)
 
 
-def _sections(view: View, model: InstalledModel) -> Sections:
-    """What the tabs show of the model's groups."""
+def _tabs(model: InstalledModel, *, own: bool) -> _Tabs:
+    """What each tab shows; the user's own subject comes first."""
+    compared: _Tabs = {"Difference": [_show_difference], "Within modules": [Panel(attention_contrast, "contrast")]}
     if model.readouts:  # of a network, every person is in the figure of the spread, and needs no contrast
-        compared = {
-            "Controls": [show_controls],
-            "Disorders": [show_disorder, show_likeness],
-            "People": [show_spread],
-        }
-    else:
-        compared = {"Difference": [show_difference], "Within modules": [show_contrast], "People": [show_spread]}
-    if model.spread is None:
-        del compared["People"]
-    compared["In the brain"] = [show_received]
-    sections: Sections = {"Groups side by side": [partial(_show_groups, view, model)]}
-    for title, shown in compared.items():
-        sections[title] = [partial(show_part, view, model) for show_part in shown]
+        likeness = Panel(attention_likeness, "likeness", "How alike are the differences?")
+        compared = {"Controls": [_show_controls], "Disorders": [_show_disorder, likeness]}
+    if model.spread is not None:
+        compared["People"] = [Panel(attention_spread, "spread", "Do a few people drive the mean?")]
+    tabs: _Tabs = {"Groups side by side": [_show_groups], **compared, "In the brain": [_show_received]}
     if load_systems_attention().model == model.name:  # the others were measured beside this one
-        sections["Other networks"] = [partial(show_systems, view, model)]
-    return sections
+        tabs["Other networks"] = [_show_systems]
+    return {"Your subject": [_show_own], **tabs} if own else {**tabs, "One subject": [_show_own]}
+
+
+def _part_of(view: View, model: InstalledModel) -> dict[str, int]:
+    """The layer and head that were chosen; one that the model does not have is its mean."""
+    chosen = view.options(AttentionPartOptions)
+    layer, head = chosen.layer, chosen.head
+    return {"layer": layer if layer <= model.n_layers else 0, "head": head if head <= model.n_heads else 0}
+
+
+def _order_in(view: View, model: InstalledModel) -> str:
+    """The order of regions that was chosen; the first of another model's atlas where that does not have it."""
+    order = view.options(AttentionOrderOptions).order
+    return order if order in (*model.atlas.labels, LOUVAIN, ATLAS_ORDER) else next(iter(model.atlas.labels))
 
 
 def _show_groups(view: View, model: InstalledModel) -> None:
+    """Show all groups of a model side by side on one colour scale, below what the model is worth."""
     heading(model.name, simulated=model.simulated)
     if model.readouts and model.simulated:
         st.caption("Groups marked as simulated are simulated; all others are real.")
     show_headline(model.card)
-    _show_parts(model)
-    chosen = view.options(AttentionMapsOptions)
-    show_maps(view, model, order=chosen.order, average=chosen.average, **part_of(view, model))
+    if model.readouts:
+        with st.expander("How much do NE and attention contribute to predictions?"):
+            for readout in map(model.readout, model.readouts):
+                _say_what_counts(readout, f"**{plain(', '.join(readout.group_names))}:** ")
+    else:
+        _say_what_counts(model)
+    options = view.options(AttentionMapsOptions, **_part_of(view, model))
+    with st.container(width=PAGE_WIDTH):
+        show(view, attention_maps, options, measured=measured_model(model), key=f"attention_{model.name}")
 
 
-def _show_parts(model: InstalledModel) -> None:
-    """What NE, attention and training on groups do to predictions; of a network, readout by readout."""
-    if not model.readouts:
-        st.markdown(plain(ablation_words(model.card)))
-        if said := beside_line(model.card):
-            st.caption(plain(said), help=plain(beside_words(model.card)))
+def _say_what_counts(model: InstalledModel, whose: str = "") -> None:
+    """What NE, attention and training on groups do to predictions."""
+    st.markdown(f"{whose}{plain(ablation_words(model.card))}")
+    if said := beside_line(model.card):
+        caption(said, help=plain(beside_words(model.card)))
+
+
+def _show_difference(view: View, model: InstalledModel) -> None:
+    """Show the difference of two groups, and the tests of module blocks."""
+    heading("Difference of two groups", simulated=model.simulated, terms=("fdr",))
+    with in_a_row():
+        ask(AttentionGroupsOptions, "first", "second", cohort=model.cohort)
+        _ask_unit(model)
+    options = view.options(AttentionDifferenceOptions, **_part_of(view, model))
+    if options.first == options.second:
+        st.info(TWO_GROUPS)
+    else:
+        _show_two_groups(view, model, options)
+
+
+def _ask_unit(model: InstalledModel) -> None:
+    """Ask in which unit differences are shown, where it is known how uncertain they are."""
+    if model.spread is not None:
+        ask(AttentionDifferenceOptions, "unit", cohort=model.cohort)
+
+
+def _show_two_groups(view: View, model: InstalledModel, options: AttentionDifferenceOptions, *, key: str = "") -> None:
+    """Show the difference of two groups, and the tests of module blocks; ``key`` tells several such panels apart."""
+    if model.spread is None:
+        options = replace(options, unit=DIFFERENCES)
+    measured, groups = measured_model(model), options.part(AttentionGroupsOptions)
+    show(view, attention_difference, options, measured=measured, key=f"{key}attention_difference")
+    tests = tested_blocks(model, options.between(model))
+    if tests is None:
         return
-    with st.expander("How much do NE and attention contribute to predictions?"):
-        for cohort in model.readouts:
-            readout = model.readout(cohort)
-            st.markdown(f"**{plain(', '.join(readout.group_names))}:** {plain(ablation_words(readout.card))}")
-            if said := beside_line(readout.card):
-                st.caption(plain(said), help=plain(beside_words(readout.card)))
+    show(view, attention_blocks, groups, measured=measured, key=f"{key}block_effects")
+    blocks = tests.blocks
+    columns = {"feature": "Block (from → to)", "d_low": "95 % low", "d_high": "95 % high"}
+    for words, ending in {**_ADJUSTED, ", of FC": tests.of_connectivity}.items():
+        columns |= {f"{name}{ending}": f"{title}{words}" for name, title in _EFFECTS.items()}
+    columns = {name: title for name, title in columns.items() if name in blocks}
+    with st.expander("All module blocks, as a table"):
+        table = blocks[list(columns)].rename(columns=columns).round(4)
+        show_table(table, key=f"{key}block_table", alt="Tests of all module blocks")
+
+
+def _show_systems(view: View, model: InstalledModel) -> None:
+    """Show where other networks look on the same test subjects; who they are stands in the figure."""
+    heading("Does attention in other networks follow functional modules, too?")
+    options = AttentionOrderOptions(order=_order_in(view, model))
+    show(view, attention_systems, options, measured=measured_model(model), key="systems")
+
+
+def _show_received(view: View, model: InstalledModel) -> None:
+    """Show on a brain which regions are looked at."""
+    group = view.options(AttentionReceivedOptions, **_part_of(view, model)).group
+    heading(attention_in_brain.name, simulated=model.simulates([group] if group else model.group_names))
+    if model.atlas.coordinates is None:
+        st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
+        return
+    with in_a_row():
+        ask(AttentionReceivedOptions, "group", cohort=model.cohort)
+        ask(ModelPageOptions, "received_brain", cohort=model.cohort)
+    shown, part = view.options(ModelPageOptions).received_brain, _part_of(view, model)
+    show_in_brain(view, attention_in_brain, shown, key="received", measured=measured_model(model), **part)
+
+
+def _show_own(view: View, model: InstalledModel) -> None:
+    """Show the current subject's attention beside a group's, when asked to; this runs the model."""
+    subject = view.subject
+    heading("One subject beside its group", simulated=subject.simulated or model.simulated)
+    if said := model.refusal(view.cohort):
+        st.info(plain(said), icon=":material/info:")
+        return
+    wanted = PageOptions.declared()["own_attention"]
+    ask_for(wanted, view.cohort, label=plain(f"Run {model.name} on {subject.id}"))
+    if not view.options(PageOptions).own_attention:
+        st.caption(NOT_A_DIAGNOSIS)
+        return
+    options = view.options(
+        SubjectAttentionOptions,
+        model=model.name,
+        model_sha256=model.sha256,
+        group=group_beside(subject.group, model.group_names),
+        order=_order_in(view, model),
+        **_part_of(view, model),
+    )
+    if warning := attention_warning(view.measured, model):
+        st.warning(plain(f"Caution: {warning}."), icon=":material/warning:")
+    with st.container(width=PAGE_WIDTH):
+        show(view, subject_attention, options, key="own_attention_map")
+
+
+# A network that several cohorts share: first how far their controls differ, then each disorder beside its own.
+
+
+def _show_controls(view: View, model: InstalledModel) -> None:
+    """Show how far the controls of two cohorts differ, real ones if there are two: what no diagnosis can explain."""
+    controls = [groups[0] for groups in model.readouts.values()]
+    real = [group for group in controls if not model.simulates([group])]
+    first, second = (real if len(real) > 1 else controls)[:2]
+    heading("Do the controls of different cohorts differ?", simulated=model.simulates([first, second]), terms=("fdr",))
+    st.markdown(
+        "Nobody here has a diagnosis, so what differs is the scanner, the preprocessing, the age or the motion of the "
+        "cohorts. This bounds what may be said of groups of different cohorts: a difference between two disorders of "
+        "two cohorts that is no larger than this says nothing about the disorders."
+    )
+    options = view.options(AttentionDifferenceOptions, first=first, second=second, **_part_of(view, model))
+    _show_two_groups(view, model, options, key="controls_")
+
+
+def _show_disorder(view: View, model: InstalledModel) -> None:
+    """Show a disorder beside the controls of its own cohort."""
+    disorder = view.options(ModelPageOptions).disorder
+    heading("Each disorder beside its own controls", simulated=model.simulates([disorder]))
+    with in_a_row():
+        ask(ModelPageOptions, "disorder", cohort=model.cohort)
+        _ask_unit(model)
+    groups = {"first": model.controls_of(disorder), "second": disorder}
+    _show_two_groups(view, model, view.options(AttentionDifferenceOptions, **groups, **_part_of(view, model)))
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

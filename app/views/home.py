@@ -1,4 +1,7 @@
-"""The first screen of Home: what this is for, in three small figures of the current subject, and two ways to begin."""
+"""Home: what this is for, in three small figures and two ways to begin; then what is loaded and where to go.
+
+What the models are worth and how to cite come last.
+"""
 
 import streamlit as st
 
@@ -21,6 +24,7 @@ from views.shared.widgets import (
     HOW_TO_GET_PLACES,
     NO_PLACES,
     Drawing,
+    caption,
     drawn_for_screen,
     input_errors_shown,
     plain,
@@ -28,11 +32,21 @@ from views.shared.widgets import (
 )
 
 # In px: with the title, the sentence, the buttons and a caption they fit a window of 800.
-HEIGHT, MAPS_HEIGHT = 320, 236
-BRAIN_WIDTH = 262  # px; the others share the rest, which at 800 px is another row
+_HEIGHT, _MAPS_HEIGHT = 320, 236
+_PAPER = "peng2025"  # whose method this implements
+_BRAIN_WIDTH = 262  # px; the others share the rest, which at 800 px is another row
 
 
-def show_first_screen(view: View) -> None:
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    _show_first_screen(view)
+    _show_loaded(view)
+    _show_ways_on()
+    _show_models_and_citation(view)
+
+
+def _show_first_screen(view: View) -> None:
     """Show what this is for, three figures and two buttons; what takes longest to draw comes last."""
     st.title("BioBGT Explorer")
     st.markdown(
@@ -49,7 +63,7 @@ def show_first_screen(view: View) -> None:
         if view.subject.simulated or (model is not None and model.simulated):
             simulated_badge()
     with st.container(horizontal=True):
-        brain = st.container(width=BRAIN_WIDTH)
+        brain = st.container(width=_BRAIN_WIDTH)
         curves, maps = st.container(width="stretch"), st.container(width="stretch")
     if model is not None:
         with maps, input_errors_shown():
@@ -64,9 +78,9 @@ def _show_modules(view: View) -> None:
     if view.atlas.coordinates is None:
         _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
-    contents, caption, _ = drawn_for_screen(view, module_brain, view.options(ModuleBrainOptions), small=HEIGHT)
+    contents, words, _ = drawn_for_screen(view, module_brain, view.options(ModuleBrainOptions), small=_HEIGHT)
     said = "The brain in the colours of its Louvain modules; drag to turn it."
-    _show_card(contents, caption, module_brain.key, "modules", said)
+    _show_card(contents, words, module_brain.key, "modules", said)
 
 
 def _show_hubs(view: View) -> None:
@@ -76,8 +90,8 @@ def _show_hubs(view: View) -> None:
     options = view.options(HubCurvesOptions, order=BY_NE, n_random=N_RANDOM, group=False)
     measures = [HUB_MEASURES[measure] for measure in options.measures]
     drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
-    contents, caption, _ = drawn_for_screen(view, hub_curves, options, small=HEIGHT)
-    _show_card(contents, caption, hub_curves.key, "hubs", f"{capitalised(drawn)} of its regions.")
+    contents, words, _ = drawn_for_screen(view, hub_curves, options, small=_HEIGHT)
+    _show_card(contents, words, hub_curves.key, "hubs", f"{capitalised(drawn)} of its regions.")
 
 
 def _show_attention(view: View, model: InstalledModel) -> None:
@@ -85,38 +99,22 @@ def _show_attention(view: View, model: InstalledModel) -> None:
     order = next(iter(model.atlas.labels), ATLAS_ORDER)
     options, measured = AttentionMapsOptions(order=order, groups=groups), measured_model(model)
     said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
-    contents, caption, _ = drawn_for_screen(view, attention_maps, options, measured=measured, small=MAPS_HEIGHT)
-    _show_card(contents, caption, attention_maps.key, "attention", said)
+    contents, words, _ = drawn_for_screen(view, attention_maps, options, measured=measured, small=_MAPS_HEIGHT)
+    _show_card(contents, words, attention_maps.key, "attention", said)
 
 
-def _show_card(contents: Drawing, caption: str, key: str, page: str, said: str) -> None:
+def _show_card(contents: Drawing, words: str, key: str, page: str, said: str) -> None:
     """A small figure below the link to its page; its whole caption shows on hover, and a screen reader says it."""
     entry = PAGES[page]
-    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(caption))
-    st.plotly_chart(contents, key=f"first_{key}", config={"displayModeBar": False}, alt=caption)
-    st.caption(plain(said))
+    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(words))
+    st.plotly_chart(contents, key=f"first_{key}", config={"displayModeBar": False}, alt=words)
+    caption(said)
 
 
 def _lead_to(page: str, why: str) -> None:
     """The link without a figure, and why there is none."""
     st.page_link(PAGES[page].script, label=f"**{PAGES[page].title}**", icon=PAGES[page].icon)
-    st.caption(plain(why))
-
-
-# Home: what this is for, at once; then what is loaded, where to go, what the models are worth, and how to cite.
-
-
-PAPER = "peng2025"  # whose method this implements
-
-
-def show_page() -> None:
-    """Show the page."""
-    view = current_view()
-    show_first_screen(view)
-    _show_loaded(view)
-    _show_ways_on()
-    _show_models()
-    _show_citation(view)
+    caption(why)
 
 
 def _show_loaded(view: View) -> None:
@@ -130,22 +128,11 @@ def _show_loaded(view: View) -> None:
     if len(people) < len(view.cohort):
         st.caption(f"{counted_people(len(people), len(view.cohort))}; means and tests count each person once.")
     for note in view.cohort.notes:
-        st.caption(plain(note))
+        caption(note)
     st.caption(
         "The settings in the sidebar apply to every page and are part of the address, so that a link shows a "
         "colleague the same view of a demo cohort."
     )
-
-
-def _show_models() -> None:
-    """The trained models' worth in a line each."""
-    models = installed_models().values()
-    if not models:
-        return
-    st.subheader("How well the trained models do")
-    for model in models:
-        st.markdown(f"**{plain(model.name)}**")
-        show_headline(model.card)
 
 
 def _show_ways_on() -> None:
@@ -156,15 +143,20 @@ def _show_ways_on() -> None:
             st.markdown(f"{page.shows} {page.beyond}")
 
 
-def _show_citation(view: View) -> None:
+def _show_models_and_citation(view: View) -> None:
+    if models := installed_models().values():
+        st.subheader("How well the trained models do")
+    for model in models:
+        st.markdown(f"**{plain(model.name)}**")
+        show_headline(model.card)
     st.subheader("How to cite")
     st.markdown(
         f"Cite the paper whose method this implements, and BioBGT Explorer {biobgt.__version__} itself "
         "(`CITATION.cff` in the project)."
     )
-    st.code(REFERENCES[PAPER].bibtex().rstrip(), language="latex", wrap_lines=True)
+    st.code(REFERENCES[_PAPER].bibtex().rstrip(), language="latex", wrap_lines=True)
     if view.atlas.citation:
-        st.caption(plain(f"Atlas: {view.atlas.title}. {view.atlas.citation}"))
+        caption(f"Atlas: {view.atlas.title}. {view.atlas.citation}")
     st.caption(NOT_A_DIAGNOSIS)
 
 

@@ -1,4 +1,4 @@
-"""How modules are found: the choices at the head of the page of modules, which are in the link too."""
+"""Modules: a subject's Louvain modules in its brain, beside functional networks, real groups and chance."""
 
 from functools import partial
 
@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import ConnectomeSettings, InputError
-from biobgt.base.files import safe_table
 from biobgt.base.wording import capitalised, counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
@@ -28,7 +27,6 @@ from biobgt.modules.measures import (
     NEGATIVE_WEIGHTS,
     REGION_MEASURES,
     RESOLUTIONS,
-    ModuleMeasure,
     ModuleOptions,
     NamedModuleOptions,
     NullGraphOptions,
@@ -37,34 +35,63 @@ from biobgt.modules.measures import (
 )
 from biobgt.results.measured import Measured
 from biobgt.results.studies import abide_groups, study_modules
-from session.view import GLASS, PageOptions, View, brain_kind, choose, current_view
+from session.view import PageOptions, View, brain_kind, choose, current_view
 from session.work import work_through
 from views.page_map import PAGES
-from views.shared.options import ask
-from views.shared.widgets import explained, heading, input_errors_shown, plain, show, show_no_places
+from views.shared.options import ask, ask_in_row, in_a_row
+from views.shared.panels import Panel, show_in_brain
+from views.shared.widgets import (
+    caption,
+    explained,
+    heading,
+    input_errors_shown,
+    plain,
+    show,
+    show_no_places,
+    show_table,
+)
+
+_GLASS_MM = 140.0
+_NULL_GRAPHS, _SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOptions.null_graphs
 
 
-def ask_how(view: View) -> NamedModuleOptions:
-    """Ask how to look for modules; an atlas without functional labels leaves no choice of names."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(NamedModuleOptions, "resolution", "consensus", "runs", "seed", cohort=view.cohort)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Modules", help=explained("louvain", "resolution", "modularity", "consensus"))
+    st.markdown(
+        "Louvain modules are groups of regions that are more strongly connected among themselves than expected by "
+        "chance. Their number depends on the resolution, and they differ from run to run."
+    )
+    ask_in_row(NamedModuleOptions, "resolution", "consensus", "runs", "seed", cohort=view.cohort)
+    with in_a_row():
         if view.atlas.labels:
             ask(NamedModuleOptions, "labelling", cohort=view.cohort)
         ask(NamedModuleOptions, "signed", cohort=view.cohort, disabled=view.settings.sign != "signed")
-    return view.options(NamedModuleOptions)
+    options = view.options(NamedModuleOptions)
+    with input_errors_shown():
+        caption(_sign_note(view, options, has_negative=view.measured.modules(options).partition.signed))
+        _show_brain(view)
+        Panel(module_heatmap, "modules")(view)
+        _show_agreement(view)
+        sweep = st.container()
+        _show_measures(view, options)
+        _show_roles(view)
+        heading("Compared with chance", simulated=view.subject.simulated, terms=("null-graph",))
+        st.markdown("Even random graphs have modules and short paths, so this graph is compared with null graphs.")
+        for show_test in (_test_modularity, _measure_small_world):
+            with input_errors_shown():
+                show_test(view)
+        label = "Compare the modules of two groups"
+        st.page_link(PAGES["compare"].script, label=label, icon=":material/arrow_forward:")
+        # What may take long comes last, for the rest can be read meanwhile. None of it is a fragment of the page: those
+        # wait for each other, and a click would not stop them.
+        with sweep:
+            _show_sweep(view)
 
 
-def sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) -> str:
-    """Say whether negative weights play a part, and if not, why.
-
-    Parameters
-    ----------
-    view : View
-    options : NamedModuleOptions
-    has_negative : bool
-        Whether the graph in which modules were sought has negative weights.
-    """
+def _sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) -> str:
+    """Say whether negative weights play a part in the graph in which modules were sought, and if not, why."""
     sign = view.settings.sign
     if sign != "signed":
         shown = view.settings.declared()["sign"].text
@@ -77,37 +104,20 @@ def sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) ->
     return NEGATIVE_WEIGHTS[options.signed]
 
 
-# One subject's modules in the brain: to turn on the screen, in nilearn's glass brain or painted on the cortex.
-
-
-GLASS_MM = 140.0
-
-
-def show_brain(view: View) -> None:
+def _show_brain(view: View) -> None:
     """Show the subject's modules in the brain, with the strongest connections within modules."""
     heading("In the brain", simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
         show_no_places()
         return
     shown = view.options(PageOptions).module_brain
-    glass, brain = shown == GLASS, brain_kind(shown)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with in_a_row():
         ask(PageOptions, "module_brain", cohort=view.cohort)
-        ask(ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain != NODES)
-    options = view.options(ModuleBrainOptions, brain=brain)
-    show(view, module_brain, options, key="brain_glass" if glass else "brain", as_picture=glass, picture_mm=GLASS_MM)
+        ask(ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain_kind(shown) != NODES)
+    show_in_brain(view, module_brain, shown, key="brain", picture_mm=_GLASS_MM)
 
 
-# One subject's modules in figures: in the connectivity, beside the functional labels, by role, over the resolution.
-
-
-def show_matrix(view: View) -> None:
-    """Show the connectivity sorted by module, with named brackets."""
-    heading(module_heatmap.name, simulated=view.subject.simulated)
-    show(view, module_heatmap, view.options(NamedModuleOptions), key="modules")
-
-
-def show_agreement(view: View) -> None:
+def _show_agreement(view: View) -> None:
     """Show how far modules and functional labels agree: as a flow diagram, and in numbers for every labelling."""
     options, atlas = view.options(NamedModuleOptions), view.atlas
     heading("Compared with functional networks", simulated=view.subject.simulated, terms=("ami",))
@@ -119,7 +129,11 @@ def show_agreement(view: View) -> None:
         st.info("No region has both a module and a label, so there is nothing to compare.")
         return
     show(view, module_flow, options, key="flow")
-    measures = {_heading(one): one for one in MODULE_MEASURES.values() if one.needs == "labels"}
+    measures = {
+        f"{one.short} (bits)" if one.unit == "bits" else one.short: one
+        for one in MODULE_MEASURES.values()
+        if one.needs == "labels"
+    }
     vi = MODULE_MEASURES["vi"].short
     share = f"{vi} / maximum"
     rows = [
@@ -128,141 +142,31 @@ def show_agreement(view: View) -> None:
         | {share: one.vi_normalised, "Regions compared": one.n_compared, "Without a label": one.n_unlabelled}
         for name, one in found.items()
     ]
-    number = st.column_config.NumberColumn(format="%.3f")
-    st.dataframe(
-        safe_table(pd.DataFrame(rows)),
-        hide_index=True,
-        key="agreement",
-        column_config=dict.fromkeys([*measures, share], number),
-        alt="Agreement of the modules with each set of functional labels",
-    )
+    alt = "Agreement of the modules with each set of functional labels"
+    show_table(rows, key="agreement", formats=dict.fromkeys([*measures, share], "%.3f"), alt=alt)
     defined = " ".join(measure.definition for measure in measures.values())
-    st.caption(plain(f"{defined} The maximum of {vi} is log2 of the number of regions compared."))
+    caption(f"{defined} The maximum of {vi} is log2 of the number of regions compared.")
 
 
-def show_sweep(view: View) -> None:
+def _show_sweep(view: View) -> None:
     """Show how modules change with the resolution, when asked to; it is worked out step by step."""
     measured, options = view.measured, view.options(ResolutionSweepOptions, resolutions=RESOLUTIONS)
     heading("Across resolutions", simulated=view.subject.simulated)
-    left = [value for value in RESOLUTIONS if not measured.is_kept(Measured.resolution_step, options, value)]
+
+    def is_done(value: float) -> bool:
+        return measured.is_kept(Measured.resolution_step, options, value)
+
+    done = tuple(filter(is_done, RESOLUTIONS))
     whole = work_through(
-        left,
+        RESOLUTIONS,
         partial(measured.resolution_step, options),
+        is_done,
         key="sweep",
         start=f"Find the modules at {counted(len(RESOLUTIONS), 'resolution')}",
         doing="Resolution",
-        done_before=len(RESOLUTIONS) - len(left),
     )
-    done = RESOLUTIONS if whole else tuple(value for value in RESOLUTIONS if value not in left)
-    if done:
-        how = view.options(ResolutionSweepOptions, resolutions=done)
-        show(view, resolution_sweep, how, key="resolution_curves")
-
-
-def show_roles(view: View) -> None:
-    """Show the cartography of regions, and its table."""
-    options = view.options(NamedModuleOptions)
-    heading(role_map.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
-    show(view, role_map, options, key="roles")
-    measures = {key: REGION_MEASURES[key].short for key in REGION_MEASURES}
-    columns = {"region": "Region", "module": "Module", **measures, "role_name": "Role"}
-    number = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(
-        safe_table(view.measured.modules(options).roles[list(columns)].rename(columns=columns)),
-        key="role_table",
-        column_config=dict.fromkeys(measures.values(), number),
-        alt="Every region's module, participation, within-module z and role",
-    )
-
-
-def _heading(measure: ModuleMeasure) -> str:
-    return f"{measure.short} (bits)" if measure.unit == "bits" else measure.short
-
-
-# Is it more than chance? Modularity and small-worldness against null graphs, when asked for.
-
-
-NULL_GRAPHS, SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOptions.null_graphs
-
-
-def show_chance(view: View) -> None:
-    """Offer both tests, and show what was found."""
-    heading("Compared with chance", simulated=view.subject.simulated, terms=("null-graph",))
-    st.markdown("Even random graphs have modules and short paths, so this graph is compared with null graphs.")
-    with input_errors_shown():
-        _test_modularity(view)
-    with input_errors_shown():
-        _measure_small_world(view)
-
-
-def _test_modularity(view: View) -> None:
-    measured, options = view.measured, view.options(NullGraphOptions, null_graphs=NULL_GRAPHS)
-    left = [seed for seed in options.null_seeds if not measured.is_kept(Measured.null_modularity, options, seed)]
-    whole = work_through(
-        left,
-        partial(measured.null_modularity, options),
-        key="modularity_test",
-        start=f"Test modularity against {NULL_GRAPHS} null graphs",
-        doing="Null graph",
-        done_before=NULL_GRAPHS - len(left),
-    )
-    if not whole:
-        return
-    try:
-        show(view, modularity_against_chance, options, key="modularity_null")
-    except InputError as error:  # nothing is wrong with a graph without connections
-        st.info(plain(str(error)))
-
-
-def _measure_small_world(view: View) -> None:
-    measured, options = view.measured, view.options(SmallWorldOptions, null_graphs=SMALL_WORLD_GRAPHS)
-    left = [seed for seed in options.null_seeds if not measured.is_kept(Measured.null_small_world, options, seed)]
-    whole = work_through(
-        left,
-        partial(measured.null_small_world, options),
-        key="small_world",
-        start=f"Measure small-worldness against {SMALL_WORLD_GRAPHS} random graphs and lattices",
-        doing="Random graph and lattice",
-        done_before=SMALL_WORLD_GRAPHS - len(left),
-    )
-    if whole:
-        with st.container(horizontal=True):
-            for title, value in small_world_indices(pooled_small_world(measured, options)).items():
-                st.metric(title, value, width="content", border=True)
-        show(view, small_worldness, options)
-
-
-# Modules: a subject's Louvain modules in its brain, beside functional networks and real groups.
-
-
-def show_page() -> None:
-    """Show the page."""
-    view = current_view()
-    st.title("Modules", help=explained("louvain", "resolution", "modularity", "consensus"))
-    st.markdown(
-        "Louvain modules are groups of regions that are more strongly connected among themselves than expected by "
-        "chance. Their number depends on the resolution, and they differ from run to run."
-    )
-    options = ask_how(view)
-    with input_errors_shown():
-        modules = view.measured.modules(options)
-        st.caption(plain(sign_note(view, options, has_negative=modules.partition.signed)))
-        show_brain(view)
-        show_matrix(view)
-        show_agreement(view)
-        sweep = st.container()
-        _show_measures(view, options)
-        show_roles(view)
-        show_chance(view)
-        st.page_link(
-            PAGES["compare"].script,
-            label="Compare the modules of two groups",
-            icon=":material/arrow_forward:",
-        )
-        # What may take long comes last, for the rest can be read meanwhile. None of it is a fragment of the page: those
-        # wait for each other, and a click would not stop them.
-        with sweep:
-            show_sweep(view)
+    if done := RESOLUTIONS if whole else done:
+        show(view, resolution_sweep, view.options(ResolutionSweepOptions, resolutions=done), key="resolution_curves")
 
 
 def _show_measures(view: View, options: NamedModuleOptions) -> None:
@@ -271,18 +175,19 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
     study = study_modules(view.settings, options, view.atlas, subject=view.subject, kind=view.measured.kind)
     own = view.measured.modules(options).measures
     shown = {name: about for name, about in measure_columns(view.atlas.labels).items() if about[0].shown}
+    called = [
+        f"{measure.short}, {LABELLINGS.get(labelling, labelling)}" if labelling else measure.short
+        for measure, labelling in shown.values()
+    ]
     subject = f"{view.subject.id}, simulated" if view.subject.simulated else view.subject.id
-    names = [_called(measure, labelling) for measure, labelling in shown.values()]
-    table = pd.DataFrame({"Measure": names, subject: [_shown(own.get(name)) for name in shown]})
+    table = pd.DataFrame({"Measure": called, subject: [_as_shown(own.get(name)) for name in shown]})
     if study.measures is not None:
         known = study.measures.set_index("measure")
         for group in abide_groups():
             table[f"ABIDE {group}, real"] = [
-                _spread(known, group, name, measure) for name, (measure, _) in shown.items()
+                _spread(known, group, name, counts=measure.counts) for name, (measure, _) in shown.items()
             ]
-    st.dataframe(
-        safe_table(table), hide_index=True, key="measures", alt="Measures of the modules beside those of real groups"
-    )
+    show_table(table, key="measures", alt="Measures of the modules beside those of real groups")
     if study.with_defaults:
         st.button(
             "Go back to the settings for which real groups exist",
@@ -293,26 +198,76 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
         )
     defined = " ".join(dict.fromkeys(measure.definition for measure, _ in shown.values()))
     whose = "Segregation is that of the Louvain modules, not of the functional networks."
-    st.caption(plain(f"{study.note} {defined} {whose}"))
+    caption(f"{study.note} {defined} {whose}")
 
 
-def _called(measure: ModuleMeasure, labelling: str) -> str:
-    return f"{measure.short}, {LABELLINGS.get(labelling, labelling)}" if labelling else measure.short
-
-
-def _shown(value: float | None) -> str:
+def _as_shown(value: float | None) -> str:
     """A count as it is, a share with three digits, nothing where there is none."""
     if value is None:
         return "not defined"
     return str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
-def _spread(study: pd.DataFrame, group: str, name: str, measure: ModuleMeasure) -> str:
+def _spread(study: pd.DataFrame, group: str, name: str, *, counts: bool) -> str:
     """Mean ± SD; of a count one decimal, for there are no thousandths of a module."""
     if name not in study.index:
         return "not measured"
     mean, sd = (float(study[f"{group} {what}"][name]) for what in ("mean", "sd"))
-    return f"{mean:.1f} ± {sd:.1f}" if measure.counts else f"{mean:.3f} ± {sd:.3f}"
+    return f"{mean:.1f} ± {sd:.1f}" if counts else f"{mean:.3f} ± {sd:.3f}"
+
+
+def _show_roles(view: View) -> None:
+    """Show the cartography of regions, and its table."""
+    heading(role_map.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
+    options = view.options(NamedModuleOptions)
+    show(view, role_map, options, key="roles")
+    measures = {key: measure.short for key, measure in REGION_MEASURES.items()}
+    columns = {"region": "Region", "module": "Module", **measures, "role_name": "Role"}
+    show_table(
+        view.measured.modules(options).roles[list(columns)].rename(columns=columns),
+        key="role_table",
+        formats=dict.fromkeys(measures.values(), "%.2f"),
+        hide_index=None,
+        alt="Every region's module, participation, within-module z and role",
+    )
+
+
+# Is it more than chance? Modularity and small-worldness against null graphs, when asked for.
+
+
+def _test_modularity(view: View) -> None:
+    measured, options = view.measured, view.options(NullGraphOptions, null_graphs=_NULL_GRAPHS)
+    whole = work_through(
+        options.null_seeds,
+        partial(measured.null_modularity, options),
+        lambda seed: measured.is_kept(Measured.null_modularity, options, seed),
+        key="modularity_test",
+        start=f"Test modularity against {_NULL_GRAPHS} null graphs",
+        doing="Null graph",
+    )
+    if not whole:
+        return
+    try:
+        show(view, modularity_against_chance, options, key="modularity_null")
+    except InputError as error:  # nothing is wrong with a graph without connections
+        st.info(plain(str(error)))
+
+
+def _measure_small_world(view: View) -> None:
+    measured, options = view.measured, view.options(SmallWorldOptions, null_graphs=_SMALL_WORLD_GRAPHS)
+    whole = work_through(
+        options.null_seeds,
+        partial(measured.null_small_world, options),
+        lambda seed: measured.is_kept(Measured.null_small_world, options, seed),
+        key="small_world",
+        start=f"Measure small-worldness against {_SMALL_WORLD_GRAPHS} random graphs and lattices",
+        doing="Random graph and lattice",
+    )
+    if whole:
+        with st.container(horizontal=True):
+            for title, value in small_world_indices(pooled_small_world(measured, options)).items():
+                st.metric(title, value, width="content", border=True)
+        show(view, small_worldness, options)
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -1,10 +1,15 @@
-"""How well the model does in the user's own cohort, where groups are known: beside what its card says."""
+"""Predict: what a trained model says of the subjects, how sure that is, and where a subject lies among others.
+
+Where the subjects' groups are known, it also says how well the model does in them, beside what its card says.
+"""
+
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from biobgt import InputError
-from biobgt.base.files import safe_table, write_csv
+from biobgt.base.files import write_csv
 from biobgt.base.kept import Key
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
 from biobgt.figures.model_figure import AskedModelOptions
@@ -17,63 +22,26 @@ from biobgt.figures.models import (
 )
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.results.measured import Measured
-from biobgt.training.card_tables import CohortResults, cohort_results
+from biobgt.training.card_tables import cohort_results
 from biobgt.training.card_text import calibration_words, members_words, observed_share
 from session.cohorts import OWN
 from session.view import View, current_view
 from session.work import work_through
-from views.shared.models import ask_to_confirm_atlas, controls_words, no_models, pick_readout, show_headline
+from views.shared.models import ask_to_confirm_atlas, no_models, pick_readout, show_headline
 from views.shared.options import ask
-from views.shared.widgets import SIDE_BY_SIDE, explained, heading, input_errors_shown, plain, show, show_remarks
+from views.shared.panels import SIDE_BY_SIDE, show_beside
+from views.shared.widgets import (
+    caption,
+    explained,
+    heading,
+    input_errors_shown,
+    plain,
+    show,
+    show_remarks,
+    show_table,
+)
 
-
-def show_cohort_results(view: View, model: InstalledModel) -> None:
-    """Show ROC, calibration, confusion and metrics of the cohort beside the card's, once all subjects are predicted."""
-    said = [view.measured.of(subject).recall(Measured.prediction, model) for subject in view.cohort.ids]
-    found = cohort_results(view.cohort, model.group_names, said)
-    if not len(found.labels) or None in said:
-        return
-    if not found.is_enough:
-        st.caption(plain(f"{too_few_words(view.cohort, model)} Groups are set on the page Subjects."))
-        return
-    simulated = view.cohort.simulated or model.simulated
-    heading("How well the model does in this cohort", simulated=simulated)
-    asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
-    with st.container(horizontal=True):
-        for figure in (cohort_roc, cohort_reliability):
-            with st.container(width=SIDE_BY_SIDE):
-                show(view, figure, asked)
-    _show_tables(view, model, found)
-
-
-def _show_tables(view: View, model: InstalledModel, found: CohortResults) -> None:
-    groups = tuple((subject.id, subject.group) for subject in view.cohort)
-    key = Key("results_beside_card", (model.identity, groups), "Comparing with the card…", 8)
-    table = view.measured.keep(key, lambda: found.table(model.card))
-    with st.container(horizontal=True):
-        with st.container(width=SIDE_BY_SIDE):
-            st.table(table, hide_index=True, alt="Metrics of this cohort and of the model's card")
-        with st.container(width=SIDE_BY_SIDE):
-            confusion = found.confusion.rename(columns=lambda group: f"Most probable: {group}")
-            st.table(confusion.rename_axis("Group"), alt="Subjects of each group by their most probable group")
-    left_out = (
-        f" Left out: {counted(found.n_left_out, 'subject')} without a prediction or a group that the model knows."
-        if found.n_left_out
-        else ""
-    )
-    st.caption(
-        plain(
-            f"{counted(len(found.labels), 'subject')} with a known group. In brackets: 95 % bootstrap interval over "
-            f"people.{left_out} The card reports held-out subjects. If yours were used in training, their results are "
-            f"too optimistic. {NOT_A_DIAGNOSIS}"
-        )
-    )
-
-
-# Predict: what a trained model says of the subjects, how sure that is, and where a subject lies among others.
-
-
-NO_PREDICTION = "no prediction"
+_NO_PREDICTION = "no prediction"
 
 
 def show_page() -> None:
@@ -87,19 +55,17 @@ def show_page() -> None:
     model = view.chosen_model
     if model is None:
         atlases = sorted({model.atlas.title for model in installed_models().values()})
-        st.info(
-            plain(
-                f"No trained model is on this cohort's atlas, {view.atlas.title} with {view.atlas.n_regions} regions. "
-                f"There are models on {listed(atlases)}."
-            ),
-            icon=":material/info:",
+        said = (
+            f"No trained model is on this cohort's atlas, {view.atlas.title} with {view.atlas.n_regions} regions. "
+            f"There are models on {listed(atlases)}."
         )
+        st.info(plain(said), icon=":material/info:")
         return
     if model.readouts:
         network, model = model, pick_readout(view, model)
         if model is None:
             return
-        st.markdown(plain(controls_words(network, model)))
+        st.markdown(plain(_controls_words(network, model)))
     heading(plain(f"Model {model.name}"), simulated=model.simulated)
     show_headline(model.card)
     if not view.cohort.atlas_is_sure:
@@ -108,13 +74,26 @@ def show_page() -> None:
     if said := model.refusal(view.cohort):
         st.info(plain(said), icon=":material/info:")
         return
-    st.caption(plain(members_words(model.card)))
-    with input_errors_shown():
-        _show_subject(view, model)
-    with input_errors_shown():
-        _show_cohort(view, model)
-    with input_errors_shown():
-        show_cohort_results(view, model)
+    caption(members_words(model.card))
+    for show_part in (_show_subject, _show_cohort, _show_results):
+        with input_errors_shown():
+            show_part(view, model)
+
+
+def _controls_words(network: InstalledModel, model: InstalledModel) -> str:
+    """Say against which controls a readout was trained, and on whom its encoder was."""
+    controls, *others = model.group_names
+    n = model.card["data"]["subjects"][controls]
+    return (
+        f"This readout was trained to tell {listed(others)} from {n:,} controls of {model.card['data']['title']}. Its "
+        f"encoder and attention were trained on all cohorts of {network.name}."
+    )
+
+
+def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:
+    """A section's title; what a simulated model says of real subjects is marked too, and not for simulated subjects."""
+    by = ", by a model of simulated patients" if model.simulated and not simulated else ""
+    heading(plain(f"{text}{by}"), simulated=simulated or model.simulated)
 
 
 def _show_subject(view: View, model: InstalledModel) -> None:
@@ -131,27 +110,21 @@ def _show_subject(view: View, model: InstalledModel) -> None:
     if not said["prediction"]:
         raise InputError(said["warning"])
     if said["warning"]:
-        st.warning(
-            plain(f"Caution: {said['warning']}. Do not rely on the probabilities below."),
-            icon=":material/warning:",
-        )
+        caution = f"Caution: {said['warning']}. Do not rely on the probabilities below."
+        st.warning(plain(caution), icon=":material/warning:")
     with st.container(horizontal=True):
         for group in model.group_names:
             st.metric(plain(f"Probability of {group}"), f"{said[f'p_{group}']:.0%}", border=True, width="content")
-    _show_place(view, model)
-
-
-def _show_place(view: View, model: InstalledModel) -> None:
-    """Where the subject lies; of two groups the patients are the question, of three the user says."""
+    # Of two groups the patients are the question, of three the user says.
     fixed = {"model": model.name, "model_sha256": model.sha256}
     if len(model.group_names) == 2:
         fixed["group"] = model.group_names[1]
     else:
         ask(SubjectProbabilityOptions, "group", cohort=model.cohort)
     options = view.options(SubjectProbabilityOptions, **fixed)
-    groups, said, group = model.groups, view.measured.prediction(model), options.group or model.group_names[-1]
     if not is_trained_on(said["warning"]):  # how often such probabilities are right is known of new subjects only
-        share = observed_share(groups.labels, groups.probabilities, model.group_names, float(said[f"p_{group}"]), group)
+        known, group = model.groups, options.group or model.group_names[-1]
+        share = observed_share(known.labels, known.probabilities, model.group_names, float(said[f"p_{group}"]), group)
         st.markdown(plain(f"{share} {calibration_words(model.card)}"))
     show(view, subject_probability, options, key="place")
 
@@ -159,57 +132,60 @@ def _show_place(view: View, model: InstalledModel) -> None:
 def _show_cohort(view: View, model: InstalledModel) -> None:
     """All subjects of the cohort: one by one, to be stopped at any time."""
     _heading("All subjects", model, simulated=view.cohort.simulated)
-    left = [name for name in view.cohort.ids if not view.measured.of(name).is_kept(Measured.prediction, model)]
+    rows = _predicted(view, model)
     whole = work_through(
-        left,
+        view.cohort.ids,
         lambda subject: view.measured.of(subject).prediction(model),
+        lambda subject: view.measured.of(subject).is_kept(Measured.prediction, model),
         key="predict_all",
         start=f"Predict {counted(len(view.cohort), 'subject')}",
         doing="Subject",
-        done_before=len(view.cohort) - len(left),
     )
-    if whole and left:
+    if whole and None in rows:
         st.rerun()  # the subject above was among them
-    rows = [view.measured.of(subject).recall(Measured.prediction, model) for subject in view.cohort.ids]
     columns = ["subject", *(f"p_{group}" for group in model.group_names), "prediction", "warning"]
     table = pd.DataFrame([row for row in rows if row is not None], columns=columns)
     if not table.empty:
-        _show_table(view, model, table)
+        _show_predictions(view, model, table)
 
 
-def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
+def _predicted(view: View, model: InstalledModel) -> list[Any]:
+    """What the model says of every subject, None where it was not asked yet."""
+    return [view.measured.of(subject).recall(Measured.prediction, model) for subject in view.cohort.ids]
+
+
+def _show_predictions(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
     """The predictions so far, to read and to take along."""
     groups = {subject.id: subject.group or "" for subject in view.cohort}
     table.insert(1, "group", [groups[subject] for subject in table["subject"]])
-    shown, remarks = _flagged(table)
-    refused = int((remarks["refused"] != "").sum())
-    unlike = int((remarks["warning"] != "").sum())
+    # A word in place of each warning; its sentence says below why there is no prediction, or what to beware of.
+    without, said = table["prediction"] == "", table["warning"]
+    flags = said.where(said == "", "warning").mask(without, _NO_PREDICTION)
+    shown = table.assign(prediction=table["prediction"].mask(without, None), warning=flags)
+    remarks = table.assign(refused=said.where(without, ""), warning=said.mask(without, ""))
     columns = {"subject": "Subject", "group": "Group", "prediction": "Most probable", "warning": "Flag"}
-    columns |= {f"p_{group}": f"P {group}" for group in model.group_names}
-    shares = {
-        title: st.column_config.NumberColumn(format="percent") for title in columns.values() if title.startswith("P ")
-    }
-    st.dataframe(
-        safe_table(shown.rename(columns=columns).round(3)),  # its toolbar saves it as CSV
-        hide_index=True,
-        placeholder="–",
-        column_config=shares,
+    shares = {f"p_{group}": f"P {group}" for group in model.group_names}
+    show_table(
+        shown.rename(columns=columns | shares).round(3),
         key="predictions",
+        placeholder="–",
+        formats=dict.fromkeys(shares.values(), "percent"),
         alt="Predicted probabilities of the cohort's subjects",
     )
+    refused, unlike = int(without.sum()), int((remarks["warning"] != "").sum())
     whose = "simulated subjects" if view.cohort.simulated else "subjects"
     by = f"model {model.name}, trained on simulated patients" if model.simulated else f"model {model.name}"
     left_out = f" Without a prediction: {counted(refused, 'subject')}; the table below says why." if refused else ""
-    st.caption(
-        plain(
-            f"Predicted by {by}: {len(table) - refused} of {len(view.cohort)} {whose}, {unlike} with a warning."
-            f"{left_out} {NOT_A_DIAGNOSIS}"
-        )
+    caption(
+        f"Predicted by {by}: {len(table) - refused} of {len(view.cohort)} {whose}, {unlike} with a warning."
+        f"{left_out} {NOT_A_DIAGNOSIS}"
     )
-    show_remarks(remarks, {"refused": NO_PREDICTION.capitalize(), "warning": "Warning"})
+    show_remarks(remarks, {"refused": _NO_PREDICTION.capitalize(), "warning": "Warning"})
+    trained = "Simulated: the model was trained on simulated patients. " if model.simulated else ""
+    subjects = "Simulated subjects. " if view.cohort.simulated else ""
     st.download_button(
         "Download as CSV",
-        write_csv(table.assign(model=model.name, note=_note(view, model)), index=False),
+        write_csv(table.assign(model=model.name, note=f"{trained}{subjects}{NOT_A_DIAGNOSIS}"), index=False),
         file_name=f"predictions_{model.name.replace('/', '_')}.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -217,24 +193,34 @@ def _show_table(view: View, model: InstalledModel, table: pd.DataFrame) -> None:
     )
 
 
-def _flagged(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The table with a word in place of each warning, and its sentences: why there is no prediction, and warnings."""
-    without, said = table["prediction"] == "", table["warning"]
-    flags = said.where(said == "", "warning").mask(without, NO_PREDICTION)
-    shown = table.assign(prediction=table["prediction"].mask(without, None), warning=flags)
-    return shown, table.assign(refused=said.where(without, ""), warning=said.mask(without, ""))
-
-
-def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:
-    """A section's title; what a simulated model says of real subjects is marked too, and not for simulated subjects."""
-    by = ", by a model of simulated patients" if model.simulated and not simulated else ""
-    heading(plain(f"{text}{by}"), simulated=simulated or model.simulated)
-
-
-def _note(view: View, model: InstalledModel) -> str:
-    trained = "Simulated: the model was trained on simulated patients. " if model.simulated else ""
-    subjects = "Simulated subjects. " if view.cohort.simulated else ""
-    return f"{trained}{subjects}{NOT_A_DIAGNOSIS}"
+def _show_results(view: View, model: InstalledModel) -> None:
+    """Show ROC, calibration, confusion and metrics of the cohort beside the card's, once all subjects are predicted."""
+    said = _predicted(view, model)
+    found = cohort_results(view.cohort, model.group_names, said)
+    if not len(found.labels) or None in said:
+        return
+    if not found.is_enough:
+        caption(f"{too_few_words(view.cohort, model)} Groups are set on the page Subjects.")
+        return
+    heading("How well the model does in this cohort", simulated=view.cohort.simulated or model.simulated)
+    asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
+    show_beside(view, (cohort_roc, asked, ""), (cohort_reliability, asked, ""))
+    groups = tuple((subject.id, subject.group) for subject in view.cohort)
+    key = Key("results_beside_card", (model.identity, groups), "Comparing with the card…", 8)
+    table = view.measured.keep(key, lambda: found.table(model.card))
+    confusion = found.confusion.rename(columns=lambda group: f"Most probable: {group}").rename_axis("Group")
+    with st.container(horizontal=True):
+        with st.container(width=SIDE_BY_SIDE):
+            st.table(table, hide_index=True, alt="Metrics of this cohort and of the model's card")
+        with st.container(width=SIDE_BY_SIDE):
+            st.table(confusion, alt="Subjects of each group by their most probable group")
+    left_out = found.n_left_out and counted(found.n_left_out, "subject")
+    out = f" Left out: {left_out} without a prediction or a group that the model knows." if left_out else ""
+    caption(
+        f"{counted(len(found.labels), 'subject')} with a known group. In brackets: 95 % bootstrap interval over "
+        f"people.{out} The card reports held-out subjects. If yours were used in "
+        f"training, their results are too optimistic. {NOT_A_DIAGNOSIS}"
+    )
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

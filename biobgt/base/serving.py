@@ -183,7 +183,7 @@ def may_enter(email: str | None, verified: object, users: Collection[str]) -> bo
     return any(fnmatchcase(email.lower(), pattern) for pattern in users)
 
 
-class Doorkeeper:
+class LoginThrottle:
     """Compares passwords in constant time, and pauses after failures.
 
     Each address waits 1, 2, 4, … seconds. Beside that, the whole server looks at ten wrong passwords in a minute and no

@@ -26,8 +26,10 @@ from session.cohorts import OWN
 from session.view import LoadedCohort
 
 APP = Path(__file__).resolve().parents[2] / "app"
-pytestmark = pytest.mark.usefixtures("models")
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
+
+
+pytestmark = pytest.mark.usefixtures("models")
 
 
 def test_groups_stand_side_by_side_on_one_scale(open_page, groups) -> None:

@@ -2,9 +2,11 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
+import networkx
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,28 +16,31 @@ from PIL import Image
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.export.making import make_figure, make_files, options_in_full
+from biobgt.export.graph_files import GRAPH_FORMATS
+from biobgt.export.making import PanelFiles, make_figure, make_files, options_in_full
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
+from biobgt.figures.modules import (
+    ModuleComparisonOptions,
+    ResolutionSweepOptions,
+    group_module_flow,
+    modularity_against_chance,
+    resolution_sweep,
+)
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
+from biobgt.modules.measures import NullGraphOptions
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
 from session import view as keys
 from session.cohorts import OWN
 from session.export_list import figure_request
-from session.view import LoadedCohort, View
+from session.view import GLASS, LoadedCohort, View
 from views.export import results as export_results
+from views.export.results import StoppableCohort
 from views.page_map import PAGES
 from views.shared import widgets
-
-
-def png_bytes(picture: Image.Image) -> bytes:
-    buffer = io.BytesIO()
-    picture.save(buffer, "png")
-    return buffer.getvalue()
-
 
 BUTTONS = {
     "subjects": {"connectivity": "connectivity_heatmap", "series": "series_carpet"}
@@ -47,6 +52,14 @@ BUTTONS = {
     | {"resolution_curves": "resolution_sweep"},
 }
 DEMO = CohortRef("ad", demo=True)
+
+
+def png_bytes(picture: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "png")
+    return buffer.getvalue()
+
+
 # In place of a glass brain, where only its buttons matter.
 DOT = png_bytes(Image.new("RGB", (1, 1)))
 
@@ -202,14 +215,15 @@ def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page)
     assert exported(page) == requests[:1]
     page.segmented_control(key="export_width_mm").set_value(174.0).run()
     assert_no_error(page)
-    ((request, style), (png, caption)) = next(iter(page.session_state[keys.EXPORT_PREVIEWS].items()))
+    ((request, style, _), files) = next(iter(page.session_state[keys.EXPORT_MADE].items()))
+    png, caption = files.pictures["png"], files.caption
     assert (request, style.width_mm) == (requests[0], 174.0)
     assert Image.open(io.BytesIO(png)).width == round(174 / 25.4 * export_results.PREVIEW_DPI)
     assert caption in captions(page)
-    assert len(page.session_state[keys.EXPORT_PREVIEWS]) == 1
+    assert len(page.session_state[keys.EXPORT_MADE]) == 1
     assert not style.titles
     page.toggle(key="export_titles").set_value(True).run()
-    ((_, style),) = page.session_state[keys.EXPORT_PREVIEWS]
+    ((_, style, _),) = page.session_state[keys.EXPORT_MADE]
     assert style.titles
 
 
@@ -221,10 +235,18 @@ def test_zip_is_made_step_by_step_and_holds_the_chosen_formats(open_page):
     page.button(key="export_bundle_start").click().run()
     assert_no_error(page)
     assert len(page.get("download_button")) == 1
-    (files,) = page.session_state[keys.EXPORT_FILES].values()
-    assert list(files.pictures) == ["svg", "pdf"]
+    assert [list(files.pictures) for files in page.session_state[keys.EXPORT_MADE].values()] == [
+        ["png"],
+        ["svg", "pdf"],
+    ]
     page.segmented_control(key="export_formats").set_value([]).run()
     assert "at least one format" in page.info[0].value
+
+
+def _panels(page) -> dict[tuple[str, ...], PanelFiles]:
+    """What was made of several panels, by its formats."""
+    made = page.session_state[keys.EXPORT_MADE].items()
+    return {formats: files for (_, _, formats), files in made if isinstance(files, PanelFiles)}
 
 
 def test_figures_are_the_panels_of_one(open_page):
@@ -234,14 +256,13 @@ def test_figures_are_the_panels_of_one(open_page):
     page.segmented_control(key="panel_columns").set_value(1)
     page.multiselect(key="panel_figures").set_value(requests[::-1]).run()
     assert_no_error(page)
-    ((asked, _, _), made) = next(iter(page.session_state[keys.EXPORT_PANELS].items()))
-    assert asked.panels == tuple(requests[::-1])
+    (made,) = _panels(page).values()
+    assert made.request.panels == tuple(requests[::-1])
     assert Image.open(io.BytesIO(made.pictures["png"])).width == round(85 / 25.4 * export_results.PREVIEW_DPI)
     assert f"85.0 × {made.size_mm[1]:.1f} mm. a, Simulated subject sim-AD-001" in captions(page)
     page.button(key="export_bundle_start").click().run()
     assert_no_error(page)
-    formats = [formats for _, _, formats in page.session_state[keys.EXPORT_PANELS]]
-    assert formats == [("png",), ("svg",)]
+    assert list(_panels(page)) == [("png",), ("svg",)]
     page.segmented_control(key="panel_columns").set_value(4).run()
     assert_no_error(page)  # two panels stand side by side, whatever the number of columns
     page.button(key="export_remove_0").click().run()
@@ -266,12 +287,12 @@ def test_own_subjects_that_are_gone_are_left_out_and_forgotten(open_page, rng):
     page.session_state[keys.OWN_COHORT] = LoadedCohort(OWN, cohort.with_groups({"s0": "NC"}))
     page.run()
     assert "no longer loaded, or were changed" in page.warning[0].value
-    assert {request for request, _ in page.session_state[keys.EXPORT_PREVIEWS]} == {requests[1]}
+    assert {request for request, _, _ in page.session_state[keys.EXPORT_MADE]} == {requests[1]}
     assert own not in page.session_state[keys.EXPORT_MEASURED]
 
 
 def test_nothing_made_of_earlier_subjects_is_kept_when_others_come_or_they_are_forgotten(rng, monkeypatch):
-    made = (keys.EXPORT_FILES, keys.EXPORT_PREVIEWS, keys.EXPORT_MEASURED, keys.EXPORT_PANELS, keys.EXPORT_GRAPHS)
+    made = (keys.EXPORT_MADE, keys.EXPORT_MEASURED, keys.EXPORT_GRAPHS)
     cohort = Cohort("Mine", (Subject("s0", series=rng.standard_normal((60, 90))),), load_atlas("aal90"))
     for change in (partial(loaded_cohorts.keep_own_cohort, cohort), loaded_cohorts.forget_own_cohort):
         state = dict.fromkeys(made, "of earlier subjects")
@@ -310,3 +331,70 @@ def test_figures_of_a_model_are_added_and_previewed(open_page):
     assert_no_error(page)
     assert badges(page) >= 2
     assert "sensitivity against 1 − specificity" in captions(page)
+
+
+# In place of a glass brain, where only its buttons matter.
+def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
+    monkeypatch.setattr(NullGraphOptions, "null_graphs", 3)
+    monkeypatch.setattr(widgets, "_picture", lambda *_: (DOT, "A picture."))
+    page = own_page("modules")
+    assert_all_can_be_added(page, 4)
+    for key in ("sweep_start", "modularity_test_start"):
+        page.button(key=key).click()
+    page.run()
+    assert_all_can_be_added(page, 6)
+    drawn = array(figure(page, "modularity_null")["data"][0]["y"])
+    page.button(key="modularity_null_export").click().run()
+    page.switch_page("views/compare.py").run()
+    page.segmented_control(key="compared").set_value("modules").run()
+    page.button(key="groups_start").click().run()
+    assert_all_can_be_added(page, 3)
+    page.segmented_control(key="group_brain_kind").set_value(GLASS).run()
+    assert_all_can_be_added(page, 3)
+    page.button(key="brain_second_glass_export").click().run()
+    added = {request.figure: request for request in page.session_state[keys.EXPORT_LIST]}
+    chance, brain = added["modularity_against_chance"], added["group_module_brain"]
+    cohort = page.session_state[keys.OWN_COHORT].cohort
+    assert len(make_figure(cohort, chance).numbers) == 1 + drawn.sum()
+    assert (brain.subject, brain.cohort.own) == (None, True)
+    assert [brain.options[name] for name in ("first", "second", "group")] == ["NC", "MCI", "MCI"]
+    options_in_full(brain)
+
+
+def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers():
+    cohort = demo_cohort("ad", n_per_group=2)
+    view = View(LoadedCohort(OWN, cohort), cohort["sim-AD-002"], ConnectomeSettings(), {"runs": 2, "seed": 3})
+    shown = [
+        (modularity_against_chance, view.options(NullGraphOptions, null_graphs=2)),
+        (resolution_sweep, view.options(ResolutionSweepOptions, resolutions=(0.8,))),
+        (group_module_flow, view.options(ModuleComparisonOptions, first="NC", second="AD")),
+    ]
+    captions = [one(view.measured, options).caption for one, options in shown]
+    measured = StoppableCohort(view.cohort, view.loaded)
+    for (one, options), caption in zip(shown, captions, strict=True):
+        request = figure_request(view, one, options)
+        found, anew = make_figure(measured, request), make_figure(view.cohort, request)
+        pd.testing.assert_frame_equal(found.numbers, anew.numbers, check_exact=True)
+        assert found.caption == anew.caption == caption
+    assert measured.n_measured == 0
+    request = figure_request(view, *shown[0])
+    make_figure(measured, replace(request, options={**request.options, "null_graphs": 3}))
+    assert measured.n_measured == 1
+
+
+def test_connectomes_are_written_in_the_chosen_format(open_page):
+    page = open_page("export", cohort="ad")
+    choice = page.selectbox(key="graph_format")
+    assert choice.options == [about.title for key, about in GRAPH_FORMATS.items() if key != "pscalar"], "no cortex"
+    choice.select("graphml").run()
+    page.button(key="graphs_start").click().run()
+    assert_no_error(page)
+    (files,) = page.session_state["export_graphs"].values()
+    read = networkx.parse_graphml(files[".graphml"].decode(), node_type=int)
+    assert read.number_of_nodes() == 90
+    assert {"name", "x", "module", "node_entanglement"} <= set(read.nodes[0])
+    (download,) = page.get("download_button")
+    assert download.proto.label == "Download 1 file of 1 subject"
+    page.selectbox(key="graph_format").select("bids").run()
+    kept = [ending for files in page.session_state["export_graphs"].values() for ending in files]
+    assert ".graphml" not in kept, "what was made in another format is dropped"

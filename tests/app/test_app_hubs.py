@@ -1,24 +1,40 @@
 """The page of hubs: its numbers are the library's, γ costs no new spectra, and own subjects' results stay theirs."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
-from page_contents import array, as_shown, assert_no_error, captions, figure
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+from streamlit.testing.v1 import AppTest
 
-from biobgt import ConnectomeSettings, load_atlas
+from biobgt import ConnectomeSettings, InputError, load_atlas
+from biobgt.data.connectivity import brain_graph, cohort_graphs, subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.hubs import table
-from biobgt.hubs.options import GAMMAS, HubAnalysisOptions
+from biobgt.export.making import make_figure
+from biobgt.figures import random_regions
+from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.why_region import story_sentences
+from biobgt.hubs import HUB_MEASURES
+from biobgt.hubs import table as hub_tables
+from biobgt.hubs.evidence import graph_agreement, null_agreement, set_against_nulls
+from biobgt.hubs.options import GAMMAS, HubAnalysisOptions, HubOptions
+from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.model import pretrained
 from biobgt.results.tables import analyse_hubs
 from session import cohorts as loaded_cohorts
+from session.view import EXPORT_LIST
 from views.page_map import PAGES
+from views.shared import widgets
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
 FIGURES = (
     *("hub_curves", "ne_node_efficiency", "ne_fc_strength", "gamma_sweep", "hub_brain"),
     *("why_before", "why_after", "why_spectra", "why_entropy"),
 )
+MEASURES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
+SUBJECT = "sim-NC-001"
+REGION = "Precuneus_L"
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +47,13 @@ def count_measurings(monkeypatch):
     """Count how often spectra are computed; nothing is left from other tests."""
     measured = []
     loaded_cohorts._demo.clear()
-    original = table.measure_hubs
+    original = hub_tables.measure_hubs
 
     def measure_hubs(graph, *args, **options):
         measured.append(graph.subject)
         return original(graph, *args, **options)
 
-    monkeypatch.setattr(table, "measure_hubs", measure_hubs)
+    monkeypatch.setattr(hub_tables, "measure_hubs", measure_hubs)
     yield measured
     loaded_cohorts._demo.clear()
 
@@ -320,3 +336,421 @@ def test_a_rerun_looks_for_models_once(open_page, monkeypatch) -> None:
     monkeypatch.setattr(pretrained, "pretrained_names", lambda: looked.append(0) or names())
     assert_no_error(page.run())
     assert len(looked) == 1, "the sidebar offers them"
+
+
+@pytest.fixture
+def count_curves(monkeypatch):
+    """Count whose curves are measured; nothing is left from other tests."""
+    found = []
+    loaded_cohorts._demo.clear()
+    original = hub_tables.measure_curves
+
+    def measure_curves(graph, *args, **options):
+        found.append(graph.subject)
+        return original(graph, *args, **options)
+
+    monkeypatch.setattr(hub_tables, "measure_curves", measure_curves)
+    yield found
+    loaded_cohorts._demo.clear()
+
+
+@pytest.fixture
+def count_pictures(monkeypatch):
+    """Count the pictures drawn, without drawing them."""
+    drawn = []
+    loaded_cohorts._demo.clear()
+    pixel = bytes.fromhex(
+        "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e2"
+        "21bc330000000049454e44ae426082"
+    )
+
+    def draw(figure, options, measured, width_mm):
+        drawn.append((figure.key, measured.subject.id, options.gamma))
+        return pixel, figure(measured, options).for_paper(PaperStyle()).caption
+
+    monkeypatch.setattr(widgets, "_picture", draw)
+    yield drawn
+    loaded_cohorts._demo.clear()
+
+
+def bands(page: AppTest):
+    """Mean and SD that lie behind each measure, in the order of the panels."""
+    drawn = figure(page, "hub_curves")["data"]
+    means = [array(trace["y"]) for trace in drawn if "mean ± SD" in trace.get("name", "")]
+    outlines = [array(trace["y"]) for trace in drawn if trace.get("fill") == "toself"]
+    return [(mean, outline[: len(mean)] - mean) for mean, outline in zip(means, outlines, strict=True)]
+
+
+def address_of(page: AppTest) -> dict[str, str]:
+    return {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+
+
+@pytest.mark.parametrize("gamma", ["0.5", "3"])
+def test_group_behind_is_what_the_command_line_computes(open_page, cohort, gamma):
+    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", gamma=gamma, curve_order="atlas")
+    assert bands(page) == []
+    page.toggle(key="group_behind").set_value(True)
+    page.segmented_control(key="curve_scale").select("raw").run()
+    assert_no_error(page)
+    expected = analyse_hubs(cohort.group("MCI"), ConnectomeSettings(), HubAnalysisOptions(gamma=float(gamma))).groups
+    for (mean, sd), measure in zip(bands(page), MEASURES.values(), strict=True):
+        np.testing.assert_allclose(mean, expected[f"{measure}_mean"])
+        np.testing.assert_allclose(sd, expected[f"{measure}_sd"], atol=1e-12)
+    assert "mean ± 1 SD of the 20 subjects of MCI, this one among them" in captions(page)
+
+
+def test_group_is_measured_once_for_all_gammas_subjects_pages_and_sessions(open_page, cohort, count_curves):
+    page = open_page("hubs", cohort="ad")
+    assert count_curves == []
+    page.toggle(key="group_behind").set_value(True).run()
+    assert count_curves == list(cohort.group("NC").ids)
+    for gamma in (0.1, 10.0):
+        page.select_slider(key="gamma").set_value(gamma).run()
+    page.segmented_control(key="curve_scale").select("rank").run()
+    page.selectbox(key="subject").select("sim-NC-007").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/hubs.py").run()
+    assert len(bands(page)) == 3
+    other = open_page("hubs", cohort="ad")
+    other.toggle(key="group_behind").set_value(True).run()
+    assert len(count_curves) == 20
+    page.segmented_control(key="perturbation").select("remove").run()
+    assert len(count_curves) == 40
+    assert not page.button or all(button.label != "Stop" for button in page.button)
+
+
+def test_work_that_ended_early_goes_on_where_it_was(open_page, cohort, count_curves, monkeypatch):
+    counting = hub_tables.measure_curves
+
+    def ends_early(graph, *args, **options):
+        if graph.subject == "sim-NC-004":
+            raise InputError("The fourth is broken.")
+        return counting(graph, *args, **options)
+
+    monkeypatch.setattr(hub_tables, "measure_curves", ends_early)
+    page = open_page("hubs", cohort="ad")
+    page.toggle(key="group_behind").set_value(True).run()
+    assert as_shown(page.error[0].value) == "The fourth is broken."
+    monkeypatch.setattr(hub_tables, "measure_curves", counting)
+    page.run()
+    assert_no_error(page)
+    assert count_curves == list(cohort.group("NC").ids)
+    assert len(bands(page)) == 3
+
+
+def test_fifty_random_regions_are_those_of_the_seed(open_page, cohort):
+    page = open_page("hubs", cohort="ad", curve_order="atlas")
+    page.segmented_control(key="curve_regions").select(50).run()
+    page.number_input(key="curve_seed").set_value(7).run()
+    assert_no_error(page)
+    (curve,) = (trace for trace in figure(page, "hub_curves")["data"] if trace["name"] == "NE")
+    expected = [cohort.atlas.regions[i] for i in sorted(random_regions(90, 50, seed=7))]
+    assert list(curve["x"]) == expected
+    assert "50 of 90 regions, drawn with seed 7" in captions(page)
+    every = analyse_hubs(cohort.select(lambda subject: subject.id == "sim-NC-001")).tables["sim-NC-001"]
+    kept = every.set_index("region").loc[expected, "node_entanglement_z"]
+    np.testing.assert_allclose(array(curve["y"]), kept, atol=1e-9)  # still over all regions
+
+
+def test_hubs_stand_out_of_the_brain_with_ne_as_size_and_the_strongest_are_named(open_page, cohort):
+    page = open_page("hubs", cohort="ad", hub_share="0.2")
+    options = HubAnalysisOptions(share=0.2)
+    one = cohort.select(lambda subject: subject.id == "sim-NC-001")
+    table = analyse_hubs(one, ConnectomeSettings(), options).tables["sim-NC-001"]
+    brain = figure(page, "hub_brain")
+    drawn = {trace["name"]: trace for trace in brain["data"]}
+    is_hub = table["node_entanglement_hub"].to_numpy()
+    for name, members in (("hubs by NE", is_hub), ("other regions", ~is_hub)):
+        np.testing.assert_allclose(array(drawn[name]["x"]), cohort.atlas.coordinates[members, 0])
+        order = np.argsort(-array(drawn[name]["marker"]["size"]), kind="stable")
+        np.testing.assert_array_equal(order[:5], np.argsort(-table["node_entanglement"].to_numpy()[members])[:5])
+    assert drawn["hubs by NE"]["marker"]["color"] != drawn["other regions"]["marker"]["color"] == "#9AA5AB"
+    strongest = table.sort_values("node_entanglement_rank")["region"].tolist()[:10]
+    assert [name["text"] for name in brain["layout"]["scene"]["annotations"]] == strongest
+    assert f"The strongest: {', '.join(strongest)}." in captions(page)
+
+
+def test_pictures_are_drawn_once_and_say_what_they_show(open_page, count_pictures):
+    page = open_page("hubs", cohort="ad")
+    assert count_pictures == []
+    for kind, words in (("glass", "nilearn's glass brain, seen from four sides"), ("five", "DC (degree), BC")):
+        page.segmented_control(key="brain_shown").select(kind).run()
+        assert_no_error(page)
+        assert words in captions(page)
+    page.segmented_control(key="brain_shown").select("glass").run()
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/hubs.py").run()
+    assert count_pictures == [("hub_brain", "sim-NC-001", 0.5), ("five_brains", "sim-NC-001", 0.5)]
+    page.select_slider(key="gamma").set_value(1.0).run()
+    assert count_pictures[2:] == [("hub_brain", "sim-NC-001", 1.0)]
+    (image,) = page.get("image")
+    assert image.proto.imgs[0].alt.startswith("Simulated subject sim-NC-001")
+
+
+def test_glass_brain_and_five_measures_are_real_pictures(open_page, cohort):
+    page = open_page("hubs", cohort="ad")
+    page.segmented_control(key="brain_shown").select("five").run()
+    assert_no_error(page)
+    assert len(page.get("image")) == 1
+
+
+def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
+    page = open_page("subjects")
+    header = "\t".join(f"#{i}" for i in range(1, 34))
+    rows = ("\t".join(f"{value:.6f}" for value in row) for row in rng.standard_normal((60, 33)))
+    page.file_uploader(key="files0").set_value([("S_1.1D", "\n".join([header, *rows, ""]).encode(), "")])
+    page.run()
+    page.slider(key="absolute_level").set_value(0.1)
+    page.switch_page("views/hubs.py").run()
+    assert_no_error(page)
+    assert any("has no coordinates" in as_shown(info.value) for info in page.info)
+    assert page.toggle(key="group_behind").disabled
+    assert not [control for control in page.segmented_control if control.key == "curve_regions"]
+    page.switch_page("views/modules.py").run()
+    assert_no_error(page)
+    assert any("add an atlas table with coordinates" in as_shown(info.value) for info in page.info)
+
+
+def test_own_groups_curves_stay_in_their_session(open_page, rng, count_curves):
+    header = "\t".join(f"#{i}" for i in range(1, 91))
+    files = []
+    for name in ("a", "b"):
+        rows = ("\t".join(f"{value:.6f}" for value in row) for row in rng.standard_normal((60, 90)))
+        files.append((f"{name}_rois_aal90.1D", "\n".join([header, *rows, ""]).encode(), ""))
+    page = open_page("subjects")
+    page.file_uploader(key="files0").set_value(files)
+    page.run()
+    page.slider(key="absolute_level").set_value(0.1)
+    page.switch_page("views/hubs.py").run()
+    page.toggle(key="group_behind").set_value(True).run()
+    assert_no_error(page)
+    assert len(count_curves) == 2
+    assert "of whole cohort" in captions(page)
+    page.slider(key="absolute_level").set_value(0.12).run()
+    assert len(count_curves) == 4
+    assert "region" not in address_of(page)
+
+
+@pytest.fixture
+def few_nulls(monkeypatch):
+    """Three null graphs instead of 39."""
+    monkeypatch.setattr("biobgt.hubs.options.NULL_SEEDS", range(3))
+
+
+def words(page):
+    return as_shown("\n".join(text.value for text in page.markdown))
+
+
+def table_with(page, column):
+    """The table that has this column, None where none has."""
+    return next((frame.value for frame in page.dataframe if column in frame.value.columns), None)
+
+
+def button(page, text):
+    return next(button for button in page.button if text in button.label)
+
+
+def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open_page, few_nulls):
+    page = open_page("hubs", cohort="ad", subject=SUBJECT)
+    assert_no_error(page)
+    cohort = demo_cohort("ad")
+    graph = brain_graph(cohort[SUBJECT], cohort.atlas)
+    own = graph_agreement(graph, (0.5,))
+    partial = f"{own.at(0.5)['partial']:.2f}".replace("-", "−")
+    assert f"the partial ρ given strength and degree is {partial}" in words(page)
+    assert "with these held" not in words(page)
+    button(page, "null graphs").click().run()
+    assert_no_error(page)
+    nulls = [null_agreement(graph, (0.5,), seed=number) for number in range(3)]
+    expected = set_against_nulls(own, nulls, 0.5)["partial"]
+    said = words(page)
+    assert said.count("with these held") == 1
+    assert "the partial ρ" not in said, "one verdict, not two"
+    assert f"of 3 null graphs (p = {expected.p:.2g}" in said
+    shown = table_with(page, "Comparison").set_index("Comparison").loc["NE with NEff, given strength and degree"]
+    low, high = (f"{end:.2f}".replace("-", "−") for end in (expected.null_low, expected.null_high))
+    assert shown["Null graphs"] == f"{low} to {high}"
+    assert "seed 0" in captions(page)
+    page.select_slider(key="gamma").set_value(3.0).run()  # null graphs are known at every γ
+    assert_no_error(page)
+    assert "γ = 3/mean(λ), perturbation control. Only the row with strength and degree held decides" in captions(page)
+
+
+def test_near_zero_mean_connectivity_is_said_with_its_criterion(open_page):
+    page = open_page("hubs", cohort="asd")
+    (said,) = (as_shown(info.value) for info in page.info)
+    assert "FC strength has little left to compare NE with" in said
+    assert "below 0.056" in said
+    assert captions(page).count("FC strength has little left to compare NE with") == 3  # curves, scatter, sweep
+
+
+def test_study_reliability_shows_where_it_applies_and_not_elsewhere(open_page):
+    page = open_page("hubs", cohort="asd")
+    assert_no_error(page)
+    shown = table_with(page, "ABIDE ICC")
+    assert list(shown["Measure"]) == [measure.title for measure in HUB_MEASURES.values()]
+    values = shown.set_index("Measure")["ABIDE"]
+    assert values["node entanglement"] < values["node efficiency"]
+    assert "Split-half reliability of a whole recording, ABIDE:" in page.dataframe[-1].proto.columns
+    for parameters in ({"cohort": "ad"}, {"cohort": "asd", "level": "0.2"}):
+        other = open_page("hubs", **parameters)
+        assert "Reliability was not measured for graphs like these" in captions(other)
+        assert table_with(other, "ABIDE ICC") is None
+        assert "Split-half reliability" not in other.dataframe[-1].proto.columns
+    at_other_gamma = open_page("hubs", cohort="asd", gamma="2")
+    assert np.isnan(table_with(at_other_gamma, "ABIDE ICC")["ABIDE"][0])
+    assert "NE was measured at γ = 0.1, 0.5, 1, 3, 10, 30 only." in captions(at_other_gamma)
+
+
+def test_own_halves_are_those_of_the_command_line(open_page):
+    page = open_page("hubs", cohort="ad", subject=SUBJECT)
+    button(page, "two halves of this recording").click().run()
+    assert_no_error(page)
+    one = demo_cohort("ad").select(lambda subject: subject.id == SUBJECT)
+    expected = analyse_hubs(one, ConnectomeSettings(), HubAnalysisOptions(halves=True)).halves
+    shown = table_with(page, "This subject")
+    np.testing.assert_allclose(shown["This subject"], expected["whole"])
+    np.testing.assert_allclose(shown["Its hubs"], expected["overlap"])
+    assert f"the reliability of this recording is {expected['whole'][0]:.2f} for NE" in words(page)
+
+
+def test_the_hub_table_has_measures_before_networks_and_spells_the_papers_out(open_page):
+    page = open_page("hubs", cohort="ad", subject=SUBJECT)
+    columns = list(table_with(page, "node_entanglement").columns)
+    assert columns[:2] == ["region", "node_entanglement"]
+    assert columns.index("paper") > columns.index("fc_strength_hub")
+    configured = json.loads(page.dataframe[-1].proto.columns)
+    assert "CC: cognition control" in configured["paper"]["help"]
+    assert configured["yeo7"]["help"] == "Yeo's 7 networks"
+
+
+def story_of(cohort, region, *, perturbation="control", gamma=0.5):
+    graph = next(cohort_graphs(cohort))
+    hubs = measure_hubs(graph, subject_connectivity(cohort.subjects[0]), perturbation=perturbation)
+    return explain_region(graph, hubs, cohort.atlas.regions.index(region), options=HubOptions(gamma, perturbation))
+
+
+def texts(page: AppTest) -> str:
+    return as_shown("\n".join(text.value for text in page.markdown))
+
+
+def picked(page: AppTest) -> str:
+    (line,) = (line for line in texts(page).splitlines() if "Selected:" in line)
+    return line.split("**")[1]
+
+
+@pytest.mark.parametrize("options", [{}, {"perturbation": "remove", "gamma": 3.0}])
+def test_story_is_the_librarys(open_page, cohort, options):
+    parameters = {name: f"{value:g}" if name == "gamma" else value for name, value in options.items()}
+    page = open_page("hubs", cohort="ad", region=REGION, **parameters)
+    assert_no_error(page)
+    story = story_of(cohort, REGION, **options)
+    for sentence in story_sentences(story):
+        assert sentence in texts(page)
+    before, after, change = figure(page, "why_spectra")["data"]
+    np.testing.assert_allclose(array(before["y"]), story.spectrum_before)
+    np.testing.assert_allclose(array(after["y"]), story.spectrum_after)
+    np.testing.assert_allclose(array(change["y"]), story.spectrum_after - story.spectrum_before)
+    entropies = {trace["name"]: array(trace["y"]) for trace in figure(page, "why_entropy")["data"]}
+    np.testing.assert_allclose(entropies["|ΔS| of this region"], story.change, atol=1e-12)
+    np.testing.assert_allclose(entropies["S(G), as measured"], story.entropy_before)
+    lines = figure(page, "why_entropy")["layout"]["shapes"]
+    assert {line["x0"] for line in lines} == {options.get("gamma", 0.5)}
+    shown = figure(page, "why_before")["data"][-1]["hovertext"]
+    names = [cohort.atlas.regions[member] for member in story.neighbourhood.members]
+    assert [text.split("<br>")[0] for text in shown] == names
+    table = page.dataframe[0].value
+    assert list(table["Rank"]) == [story.standings[measure].rank for measure in HUB_MEASURES]
+    units = dict(zip(HUB_MEASURES, table["Unit"], strict=True))
+    assert units["node_entanglement"] == "bits"
+    assert "lower is stronger" in units["vertex_entanglement"]
+    assert "counts twice" in units["betweenness"]
+    assert REGION in captions(page)
+
+
+def test_what_is_added_to_the_export_has_the_numbers_on_the_screen(open_page):
+    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", region=REGION, perturbation="remove", gamma="3")
+    shown = {key: figure(page, key) for key in ("why_before", "why_after", "why_spectra", "why_entropy")}
+    for key in shown:
+        page.button(key=f"{key}_export").click()
+        page.run()
+    requests = page.session_state[EXPORT_LIST]
+    assert [request.figure for request in requests] == ["region_surroundings"] * 2 + ["region_spectra"] + [
+        "region_entropy"
+    ]
+    cohort = demo_cohort("ad")
+    made = dict(zip(shown, (make_figure(cohort, request) for request in requests), strict=True))
+    for one in made.values():
+        assert as_shown(one.caption) in captions(page)
+    numbers = made["why_spectra"].numbers
+    np.testing.assert_allclose(numbers["perturbed"], array(shown["why_spectra"]["data"][1]["y"]))
+    entropies = {trace["name"]: array(trace["y"]) for trace in shown["why_entropy"]["data"]}
+    numbers = made["why_entropy"].numbers
+    np.testing.assert_allclose(numbers["gamma"], GAMMAS)
+    np.testing.assert_allclose(numbers["change (bits)"], entropies["|ΔS| of this region"], atol=1e-12)
+    for key, column in (("why_before", "weight as measured"), ("why_after", "weight perturbed")):
+        numbers = made[key].numbers
+        own = numbers[numbers["region"] == REGION]
+        texts = dict(text.split("<br>") for text in shown[key]["data"][-1]["hovertext"][1:])
+        weights = dict(zip(own["other region"], own[column], strict=True))
+        assert texts == {name: f"weight {weight:.3g}" for name, weight in weights.items()}
+
+
+def test_strongest_hub_is_asked_about_until_another_is_picked(open_page):
+    page = open_page("hubs", cohort="ad")
+    strongest = page.dataframe[-1].value.iloc[0]["region"]
+    assert picked(page) == strongest
+    assert "region" not in page.query_params
+    page.selectbox(key="region").select(REGION).run()
+    assert_no_error(page)
+    assert picked(page) == REGION
+    for key in ("hub_curves", "ne_node_efficiency", "ne_fc_strength"):
+        assert REGION in [trace.get("name") for trace in figure(page, key)["data"]]
+    address = address_of(page)
+    assert address["region"] == REGION
+    page.select_slider(key="gamma").set_value(3.0).run()
+    page.switch_page("views/home.py").run()
+    assert address_of(page)["region"] == REGION
+    page.switch_page("views/hubs.py").run()
+    assert picked(page) == REGION
+    assert picked(open_page("hubs", **address)) == REGION
+    page.selectbox(key="region").select("").run()
+    assert "region" not in page.query_params
+
+
+def test_region_of_another_atlas_makes_way_for_the_strongest(open_page):
+    page = open_page("hubs", cohort="ad", region=REGION)
+    page.selectbox(key="cohort").select("asd").run()
+    assert_no_error(page)
+    assert picked(page) == page.dataframe[-1].value.iloc[0]["region"]
+    assert "region" not in page.query_params
+
+
+def test_unknown_region_in_a_link_is_named(open_page):
+    page = open_page("hubs", cohort="ad", region="Atlantis")
+    assert_no_error(page)
+    assert "region 'Atlantis' is not available here, so the strongest hub is shown" in as_shown(page.warning[0].value)
+    assert picked(page) == page.dataframe[-1].value.iloc[0]["region"]
+
+
+def test_every_section_has_its_badge_but_that_on_real_cohorts(open_page):
+    page = open_page("hubs", cohort="ad")
+    assert badges(page.main) == len(page.subheader) - 1 == 7
+
+
+def test_region_without_connections_has_a_story_too(open_page):
+    page = open_page("hubs", cohort="ad", level="0.85", region="Precentral_L")
+    assert_no_error(page)
+    assert "has no neighbours" in texts(page)
+    assert "nan" not in texts(page)
+
+
+def test_figures_can_be_enlarged(open_page):
+    page = open_page("hubs", cohort="ad")
+    for key in ("hub_curves", "gamma_sweep", "why_spectra"):
+        small = figure(page, key)
+        page.button(key=f"{key}_enlarge").click().run()
+        assert_no_error(page)
+        large = figure(page, f"{key}_large")
+        assert large["data"] == small["data"]
+        assert large["layout"]["height"] > small["layout"]["height"]

@@ -1,22 +1,28 @@
-"""A view written to an address and read back is the same view; what cannot be used is replaced with a sentence."""
+"""A view written to an address and read back is the same view; what cannot be used is replaced with a sentence.
+
+What pages show is in the link where it is not the default, and of demo cohorts only.
+"""
 
 from dataclasses import replace
 
 import pytest
+import streamlit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_contents import as_shown, assert_no_error, figure
 
 from biobgt import ConnectomeSettings, load_atlas
+from biobgt.base.options import LARGEST_SEED
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.connectivity import HeatmapOptions
+from biobgt.figures.modules import ModuleComparisonOptions
 from biobgt.hubs.options import GAMMAS, SHARES, HubOptions
-from biobgt.modules.measures import NamedModuleOptions
-from session import view as choices
+from biobgt.modules.measures import RESOLUTIONS, RUN_NUMBERS, NamedModuleOptions
 from session.cohorts import OWN
 from session.link import Link, link_of, read_link
-from session.view import LoadedCohort, View
+from session.view import IN_EVERY_LINK, LoadedCohort, View, linked_options, session_choices
 
+MODEL, NETWORK = "adsim-aal90", "five-groups-aal90"
 SETTINGS = st.builds(
     ConnectomeSettings,
     estimator=st.sampled_from(["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]),
@@ -31,63 +37,121 @@ CHOICES = st.fixed_dictionaries(
         "perturbation": st.sampled_from(["control", "remove"]),
         "hub_rule": st.sampled_from(["top", "sd"]),
         "hub_share": st.sampled_from(SHARES),
+        "resolution": st.sampled_from(RESOLUTIONS),
+        "consensus": st.booleans(),
+        "signed": st.booleans(),
+        "runs": st.sampled_from(RUN_NUMBERS),
+        "seed": st.integers(0, LARGEST_SEED),
+        "labelling": st.sampled_from(list(load_atlas("cc200").labels)),
     },
     optional={
         "region": st.sampled_from(load_atlas("cc200").regions[:3]),
         "measures": st.sampled_from([("degree",), ("node_entanglement", "closeness")]),
-        "curve_scale": st.sampled_from(["rank", "raw"]),
-        "curve_order": st.sampled_from(["by NE", "paper"]),
-        "curve_regions": st.just(50),
         "curve_seed": st.integers(1, 9999),
-        "group_behind": st.just(True),
-        "brain_shown": st.sampled_from(["glass", "five"]),
-        "matrix_shown": st.just("graph"),
-        "region_order": st.sampled_from(["paper", "atlas"]),
     },
 )
-# What stands in every link, in the order of its options.
-EVERY_LINK = {one.link: one.default for kind in choices.IN_EVERY_LINK for one in kind.declared().values() if one.link}
+# Of the AD demo, and of the model of its groups: everything another value than the default.
+CHOSEN = {
+    "matrix_shown": "graph",
+    "region_order": "atlas",
+    "measures": ["node_entanglement", "degree"],
+    "curve_scale": "rank",
+    "curve_order": "by NE",
+    "curve_regions": 50,
+    "curve_seed": 12,
+    "group_behind": True,
+    "region": "Precuneus_L",
+    "brain_shown": "five",
+    "brain_kind": "glass",
+    "brain_edges": 120,
+    "group_brain_kind": "glass",
+    "first_group": "MCI",
+    "second_group": "AD",
+    "compared": "hubs",
+    "compared_networks": "paper",
+    "compared_measure": "degree",
+    "adjusted_for": ["simulated severity"],
+    "leave_out_incomplete": True,
+    "difference_brain": "glass",
+    "difference_effect": "t",
+    "only_different": True,
+    "attention_order": "louvain",
+    "attention_average": "median",
+    "difference_unit": "errors",
+    "attention_layer": 1,
+    "attention_head": 2,
+    "attention_first_group": "AD",
+    "attention_second_group": "NC",
+    "received_group": "MCI",
+    "received_brain": "glass",
+    "own_attention": True,
+    "probability_of": "NC",
+}
+# What stands in every link; and only where it is not the default. Two choices are of networks that cohorts share.
+EVERY_LINK = {one.link for kind in IN_EVERY_LINK for one in kind.declared().values() if one.link}
+OF_NETWORKS = {"readout": "cni-adhd", "disorder": "ADHD"}
+NAMES = set(linked_options()) - EVERY_LINK - set(OF_NETWORKS)
+
+
+@pytest.fixture(scope="module")
+def asd():
+    return demo_cohort("asd", n_per_group=2)
 
 
 @pytest.fixture(scope="module")
 def cohort():
-    return demo_cohort("asd", n_per_group=2)
+    return demo_cohort("ad", n_per_group=2)
+
+
+@pytest.fixture
+def session(monkeypatch):
+    """A session's values, without a session."""
+    values = {}
+    monkeypatch.setattr(streamlit, "session_state", values)
+    return values
+
+
+def view_of(cohort, key="ad", model=MODEL):
+    return View(LoadedCohort(key, cohort), cohort.subjects[0], ConnectomeSettings(), session_choices(), model)
+
+
+def address_of(page):
+    return {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
 
 
 @settings(deadline=None)  # a busy machine is no wrong link
 @given(chosen=SETTINGS, said=CHOICES)
-def test_link_read_back_is_the_same_view(cohort, chosen, said) -> None:
-    view = View(LoadedCohort("asd", cohort), cohort.subjects[3], chosen, said)
-    expected = Link("asd", cohort.ids[3], chosen, choices={**EVERY_LINK, **said})
-    assert read_link(link_of(view)).checked(cohort) == expected
+def test_link_read_back_is_the_same_view(asd, chosen, said):
+    view = View(LoadedCohort("asd", asd), asd.subjects[3], chosen, said)
+    assert read_link(link_of(view)).checked(asd) == Link("asd", asd.ids[3], chosen, choices=said)
 
 
-def test_link_that_does_not_speak_of_hubs_means_the_defaults(cohort) -> None:
-    link = read_link({"level": "0.4"}).checked(cohort)
-    view = View(LoadedCohort("asd", cohort), cohort.subjects[0], link.settings, link.choices)
+def test_link_that_does_not_speak_of_hubs_means_the_defaults(asd):
+    link = read_link({"level": "0.4"}).checked(asd)
+    view = View(LoadedCohort("asd", asd), asd.subjects[0], link.settings, link.choices)
     assert view.options(HubOptions) == HubOptions()
     assert link.problems == ()
 
 
-def test_regions_are_in_the_order_of_the_first_networks_where_a_link_says_nothing(cohort) -> None:
+def test_regions_are_in_the_order_of_the_first_networks_where_a_link_says_nothing(asd):
     """And a link says nothing of it: so it was written before."""
-    first = next(iter(cohort.atlas.labels))
-    view = View(LoadedCohort("asd", cohort), cohort.subjects[0], ConnectomeSettings())
+    first = next(iter(asd.atlas.labels))
+    view = View(LoadedCohort("asd", asd), asd.subjects[0], ConnectomeSettings())
     assert view.options(HeatmapOptions).order == first
     assert "region_order" not in link_of(replace(view, choices={"region_order": first}))
-    (problem,) = read_link({"region_order": "our networks"}).checked(cohort).problems
-    assert problem == f"The link's region_order 'our networks' is not available here, so {first} is shown instead."
+    (problem,) = read_link({"region_order": "our networks"}).checked(asd).problems
+    assert f"'our networks' is not available here, so {first} is shown" in problem
 
 
-def test_own_subjects_never_enter_the_address(cohort) -> None:
-    region = cohort.atlas.regions[0]
-    view = View(LoadedCohort(OWN, cohort), cohort.subjects[0], ConnectomeSettings(), {"region": region})
+def test_own_subjects_never_enter_the_address(asd):
+    region = asd.atlas.regions[0]
+    view = View(LoadedCohort(OWN, asd), asd.subjects[0], ConnectomeSettings(), {"region": region})
     assert set(link_of(view)) == {*ConnectomeSettings().as_dict(), *EVERY_LINK}
     # Nor what their own atlas calls things: the link says the same whoever is looked at.
-    shown = View(LoadedCohort("asd", cohort), cohort.subjects[0], ConnectomeSettings())
+    shown = View(LoadedCohort("asd", asd), asd.subjects[0], ConnectomeSettings())
     assert link_of(view).items() <= link_of(shown).items()
-    theirs = replace(cohort.atlas, labels={"our networks": cohort.atlas.labels["paper"]})
-    own_labels = replace(view, loaded=LoadedCohort(OWN, replace(cohort, atlas=theirs)))
+    theirs = replace(asd.atlas, labels={"our networks": asd.atlas.labels["paper"]})
+    own_labels = replace(view, loaded=LoadedCohort(OWN, replace(asd, atlas=theirs)))
     assert own_labels.options(NamedModuleOptions).labelling == "our networks"
     assert "our networks" not in link_of(own_labels).values()
 
@@ -118,10 +182,10 @@ def test_own_subjects_never_enter_the_address(cohort) -> None:
         ("matrix_shown", "ghost"),
     ],
 )
-def test_bad_value_is_replaced_and_named(cohort, name, value) -> None:
-    link = read_link({name: value}).checked(cohort)
-    assert (link.cohort, link.subject) == ("asd", cohort.ids[0])
-    view = View(LoadedCohort("asd", cohort), cohort.subjects[0], link.settings, link.choices)
+def test_bad_value_of_a_hub_or_graph_is_replaced_and_named(asd, name, value) -> None:
+    link = read_link({name: value}).checked(asd)
+    assert (link.cohort, link.subject) == ("asd", asd.ids[0])
+    view = View(LoadedCohort("asd", asd), asd.subjects[0], link.settings, link.choices)
     assert (link.settings, view.options(HubOptions)) == (ConnectomeSettings(), HubOptions())
     assert view.choices.get("region", "") == ""
     (problem,) = link.problems
@@ -129,47 +193,203 @@ def test_bad_value_is_replaced_and_named(cohort, name, value) -> None:
     assert f"'{value}'" in problem
 
 
-NAMES = [
-    "cohort",
-    "level",
-    "sign",
-    "threshold",
-    "backbone",
-    "gamma",
-    "perturbation",
-    "hub_rule",
-    "measures",
-    "curve_seed",
-]
+def test_every_choice_is_tested():
+    assert set(CHOSEN) == NAMES
+
+
+@settings(deadline=None, max_examples=25)
+@given(names=st.sets(st.sampled_from(list(CHOSEN))))
+def test_link_read_back_shows_the_same_pages(cohort, names):
+    chosen = {name: CHOSEN[name] for name in names}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamlit, "session_state", dict(chosen))
+        address = link_of(view_of(cohort))
+        link = read_link(address).checked(cohort)
+    assert set(address) & NAMES == names
+    read = {name: value for name, value in link.choices.items() if name in NAMES}
+    assert {name: list(value) if isinstance(value, tuple) else value for name, value in read.items()} == chosen
+    assert link.problems == ()
+
+
+def test_defaults_leave_no_trace(cohort, session):
+    session |= {
+        "region_order": next(iter(cohort.atlas.labels)),
+        "brain_edges": 0,
+        "brain_kind": "3d",
+        "curve_seed": 0,
+        "first_group": "NC",
+        "second_group": "MCI",
+        "attention_order": "dosenbach",
+        "attention_layer": 0,
+        "attention_first_group": "NC",
+        "attention_second_group": "MCI",
+        "probability_of": "AD",
+        "received_group": "NC",
+    }
+    assert not set(link_of(view_of(cohort))) & NAMES
+
+
+def test_what_another_cohort_or_model_had_is_not_in_the_link(cohort, session):
+    session |= {"first_group": "ASD", "region_order": "our networks", "received_group": "ASD"}
+    assert not set(link_of(view_of(cohort))) & NAMES
+
+
+def test_nothing_of_own_subjects_is_in_the_link(cohort, session):
+    session |= CHOSEN
+    assert not set(link_of(view_of(cohort, OWN))) & NAMES
+
+
+def test_choices_are_those_of_the_model_that_is_looked_at(cohort):
+    link = read_link({"cohort": "ad", "model": "abide-cc200", "received_group": "ASD"}).checked(cohort)
+    assert (link.choices["received_group"], link.problems) == ("ASD", ())
+    (problem,) = read_link({"cohort": "ad", "model": MODEL, "received_group": "ASD"}).checked(cohort).problems
+    assert problem == "The link's received_group 'ASD' is not available here, so NC is shown instead."
+
+
+def test_attention_without_a_chosen_model_is_that_of_the_model_that_fits(cohort, session):
+    """As the sidebar says; a network's groups are those of a link that names the network."""
+    session |= {"received_group": "MCI", "probability_of": "NC"}
+    address = link_of(view_of(cohort, model=""))
+    assert {name: address[name] for name in set(address) & NAMES} == session
+    link = read_link(address).checked(cohort)
+    assert ({name: link.choices[name] for name in session}, link.problems) == (session, ())
+    (problem,) = read_link({"cohort": "ad", "received_group": "ADHD"}).checked(cohort).problems
+    assert problem == "The link's received_group 'ADHD' is not available here, so NC is shown instead."
+
+
+def test_group_of_the_network_that_is_chosen_on_the_page_is_in_its_link(open_page):
+    first = open_page("attention", cohort="ad", model=NETWORK)
+    first.selectbox(key="received_group").select("ADHD").run()
+    assert first.query_params["received_group"] in ("ADHD", ["ADHD"])
+    second = open_page("attention", cohort="ad", model=NETWORK, received_group="ADHD")
+    assert not second.warning
+    assert figure(second, "received") == figure(first, "received")
+
+
+def test_choices_of_a_network_are_in_its_links(cohort):
+    link = read_link({"cohort": "ad", "model": NETWORK, **OF_NETWORKS}).checked(cohort)
+    assert {name: link.choices[name] for name in OF_NETWORKS} == OF_NETWORKS
+    assert link.problems == ()
+    bad = read_link({"cohort": "ad", "model": NETWORK, **dict.fromkeys(OF_NETWORKS, "<")}).checked(cohort)
+    assert len(bad.problems) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "used"),
+    [
+        ("resolution", "0", "1"),
+        ("consensus", "yes", "false"),
+        ("signed", "", "true"),
+        ("runs", "11", "10"),
+        ("seed", "-1", "0"),
+        ("labelling", "x", "dosenbach"),
+        ("brain_edges", "5", "0"),
+        ("brain_kind", "ghost", "3d"),
+        ("first_group", "ASD", "NC"),
+        ("second_group", "ASD", "MCI"),
+        ("compared", "charm", "fc-blocks"),
+        ("compared_measure", "charm", "node_entanglement"),
+        ("adjusted_for", "age,simulated severity", "simulated severity"),
+        ("attention_layer", "99", "0"),
+        ("attention_order", "<b>", "dosenbach"),
+        ("probability_of", "", "AD"),
+    ],
+)
+def test_bad_value_is_replaced_and_named(cohort, name, value, used):
+    link = read_link({"cohort": "ad", name: value}).checked(cohort)
+    assert link.problems == (f"The link's {name} '{value}' is not available here, so {used} is shown instead.",)
+    view = View(LoadedCohort("ad", cohort), cohort.subjects[0], ConnectomeSettings(), link.choices)
+    assert view.options(NamedModuleOptions) == NamedModuleOptions()
+    assert view.options(ModuleComparisonOptions).groups == ("NC", "MCI")
 
 
 @settings(deadline=None)
-@given(parameters=st.dictionaries(st.sampled_from(NAMES), st.text()))
-def test_no_address_can_crash(cohort, parameters) -> None:
-    read_link(parameters).checked(cohort)
+@given(
+    parameters=st.dictionaries(
+        st.sampled_from(["cohort", *ConnectomeSettings.declared(), *EVERY_LINK, "measures", "curve_seed"]), st.text()
+    )
+)
+def test_no_address_can_crash(asd, parameters):
+    read_link(parameters).checked(asd)
 
 
-def test_shared_link_opens_the_same_view(open_page) -> None:
+@pytest.mark.parametrize("value", ["\u2028'<", "a\nb", '"a', "x" * 200_000])
+def test_no_long_or_strange_value_can_crash(cohort, value):
+    link = read_link(dict.fromkeys(NAMES, value)).checked(cohort)
+    assert len(link.problems) == len(NAMES)
+    assert isinstance(link, Link)
+
+
+def test_shared_link_opens_the_same_view_and_grows_no_longer_than_it_must(open_page):
     first = open_page("subjects")
+    assert not set(first.query_params) & NAMES
     first.selectbox(key="cohort").select("ad").run()
     first.selectbox(key="subject").select("sim-MCI-005")
     first.segmented_control(key="threshold").select("proportional").run()
-    first.slider(key="proportional_level").set_value(0.2).run()
-    address = {name: value[0] if isinstance(value, list) else value for name, value in first.query_params.items()}
+    first.slider(key="proportional_level").set_value(0.2)
+    first.selectbox(key="region_order").select("atlas")
+    first.segmented_control(key="matrix_shown").select("graph").run()
+    address = address_of(first)
+    assert {name: address[name] for name in set(address) & NAMES} == {"region_order": "atlas", "matrix_shown": "graph"}
     second = open_page("subjects", **address)
     assert_no_error(second)
     assert not second.warning
     for key in ("connectivity", "distribution"):
         assert figure(second, key) == figure(first, key)
+    second.selectbox(key="region_order").select("dosenbach").run()
+    assert "region_order" not in second.query_params
 
 
-def test_bad_link_opens_the_demo_and_says_so_until_the_view_changes(open_page) -> None:
-    page = open_page(cohort="<b>x</b>", level="77")
+def test_link_opens_the_same_maps_of_attention(open_page):
+    first = open_page("attention", cohort="ad", model="adsim-aal90")
+    plain = figure(first, "received")
+    first.selectbox(key="attention_layer").select(1)
+    first.selectbox(key="attention_second_group").select("AD")
+    first.segmented_control(key="received_group").select("MCI").run()
+    second = open_page("attention", **address_of(first))
+    assert_no_error(second)
+    assert not second.warning
+    for key in ("attention_adsim-aal90", "attention_difference", "received"):
+        assert figure(second, key) == figure(first, key)
+    assert figure(second, "received") != plain
+    assert not [one for one in second.get("plotly_chart") if one.proto.id.endswith("attention_abide-cc200")]
+
+
+def test_bad_link_opens_the_demo_and_says_so_until_the_view_changes(open_page):
+    page = open_page("modules", cohort="<b>x</b>", level="77", brain_kind="ghost", runs="7")
     assert_no_error(page)
     (warning,) = page.warning
     assert "<b>" not in warning.value
-    assert "'<b>x</b>'" in as_shown(warning.value)
-    assert "'77'" in as_shown(warning.value)
+    for said in ("'<b>x</b>'", "'77'", "brain_kind 'ghost'", "runs '7'"):
+        assert said in as_shown(warning.value)
     assert page.selectbox(key="cohort").value == "asd"
+    assert page.select_slider(key="runs").value == 10
     page.selectbox(key="subject").select("sim-NC-002").run()
     assert not page.warning
+
+
+def modules_of(page):
+    return {
+        "resolution": page.select_slider(key="resolution").value,
+        "consensus": page.segmented_control(key="consensus").value,
+        "signed": page.toggle(key="signed").value,
+        "runs": page.select_slider(key="runs").value,
+        "seed": page.number_input(key="seed").value,
+        "labelling": page.selectbox(key="labelling").value,
+    }
+
+
+def test_choices_of_a_link_survive_other_pages(open_page):
+    # The link is to the first page: the choices wait for the page of modules.
+    chosen = {"resolution": 1.5, "consensus": True, "signed": False, "runs": 5, "seed": 12, "labelling": "paper"}
+    said = {name: str(value).lower() for name, value in chosen.items()}
+    page = open_page("home", cohort="ad", **said)
+    page.switch_page("views/subjects/page.py").run()
+    page.switch_page("views/modules.py").run()
+    assert_no_error(page)
+    assert modules_of(page) == chosen
+    page.select_slider(key="resolution").set_value(0.8).run()
+    page.switch_page("views/home.py").run()
+    assert address_of(page).items() >= (said | {"resolution": "0.8"}).items()
+    page.switch_page("views/modules.py").run()
+    assert modules_of(page) == chosen | {"resolution": 0.8}

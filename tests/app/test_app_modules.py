@@ -1,16 +1,33 @@
 """The page of modules: what it shows is what the command line computes."""
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 
-from biobgt.data.connectivity import brain_graph, functional_connectivity
+from biobgt.base.colours import MODULE_COLOURS
+from biobgt.data.atlas import numbered_atlas
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import brain_graph, functional_connectivity, subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.modules import MODULE_MEASURES, ModuleMeasure, measure_modules
-from biobgt.modules.measures import ModuleOptions
+from biobgt.modules import (
+    MODULE_MEASURES,
+    ModuleMeasure,
+    measure_modules,
+    modularity_test,
+    module_agreement,
+    resolution_sweep,
+)
+from biobgt.modules.measures import ModuleOptions, NullGraphOptions, SmallWorldOptions
+from biobgt.modules.partition import module_names, strongest_within_modules
+from biobgt.modules.structure import small_world
+from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
+from session.cohorts import OWN
+from session.view import GLASS, LoadedCohort
+from views.shared import widgets
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +163,208 @@ def test_a_new_measure_of_modules_stands_on_the_page(open_page):
         assert measures.loc["Largest module", "ABIDE NC, real"] == "not measured"
         assert "the one of the most regions" in captions(page)
     loaded_cohorts._demo.clear()
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return demo_cohort("ad")
+
+
+@pytest.fixture(scope="module")
+def graph(cohort):
+    return brain_graph(cohort.subjects[0], cohort.atlas)
+
+
+@pytest.fixture(scope="module")
+def modules(cohort, graph):
+    return measure_modules(graph, subject_connectivity(cohort.subjects[0]), ModuleOptions(runs=5, seed=1))
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often each piece of work was done."""
+    counts = {}
+    for place, name in (
+        ("structure", "measure_modules"),
+        ("structure", "find_modules"),
+        ("louvain", "resolution_step"),
+        ("structure", "modularity_test"),
+        ("structure", "small_world"),
+    ):
+        module = import_module(f"biobgt.modules.{place}")
+        monkeypatch.setattr(module, name, counting(counts, name, getattr(module, name)))
+    return counts
+
+
+def counting(counts, name, do, running=[]):  # noqa: B006  # shared by all, on purpose
+    """Count what is asked for, and not what that asks for in turn."""
+
+    def done(*arguments, **options):
+        if not running:
+            counts[name] = counts.get(name, 0) + 1
+        running.append(name)
+        try:
+            return do(*arguments, **options)
+        finally:
+            running.pop()
+
+    return done
+
+
+@pytest.fixture
+def open_modules(open_page):
+    def open_modules(**parameters):
+        page = open_page("modules", **({"cohort": "ad", "runs": "5", "seed": "1"} | parameters))
+        assert_no_error(page)
+        return page
+
+    return open_modules
+
+
+def button(page, key):
+    return next(button for button in page.button if button.key == key)
+
+
+def test_brain_shows_modules_by_name_and_colour(open_modules, cohort, graph, modules):
+    page = open_modules()
+    page.select_slider(key="brain_edges").set_value(40).run()
+    drawn = {trace["name"]: trace for trace in figure(page, "brain")["data"] if trace.get("mode") == "markers"}
+    names = module_names(modules.partition, cohort.atlas.labels["dosenbach"])
+    assert list(drawn) == list(names.values())
+    for number, name in names.items():
+        members = modules.partition.labels == number
+        np.testing.assert_allclose(array(drawn[name]["x"]), cohort.atlas.coordinates[members, 0])
+        assert drawn[name]["marker"]["color"] == MODULE_COLOURS[number - 1]
+        first = cohort.atlas.regions[int(np.flatnonzero(members)[0])]
+        assert first in drawn[name]["text"][0]
+    lines = [trace for trace in figure(page, "brain")["data"] if trace.get("mode") == "lines"]
+    ends = np.concatenate([array(trace["x"]).astype(float) for trace in lines])
+    edges = strongest_within_modules(graph, modules.partition, most=40)
+    places = cohort.atlas.coordinates[:, 0]
+    expected = sorted(x for i, j, _ in edges for x in (places[i], places[j]))
+    np.testing.assert_allclose(np.sort(ends[np.isfinite(ends)]), expected, atol=1e-5)
+    assert "40 connections drawn" in captions(page)
+
+
+def test_glass_brain_is_drawn_once(open_modules, monkeypatch):
+    drawn = []
+    draw = widgets._picture
+    monkeypatch.setattr(widgets, "_picture", lambda *figure: drawn.append(1) or draw(*figure))
+    page = open_modules(seed="77")
+    page.segmented_control(key="brain_kind").set_value(GLASS).run()
+    assert_no_error(page)
+    (picture,) = page.get("image")
+    assert "the colour is the module" in str(picture.proto)
+    page.run()
+    assert len(drawn) == 1
+
+
+def test_flow_and_numbers_are_the_agreement(open_modules, cohort, modules):
+    page = open_modules()
+    agreement = module_agreement(modules.partition, cohort.atlas, "dosenbach")
+    sankey = figure(page, "flow")["data"][0]
+    counts = np.zeros(agreement.contingency.shape)
+    links = (array(sankey["link"][name]) for name in ("source", "target", "value"))
+    for source, target, value in zip(*links, strict=True):
+        counts[source, target - len(counts)] = value
+    np.testing.assert_array_equal(counts, agreement.contingency.to_numpy())
+    assert sankey["node"]["label"][len(counts) :] == list(agreement.contingency.columns)
+    numbers = next(element.value for element in page.dataframe if "ARI" in element.value.columns)
+    each = [module_agreement(modules.partition, cohort.atlas, labels) for labels in cohort.atlas.labels]
+    assert len(each) == 4
+    assert numbers["AMI"].tolist() == pytest.approx([one.ami for one in each])
+    assert numbers["VI (bits)"].tolist() == pytest.approx([one.vi for one in each])
+    page.selectbox(key="labelling").select("paper").run()
+    assert "visual cortex" in figure(page, "flow")["data"][0]["node"]["label"]
+    assert any("visual cortex" in name for name in figure(page, "modules")["layout"]["yaxis"]["ticktext"])
+
+
+def test_sweep_is_the_library_s(open_modules, graph):
+    page = open_modules()
+    button(page, "sweep_start").click().run()
+    curves = {trace["name"]: trace for trace in figure(page, "resolution_curves")["data"]}
+    sweep = resolution_sweep(graph, [0.5, 1.2, 2.0], runs=5, seed=1)
+    at = [array(curves["Modularity Q"]["x"]).tolist().index(value) for value in (0.5, 1.2, 2.0)]
+    names = {"n_modules": "Number of modules", "q": "Modularity Q", "stability": "Stability: AMI between runs"}
+    for column, name in names.items():
+        np.testing.assert_allclose(array(curves[name]["y"])[at], sweep[column], err_msg=name)
+
+
+def test_sweep_waits_until_it_is_asked_for_each_time(open_modules, counted):
+    page = open_modules(seed="4")
+    assert "resolution_step" not in counted
+    button(page, "sweep_start").click().run()
+    assert counted["resolution_step"] == 16
+    counted.clear()
+    page.number_input(key="seed").set_value(5).run()
+    assert_no_error(page)
+    assert "resolution_step" not in counted
+    button(page, "sweep_start").click().run()
+    assert counted["resolution_step"] == 16
+    assert figure(page, "resolution_curves")["data"]
+
+
+def test_nothing_is_measured_twice(open_modules, counted):
+    page = open_modules(seed="9")
+    assert counted == {"measure_modules": 1}
+    button(page, "sweep_start").click().run()
+    assert counted == {"measure_modules": 1, "resolution_step": 16}
+    page.switch_page("views/home.py").run()
+    page.switch_page("views/modules.py").run()
+    page.select_slider(key="resolution").set_value(1.1).run()
+    page.select_slider(key="resolution").set_value(1.0).run()
+    assert counted == {"measure_modules": 2, "resolution_step": 16}
+    open_modules(seed="9")  # another visitor of the demo
+    assert counted == {"measure_modules": 2, "resolution_step": 16}
+
+
+def test_chance_is_tested_on_request(open_modules, graph, modules, counted, monkeypatch):
+    monkeypatch.setattr(NullGraphOptions, "null_graphs", 4)
+    monkeypatch.setattr(SmallWorldOptions, "null_graphs", 2)
+    page = open_modules()
+    assert "modularity_test" not in counted
+    button(page, "modularity_test_start").click().run()
+    assert_no_error(page)
+    expected = modularity_test(graph, modules.partition, n_nulls=4, runs=5, seed=1)
+    assert array(figure(page, "modularity_null")["data"][0]["y"]).sum() == len(expected.null)
+    assert f"against {expected.null.mean():.3f} on average" in captions(page)
+    assert f"p = {expected.p:.3g}" in captions(page)
+    assert counted["modularity_test"] == 4
+    assert "small_world" not in counted
+    button(page, "small_world_start").click().run()
+    world = small_world(graph, n_nulls=2, seed=1)
+    metrics = {metric.label: metric.value for metric in page.metric}
+    assert metrics["Small-world σ"] == f"{world.sigma:.2f}"
+    assert metrics["Small-world ω"] == f"{world.omega:.2f}".replace("-", "−")
+    bars = [array(bar["y"])[0] for bar in figure(page, "small_worldness")["data"]]
+    clustering = [world.clustering, world.random_clustering, world.lattice_clustering]
+    np.testing.assert_allclose(bars, [*clustering, world.path_length, world.random_path_length])
+    assert "Means over 2 null graphs of each kind, seed 1" in captions(page)
+    assert [button.key for button in page.button if button.key == "small_worldness_export"]
+    page.run()
+    assert (counted["modularity_test"], counted["small_world"]) == (4, 2)
+
+
+def test_small_world_of_a_signed_graph_is_refused_with_a_sentence(open_modules, monkeypatch):
+    monkeypatch.setattr(SmallWorldOptions, "null_graphs", 2)
+    page = open_modules(sign="signed", threshold="none")
+    button(page, "small_world_start").click().run()
+    (error,) = page.error
+    assert "not defined for negative weights" in as_shown(error.value)
+
+
+def test_own_subjects_on_an_unknown_atlas(open_page, cohort, counted):
+    own = Cohort("mine", cohort.subjects[:2], numbered_atlas(90))
+    page = open_page("export")  # which measures nothing
+    page.session_state["own_cohort"] = LoadedCohort(OWN, own)
+    page.session_state["next_cohort"] = OWN
+    page.run()
+    page.switch_page("views/modules.py").run()
+    assert_no_error(page)
+    notes = " ".join(as_shown(info.value) for info in page.info)
+    for sentence in ("cannot be drawn in the brain", "no functional labels"):
+        assert sentence in notes
+    assert figure(page, "modules")["layout"]["yaxis"]["ticktext"][0].startswith("Module 1 ")
+    assert counted["measure_modules"] == 1
+    measured = page.session_state["own_cohort"].measured
+    assert [measured.of(name).is_kept(Measured.modules, ModuleOptions()) for name in own.ids] == [True, False]

@@ -1,5 +1,6 @@
 """The pages' logic: what is in the figures is what the library computes, and the view survives."""
 
+import ast
 import json
 import re
 import subprocess
@@ -11,21 +12,57 @@ import pytest
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
 from plotly.basedatatypes import BaseFigure
 
-from biobgt import Cohort, ConnectomeSettings, InputError, brain_graph, functional_connectivity, load_atlas
+from biobgt import (
+    Cohort,
+    ConnectomeSettings,
+    ImageOptions,
+    InputError,
+    brain_graph,
+    functional_connectivity,
+    load_atlas,
+)
+from biobgt.base.references import GLOSSARY, sorted_terms
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.connectivity import TangentSpace
 from biobgt.data.simulate import demo_cohort
+from biobgt.export import CohortRef, FigureRequest
+from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.screen import ScreenHeight
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import ModuleOptions
+from biobgt.readers.fetch import FetchOptions
 from biobgt.results.measured import Measured
 from session.cohorts import OWN
-from session.view import LoadedCohort
-from views import page_map
+from session.view import EXPORT_LIST, EXPORT_LOOK, TOUR, LoadedCohort
+from views.page_map import PAGES
+from views.shared.sidebar import STOPS
+from views.shared.widgets import _height_rule, explained
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
-PAGES = sorted(page_map.PAGES)
+
 # On the others figures are of two groups, of models and their real groups, or of what was chosen for export.
 SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "export", "home", "models", "predict"})
+TERMS = {
+    "subjects": {"atlas", "region-series"},
+    "hubs": {"hub", "ne", "neff", "fc-strength", "gamma", "agreement", "null-graph", "control-graph"},
+    "modules": {"louvain", "resolution", "modularity", "ami", "participation"},
+    "compare": {"covariate", "residual-degrees", "effect-size", "fdr"},
+    "attention": {"attention", "fdr"},
+    "predict": {"calibration", "out-of-fold"},
+    "models": {"out-of-fold", "tangent-space"},
+}
+WIDGETS = ("number_input", "selectbox", "segmented_control", "toggle", "select_slider")
+# By page: the group, how keys are made of names, and what the page does not ask for.
+OPTIONS_OF_PAGES = {
+    "images": ("subjects", ImageOptions, "{}0", {"labels"}),
+    "fetching": ("subjects", FetchOptions, "fetch_{}", {"mirror"}),
+    "look": ("export", PaperStyle, EXPORT_LOOK + "{}", {"height_mm"}),
+}
+STARTS = {"n_subjects": 20}  # where a page starts elsewhere than a script
+APP = Path(__file__).resolve().parents[2] / "app"
+COMPUTING = {"bct", "dask", "networkx", "nilearn", "numpy", "scipy", "sklearn", "torch", "torch_geometric"}
+ATLAS = load_atlas("schaefer100")
+KINDS = ["Interactive 3-D", "Glass brain", "Inflated cortex", "Pial cortex"]
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +145,7 @@ def test_a_page_that_is_looked_at_again_draws_no_figure_again(open_page, monkeyp
     assert again == first
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_every_figure_has_its_description_as_a_caption(look_at, name) -> None:
     page = look_at(name)
     helps = [as_shown(link.proto.help) for link in page.get("page_link")]  # of Home's small figures
@@ -209,7 +246,7 @@ def test_settings_survive_a_round_through_the_pages(open_page) -> None:
     page.selectbox(key="region_order").select("paper").run()
     before = dict(page.query_params)
     for name in ("subjects", "home", "subjects"):
-        page.switch_page(page_map.PAGES[name].script).run()
+        page.switch_page(PAGES[name].script).run()
         assert page.selectbox(key="subject").value == "sim-ADHD-002"
         assert page.slider(key="absolute_level").value == 0.55
         assert dict(page.query_params) == before
@@ -297,3 +334,253 @@ def test_first_figure_comes_before_anything_heavy_is_imported() -> None:
     figures = ran.stdout.splitlines()
     assert (figures[0], figures[-1]) == ("figure", "page")
     assert len(figures) == 4
+
+
+def helps(page) -> str:
+    return "\n".join(element.help for element in (*page.title, *page.subheader) if element.help)
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_terms_are_explained_once_at_the_first_heading_that_uses_them(look_at, name) -> None:
+    said = helps(look_at(name))
+    for key in TERMS[name]:
+        assert said.count(explained(key)) == 1, key
+
+
+def test_an_unknown_term_is_a_bug() -> None:
+    with pytest.raises(Exception, match="entanglemnt"):
+        explained("entanglemnt")
+    assert explained() is None
+
+
+def test_whole_glossary_opens_from_the_sidebar(open_page) -> None:
+    page = open_page("export")
+    assert not [text for text in page.markdown if GLOSSARY["ve"].definition in text.value]
+    page.sidebar.button(key="glossary").click().run()
+    assert_no_error(page)
+    shown = [text.value for text in page.markdown if text.value.startswith("**") and "**: " in text.value]
+    assert [text.partition("**: ")[0] for text in shown] == [f"**{term.term}" for term in sorted_terms()]
+    assert any(text.endswith("(Huang et al. 2024)") for text in shown)
+
+
+@pytest.mark.parametrize("name", ["home", "models"])
+def test_every_page_offers_it(look_at, name) -> None:
+    assert name in PAGES
+    assert [button.label for button in look_at(name).sidebar.button if button.key == "glossary"] == ["Glossary"]
+
+
+def said(page) -> str:
+    return " ".join(as_shown(text.value) for text in page.main.markdown)
+
+
+def keys(page) -> set[str]:
+    return {button.key for button in page.main.button if button.key and button.key.startswith("tour_")}
+
+
+@pytest.fixture
+def toured(open_page):
+    """A cheap page, at a step of the tour."""
+
+    def toured(step: int, name: str = "export"):
+        page = open_page(name)
+        page.session_state[TOUR] = step
+        return page.run()
+
+    return toured
+
+
+def test_every_stop_is_a_page_with_a_sentence() -> None:
+    assert len(set(STOPS)) == 5
+    for stop in STOPS:
+        assert PAGES[stop].shows.endswith(".")
+        assert ". " not in PAGES[stop].shows
+
+
+def test_no_tour_without_asking(open_page) -> None:
+    assert keys(open_page("export")) == set()
+
+
+def test_looking_around_goes_to_the_first_stop_with_a_demo(open_page) -> None:
+    page = open_page("export")
+    page.session_state["own_cohort"] = LoadedCohort(OWN, demo_cohort("ad", n_per_group=2))
+    page.session_state["next_cohort"] = OWN
+    page.switch_page("views/home.py").run()
+    assert page.session_state["cohort"] == OWN
+    page.button(key="look_around").click().run()
+    assert_no_error(page)
+    assert page.title[0].value == "Subjects"
+    assert page.session_state["cohort"] != OWN
+    assert f"1 of 5 · Subjects {PAGES['subjects'].shows}" in said(page).replace("**", "")
+    assert keys(page) == {"tour_next", "tour_skip"}
+
+
+def test_next_goes_to_the_next_page(toured) -> None:
+    page = toured(0, "subjects")
+    page.button(key="tour_next").click().run()
+    assert_no_error(page)
+    assert page.title[0].value == "Hubs"
+    assert PAGES["hubs"].shows in said(page)
+
+
+def test_skip_ends_it(toured) -> None:
+    page = toured(4)
+    page.button(key="tour_skip").click().run()
+    assert TOUR not in page.session_state
+    assert keys(page) == set()
+    assert page.title[0].value == "Export"
+
+
+def test_last_stop_leads_to_ones_own_subjects(toured) -> None:
+    page = toured(4)
+    page.button(key="tour_end").click().run()
+    assert TOUR not in page.session_state
+    assert page.title[0].value == "Subjects"
+
+
+def test_elsewhere_it_leads_back(toured) -> None:
+    page = toured(0)
+    assert keys(page) == {"tour_back", "tour_skip"}
+    page.button(key="tour_back").click().run()
+    assert page.title[0].value == "Subjects"
+    assert keys(page) == {"tour_next", "tour_skip"}
+
+
+def widgets_of(page):
+    return {widget.key: widget for kind in WIDGETS for widget in getattr(page, kind)}
+
+
+@pytest.mark.parametrize("case", OPTIONS_OF_PAGES)
+def test_every_option_is_asked_for_as_it_is_declared(open_page, case):
+    where, kind, key, left_out = OPTIONS_OF_PAGES[case]
+    page = open_page("subjects")
+    if where == "export":
+        page.session_state[EXPORT_LIST] = [FigureRequest("hub_curves", CohortRef("ad", demo=True), "sim-NC-001")]
+        page.switch_page("views/export/page.py").run()
+    assert_no_error(page)
+    shown = widgets_of(page)
+    for name, one in kind.declared().items():
+        if name in left_out:
+            assert key.format(name) not in shown
+            continue
+        widget = shown[key.format(name)]
+        assert (widget.label, widget.help or "") == (one.title, one.help)
+        assert widget.value == STARTS.get(name, one.default)
+        if widget.type == "number_input" and one.low is not None:
+            assert (widget.min, widget.max) == (one.low, one.high)
+        if widget.type == "number_input" and one.above is not None:
+            assert widget.min > one.above
+        if one.choices is not None:
+            texts = [one.text(choice) for choice in one.choices]
+            assert list(widget.options)[-len(texts) :] == texts
+
+
+def test_what_was_answered_stays_and_can_be_taken_back(open_page):
+    page = open_page("subjects")
+    page.number_input(key="tr0").set_value(2.0).run()
+    page.selectbox(key="confounds0").set_value("compcor").run()
+    page.number_input(key="high_pass0").set_value(0.01).run()
+    shown = widgets_of(page)
+    assert [shown[key].value for key in ("tr0", "confounds0", "high_pass0", "low_pass0")] == [
+        2.0,
+        "compcor",
+        0.01,
+        None,
+    ]
+    page.number_input(key="tr0").set_value(None).run()
+    page.selectbox(key="confounds0").set_value(None).run()
+    shown = widgets_of(page)
+    assert [shown[key].value for key in ("tr0", "confounds0", "high_pass0")] == [None, None, 0.01]
+    assert_no_error(page)
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level packages that a file imports, wherever in it."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    modules += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {module.partition(".")[0] for module in modules}
+
+
+def test_every_page_is_in_the_map_and_every_entry_has_its_page() -> None:
+    found = [*APP.glob("views/*/page.py"), *APP.glob("views/*.py")]
+    pages = {path.relative_to(APP).as_posix() for path in found} - {"views/__init__.py", "views/page_map.py"}
+    assert pages == {entry.script for entry in PAGES.values()}
+    assert list(PAGES) == [entry.name for entry in PAGES.values()]
+
+
+def test_a_session_knows_nothing_of_pages() -> None:
+    files = sorted(APP.glob("session/**/*.py"))
+    assert len(files) > 5
+    assert [path.name for path in files if "views" in imported(path)] == []
+
+
+def imported_libraries(source: str) -> set[str]:
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.split(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("path", sorted(APP.rglob("*.py")), ids=lambda path: path.relative_to(APP).as_posix())
+def test_the_app_computes_nothing(path: Path) -> None:
+    assert not imported_libraries(path.read_text(encoding="utf-8")) & COMPUTING
+
+
+def test_imports_are_seen_wherever_they_stand() -> None:
+    source = "import os, numpy.linalg as la\ndef f():\n    from scipy.stats import rankdata\n"
+    assert imported_libraries(source) == {"os", "numpy", "scipy"}
+
+
+def test_rule_of_style_says_the_same_and_takes_no_foreign_words():
+    rule = _height_rule("maps_<b>{}", ScreenHeight(around=100, beside=30, share=0.5, largest=300))
+    assert ".st-key-maps_-b---_frame {container-type: inline-size}" in rule
+    assert "calc(100px + min(300px, (100cqw - 30px) * 0.50000))" in rule
+    assert ScreenHeight(100, 30, 0.5, 300).at(230) == 200
+    assert ScreenHeight(100, 30, 0.5, 300).at(2000) == 400
+
+
+def named_file(subject: str, seed: int) -> tuple[str, bytes, str]:
+    """A series whose columns are called as the parcels of Schaefer's atlas."""
+    series = np.random.default_rng(seed).standard_normal((60, ATLAS.n_regions)).cumsum(axis=0)
+    rows = [",".join(f"{value:.4f}" for value in row) for row in series]
+    return f"{subject}.csv", "\n".join([",".join(ATLAS.regions), *rows]).encode(), "text/csv"
+
+
+def bring(open_page):
+    page = open_page("subjects")
+    table = b"subject,group\n" + b"".join(f"s{i},{'NC' if i < 2 else 'ASD'}\n".encode() for i in range(4))
+    page.file_uploader(key="phenotypes0").set_value(("p.csv", table, "text/csv"))
+    page.file_uploader(key="files0").set_value([named_file(f"s{i}", i) for i in range(4)])
+    page.run()
+    assert_no_error(page)
+    return page
+
+
+def assert_painted(shown: dict) -> None:
+    meshes = [trace for trace in shown["data"] if trace["type"] == "mesh3d"]
+    assert {trace.get("scene", "scene") for trace in meshes} == {"scene", "scene2", "scene3", "scene4"}
+    named = {text.split("</b>")[0].removeprefix("<b>") for trace in meshes for text in trace["text"]}
+    assert set(ATLAS.regions) <= named
+
+
+def test_hubs_and_modules_are_painted_on_request(open_page):
+    page = bring(open_page)
+    page.switch_page("views/hubs.py").run()
+    choice = page.selectbox(key="brain_shown")
+    assert list(choice.options) == [*KINDS, "Five measures"]
+    choice.select("inflated").run()
+    assert_no_error(page)
+    assert_painted(figure(page, "hub_brain"))
+    assert "100 regions painted on the inflated fsaverage5 cortex, seen from the side" in captions(page)
+    page.switch_page("views/modules.py").run()
+    choice = page.segmented_control(key="brain_kind")
+    assert list(choice.options) == KINDS
+    choice.set_value("pial").run()
+    assert_no_error(page)
+    assert_painted(figure(page, "brain"))
+
+
+def test_an_atlas_without_surface_labels_is_not_offered_a_cortex(open_page):
+    page = open_page("hubs", cohort="ad")
+    choice = page.segmented_control(key="brain_shown")
+    assert list(choice.options) == [*KINDS[:2], "Five measures"]

@@ -1,11 +1,39 @@
 """Groups, atlas and members of a user's own cohort are set on the page of subjects; results follow the change."""
 
+import io
+from pathlib import Path
+
 import numpy as np
-from page_contents import array, as_shown, assert_no_error, captions, figure
+import pandas as pd
+import pytest
+from abide_mirror import abide_server
+from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+from start_page import start_at
+from streamlit.testing.v1 import AppTest
 from subjects_page import choose_for_ticked, cohort_of, edit, editor, groups_of, press, table_file
 
-from biobgt import functional_connectivity
+import biobgt.readers.fetch
+from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, functional_connectivity, load_atlas
+from biobgt.base.options import Option, Plain
+from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
+from biobgt.data.simulate import demo_cohort
+from biobgt.hubs.options import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
+from biobgt.readers.project import Project, open_project
+from session.cohorts import OWN, UploadedFiles, own_cohort, read_uploaded
+from session.link import link_of, link_of_project, saved_view
+from session.view import FITTING, NEXT_COHORT, OWN_COHORT, LoadedCohort, View, cohort_behind, linked_options
 from views.shared.widgets import plain
+from views.subjects.table import GROUP, ID, TICK, _apply
+from views.subjects.upload import file_name, project_file
+
+ATLAS = load_atlas("schaefer100")
+ABSENT = (3, 10, 55, 70, 99)
+HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
+N_REGIONS = 8
+SETTINGS = ConnectomeSettings("ledoit-wolf", "signed", "proportional", 0.25, True)
+HUBS = {"gamma": 3.0, "perturbation": "remove", "hub_rule": "sd", "region": "area3"}
+MODULES = {"resolution": 1.4, "consensus": True, "signed": False, "runs": 20, "seed": 7, "labelling": "network"}
 
 
 def test_table_shows_groups_and_phenotypes(own) -> None:
@@ -151,3 +179,468 @@ def test_pages_follow_the_kind_of_connectivity(open_page) -> None:
     page.run()
     assert cohort_of(page).given == "functional"
     assert page.session_state["threshold"] == "absolute"
+
+
+def series_file(subject: str, seed: int, absent: tuple[int, ...] = ()) -> tuple[str, bytes, str]:
+    series = np.random.default_rng(seed).standard_normal((60, ATLAS.n_regions)).cumsum(axis=0)
+    kept = [i for i in range(ATLAS.n_regions) if i not in absent]
+    rows = [",".join(f"{value:.4f}" for value in row) for row in series[:, kept]]
+    return f"{subject}.csv", "\n".join([",".join(ATLAS.regions[i] for i in kept), *rows]).encode(), "text/csv"
+
+
+def bring(open_page):
+    page = open_page("subjects")
+    page.file_uploader(key="files0").set_value([series_file("s1", 1, ABSENT), series_file("s2", 2)])
+    page.run()
+    assert_no_error(page)
+    return page
+
+
+def warned(page) -> bool:
+    return any("5 regions of 100 are missing in 1 of 2 subjects" in as_shown(box.value) for box in page.warning)
+
+
+def test_a_subject_with_five_absent_parcels_is_drawn_with_gaps(open_page):
+    page = bring(open_page)
+    assert cohort_of(page).atlas is ATLAS
+    assert warned(page)
+    page.selectbox(key="region_order").select("atlas").run()
+    heatmap = figure(page, "connectivity")["data"][0]
+    gaps = np.flatnonzero(np.isnan(array(heatmap["z"]).astype(float)).all(axis=0))
+    assert gaps.tolist() == list(ABSENT)
+
+
+def test_the_shared_regions_are_kept_on_request(open_page):
+    page = press(bring(open_page), "Keep only the 95 regions that all subjects have")
+    assert_no_error(page)
+    assert cohort_of(page).atlas.n_regions == 95
+    assert not warned(page)
+
+
+def test_subjects_who_lack_regions_are_removed_on_request(open_page):
+    page = press(bring(open_page), "Remove the 1 subject with missing regions")
+    assert_no_error(page)
+    assert cohort_of(page).ids == ("s2",)
+    assert cohort_of(page).atlas is ATLAS
+
+
+@pytest.fixture
+def page(open_page):
+    page = open_page("subjects")
+    names = ("sub-01_run-1", "sub-01_run-2", "sub-02_run-1")
+    page.file_uploader(key="files0").set_value([series_file(name, i) for i, name in enumerate(names)])
+    page.run()
+    assert_no_error(page)
+    return page
+
+
+def asks_which(page) -> bool:
+    return any("There are 3 recordings of 2 people." in as_shown(text.value) for text in page.markdown)
+
+
+def test_runs_are_kept_apart_until_the_user_chooses(page):
+    assert asks_which(page)
+    assert cohort_of(page).ids == ("sub-01_run-1", "sub-01_run-2", "sub-02_run-1")
+
+
+def test_runs_are_averaged_on_request_and_asked_again_on_request(page):
+    page = press(page, "Average each person's recordings")
+    assert_no_error(page)
+    assert cohort_of(page).ids == ("sub-01", "sub-02")
+    assert cohort_of(page)["sub-01"].n_timepoints == 60
+    assert not asks_which(page)
+    page = press(page, "Ask me again")
+    assert cohort_of(page).ids == ("sub-01_run-1", "sub-01_run-2", "sub-02_run-1")
+
+
+def test_the_first_or_a_named_run_is_kept_on_request(page):
+    page.selectbox(key="kept_run").select("run-2").run()
+    page = press(page, "Keep only this one")
+    assert_no_error(page)
+    assert cohort_of(page).ids == ("sub-01_run-2",)
+    page = press(press(page, "Ask me again"), "Keep each person's first")
+    assert cohort_of(page).ids == ("sub-01_run-1", "sub-02_run-1")
+
+
+def test_a_session_with_two_runs_is_kept_once_and_the_rest_is_asked_again(open_page):
+    page = open_page("subjects")
+    names = ("sub-01_ses-1_run-1", "sub-01_ses-1_run-2", "sub-01_ses-2_run-1", "sub-02_ses-1_run-1")
+    page.file_uploader(key="files0").set_value([series_file(name, i) for i, name in enumerate(names)])
+    page.run()
+    page.selectbox(key="kept_run").select("ses-1").run()
+    page = press(page, "Keep only this one")
+    assert_no_error(page)
+    assert cohort_of(page).ids == ("sub-01_ses-1_run-1", "sub-01_ses-1_run-2", "sub-02_ses-1_run-1")
+    assert asks_which(page)
+    assert len(set(cohort_of(page).notes)) == len(cohort_of(page).notes)
+
+
+def choose_atlas(page, name: str) -> None:
+    next(box for box in page.selectbox if box.label.startswith("The 6 regions are")).set_value(name).run()
+
+
+def atlas_table(names: list[str]) -> tuple[str, bytes, str]:
+    rows = [f"{10 * i},{i},{-i},{name},net{i % 2}" for i, name in enumerate(names)]
+    return "lab.csv", "\n".join(["x,y,z,label,network", *rows]).encode(), "text/csv"
+
+
+def test_own_atlas_is_uploaded_later_and_its_order_is_followed(own, series) -> None:
+    names = [f"area{region}" for region in (5, 0, 1, 2, 3, 4)]
+    choose_atlas(own, "own table")
+    press(own, "Change the atlas")
+    assert "Add the atlas table first" in own.info[0].value
+    uploader = next(item for item in own.file_uploader if item.key.startswith("own_atlas_table"))
+    uploader.set_value(atlas_table(names))
+    press(own, "Change the atlas")
+    assert_no_error(own)
+    assert cohort_of(own).atlas.title == "lab"
+    assert cohort_of(own).atlas.labelling("network")[:2] == ("net0", "net1")
+    assert own.selectbox(key="region_order").value == "network"
+    own.selectbox(key="region_order").select("atlas").run()
+    heatmap = figure(own, "connectivity")["data"][0]
+    assert list(heatmap["y"]) == names
+    order = [5, 0, 1, 2, 3, 4]
+    np.testing.assert_allclose(array(heatmap["z"]), functional_connectivity(series[0][:, order]), atol=1e-6)
+    choose_atlas(own, "numbered")
+    press(own, "Change the atlas")
+    assert cohort_of(own).atlas.regions[0] == "Region 1"
+
+
+def test_atlas_of_another_size_is_a_sentence(own) -> None:
+    choose_atlas(own, "own table")
+    next(item for item in own.file_uploader if item.key.startswith("own_atlas_table")).set_value(
+        atlas_table([f"r{i}" for i in range(5)])
+    )
+    press(own, "Change the atlas")
+    assert as_shown(own.error[0].value).startswith("The subjects have 6 regions, and lab has 5.")
+    assert cohort_of(own).atlas.name == "unknown6"
+
+
+def test_bundled_atlas_of_the_same_size_is_offered(open_page, rng) -> None:
+    page = open_page("subjects")
+    names = ",".join(f"place{i}" for i in range(200))
+    rows = [",".join(f"{value:.4f}" for value in row) for row in rng.standard_normal((30, 200))]
+    page.file_uploader(key="files0").set_value([("one.csv", "\n".join([names, *rows]).encode(), "text/csv")])
+    page.run()
+    assert cohort_of(page).atlas.name == "unknown200"
+    box = next(box for box in page.selectbox if box.label.startswith("The 200 regions are"))
+    assert list(box.options)[1:] == [
+        "Craddock CC200",
+        "Schaefer 200, 7-network order",
+        "Schaefer 200, 17-network order",
+        "My own atlas table",
+        "Another atlas, or not known: regions are numbered",
+    ]
+    box.set_value("cc200").run()
+    press(page, "Change the atlas")
+    assert cohort_of(page).atlas is load_atlas("cc200")
+
+
+def test_the_register_of_atlases_is_what_the_page_offers(open_page, tmp_path):
+    """A new bundled atlas is among the choices, and it is a choice by its title."""
+    (tmp_path / "island.csv").write_text("name,x,y,z\nshore,-30,0,0\nhill,0,0,40\nharbour,30,0,0\n")
+    row = BundledAtlas("island3", "Island 3", "island3", ("power2011",), tmp_path / "island.csv")
+    with BUNDLED.temporarily(row):
+        page = open_page("subjects")
+        assert_no_error(page)
+        (choice,) = [box for box in page.selectbox if box.label == "Atlas"]
+        assert "Island 3, 3 regions" in choice.options
+
+
+def test_an_atlas_that_connectivity_speaks_against_is_a_warning(open_page, rng) -> None:
+    """Noise has no mirrored regions: whatever the user calls it, the page warns."""
+    page = open_page("subjects")
+    rows = [",".join(f"{value:.4f}" for value in row) for row in rng.standard_normal((30, 200))]
+    page.selectbox(key="atlas0").set_value("cc200")
+    page.file_uploader(key="files0").set_value([("one.csv", "\n".join(rows).encode(), "text/csv")])
+    page.run()
+    assert any(as_shown(warning.value).startswith("Check the atlas:") for warning in page.warning)
+
+
+def test_networks_are_those_of_the_atlas_unless_others_were_chosen(open_page, rng) -> None:
+    """The demo starts with Dosenbach's networks; subjects on Schaefer's parcels start with Yeo's."""
+    page = open_page("modules")
+    assert page.selectbox(key="labelling").value == "dosenbach"
+    page.switch_page("views/hubs.py").run()
+    page.selectbox(key="curve_order").select("by NE").run()
+    page.switch_page("views/subjects/page.py").run()
+    rows = [",".join(f"{value:.4f}" for value in row) for row in rng.standard_normal((30, 100))]
+    table = "\n".join([",".join(load_atlas("schaefer100").regions), *rows]).encode()
+    page.file_uploader(key="files0").set_value([("one.csv", table, "text/csv")])
+    page.run()
+    assert cohort_of(page).atlas.name == "schaefer100"
+    assert page.selectbox(key="region_order").value == "yeo7"
+    page.switch_page("views/modules.py").run()
+    assert page.selectbox(key="labelling").value == "yeo7"
+    page.switch_page("views/hubs.py").run()
+    assert page.selectbox(key="curve_order").value == "by NE"
+    assert_no_error(page)
+
+
+@pytest.fixture
+def hostile(rng) -> Cohort:
+    series = rng.standard_normal((2, 60, 8)).cumsum(axis=1)
+    names = ("=1+1", "@b")
+    subjects = (Subject(name, series=one, group="=NC") for name, one in zip(names, series, strict=True))
+    return Cohort("two", tuple(subjects), numbered_atlas(8))
+
+
+def test_tables_on_the_page_of_subjects(hostile: Cohort) -> None:
+    session = AppTest.from_file(str(HOME), default_timeout=120)
+    session.session_state[OWN_COHORT] = LoadedCohort(OWN, hostile)
+    session.session_state[NEXT_COHORT] = OWN
+    page = start_at(session, "subjects").run()
+    assert_no_error(page)
+    shown = [table.value for table in page.dataframe if {"subject"} <= set(table.value.columns)]
+    assert shown
+    for table in shown:
+        assert table["subject"].tolist() == ["'=1+1", "'@b"]
+        assert set(table["group"]) == {"'=NC"}
+
+
+def test_groups_that_are_set_in_the_table_come_back_as_they_were(hostile: Cohort, monkeypatch) -> None:
+    changed: list[Cohort] = []
+    monkeypatch.setattr("views.subjects.table.change_own_cohort", changed.append)
+    monkeypatch.setattr("views.subjects.table.st.rerun", lambda: None)
+    edited = pd.DataFrame({TICK: [False, False], ID: ["'=1+1", "'@b"], GROUP: ["'=AD", None]})
+    _apply(hostile, edited, None, removing=False)
+    assert {subject.id: subject.group for subject in changed[0]} == {"=1+1": "=AD", "@b": None}
+    assert own_cohort() is None
+
+
+@pytest.fixture
+def fetched(tmp_path, monkeypatch):
+    """What the server was fetched for, which is ours; files are kept in a folder of this test."""
+    monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "kept"))
+    with abide_server(tmp_path / "server", np.random.default_rng(0)) as (address, files):
+        monkeypatch.setattr(biobgt.readers.fetch, "ABIDE_SERVER", address)
+        yield files
+
+
+def start(page):
+    return next(button for button in page.button if button.key == "fetch_start")
+
+
+def test_fetched_subjects_are_the_users_own(open_page, fetched, tmp_path):
+    page = open_page("subjects")
+    said = captions(page)
+    assert "asks a public server on the internet" in said
+    assert "none of your data are sent" in said
+    assert f"kept in {tmp_path / 'kept'} on the machine" in said
+    assert fetched == []  # nothing before the button is pressed
+    page.number_input(key="fetch_n_subjects").set_value(2).run()
+    assert start(page).label == "Fetch 2 subjects"
+    start(page).click().run()
+    assert_no_error(page)
+    assert page.selectbox(key="cohort").value == OWN
+    cohort = page.session_state[OWN_COHORT].cohort
+    assert (cohort.ids, dict(cohort.group_sizes)) == (("Pitt_0050003", "Pitt_0050004"), {"ASD": 1, "NC": 1})
+    assert cohort.name == "ABIDE, C-PAC"
+    assert page.text_input(key="project_name_own1").value == "ABIDE, C-PAC"  # it can be saved
+    assert "cohort" not in page.query_params
+    assert (tmp_path / "kept" / "ABIDE_pcp" / "cpac" / "filt_global" / "Pitt_0050004_rois_cc200.1D").exists()
+    assert "Pitt_0050005_rois_cc200.1D" not in fetched  # did not pass ABIDE's raters
+
+
+def test_without_a_network_it_ends_with_a_sentence(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "kept"))
+    monkeypatch.setattr(biobgt.readers.fetch, "ABIDE_SERVER", "http://127.0.0.1:9")
+    page = open_page("subjects")
+    start(page).click().run()
+    (error,) = page.error
+    assert "could not be fetched: its server was not reached" in as_shown(error.value)
+    assert page.selectbox(key="cohort").value == "asd"
+    page.number_input(key="fetch_n_subjects").set_value(3).run()
+    assert not start(page).disabled
+
+
+def make_cohort(name: str, *, seed: int = 0) -> Cohort:
+    rng = np.random.default_rng(seed)
+    atlas = Atlas(
+        name="lab",
+        title="Our atlas",
+        regions=tuple(f"area{i}" for i in range(N_REGIONS)),
+        coordinates=rng.standard_normal((N_REGIONS, 3)) * 20,
+        labels={"network": tuple(f"net{i % 3}" for i in range(N_REGIONS))},
+    )
+    subjects = tuple(
+        Subject(f"{name}-{i}", series=rng.standard_normal((60, N_REGIONS)), group=group, phenotypes={"age": 20.5 + i})
+        for i, group in enumerate(["NC", "patients", None])
+    )
+    return Cohort(name, subjects, atlas, notes=("A note *of ours*.",))
+
+
+def content_of(cohort: Cohort, *, chosen=HUBS | MODULES, settings=SETTINGS) -> bytes:
+    view = View(LoadedCohort("own", cohort), cohort.subjects[1], settings, chosen)
+    return project_file(cohort, settings, saved_view(view), cohort.name)
+
+
+def open_in(page, content: bytes, name: str = "study.biobgt"):
+    uploader = next(item for item in page.file_uploader if item.key.startswith("project"))
+    uploader.set_value((name, content, "application/octet-stream")).run()
+    return page
+
+
+def test_project_opens_with_its_subjects_and_its_view(open_page) -> None:
+    cohort = make_cohort("lab")
+    page = open_in(open_page("subjects"), content_of(cohort))
+    assert_no_error(page)
+    assert not page.warning
+    assert page.selectbox(key="cohort").value == "own"
+    assert list(page.selectbox(key="subject").options) == ["lab-0 · NC", "lab-1 · patients", "lab-2"]
+    assert page.selectbox(key="subject").value == "lab-1"
+    assert page.selectbox(key="estimator").value == "ledoit-wolf"
+    assert page.slider(key="proportional_level").value == 0.25
+    assert page.toggle(key="backbone").value is True
+    assert "A note *of ours*." in captions(page)
+    page.selectbox(key="region_order").select("atlas").run()
+    expected = functional_connectivity(cohort["lab-1"].series, estimator="ledoit-wolf")
+    np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), expected, atol=1e-6)
+    assert "subject" not in page.query_params
+    assert "labelling" not in page.query_params  # of an atlas that nobody else has
+    view = page.session_state["view"]
+    assert {name: view.choices[name] for name in (*HUBS, *MODULES)} == HUBS | MODULES
+    assert view.settings == SETTINGS
+    page.switch_page("views/modules.py").run()
+    assert_no_error(page)
+    assert page.select_slider(key="resolution").value == 1.4
+    assert page.selectbox(key="labelling").value == "network"
+
+
+def test_saving_what_was_opened_gives_the_same_file(open_page) -> None:
+    content = content_of(make_cohort("lab"))
+    page = open_in(open_page("subjects"), content)
+    page.switch_page("views/modules.py").run()
+    page.switch_page("views/subjects/page.py").run()
+    view = page.session_state["view"]
+    again = project_file(view.cohort, view.settings, saved_view(view), view.cohort.name)
+    assert again == content
+
+
+def other_value(one: Option, cohort: Cohort) -> Plain:
+    """A value of an option that is not its default; the default where the cohort offers no other."""
+    default = one.default_for(cohort)
+    if one.name == "region":
+        return cohort.atlas.regions[-1]
+    if isinstance(default, tuple):
+        return tuple(one.offered(cohort))[-1:]
+    return next((value for value in one.offered(cohort) if value != default), default)
+
+
+def test_project_keeps_every_choice_that_a_link_keeps() -> None:
+    cohort = demo_cohort("ad", n_per_group=2)
+    asked = {name: cohort_behind(one, FITTING, cohort) for name, one in linked_options().items()}
+    chosen = {name: other_value(one, asked[name]) for name, one in linked_options().items()}
+    view = View(LoadedCohort("ad", cohort), cohort.subjects[1], SETTINGS, chosen)
+    assert len(chosen) > 40
+    link = link_of_project(open_project(io.BytesIO(content_of(cohort, chosen=chosen))))
+    assert not link.problems
+    opened = View(LoadedCohort("ad", cohort), cohort[link.subject], link.settings, link.choices)
+    assert link_of(opened) == link_of(view)
+    changed = {name for name, one in linked_options().items() if chosen[name] != one.default_for(asked[name])}
+    assert {name: link.choices[name] for name in changed} == {name: chosen[name] for name in changed}
+    assert {"measures", "difference_unit", "compared", "brain_shown", "region", "received_group"} <= changed
+
+
+def test_every_cohort_can_be_saved_under_a_name(open_page) -> None:
+    page = open_page("subjects")
+    (button,) = page.get("download_button")
+    assert button.label == "Save the project"
+    name = next(item for item in page.text_input if item.label == "Name of the project")
+    assert name.value == page.session_state["view"].cohort.name
+    name.set_value("  ").run()
+    assert_no_error(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("Our study, wave 2", "Our_study_wave_2.biobgt"), ("../../etc", "etc.biobgt"), ("…", "project.biobgt")],
+)
+def test_file_is_named_after_the_project(name, file) -> None:
+    assert file_name(name) == file
+
+
+def test_demo_saved_and_opened_is_still_marked_as_simulated(open_page) -> None:
+    cohort = demo_cohort("ad", n_per_group=2)
+    page = open_in(open_page("subjects"), content_of(cohort, chosen={}))
+    assert_no_error(page)
+    assert badges(page) >= 1
+    assert badges(page.sidebar) == 1
+    titles = list(page.selectbox(key="cohort").options)
+    assert len(titles) == len(set(titles)) == 4
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip", content_of(make_cohort("lab"))[:-200]])
+def test_broken_project_is_a_sentence_and_everything_stays(open_page, content) -> None:
+    page = open_in(open_page("subjects"), content_of(make_cohort("before")))
+    page = open_in(page, content)
+    (error,) = page.error
+    assert "not a whole project file" in as_shown(error.value)
+    page.run()
+    assert len(page.error) == 1
+    assert page.selectbox(key="subject").value == "before-1"
+
+
+def test_values_that_do_not_fit_are_replaced_and_named() -> None:
+    cohort = make_cohort("lab")
+    view = {"subject": "nobody", "region": "Atlantis", "gamma": 0.51, "seed": 10**9, "labelling": "x", "unknown": True}
+    link = link_of_project(Project(cohort, ConnectomeSettings(level=7.0), view))
+    assert (link.cohort, link.subject, link.settings.level) == ("own", "lab-0", 0.3)
+    opened = View(LoadedCohort("own", cohort), cohort.subjects[0], link.settings, link.choices)
+    assert opened.options(HubOptions) == HubOptions()
+    assert opened.options(NamedModuleOptions) == NamedModuleOptions(labelling="network")
+    assert not link.choices["region"]
+    assert len(link.problems) == 6
+    assert all(problem.startswith("The project's ") for problem in link.problems)
+
+
+def test_changes_by_hand_are_in_the_file(open_page) -> None:
+    page = open_in(open_page("subjects"), content_of(make_cohort("lab")))
+    (editor,) = page.data_editor
+    page.session_state[editor.key] = {
+        "edited_rows": {0: {"ticked": True}, 2: {"group": "AD"}},
+        "added_rows": [],
+        "deleted_rows": [],
+    }
+    next(button for button in page.button if button.label == "Remove the ticked subjects").click().run()
+    assert_no_error(page)
+    view = page.session_state["view"]
+    saved = open_project(io.BytesIO(project_file(view.cohort, view.settings, {}, "second"))).cohort
+    assert [(subject.id, subject.group) for subject in saved] == [("lab-1", "patients"), ("lab-2", "AD")]
+    assert saved.notes[-1] == "Removed by hand: 1 subject (lab-0)."
+
+
+def test_two_sessions_never_see_each_other(open_page) -> None:
+    mine = open_in(open_page("subjects"), content_of(make_cohort("mine", seed=1)))
+    yours = open_in(open_page("subjects"), content_of(make_cohort("yours", seed=2)))
+    third = open_page("subjects")
+    (editor,) = mine.data_editor
+    mine.session_state[editor.key] = {"edited_rows": {0: {"group": "AD"}}, "added_rows": [], "deleted_rows": []}
+    next(button for button in mine.button if button.label == "Set the groups").click().run()
+    for page in (mine, yours, third):
+        page.switch_page("views/modules.py").run()
+        page.switch_page("views/subjects/page.py").run()
+        assert_no_error(page)
+    assert list(mine.selectbox(key="subject").options) == ["mine-0 · AD", "mine-1 · patients", "mine-2"]
+    assert list(yours.selectbox(key="subject").options) == ["yours-0 · NC", "yours-1 · patients", "yours-2"]
+    assert yours.data_editor[0].value["group"].tolist()[0] == "NC"
+    assert third.selectbox(key="cohort").value == "asd"
+    assert len(third.selectbox(key="cohort").options) == 3
+    for page, others in ((mine, "yours-"), (yours, "mine-"), (third, "mine-"), (third, "yours-")):
+        shown = captions(page) + str([table.value for table in page.dataframe])
+        assert others not in shown
+    for page, whose in ((mine, "mine"), (yours, "yours")):
+        kept = page.session_state["own_cohort"].store._kept["modules"]
+        assert {key.about[0] for key in kept} == {f"{whose}-1"}
+
+
+def test_project_among_the_files_is_read_as_a_cohort() -> None:
+    class Dropped:
+        file_id = name = "study.biobgt"
+
+        def getbuffer(self) -> memoryview:
+            return memoryview(content_of(make_cohort("lab")))
+
+    assert read_uploaded(UploadedFiles([Dropped()]), name="Your files").ids == ("lab-0", "lab-1", "lab-2")
+    with pytest.raises(InputError, match="alone"):
+        read_uploaded(UploadedFiles([Dropped(), Dropped()]), name="Your files")

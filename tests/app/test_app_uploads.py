@@ -1,18 +1,39 @@
 """Uploaded files end as subjects, or as a sentence; questions are asked and answered; sessions do not share them."""
 
+import errno
 import io
+import json
+import tempfile
 import zipfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pytest
 from brought_files import BROKEN, Uploaded
+from hypothesis import given
+from hypothesis import strategies as st
+from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
 from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+from subjects_page import N_REGIONS, cohort_of, edit, press, table_file
 
-from biobgt import functional_connectivity
+from biobgt import ChoiceNeeded, Cohort, InputError, Subject, brain_graph, functional_connectivity, load_atlas
+from biobgt.base.references import Reference
 from biobgt.data import connectivity as connectome
-from biobgt.readers import READERS, Reader, readable_suffixes
+from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
+from biobgt.data.edits import remove_subjects, set_groups
+from biobgt.export.making import make_figure
+from biobgt.hubs import hub_table
+from biobgt.readers import READERS, Reader, read_cohort, readable_suffixes
+from biobgt.readers.measurement import Reading
+from session.cohorts import UploadedFiles, _write_all, read_uploaded, safe_name, safe_path, take_in
+from session.view import EXPORT_LIST
 from views.page_map import PAGES
 
 PHENOTYPES = Uploaded("groups.csv", b"subject,group\nSite_0050000,ASD\nSite_0050001,control\nSite_0059999,ASD\n")
+REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")
+CRUSOE = Reference("crusoe1719", "book", {"author": "Crusoe, Robinson", "year": "1719"})
+EDITED = {"sub-00": "AD", "sub-02": "ASD", "sub-03": None}
 
 
 def upload(page, *files: Uploaded, phenotypes: Uploaded | None = None):
@@ -358,3 +379,362 @@ def test_what_is_forgotten_is_said_first_and_no_copy_that_is_not_kept(open_page,
     page.run()
     said = " ".join(as_shown(text.value) for text in page.markdown)
     assert "This removes 3 subjects and the groups and answers that you gave. It cannot be undone" in said
+
+
+def test_zip_and_own_atlas(rng) -> None:
+    matrix = np.corrcoef(rng.standard_normal((7, 100)))
+    text = "\n".join(",".join(map(str, row)) for row in matrix.tolist())
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("lab/sub-01.csv", text)
+        file.writestr("../outside.csv", text)
+    atlas = b"x,y,z,label,network\n" + b"".join(b"%d,0,0,R%d,N%d\n" % (i, i, i % 2) for i in range(7))
+    cohort = read_uploaded(
+        UploadedFiles([Uploaded("lab.zip", archive.getvalue())], atlas_table=Uploaded("mine.csv", atlas)),
+        name="Your files",
+    )
+    assert cohort.ids == ("sub-01",)
+    assert cohort.atlas.labelling("network")[:2] == ("N0", "N1")
+    assert [refusal.file for refusal in cohort.refused] == ["../outside.csv"]
+
+
+def test_files_of_one_name_are_both_read(abide) -> None:
+    twins = [Uploaded("rois.1D", abide[0].content), Uploaded("rois.1D", abide[1].content)]
+    assert len(read_uploaded(UploadedFiles(twins, atlas="cc200"), name="Your files")) == 2
+
+
+@pytest.mark.parametrize("files", [[BROKEN], [], [Uploaded("subject.csv", b"1,2,3\n4,5,7\n8,9,1\n2,2,1\n")]])
+def test_nothing_stays_on_the_disk(files, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises((InputError, ChoiceNeeded)) as caught:
+        read_uploaded(UploadedFiles(files), name="Your files")
+    assert str(tmp_path) not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("sub-01.1D", "sub-01.1D"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\x\\sub.csv", "sub.csv"),
+        (".hidden.csv", "hidden.csv"),
+        ("..", "file"),
+        ("", "file"),
+        ("a\x00b\n.csv", "a_b_.csv"),
+        ("x" * 400 + ".nii.gz", "x" * 143 + ".nii.gz"),
+        ("脑" * 90 + ".csv", "脑" * 65 + ".csv"),
+    ],
+)
+def test_safe_name(name, safe) -> None:
+    assert safe_name(name) == safe
+
+
+@given(name=st.text())
+def test_safe_name_stays_in_its_folder(name) -> None:
+    folder = Path("folder").resolve()
+    assert (folder / safe_name(name)).resolve().parent == folder
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("study/sub-01/x.tsv", "study/sub-01/x.tsv"),
+        ("a\\b.csv", "a/b.csv"),
+        ("/etc/passwd.csv", "etc/passwd.csv"),
+        ("C:/x/y.csv", "C_/x/y.csv"),
+        ("x.csv", "x.csv"),
+        (".hidden.csv", "hidden.csv"),
+        ("study/.DS_Store", None),
+        ("study/.git/x.csv", None),
+        ("../x.csv", None),
+        ("study/../../x.csv", None),
+        ("a/" * 40 + "x.csv", "a/" * 11 + "x.csv"),
+    ],
+)
+def test_safe_path(name, place) -> None:
+    assert safe_path(name) == (None if place is None else Path(place))
+
+
+@given(name=st.text(alphabet="a./\\ :\x00~-", max_size=30))
+def test_safe_path_stays_in_its_folder(name) -> None:
+    folder = Path("folder").resolve()
+    place = safe_path(name)
+    assert place is None or folder in (folder / place).resolve().parents
+
+
+def test_a_file_that_cannot_be_stored_is_refused_and_the_rest_is_read(abide) -> None:
+    in_place_of_a_folder = [Uploaded("a.1D", abide[0].content), Uploaded("a.1D/x.1D", abide[1].content)]
+    half_a_letter = Uploaded("\ud800.1D", abide[1].content)
+    cohort = read_uploaded(UploadedFiles([*in_place_of_a_folder, half_a_letter], atlas="cc200"), name="Your files")
+    assert cohort.ids == ("a",)
+    assert [refusal.file for refusal in cohort.refused] == ["a.1D/x.1D", "\\ud800.1D"]
+    assert "'x.1D' could not be stored for reading" in cohort.refused[0].reason
+    with pytest.raises(InputError, match=r"could not be stored for reading \(its name is not a valid file name\)"):
+        read_uploaded(UploadedFiles([half_a_letter]), name="Your files")
+
+
+def test_a_file_that_was_stored_in_part_is_not_read(abide, monkeypatch) -> None:
+    """As on a disk that fills up."""
+    whole = Path.write_bytes
+
+    def write_bytes(path: Path, content: memoryview) -> int:
+        if path.name != "second.1D":
+            return whole(path, content)
+        whole(path, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
+    files = [Uploaded("first.1D", abide[0].content), Uploaded("second.1D", abide[1].content)]
+    cohort = read_uploaded(UploadedFiles(files, atlas="cc200"), name="Your files")
+    assert cohort.ids == ("first",)
+    assert cohort.refused[0].reason == "'second.1D' could not be stored for reading (No space left on device)."
+
+
+def test_a_name_of_many_bytes_is_cut_and_read(abide) -> None:
+    long = Uploaded("脑" * 90 + ".1D", abide[1].content)
+    cohort = read_uploaded(UploadedFiles([Uploaded("a.1D", abide[0].content), long], atlas="cc200"), name="Your files")
+    assert cohort.ids == ("a", "脑" * 65)
+    assert cohort.refused == ()
+
+
+def test_many_files_of_one_name_are_each_looked_for_once(tmp_path, monkeypatch) -> None:
+    """From the last number on, not from the first again."""
+    looked_for = []
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: looked_for.append(path) or exists(path))
+    paths, refused = _write_all([Uploaded("a.x", b"%d" % i) for i in range(50)], tmp_path / "files")
+    assert [path.read_bytes() for path in paths] == [b"%d" % i for i in range(50)]
+    assert [path.name for path in paths[:3]] == ["a.x", "a (2).x", "a (3).x"]
+    assert refused == []
+    assert len(looked_for) == 50
+
+
+@pytest.fixture
+def series(rng):
+    """Two subjects' series of seven regions that share signals, shape (2, 60, 7)."""
+    shared = rng.standard_normal((2, 60, 2))[:, :, [0, 0, 0, 1, 1, 0, 1]]
+    return (shared + 0.7 * rng.standard_normal((2, 60, 7))).round(6)
+
+
+@pytest.fixture
+def atlas(tmp_path):
+    """An atlas of seven regions, for as long as a test runs."""
+    table = pd.DataFrame({"name": REGIONS, "x": np.linspace(-30, 30, 7), "y": 0.0, "z": 10.0})
+    table.assign(parts=["coast", "coast", "hills", "hills", "town", "town", "coast"]).to_csv(
+        tmp_path / "island.csv", index=False
+    )
+    with BUNDLED.temporarily(BundledAtlas("island7", "Island 7", r"island7", (CRUSOE,), tmp_path / "island.csv")):
+        yield load_atlas("island7")
+
+
+@pytest.fixture
+def reader():
+    """A table of numbers below a line that names the format, for as long as a test runs."""
+
+    def read(path, asked):
+        return [Reading(np.loadtxt(path, skiprows=1), columns_are_regions=True)]
+
+    island = Reader(
+        key="island", title="an island table", suffixes=(".isl",), read=read, apart=False, begins=(b"ISLAND",)
+    )
+    with READERS.temporarily(island):
+        yield island
+
+
+@pytest.fixture
+def named_files(tmp_path, series):
+    """Tables whose headers name the regions."""
+    folder = tmp_path / "study"
+    folder.mkdir()
+    for number, own in enumerate(series, start=1):
+        pd.DataFrame(own, columns=REGIONS).to_csv(folder / f"s{number}.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def island_files(tmp_path, series):
+    """The same numbers in the new format."""
+    folder = tmp_path / "study"
+    folder.mkdir()
+    for number, own in enumerate(series, start=1):
+        np.savetxt(folder / f"s{number}.isl", own, fmt="%.6f", header="ISLAND 1", comments="")
+    return folder
+
+
+def uploaded(open_page, folder, *, atlas=None, link=None):
+    """The page of subjects, opened by a link, with the files of a folder."""
+    page = open_page("subjects", **(link or {}))
+    if atlas is not None:
+        page.selectbox(key="atlas0").set_value(atlas)
+    page.file_uploader(key="files0").set_value(
+        [(path.name, path.read_bytes(), "") for path in sorted(folder.iterdir())]
+    )
+    page.run()
+    assert_no_error(page)
+    return page
+
+
+def exported_curves(page):
+    """The Hubs page of an uploaded cohort, the table of hubs there, and the request of its curves."""
+    page.switch_page("views/hubs.py").run()
+    assert_no_error(page)
+    page.button(key="hub_curves_export").click().run()
+    (request,) = page.session_state[EXPORT_LIST]
+    return page.dataframe[-1].value, request
+
+
+def test_atlas_is_on_the_hubs_page_in_its_link_and_in_the_export(open_page, atlas, named_files):
+    page = uploaded(open_page, named_files)
+    assert cohort_of(page).atlas is atlas
+    shown, request = exported_curves(page)
+    cohort = cohort_of(page)
+    own = hub_table(brain_graph(cohort["s1"], atlas))
+    assert sorted(shown["region"]) == sorted(REGIONS)
+    np.testing.assert_allclose(
+        shown.set_index("region").loc[list(REGIONS), "node_entanglement"], own["node_entanglement"], rtol=1e-6
+    )
+    assert set(figure(page, "hub_curves")["data"][0]["x"]) == set(REGIONS)
+    assert page.selectbox(key="curve_order").value == "parts", "the labels of the atlas order its regions"
+    with bundle_of([request], cohort) as archive:
+        assert make_figure(cohort, request).caption in captions_of(archive)
+        assert sorted(numbers_of(archive, "01_hub_curves")["region"]) == sorted(REGIONS)
+        assert "the 7 regions of Island 7" in archive.read("methods.md").decode()
+        assert "@book{crusoe1719" in archive.read("references.bib").decode()
+        provenance = json.loads(archive.read("provenance.json"))
+    assert provenance["cohorts"][0]["atlas"] == {"name": "island7", "title": "Island 7", "regions": 7}
+    page.select_slider(key="gamma").set_value(2.5).run()
+    assert page.query_params["gamma"] in ("2.5", ["2.5"])
+    link = {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
+    assert not {"cohort", "subject", "region"} & set(link), "the link does not name a user's own subjects"
+    shared = uploaded(open_page, named_files, link=link)
+    shared.switch_page("views/hubs.py").run()
+    assert_no_error(shared)
+    assert not shared.warning
+    assert shared.select_slider(key="gamma").value == 2.5
+    assert shared.dataframe[-1].value.equals(page.dataframe[-1].value)
+
+
+def test_atlas_is_in_the_tables_and_figures_of_the_command_line(atlas, named_files, tmp_path, monkeypatch):
+    run(monkeypatch, "hubs", named_files, "--out", tmp_path / "hubs", "--workers", 1)
+    table = pd.read_csv(tmp_path / "hubs" / "hubs" / "s1.csv")
+    assert tuple(table["region"]) == REGIONS
+    assert table["parts"].tolist() == list(atlas.labels["parts"])
+    own = hub_table(brain_graph(read_cohort(named_files)["s1"], atlas))
+    np.testing.assert_allclose(table["node_entanglement"], own["node_entanglement"], rtol=1e-6)
+    run(monkeypatch, "figure", "hub_curves", named_files, "--out", tmp_path / "figure", "--set", "order=parts")
+    assert set(pd.read_csv(tmp_path / "figure" / "numbers" / "hub_curves.csv")["region"]) == set(REGIONS)
+    methods, references = methods_written(tmp_path / "figure", "hub_curves")
+    assert "the 7 regions of Island 7" in methods
+    assert "@book{crusoe1719" in references
+
+
+def test_a_file_of_a_new_reader_is_uploaded_and_exported(open_page, reader, island_files, series):
+    page = uploaded(open_page, island_files, atlas="unknown")
+    cohort = cohort_of(page)
+    np.testing.assert_array_equal(cohort["s2"].series, series[1])
+    heatmap = figure(page, "connectivity")["data"][0]
+    np.testing.assert_allclose(array(heatmap["z"]), np.corrcoef(series[0].T), atol=1e-6)
+    shown, request = exported_curves(page)
+    assert len(shown) == 7
+    with bundle_of([request], cohort) as archive:
+        (described,) = json.loads(archive.read("provenance.json"))["cohorts"]
+    assert [(one["file"], one["reader"]) for one in described["sources"]] == [("s1.isl", "isl"), ("s2.isl", "isl")]
+
+
+def test_commands_take_a_file_of_a_new_reader(reader, island_files, tmp_path, monkeypatch):
+    run(monkeypatch, "hubs", island_files, "--atlas", "unknown", "--out", tmp_path / "hubs", "--workers", 1)
+    assert len(pd.read_csv(tmp_path / "hubs" / "hubs" / "s2.csv")) == 7
+    assert pd.read_csv(tmp_path / "hubs" / "sources.csv")["reader"].tolist() == ["isl", "isl"]
+    asked = ("connectivity_heatmap", island_files, "--atlas", "unknown", "--subject", "s2")
+    run(monkeypatch, "figure", *asked, "--out", tmp_path / "figure")
+    assert (tmp_path / "figure" / "numbers" / "connectivity_heatmap.csv").exists()
+
+
+def bring(page, series: np.ndarray, *numbers: int):
+    """Let these files lie in the uploader; their ids are those of their names, as they were not sent anew."""
+    page.file_uploader(key="files0").set_value([table_file(series, i) for i in numbers])
+    return page.run()
+
+
+def adding(page):
+    return page.radio(key="adding")
+
+
+def edit_by_hand(page) -> None:
+    press(edit(page, {0: {"group": "AD"}}), "Set the groups")
+    press(edit(page, {1: {"ticked": True}}), "Remove the ticked subjects")
+    assert {subject.id: subject.group for subject in cohort_of(page)} == EDITED
+
+
+def test_further_files_are_added_and_edits_stay(own, series) -> None:
+    edit_by_hand(own)
+    more = np.concatenate([series, series[:1] + 1])
+    bring(own, more, 4)  # in an uploader that lost the others, as when one comes back to the page
+    assert_no_error(own)
+    assert adding(own).options == ["added to the 3 subjects loaded", "read instead of them"]
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {**EDITED, "sub-04": None}
+    np.testing.assert_array_equal(cohort_of(own)["sub-04"].series, more[4])
+    assert "Added: 1 subject (sub-04)." in captions(own)
+    press(edit(own, {3: {"group": "MCI"}}), "Set the groups")
+    adding(own).set_value(False).run()
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {"sub-04": "MCI"}
+    adding(own).set_value(True).run()
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {**EDITED, "sub-04": "MCI"}
+
+
+def test_edits_made_after_further_files_came_outlast_a_change_of_mind(series) -> None:
+    """Edits of the subjects loaded before, who are away while the new files stand in their place."""
+    subjects = tuple(Subject(f"s{i}", series=series[i], group="NC") for i in range(4))
+    loaded, new = (Cohort("x", some, numbered_atlas(N_REGIONS)) for some in (subjects[:3], subjects[3:]))
+    files = frozenset("d")
+    cohort, batch = take_in(new, loaded, None, file_ids=files, adding=True)
+    cohort = remove_subjects(set_groups(cohort, {"s0": "AD", "s3": "MCI"}), ["s1"])
+    cohort, batch = take_in(new, cohort, batch, file_ids=files, adding=False)
+    assert {subject.id: subject.group for subject in cohort} == {"s3": "MCI"}
+    cohort = set_groups(cohort, {"s3": "NC"})  # what is undone stays undone
+    cohort, batch = take_in(new, cohort, batch, file_ids=files, adding=True)
+    assert {subject.id: subject.group for subject in cohort} == {"s0": "AD", "s2": "NC", "s3": "NC"}
+    cohort = set_groups(cohort, {"s0": "NC"})
+    for adding in (False, True):
+        cohort, batch = take_in(new, cohort, batch, file_ids=files, adding=adding)
+    assert {subject.id: subject.group for subject in cohort} == {"s0": "NC", "s2": "NC", "s3": "NC"}
+
+
+def test_new_files_take_the_place_of_those_loaded_when_asked_to(own, series) -> None:
+    edit_by_hand(own)
+    own.file_uploader(key="files0").set_value([])
+    own.run()
+    adding(own).set_value(False).run()
+    assert cohort_of(own).ids == tuple(EDITED)  # nothing happens before the files come
+    bring(own, series, 1)
+    assert {subject.id: subject.group for subject in cohort_of(own)} == {"sub-01": "NC"}
+
+
+def test_files_of_other_regions_are_a_sentence_and_nobody_is_lost(own, rng) -> None:
+    edit_by_hand(own)
+    rows = [",".join(f"{value:.4f}" for value in row) for row in rng.standard_normal((30, 9))]
+    header = ",".join(f"place{i}" for i in range(9))
+    own.file_uploader(key="files0").set_value([("x.csv", "\n".join([header, *rows]).encode(), "text/csv")])
+    own.run()
+    assert "One cohort has one atlas" in as_shown(own.error[0].value)
+    assert {subject.id: subject.group for subject in cohort_of(own)} == EDITED
+    adding(own).set_value(False).run()
+    assert_no_error(own)
+    assert cohort_of(own).ids == ("x",)
+
+
+def test_batch_that_grows_is_read_again_and_edits_are_made_again(series) -> None:
+    """What an uploader that still holds the first files does: the same files, and one more."""
+    subjects = tuple(Subject(f"s{i}", series=series[i], group="NC") for i in range(4))
+    first = Cohort("x", subjects[:3], numbered_atlas(N_REGIONS))
+    cohort, batch = take_in(first, None, None, file_ids=frozenset("abc"), adding=True)
+    assert cohort is first
+    edited = remove_subjects(set_groups(cohort, {"s0": "AD"}), ["s1"])
+    grown = Cohort("x", subjects, first.atlas)
+    cohort, batch = take_in(grown, edited, batch, file_ids=frozenset("abcd"), adding=True)
+    assert {subject.id: subject.group for subject in cohort} == {"s0": "AD", "s2": "NC", "s3": "NC"}
+    assert batch.earlier is None
+    shrunk = Cohort("x", subjects[2:], first.atlas)  # two files were taken out of the uploader
+    cohort, _ = take_in(shrunk, cohort, batch, file_ids=frozenset("cd"), adding=True)
+    assert cohort.ids == ("s2", "s3")

@@ -8,7 +8,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.serving import (
     LOOPBACK,
     WRONG_PER_MINUTE,
-    Doorkeeper,
+    LoginThrottle,
     account_of_connection,
     admitted_users,
     host_names,
@@ -103,7 +103,7 @@ def test_accounts() -> None:
 
 def test_pauses_after_failures() -> None:
     now = [0.0]
-    keeper = Doorkeeper("the right password", clock=lambda: now[0])
+    keeper = LoginThrottle("the right password", clock=lambda: now[0])
     assert not keeper.admits("a", "wrong")
     assert keeper.pause("a") == 1.0
     assert not keeper.admits("a", "the right password")  # not during the pause
@@ -123,7 +123,7 @@ def test_pauses_after_failures() -> None:
 
 def test_one_guesser_with_many_addresses_waits_as_well() -> None:
     now = [0.0]
-    keeper = Doorkeeper("the right password", clock=lambda: now[0])
+    keeper = LoginThrottle("the right password", clock=lambda: now[0])
     assert keeper.admits("a colleague", "the right password")
     looked_at = 0
     for i in range(1000):  # a new address for each guess, ten a second

@@ -1,7 +1,9 @@
-"""How exported figures look: the choices at the head of the page of exports."""
+"""Export: the figures that were added on the other pages, in order, as the journal wants them, in one zip.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+Below them: connectomes, modules and hub measures as files for other programs, of one subject or of all.
+"""
+
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -34,173 +36,14 @@ from session.view import (
     current_view,
 )
 from session.work import work_through
-from views.export.results import (
-    PREVIEW_DPI,
-    bundle_file,
-    find_cohort,
-    forget_others,
-    keep_files,
-    keep_panels,
-    keep_preview,
-    kept_files,
-    kept_panels,
-    kept_preview,
-)
+from views.export.results import bundle_file, find_cohort, forget_others, kept, make, preview_style
 from views.page_map import PAGES
-from views.shared.options import ask_here
-from views.shared.widgets import heading, input_errors_shown, plain, simulated_badge
+from views.shared.options import ask_here, in_a_row
+from views.shared.widgets import caption, heading, input_errors_shown, plain, simulated_badge
 
-_WIDTH = 180
-
-
-def ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
-    """Ask how figures look, and in which formats they are written."""
-    offered = {"font": installed_fonts()}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        answers = {
-            name: ask_here(one, key=f"{EXPORT_LOOK}{name}", offered=offered.get(name), width=_WIDTH)
-            for name, one in PaperStyle.declared().items()
-            if name != "height_mm"  # every figure has the height that suits it
-        }
-        formats = _ask_for_formats()
-    return PaperStyle(**answers), formats
-
-
-def _ask_for_formats() -> tuple[FileFormat, ...]:
-    st.session_state.setdefault(EXPORT_FORMATS, list(FILE_FORMATS))
-    chosen = st.segmented_control(
-        "Formats",
-        FILE_FORMATS,
-        format_func=str.upper,
-        selection_mode="multi",
-        key=EXPORT_FORMATS,
-        persist_state="session",
-    )
-    return tuple(format for format in FILE_FORMATS if format in chosen)
-
-
-# Several of the listed figures as the lettered panels of one.
-
-
+_WIDTH = 180  # px, of what is asked about the look
 _PX_PER_MM = 4.4  # about what a figure takes on a page that is read from usual distance
-
-
-def preview_width(style: PaperStyle) -> int:
-    """Width of a preview, in pixels."""
-    return round(_PX_PER_MM * style.width_mm)
-
-
-def ask_for_panels(usable: Sequence[FigureRequest], *, titles: Mapping[FigureRequest, str]) -> PanelsRequest | None:
-    """Ask which figures are panels of one, and how they are arranged; None where that is not wanted.
-
-    Parameters
-    ----------
-    usable : sequence of FigureRequest
-        The listed figures that can be made.
-    titles : mapping of FigureRequest to str
-        What each is called.
-    """
-    if len(usable) < FEWEST_PANELS:
-        return None
-    st.subheader("Several panels in one figure")
-    options = PanelOptions.declared()
-    st.session_state[PANEL_FIGURES] = [one for one in st.session_state.get(PANEL_FIGURES, []) if one in usable]
-    chosen = st.multiselect(
-        "Panels",
-        list(usable),
-        format_func=lambda request: titles[request],
-        key=PANEL_FIGURES,
-        persist_state="session",
-        placeholder=f"Choose {FEWEST_PANELS} or more of the figures below",
-        help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
-    )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        columns = ask_here(options["columns"], key=PANEL_COLUMNS)
-        letters = ask_here(options["letters"], key=PANEL_LETTERS)
-    if len(chosen) < FEWEST_PANELS:
-        return None
-    return PanelsRequest(tuple(chosen), PanelOptions(columns=columns, letters=letters))
-
-
-def show_panels(request: PanelsRequest | None, style: PaperStyle) -> None:
-    """Show what the panels look like together, and how large that is."""
-    if request is None:
-        return
-    shown = replace(style, dpi=PREVIEW_DPI)
-    left = [] if kept_panels(request, shown, ["png"]) else [request]
-    if not work_through(
-        left,
-        lambda one: keep_panels(one, shown, ["png"]),
-        key="export_panels_drawn",
-        start="Draw the panels",
-        doing="Figure",
-        automatic=True,
-    ):
-        return
-    made = kept_panels(request, shown, ["png"])
-    assert made is not None
-    st.image(made.pictures["png"], width=preview_width(style), alt=made.caption)
-    st.caption(plain(f"{made.size}. {made.caption}"))
-
-
-# Connectomes, modules and hub measures as files for other programs, of one subject or of all.
-
-
-GRAPHS_NAME = "biobgt_connectomes.zip"
-
-
-def show_graph_files(view: View) -> None:
-    """Offer the brain graphs with the modules and hub measures of their regions, as the sidebar and the pages say."""
-    heading("For other programs", simulated=view.cohort.simulated)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = st.selectbox(
-            "Format of connectomes",
-            [key for key, about in GRAPH_FORMATS.items() if about.fits(view.atlas)],
-            format_func=lambda key: GRAPH_FORMATS[key].title,
-            key="graph_format",
-            width=420,
-        )
-        everybody = st.toggle(f"All {counted(len(view.cohort), 'subject')}", key="graphs_of_all")
-    ids = view.cohort.ids if everybody else (view.subject.id,)
-    known = view.measured.kind.named(listed(["module", *(HUB_MEASURES[key].title for key in COMPARED)]))
-    hubs, modules = view.options(HubOptions), view.options(NamedModuleOptions)
-    whose, kind = "every subject" if everybody else view.subject.id, view.measured.kind
-    st.caption(
-        plain(
-            f"The brain graph of {whose} ({view.settings.describe(kind)}), "
-            f"with each region's {known}, where the format has room for them."
-        )
-    )
-    how = (view.loaded.sha256, view.settings, hubs, modules, key)
-    kept: dict[tuple[object, ...], dict[str, bytes]] = st.session_state.get(EXPORT_GRAPHS, {})
-    made = st.session_state[EXPORT_GRAPHS] = {name: files for name, files in kept.items() if name[:-1] == how}
-
-    def write(subject: str) -> None:
-        one = view.loaded.measured.of(subject, view.settings)
-        made[(*how, subject)] = dict(graph_files(one.graph(), key=key, nodes=node_table(one, hubs, modules)))
-
-    with input_errors_shown():
-        left = [subject for subject in ids if (*how, subject) not in made]
-        start = f"Make the files of {counted(len(ids), 'subject')}"
-        if not work_through(left, write, key="graphs", start=start, doing="Subject", done_before=len(ids) - len(left)):
-            return
-        stems = file_names(ids)
-        files = {f"{stems[subject]}{end}": data for subject in ids for end, data in made[(*how, subject)].items()}
-        st.download_button(
-            f"Download {counted(len(files), 'file')} of {counted(len(ids), 'subject')}",
-            data=partial(zipped, files),
-            file_name=GRAPHS_NAME,
-            mime="application/zip",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-
-
-# Export: the figures that were added on the other pages, in order, as the journal wants them, in one zip.
-
-
-PAGES_WITH_FIGURES = ("subjects", "hubs", "modules", "compare", "attention", "predict", "models")
-FILE_NAME = "biobgt_figures.zip"
+_PAGES_WITH_FIGURES = ("subjects", "hubs", "modules", "compare", "attention", "predict", "models")
 _GONE_SUBJECTS = (
     "The subjects of this figure are no longer loaded, or were changed, so it is left out. Load them again, or remove "
     "the figure."
@@ -221,14 +64,20 @@ def show_page() -> None:
     )
     requests = listed_figures()
     if not requests:
-        _show_ways_on()
-        show_graph_files(current_view())
+        st.info("No figure has been added yet. Add some on these pages:", icon=":material/info:")
+        for name in _PAGES_WITH_FIGURES:
+            st.page_link(PAGES[name].script, label=PAGES[name].title, icon=":material/arrow_forward:")
+        _show_graph_files(current_view())
         return
-    style, formats = ask_how()
+    style, formats = _ask_how()
     found = {request.cohort: find_cohort(request.cohort) for request in requests}
     usable = [request for request in requests if found[request.cohort] is not None]
-    forget_others(usable, style)
-    panels = ask_for_panels(usable, titles=_titles(requests))
+    titles = {
+        request: f"{number}. {FIGURES[request.figure].name} · {_whose(request)}"
+        for number, request in enumerate(requests, start=1)
+    }
+    panels = _ask_for_panels(usable, titles)
+    forget_others([*usable, panels] if panels else usable, style)
     panels_place = st.container()
     st.subheader("The zip")
     bundle = st.container()
@@ -242,16 +91,80 @@ def show_page() -> None:
     with bundle, input_errors_shown():
         _show_bundle(usable, style, formats, panels)
     with panels_place, input_errors_shown():
-        show_panels(panels, style)
+        if panels is not None:
+            _show_panels(panels, style)
     with drawing:
         _show_previews({request: places[request] for request in usable}, style)
-    show_graph_files(current_view())
+    _show_graph_files(current_view())
 
 
-def _show_ways_on() -> None:
-    st.info("No figure has been added yet. Add some on these pages:", icon=":material/info:")
-    for name in PAGES_WITH_FIGURES:
-        st.page_link(PAGES[name].script, label=PAGES[name].title, icon=":material/arrow_forward:")
+def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
+    """Ask how figures look, and in which formats they are written."""
+    offered = {"font": installed_fonts()}
+    with in_a_row():
+        answers = {
+            name: ask_here(one, key=f"{EXPORT_LOOK}{name}", offered=offered.get(name), width=_WIDTH)
+            for name, one in PaperStyle.declared().items()
+            if name != "height_mm"  # every figure has the height that suits it
+        }
+        st.session_state.setdefault(EXPORT_FORMATS, list(FILE_FORMATS))
+        chosen = st.segmented_control(
+            "Formats",
+            FILE_FORMATS,
+            format_func=str.upper,
+            selection_mode="multi",
+            key=EXPORT_FORMATS,
+            persist_state="session",
+        )
+    return PaperStyle(**answers), tuple(format for format in FILE_FORMATS if format in chosen)
+
+
+def _whose(request: FigureRequest) -> str:
+    ref = request.cohort
+    cohort = DEMO_COHORTS[ref.name] if ref.demo else "" if ref.model else ref.name
+    model = f"model {request.model}" if request.model else ""
+    return ", ".join(part for part in (request.subject, cohort, model) if part)
+
+
+def _ask_for_panels(usable: Sequence[FigureRequest], titles: Mapping[FigureRequest, str]) -> PanelsRequest | None:
+    """Ask which figures are panels of one, and how they are arranged; None where that is not wanted."""
+    if len(usable) < FEWEST_PANELS:
+        return None
+    st.subheader("Several panels in one figure")
+    options = PanelOptions.declared()
+    st.session_state[PANEL_FIGURES] = [one for one in st.session_state.get(PANEL_FIGURES, []) if one in usable]
+    chosen = st.multiselect(
+        "Panels",
+        list(usable),
+        format_func=titles.__getitem__,
+        key=PANEL_FIGURES,
+        persist_state="session",
+        placeholder=f"Choose {FEWEST_PANELS} or more of the figures below",
+        help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
+    )
+    with in_a_row():
+        columns = ask_here(options["columns"], key=PANEL_COLUMNS)
+        letters = ask_here(options["letters"], key=PANEL_LETTERS)
+    if len(chosen) < FEWEST_PANELS:
+        return None
+    return PanelsRequest(tuple(chosen), PanelOptions(columns=columns, letters=letters))
+
+
+def _show_panels(request: PanelsRequest, style: PaperStyle) -> None:
+    """Show what the panels look like together, and how large that is."""
+    shown = preview_style(style)
+    work_through(
+        [request],
+        lambda one: make(one, shown, ["png"]),
+        lambda one: kept(one, shown, ["png"]) is not None,
+        key="export_panels_drawn",
+        start="Draw the panels",
+        doing="Figure",
+        automatic=True,
+    )
+    if made := kept(request, shown, ["png"]):
+        st.image(made.pictures["png"], width=round(_PX_PER_MM * style.width_mm), alt=made.caption)
+        caption(f"{made.size}. {made.caption}")
 
 
 def _show_bundle(
@@ -264,25 +177,25 @@ def _show_bundle(
     if not formats:
         st.info("Choose at least one format.", icon=":material/info:")
         return
-    include = _ask_for_data() if any(request.cohort.own for request in usable) else False
-    steps = _left_to_make(usable, style, formats, panels)
+    include = any(request.cohort.own for request in usable) and _ask_for_data()
+    everything: list[FigureRequest | PanelsRequest] = [*usable, *([] if panels is None else [panels])]
     whole = work_through(
-        steps,
-        lambda make: make(),
+        everything,
+        lambda request: make(request, style, formats),
+        lambda request: kept(request, style, formats) is not None,
         key="export_bundle",
         start=f"Make the zip of {counted(len(usable), 'figure')}",
         doing="Figure",
-        done_before=len(usable) + (panels is not None) - len(steps),
     )
     if not whole:
         return
-    together = None if panels is None else kept_panels(panels, style, formats)
-    made = [files for request in usable if (files := kept_files(request, style, formats)) is not None]
+    together = None if panels is None else kept(panels, style, formats)
+    made = [kept(request, style, formats) for request in usable]
     cohorts = {request.cohort: cohort for request in usable if (cohort := find_cohort(request.cohort)) is not None}
     st.download_button(
         f"Download the zip of {counted(len(made), 'figure')}",
         data=partial(bundle_file, made, cohorts, style, include, together),
-        file_name=FILE_NAME,
+        file_name="biobgt_figures.zip",
         mime="application/zip",
         icon=":material/download:",
         type="primary",
@@ -290,17 +203,6 @@ def _show_bundle(
         key="export_download",
     )
     st.caption("To make figures and numbers again, run `sh make_figures.sh` in the unpacked folder.")
-
-
-def _left_to_make(
-    usable: list[FigureRequest], style: PaperStyle, formats: tuple[FileFormat, ...], panels: PanelsRequest | None
-) -> list[Callable[[], None]]:
-    """What is not made yet: a step for each figure, and one for that of several panels."""
-    left = [request for request in usable if kept_files(request, style, formats) is None]
-    steps = [partial(keep_files, request, style, formats) for request in left]
-    if panels is not None and kept_panels(panels, style, formats) is None:
-        steps.append(partial(keep_panels, panels, style, formats))
-    return [*steps]
 
 
 def _ask_for_data() -> bool:
@@ -337,49 +239,79 @@ def _show_figure(position: int, n_figures: int, request: FigureRequest, *, cohor
 
 def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperStyle) -> None:
     """Show what figures look like, drawing those that were not drawn yet until the user stops it."""
-    left = [request for request in places if kept_preview(request, style) is None]
-    for request in places:
-        if request not in left:
-            _show_preview(request, style, places[request])
+    shown = preview_style(style)
+
+    def show_one(request: FigureRequest) -> None:
+        files = kept(request, shown, ["png"])
+        places[request].image(files.pictures["png"], width=round(_PX_PER_MM * style.width_mm), alt=files.caption)
+        places[request].caption(plain(files.caption))
 
     def draw(request: FigureRequest) -> None:
         with places[request], input_errors_shown():
-            keep_preview(request, style)
-            _show_preview(request, style, places[request])
+            make(request, shown, ["png"])
+            show_one(request)
 
+    def is_drawn(request: FigureRequest) -> bool:
+        return kept(request, shown, ["png"]) is not None
+
+    for request in filter(is_drawn, places):
+        show_one(request)
     work_through(
-        left,
+        list(places),
         draw,
+        is_drawn,
         key="export_previews",
         start="Draw the previews",
         doing="Drawing figure",
         automatic=True,
-        done_before=len(places) - len(left),
     )
 
 
-def _show_preview(request: FigureRequest, style: PaperStyle, place: DeltaGenerator) -> None:
-    found = kept_preview(request, style)
-    if found is None:
-        return
-    png, caption = found
-    place.image(png, width=preview_width(style), alt=caption)
-    place.caption(plain(caption))
+def _show_graph_files(view: View) -> None:
+    """Offer the brain graphs with the modules and hub measures of their regions, as the sidebar and the pages say."""
+    heading("For other programs", simulated=view.cohort.simulated)
+    with in_a_row():
+        key = st.selectbox(
+            "Format of connectomes",
+            [key for key, about in GRAPH_FORMATS.items() if about.fits(view.atlas)],
+            format_func=lambda key: GRAPH_FORMATS[key].title,
+            key="graph_format",
+            width=420,
+        )
+        everybody = st.toggle(f"All {counted(len(view.cohort), 'subject')}", key="graphs_of_all")
+    ids = view.cohort.ids if everybody else (view.subject.id,)
+    known = view.measured.kind.named(listed(["module", *(HUB_MEASURES[key].title for key in COMPARED)]))
+    hubs, modules = view.options(HubOptions), view.options(NamedModuleOptions)
+    whose, kind = "every subject" if everybody else view.subject.id, view.measured.kind
+    caption(
+        f"The brain graph of {whose} ({view.settings.describe(kind)}), "
+        f"with each region's {known}, where the format has room for them."
+    )
+    how = (view.loaded.sha256, view.settings, hubs, modules, key)
+    kept: dict[tuple[object, ...], dict[str, bytes]] = st.session_state.get(EXPORT_GRAPHS, {})
+    made = st.session_state[EXPORT_GRAPHS] = {name: files for name, files in kept.items() if name[:-1] == how}
 
+    def write(subject: str) -> None:
+        one = view.loaded.measured.of(subject, view.settings)
+        made[(*how, subject)] = dict(graph_files(one.graph(), key=key, nodes=node_table(one, hubs, modules)))
 
-def _titles(requests: list[FigureRequest]) -> dict[FigureRequest, str]:
-    """What each listed figure is called, by its number."""
-    return {
-        request: f"{number}. {FIGURES[request.figure].name} · {_whose(request)}"
-        for number, request in enumerate(requests, start=1)
-    }
+    def is_written(subject: str) -> bool:
+        return (*how, subject) in made
 
-
-def _whose(request: FigureRequest) -> str:
-    ref = request.cohort
-    cohort = DEMO_COHORTS[ref.name] if ref.demo else "" if ref.model else ref.name
-    model = f"model {request.model}" if request.model else ""
-    return ", ".join(part for part in (request.subject, cohort, model) if part)
+    with input_errors_shown():
+        start = f"Make the files of {counted(len(ids), 'subject')}"
+        if not work_through(ids, write, is_written, key="graphs", start=start, doing="Subject"):
+            return
+        stems = file_names(ids)
+        files = {f"{stems[subject]}{end}": data for subject in ids for end, data in made[(*how, subject)].items()}
+        st.download_button(
+            f"Download {counted(len(files), 'file')} of {counted(len(ids), 'subject')}",
+            data=partial(zipped, files),
+            file_name="biobgt_connectomes.zip",
+            mime="application/zip",
+            icon=":material/download:",
+            on_click="ignore",
+        )
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -21,12 +22,10 @@ from biobgt.export.request import PanelsRequest
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.results.measured import Measured
 from session.cohorts import load, own_cohort
-from session.view import EXPORT_FILES, EXPORT_MEASURED, EXPORT_PANELS, EXPORT_PREVIEWS, LoadedCohort
+from session.view import EXPORT_MADE, EXPORT_MEASURED, LoadedCohort
 
 PREVIEW_DPI = 150
-DEFAULT_DEMO = CohortRef("asd", demo=True)
-
-Preview = tuple[bytes, str]
+_DEFAULT_DEMO = CohortRef("asd", demo=True)
 
 
 class StoppableCohort(Measured):
@@ -63,81 +62,55 @@ def find_cohort(ref: CohortRef) -> Cohort | None:
         return None
 
 
-def kept_preview(request: FigureRequest, style: PaperStyle) -> Preview | None:
-    """The figure as PNG, at a screen's density, and its caption, if it was drawn."""
-    found: Preview | None = st.session_state.get(EXPORT_PREVIEWS, {}).get((request, replace(style, dpi=PREVIEW_DPI)))
-    return found
-
-
-def keep_preview(request: FigureRequest, style: PaperStyle) -> None:
-    """Draw the figure as it will look, and keep it."""
-    shown = replace(style, dpi=PREVIEW_DPI)
-    files = _make(request, shown, ["png"])
-    st.session_state.setdefault(EXPORT_PREVIEWS, {})[request, shown] = files.pictures["png"], files.caption
-
-
-def kept_files(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> FigureFiles | None:
-    """The figure's files, if they were made.
+def kept(request: FigureRequest | PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> Any:
+    """The files of a figure (FigureFiles), or of a figure of panels (PanelFiles), if they were made; else None.
 
     Parameters
     ----------
-    request : FigureRequest
+    request : FigureRequest or PanelsRequest
     style : PaperStyle
     formats : sequence of {"svg", "pdf", "png", "tiff"}
     """
-    found: FigureFiles | None = st.session_state.get(EXPORT_FILES, {}).get((request, style, tuple(formats)))
-    return found
+    return st.session_state.get(EXPORT_MADE, {}).get((request, style, tuple(formats)))
 
 
-def keep_files(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> None:
-    """Make the figure's files, and keep them.
+def make(request: FigureRequest | PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> None:
+    """Make the files of a figure, or of a figure of panels, and keep them.
 
     Parameters
     ----------
-    request : FigureRequest
+    request : FigureRequest or PanelsRequest
     style : PaperStyle
     formats : sequence of {"svg", "pdf", "png", "tiff"}
     """
-    made = _make(request, style, formats)
-    st.session_state.setdefault(EXPORT_FILES, {})[request, style, tuple(formats)] = made
+    made: FigureFiles | PanelFiles
+    if isinstance(request, PanelsRequest):
+        measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
+        made = make_panels(measured, request, style=style, formats=formats)
+    else:
+        one = _measured(request.cohort)
+        place = one.place = st.empty()
+        try:
+            made = make_files(one, request, style=style, formats=formats)
+        finally:
+            one.place = None
+            place.empty()
+    st.session_state.setdefault(EXPORT_MADE, {})[request, style, tuple(formats)] = made
 
 
-def forget_others(requests: Sequence[FigureRequest], style: PaperStyle) -> None:
+def preview_style(style: PaperStyle) -> PaperStyle:
+    """The same at a screen's density."""
+    return replace(style, dpi=PREVIEW_DPI)
+
+
+def forget_others(requests: Sequence[FigureRequest | PanelsRequest], style: PaperStyle) -> None:
     """Drop what was made of figures that are no longer listed, or look otherwise by now."""
-    for name, look in ((EXPORT_PREVIEWS, replace(style, dpi=PREVIEW_DPI)), (EXPORT_FILES, style)):
-        kept = st.session_state.get(name, {})
-        st.session_state[name] = {key: made for key, made in kept.items() if key[0] in requests and key[1] == look}
-    cohorts = {request.cohort for request in requests}
+    looks, made = (style, preview_style(style)), st.session_state.get(EXPORT_MADE, {})
+    listed = {key: files for key, files in made.items() if key[0] in requests and key[1] in looks}
+    st.session_state[EXPORT_MADE] = listed
+    cohorts = {request.cohort for request in requests if isinstance(request, FigureRequest)}
     measured = st.session_state.get(EXPORT_MEASURED, {})
     st.session_state[EXPORT_MEASURED] = {ref: kept for ref, kept in measured.items() if ref in cohorts}
-
-
-def kept_panels(request: PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> PanelFiles | None:
-    """A figure of several panels, if it was made.
-
-    Parameters
-    ----------
-    request : PanelsRequest
-    style : PaperStyle
-    formats : sequence of {"svg", "pdf", "png", "tiff"}
-    """
-    found: PanelFiles | None = st.session_state.get(EXPORT_PANELS, {}).get((request, style, tuple(formats)))
-    return found
-
-
-def keep_panels(request: PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> None:
-    """Make a figure of several panels, and keep it in the place of others.
-
-    Parameters
-    ----------
-    request : PanelsRequest
-    style : PaperStyle
-    formats : sequence of {"svg", "pdf", "png", "tiff"}
-    """
-    measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
-    made = make_panels(measured, request, style=style, formats=formats)
-    kept = {key: old for key, old in st.session_state.get(EXPORT_PANELS, {}).items() if key[0] == request}
-    st.session_state[EXPORT_PANELS] = kept | {(request, style, tuple(formats)): made}
 
 
 def bundle_file(
@@ -159,16 +132,6 @@ def bundle_file(
     return stream.getvalue()
 
 
-def _make(request: FigureRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> FigureFiles:
-    measured = _measured(request.cohort)
-    place = measured.place = st.empty()
-    try:
-        return make_files(measured, request, style=style, formats=formats)
-    finally:
-        measured.place = None
-        place.empty()
-
-
 def _measured(ref: CohortRef) -> StoppableCohort:
     kept: dict[CohortRef, StoppableCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
     if ref not in kept:
@@ -181,7 +144,7 @@ def _measured(ref: CohortRef) -> StoppableCohort:
 def _loaded(ref: CohortRef) -> LoadedCohort | None:
     """The cohort as the other pages have it, if they do."""
     if ref.demo:
-        usual = (ref.n_per_group, ref.seed) == (DEFAULT_DEMO.n_per_group, DEFAULT_DEMO.seed)
+        usual = (ref.n_per_group, ref.seed) == (_DEFAULT_DEMO.n_per_group, _DEFAULT_DEMO.seed)
         return load(ref.name) if usual else None
     own = None if ref.model else own_cohort()
     return None if own is None or own.sha256 != ref.sha256 else own

@@ -11,12 +11,12 @@ from functools import cache
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from biobgt.base.serving import USERS_VARIABLE, Doorkeeper, admitted_users, may_enter, shared_password
+from biobgt.base.serving import USERS_VARIABLE, LoginThrottle, admitted_users, may_enter, shared_password
 from session.server import audit, browser_of, is_served_to_others, let_in
 from session.view import LOGGED_IN
-from views.shared.widgets import input_errors_shown, plain
+from views.shared.widgets import caption, input_errors_shown, plain
 
-SHARED = "shared password"
+_SHARED = "shared password"
 
 
 def ask_for_login() -> None:
@@ -25,7 +25,7 @@ def ask_for_login() -> None:
         return
     st.title("BioBGT Explorer")
     with input_errors_shown():
-        if _has_openid():
+        if st.secrets.load_if_toml_exists() and "auth" in st.secrets:
             _ask_openid()
         else:
             _ask_password()
@@ -37,13 +37,13 @@ def ask_for_login() -> None:
 def show_logout() -> None:
     """Say who is logged in, and offer to log out, where an account says who it is."""
     user = st.session_state.get(LOGGED_IN)
-    if user not in (None, SHARED):
-        st.caption(plain(f"Logged in as {user}."))
-        st.button("Log out", key="log_out", icon=":material/logout:", on_click=st.logout)
+    if user not in (None, _SHARED):
+        caption(f"Logged in as {user}.")
+        _offer_logout()
 
 
-def _has_openid() -> bool:
-    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
+def _offer_logout() -> None:
+    st.button("Log out", key="log_out", icon=":material/logout:", on_click=st.logout)
 
 
 def _ask_openid() -> None:
@@ -55,26 +55,19 @@ def _ask_openid() -> None:
     if may_enter(email, st.user.get("email_verified"), users):
         _enter(email)
         return
-    _note_once(email)
-    st.error(
-        plain(
-            f"The account {email or 'without an address'} may not use this server. Its administrator lists the "
-            f"accounts that may in {USERS_VARIABLE}."
-        ),
-        icon=":material/block:",
-    )
-    st.button("Log out", key="log_out", icon=":material/logout:", on_click=st.logout)
-
-
-def _note_once(email: str) -> None:
-    """One line in the audit, and not one for each time the page is drawn."""
-    if st.session_state.get("refused_account") != email:
+    if st.session_state.get("refused_account") != email:  # one line in the audit, and not one per drawing of the page
         st.session_state["refused_account"] = email
         audit("login", user=email, address=_address(), result="refused")
+    said = (
+        f"The account {email or 'without an address'} may not use this server. Its administrator lists the accounts "
+        f"that may in {USERS_VARIABLE}."
+    )
+    st.error(plain(said), icon=":material/block:")
+    _offer_logout()
 
 
 def _ask_password() -> None:
-    keeper = _doorkeeper()
+    keeper = _throttle()
     if keeper is None:
         st.error(
             "Others can reach this app and it has no login, so it shows nothing. If you started it, open it on "
@@ -90,9 +83,9 @@ def _ask_password() -> None:
     address = _address()
     pause = keeper.pause(address)
     admitted = keeper.admits(address, typed)
-    audit("login", user=SHARED, address=address, result="ok" if admitted else "paused" if pause else "refused")
+    audit("login", user=_SHARED, address=address, result="ok" if admitted else "paused" if pause else "refused")
     if admitted:
-        _enter(SHARED)
+        _enter(_SHARED)
     elif pause:
         st.error(f"Too many attempts. Wait {pause:.0f} s, then try again.", icon=":material/timer:")
     else:
@@ -100,10 +93,10 @@ def _ask_password() -> None:
 
 
 @cache
-def _doorkeeper() -> Doorkeeper | None:
+def _throttle() -> LoginThrottle | None:
     """One for the whole server, for failures are counted over all sessions."""
     password = shared_password(os.environ)
-    return None if password is None else Doorkeeper(password)
+    return None if password is None else LoginThrottle(password)
 
 
 def _enter(user: str) -> None:
@@ -112,7 +105,7 @@ def _enter(user: str) -> None:
     if context is not None:
         let_in(context.session_id, user, browser_of(st.context.cookies))
     st.session_state[LOGGED_IN] = user
-    if user != SHARED:
+    if user != _SHARED:
         audit("login", user=user, address=_address(), result="ok")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from biobgt.base.wording import counted, listed
+from biobgt.base.wording import counted
 from biobgt.data.cohort import Cohort
 from biobgt.data.edits import confirm_atlas
 from biobgt.model.installed import InstalledModel, unsure_atlas
@@ -48,21 +48,8 @@ def pick_readout(view: View, network: InstalledModel) -> InstalledModel | None:
     return network.readout(chosen) if chosen in network.readouts else None
 
 
-def controls_words(network: InstalledModel, model: InstalledModel) -> str:
-    """Say against which controls a readout was trained, and on whom its encoder was."""
-    controls, *others = model.group_names
-    n = model.card["data"]["subjects"][controls]
-    return (
-        f"This readout was trained to tell {listed(others)} from {n:,} controls of {model.card['data']['title']}. Its "
-        f"encoder and attention were trained on all cohorts of {network.name}."
-    )
-
-
-# Is it that atlas? Asked where only the number of regions says so, before a model is applied.
-
-
 def ask_to_confirm_atlas(cohort: Cohort, *, key: str) -> None:
-    """Say what is not sure, and let the user confirm it."""
+    """Say that only the number of regions tells the atlas, and let the user confirm it before a model is applied."""
     st.warning(plain(unsure_atlas(cohort)), icon=":material/help:")
     if st.button(plain(f"Yes, they are the regions of {cohort.atlas.title}, in its order"), key=key):
         change_own_cohort(confirm_atlas(cohort))

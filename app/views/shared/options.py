@@ -5,6 +5,7 @@ from math import floor, log10
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort
 from biobgt.base.options import LARGEST_SEED, Option, Options, Plain
@@ -30,6 +31,17 @@ def ask(kind: type[Options], *names: str, cohort: Cohort, disabled: bool = False
     """
     for name in names:
         ask_for(kind.declared()[name], cohort, disabled=disabled)
+
+
+def ask_in_row(kind: type[Options], *names: str, cohort: Cohort) -> None:
+    """Ask for some options of a group side by side."""
+    with in_a_row():
+        ask(kind, *names, cohort=cohort)
+
+
+def in_a_row() -> DeltaGenerator:
+    """Where widgets stand side by side, as far as the page is wide enough."""
+    return st.container(horizontal=True, vertical_alignment="bottom")
 
 
 def ask_for(
@@ -113,7 +125,7 @@ def _draw(
         st.select_slider(title, offered, format_func=text, width=slider, **about)
     elif one.types[0] in (int, float) and not _of_a_list(one):
         _draw_number(one, title, width=width or NUMBER_WIDTH, **about)
-    elif _in_a_row(one, offered):
+    elif _fits_a_row(one, offered):
         st.segmented_control(title, offered, format_func=text, required=True, **about)
     else:
         usual = NUMBER_WIDTH if one.types == (int,) else LIST_WIDTH
@@ -137,7 +149,7 @@ def number_format(step: float) -> str:
     return f"%.{max(0, -floor(log10(step)))}f"
 
 
-def _in_a_row(one: Option, offered: Sequence[Plain]) -> bool:
+def _fits_a_row(one: Option, offered: Sequence[Plain]) -> bool:
     if one.in_a_row and one.steps is not None:
         return True
     few = len(offered) <= MOST_IN_A_ROW

@@ -1,11 +1,14 @@
-"""The whole glossary, behind a button of the sidebar; :func:`views.shared.widgets.explained` gives single terms."""
+"""The sidebar that every page shares: which cohort, which subject, and how the brain graph is made; and the tour.
+
+Its choices open from the link, last for the session whatever page is shown, and are written back to the address bar.
+"""
 
 from math import inf
 
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.base.references import Term, sorted_terms, work
+from biobgt.base.references import sorted_terms, work
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.graph import LEVELS, ThresholdRule, levels_of
 from biobgt.model.installed import fitting_model, installed_models
@@ -33,29 +36,7 @@ from session.view import (
 )
 from views.page_map import PAGES
 from views.shared.options import ask, number_format
-from views.shared.widgets import explained, plain, simulated_badge
-
-
-def offer_glossary() -> None:
-    """A button that opens the whole glossary."""
-    if st.button("Glossary", key="glossary", type="tertiary", icon=":material/menu_book:"):
-        st.dialog("Glossary", width="large")(_show_all)()
-
-
-def _show_all() -> None:
-    for term in sorted_terms():
-        st.markdown(f"**{term.term}**: {_whole(term)}")  # our own words, in Markdown
-
-
-def _whole(term: Term) -> str:
-    """All that is said of a term, with whom to cite for it."""
-    cited = "; ".join(work(one).short for one in term.citations)
-    return f"{term.short} {term.definition}" + (f" ({cited})" if cited else "")
-
-
-# The sidebar that every page shares: which cohort, which subject, and how the brain graph is made.
-#
-# Its choices open from the link, last for the session whatever page is shown, and are written back to the address bar.
+from views.shared.widgets import caption, explained, plain, simulated_badge
 
 
 def show_sidebar() -> View:
@@ -78,16 +59,29 @@ def show_sidebar() -> View:
         if loaded.cohort.simulated:
             simulated_badge()
         subject = loaded.cohort[_pick_subject(loaded.cohort)]
-        st.caption(plain(f"Atlas: {loaded.cohort.atlas.title}, {loaded.cohort.atlas.n_regions} regions"))
+        caption(f"Atlas: {loaded.cohort.atlas.title}, {loaded.cohort.atlas.n_regions} regions")
         if loaded.cohort.given is not None:
             st.caption(f"{loaded.cohort.kind.title}, as given")
         model = _pick_model(loaded.cohort)
         view = View(loaded, subject, _pick_settings(loaded.cohort), session_choices(), model)
-        offer_glossary()
+        _offer_glossary()
         st.caption(NOT_A_DIAGNOSIS)
     st.session_state[VIEW] = view
     _share(view)
     return view
+
+
+def _offer_glossary() -> None:
+    """A button that opens the whole glossary; :func:`views.shared.widgets.explained` gives single terms."""
+
+    def show_all() -> None:
+        for term in sorted_terms():
+            cited = "; ".join(work(one).short for one in term.citations)
+            whole = f"{term.short} {term.definition}" + (f" ({cited})" if cited else "")
+            st.markdown(f"**{term.term}**: {whole}")  # our own words, in Markdown
+
+    if st.button("Glossary", key="glossary", type="tertiary", icon=":material/menu_book:"):
+        st.dialog("Glossary", width="large")(show_all)()
 
 
 def _open_link() -> None:
@@ -98,8 +92,7 @@ def _open_link() -> None:
     if NEXT_COHORT in st.session_state:
         st.session_state[COHORT] = st.session_state.pop(NEXT_COHORT)
     if NEXT_LINK in st.session_state:
-        link = st.session_state.pop(NEXT_LINK)
-        _follow(link)
+        _follow(st.session_state.pop(NEXT_LINK))
         st.session_state.pop(LINK_OPENED, None)  # what could not be used is said again until the view changes
 
 
@@ -212,15 +205,12 @@ def show_tour(page: str) -> None:
         st.markdown(f"**{step + 1} of {len(STOPS)} · {stop.title}** {stop.shows}")
         with st.container(horizontal=True):
             if page != stop.name:
-                forward = st.button("Back to the tour", key="tour_back", type="primary")
-                target = step
+                label, key, target = "Back to the tour", "tour_back", step
             elif last:
-                forward = st.button("Bring my subjects", key="tour_end", type="primary")
-                target = len(STOPS)
+                label, key, target = "Bring my subjects", "tour_end", len(STOPS)
             else:
-                following = PAGES[STOPS[step + 1]].title
-                forward = st.button(f"Next: {following}", key="tour_next", type="primary")
-                target = step + 1
+                label, key, target = f"Next: {PAGES[STOPS[step + 1]].title}", "tour_next", step + 1
+            forward = st.button(label, key=key, type="primary")
             if st.button("Skip the tour" if not last else "End the tour", key="tour_skip", type="tertiary"):
                 del st.session_state[TOUR]
                 st.rerun()

@@ -22,6 +22,7 @@ from plotly.io import templates
 
 import biobgt
 from biobgt import InputError
+from biobgt.base.files import safe_table
 from biobgt.base.kept import Key
 from biobgt.base.options import Options
 from biobgt.base.references import GLOSSARY
@@ -35,7 +36,6 @@ from biobgt.results.measured import Measured
 from session.export_list import add_to_export, figure_request, is_in_export
 from session.view import View
 
-SIDE_BY_SIDE = 395  # px: two figures beside each other on a page of 1280 px, one below the other on one of 800
 LARGE_HEIGHT = 680
 SCREEN_DPI = 220
 PICTURE_MM = 174.0
@@ -51,6 +51,11 @@ def plain(text: str) -> str:
     """Escape text of unknown origin, so that Markdown shows it as it is, on one line."""
     parted = _AUTOMATIC.sub(rf"\1{_WORD_JOINER}", " ".join(text.split()))
     return _MARKDOWN.sub(r"\\\1", parted)
+
+
+def caption(text: str, **about: Any) -> None:
+    """Show plain text in small letters."""
+    st.caption(plain(text), **about)
 
 
 def simulated_badge() -> None:
@@ -209,7 +214,7 @@ def _whom(view: View, figure: RegisteredFigure) -> tuple[Hashable, ...]:
 
 def show(
     view: View,
-    figure: Figure | RegisteredFigure,
+    figure: Figure | RegisteredFigure | type[Figure],
     options: Options | None = None,
     *,
     measured: Measured | None = None,
@@ -237,6 +242,9 @@ def show(
     picture_mm : float
         Width of that drawing, for letters of the right size where it does not take the width of the page.
     """
+    if isinstance(figure, type):
+        assert options is not None
+        figure = figure.of(measured or view.measured, options)
     key, request = key or figure.key, figure_request(view, figure, options, measured)
     if as_picture or figure.on_paper_only:
         about = (view.subject.id if figure.of_subject else "", view.loaded.people, request, picture_mm)
@@ -399,6 +407,36 @@ def _place(filename: str) -> str:
 TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
 TWO_GROUPS = "Choose two different groups."
 NAMED_SUBJECTS = 5  # by a remark; of more the number is given
+
+
+def show_table(
+    rows: pd.DataFrame | Sequence[Mapping[str, Any]],
+    *,
+    key: str,
+    alt: str,
+    formats: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    **about: Any,
+) -> None:
+    """Show a table that can be sorted, and whose toolbar saves it as CSV.
+
+    Parameters
+    ----------
+    rows : DataFrame or sequence of mappings
+    key : str
+        Unique on the page.
+    alt : str
+        What a screen reader says.
+    formats : mapping of str to str, optional
+        How the numbers of some columns are written.
+    columns : mapping, optional
+        Columns that need more than a format, as ``st.column_config`` has them.
+    **about
+        As for ``st.dataframe``.
+    """
+    numbers = {name: st.column_config.NumberColumn(format=how) for name, how in (formats or {}).items()}
+    table, config = safe_table(pd.DataFrame(rows)), {**numbers, **(columns or {})}
+    st.dataframe(table, key=key, alt=alt, column_config=config, **{"hide_index": True, **about})
 
 
 def show_sentences(rows: Sequence[Mapping[str, str]], *, alt: str) -> None:

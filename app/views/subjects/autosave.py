@@ -3,8 +3,9 @@
 There are copies where the app is used on this machine only. On a server for others they would be other people's.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -32,22 +33,22 @@ from session.view import (
     LoadedCohort,
     View,
 )
-from views.shared.widgets import input_errors_shown, plain
+from views.shared.widgets import caption, input_errors_shown, plain
 
 
-def copies_are_kept() -> bool:
+def _copies_are_kept() -> bool:
     """Whether there can be copies: on this machine only, and not in tests, which share its data folder."""
     return has_server() and not is_served_to_others()
 
 
 def is_copied() -> bool:
     """Whether a copy of the subjects is kept now: there can be one, and the user wants it."""
-    return copies_are_kept() and autosave.is_on(autosave.autosave_folder())
+    return _copies_are_kept() and autosave.is_on(autosave.autosave_folder())
 
 
 def keep_copy(view: View) -> None:
     """Bring the copy up to date with what is loaded; to be called in every run."""
-    if not copies_are_kept():
+    if not _copies_are_kept():
         return
     folder = autosave.autosave_folder()
     own = own_cohort()
@@ -82,7 +83,7 @@ def _save(folder: Path, own: LoadedCohort, before: _Saved | None, now: _Saved) -
     key = st.session_state.setdefault(COPY_KEY, uuid4().hex)
     what = (folder, key, own.cohort, now.settings, now.view, now.figures)
     st.session_state[COPY_SAVED] = now  # also where it fails: not tried again before something changes
-    try:
+    with _problems_noted():
         if before is None or before.edition != now.edition:
             with st.spinner("Saving a copy of the subjects…"):
                 opened = st.session_state.pop(COPY_OPENED, "")
@@ -92,8 +93,6 @@ def _save(folder: Path, own: LoadedCohort, before: _Saved | None, now: _Saved) -
         else:
             autosave.save_settings(*what)
         st.session_state.pop(COPY_PROBLEM, None)
-    except (OSError, InputError) as error:
-        st.session_state[COPY_PROBLEM] = getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _keep_results(folder: Path, key: str, own: LoadedCohort, opened: str) -> None:
@@ -108,13 +107,11 @@ def _keep_results(folder: Path, key: str, own: LoadedCohort, opened: str) -> Non
 
 def offer_copies() -> None:
     """Offer what an earlier session had, while nothing was brought in this one."""
-    if not copies_are_kept() or own_cohort() is not None or brought_files() or COPY_DISMISSED in st.session_state:
+    if not _copies_are_kept() or own_cohort() is not None or brought_files() or COPY_DISMISSED in st.session_state:
         return
-    try:
+    found: Sequence[autosave.Copy] = ()
+    with _problems_noted():
         found = autosave.copies(autosave.autosave_folder())
-    except OSError as error:
-        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
-        return
     if not found:
         return
     with st.container(border=True):
@@ -123,17 +120,13 @@ def offer_copies() -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(f"{copy.name} ({counted(copy.n_subjects, 'subject')}), {copy.written}", width="stretch")
                 opened = st.button("Open", key=f"open_copy_{copy.key}", icon=":material/restore:")
-                st.button(
-                    "Forget",
-                    key=f"forget_copy_{copy.key}",
-                    icon=":material/delete:",
-                    on_click=_forget,
-                    args=(copy.key,),
-                )
+                forget = partial(_forget, copy.key)
+                st.button("Forget", key=f"forget_copy_{copy.key}", icon=":material/delete:", on_click=forget)
             if opened:
                 with input_errors_shown():
                     _open(copy.key)
-        st.button("Not now", key="dismiss_copies", type="tertiary", on_click=_dismiss)
+        dismiss = partial(st.session_state.update, {COPY_DISMISSED: True})
+        st.button("Not now", key="dismiss_copies", type="tertiary", on_click=dismiss)
 
 
 def _open(key: str) -> None:
@@ -141,46 +134,42 @@ def _open(key: str) -> None:
     folder = autosave.autosave_folder()
     project, figures = autosave.open_copy(folder, key)
     keep_own_cohort(project.cohort)
-    _list_again(figures)
+    requests = listed_figures()  # of this session, before those of the copy
+    for text in figures:
+        with suppress(InputError):  # one that cannot be read is left out
+            requests.append(FigureRequest.from_json(text))
+    keep_list(list(dict.fromkeys(requests)))
     st.session_state[NEXT_LINK] = link_of_project(project)
     st.session_state[COPY_OPENED] = key
     empty_uploaders()
     st.rerun()
 
 
-def _list_again(figures: Sequence[str]) -> None:
-    """Put the figures of the copy on the list, behind those of this session; one that cannot be read is left out."""
-    requests = listed_figures()
-    for text in figures:
-        with suppress(InputError):
-            requests.append(FigureRequest.from_json(text))
-    keep_list(list(dict.fromkeys(requests)))
-
-
 def _forget(key: str) -> None:
-    try:
+    with _problems_noted():
         autosave.forget_copy(autosave.autosave_folder(), key)
-    except OSError as error:
-        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__
 
 
-def _dismiss() -> None:
-    st.session_state[COPY_DISMISSED] = True
+@contextmanager
+def _problems_noted() -> Iterator[None]:
+    """Keep why the disk refused, for :func:`show_keeping` to say."""
+    try:
+        yield
+    except (OSError, InputError) as error:
+        st.session_state[COPY_PROBLEM] = getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def show_keeping() -> None:
     """Say how much may be uploaded, and what is kept where; with the switch for the copy."""
-    st.caption(caps_sentence())
-    st.caption(plain(kept_sentence()))
-    if COPY_PROBLEM in st.session_state:
-        st.warning(
-            plain(
-                f"The copy of your subjects could not be written or deleted ({st.session_state[COPY_PROBLEM]}). Save a "
-                "project to keep them."
-            ),
-            icon=":material/save:",
-        )
-    if copies_are_kept():
+    st.caption(
+        f"At most {most_per_file_mb()} MB per file and {most_per_session_mb()} MB in all. `biobgt app --max-upload "
+        f"{4 * most_per_file_mb()}` raises this; `biobgt info PATH` reads files of any size in a terminal."
+    )
+    caption(_kept_sentence())
+    if problem := st.session_state.get(COPY_PROBLEM):
+        said = f"The copy of your subjects could not be written or deleted ({problem}). Save a project to keep them."
+        st.warning(plain(said), icon=":material/save:")
+    if _copies_are_kept():
         st.session_state[COPY_SWITCH] = autosave.is_on(autosave.autosave_folder())
         st.toggle(
             "Keep a copy on this machine, to open after a reload or a crash",
@@ -190,18 +179,10 @@ def show_keeping() -> None:
         )
 
 
-def caps_sentence() -> str:
-    """How much may be uploaded, and how to allow more."""
-    return (
-        f"At most {most_per_file_mb()} MB per file and {most_per_session_mb()} MB in all. `biobgt app --max-upload "
-        f"{4 * most_per_file_mb()}` raises this; `biobgt info PATH` reads files of any size in a terminal."
-    )
-
-
-def kept_sentence() -> str:
+def _kept_sentence() -> str:
     """What is kept of the files and the subjects, where and for how long."""
     memory = "kept in memory, which is freed within a minute after you close"
-    if not copies_are_kept():
+    if not _copies_are_kept():
         return (
             "Files stay on the machine that runs this app and are read once. Their contents are "
             f"{memory} or reload the page. Save a project to keep it."
@@ -217,8 +198,6 @@ def kept_sentence() -> str:
 
 
 def _switch() -> None:
-    try:
+    with _problems_noted():
         autosave.switch(autosave.autosave_folder(), on=bool(st.session_state[COPY_SWITCH]))
         st.session_state.pop(COPY_SAVED, None)
-    except OSError as error:
-        st.session_state[COPY_PROBLEM] = error.strerror or type(error).__name__

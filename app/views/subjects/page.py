@@ -1,12 +1,11 @@
-"""Regions that the user's subjects lack: which they are, and what is done about them."""
+"""Subjects: bring your own, see what was read and what was refused, the quality of each, and one subject's data."""
 
 from functools import partial
+from typing import Literal
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort, InputError
-from biobgt.base.files import safe_table
 from biobgt.base.wording import counted
 from biobgt.data.atlas import FEWEST_REGIONS
 from biobgt.data.cohort import counted_people
@@ -21,25 +20,197 @@ from biobgt.data.edits import (
     recordings_by_person,
     remove_subjects,
 )
-from biobgt.figures.connectivity import (
-    HeatmapOptions,
-    connectivity_distribution,
-    connectivity_heatmap,
-    series_carpet,
-)
+from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap, series_carpet
 from biobgt.figures.register import NoOptions
 from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session.cohorts import OWN, brought_files, change_own_cohort, empty_uploaders, keep_own_cohort, own_cohort
 from session.view import ANSWERS, ATTEMPT, FETCH_PROBLEM, FETCHING, View, current_view
-from session.work import bar_with_stop
-from views.shared.options import ask, ask_here
-from views.shared.widgets import explained, heading, input_errors_shown, plain, show, show_remarks
+from session.work import bar_with_stop, move_on
+from views.shared.options import ask_here, ask_in_row, in_a_row
+from views.shared.widgets import (
+    caption,
+    explained,
+    heading,
+    input_errors_shown,
+    plain,
+    show,
+    show_remarks,
+    show_table,
+)
 from views.subjects.table import show_atlas, show_kind, show_reading, show_subject_table
 from views.subjects.upload import ask_for_files, read_once, show_attempt, show_project, show_waiting_files
 
+_FEW = 20  # subjects that are fetched, before another number is chosen
+_HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
 
-def show_missing(cohort: Cohort) -> None:
+
+def show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    st.title("Subjects", help=explained("region-series", "atlas"))
+    uploaded = ask_for_files()
+    if uploaded is not None:
+        read_once(uploaded)
+    else:
+        st.session_state.pop(ATTEMPT, None)  # nothing is asked about files that are gone
+    show_attempt()
+    waiting = uploaded is not None and show_waiting_files(uploaded.files)
+    own = own_cohort() if view.loaded.key == OWN else None
+    if own is not None:
+        show_reading(own.cohort)
+    _show_fetching()
+    show_project(view)
+    if own is not None:
+        for show_part in (_show_recordings, _show_missing, show_subject_table, show_atlas, show_kind):
+            show_part(own.cohort)
+    if own is not None or not waiting:  # a demo's subjects are no answer to who brought files
+        _show_quality(view)
+        heading(plain(view.subject.id), simulated=view.subject.simulated)
+        with input_errors_shown():
+            _show_subject(view)
+
+
+def _show_quality(view: View) -> None:
+    heading("Quality", simulated=view.cohort.simulated)
+    table = view.loaded.quality
+    flagged = int((table["warnings"] != "").sum())
+    caption(
+        f"{view.cohort.name}: {counted(len(table), 'subject')}, {flagged} with a warning. Subjects with warnings are "
+        "not excluded."
+    )
+    flags = [
+        "warning" if warning else "note" if note else ""
+        for warning, note in zip(table["warnings"], table["notes"], strict=True)
+    ]
+    shown = table.drop(columns=["warnings", "notes"]).assign(flag=flags)
+    kind = view.cohort.kind
+    means = [kind.named(name) for name in ("mean FC", "mean |FC|")]
+    if kind.functional:
+        shown[means] = shown[means].round(3) + 0.0  # a small negative mean is no minus zero
+    show_table(
+        shown,
+        key="quality",
+        height=260 if len(table) > 6 else "auto",
+        placeholder="–",
+        formats=dict.fromkeys(means, "%.3f" if kind.functional else "%.3g"),
+        alt="Quality of each subject: length, silent and copied regions, mean connectivity, and any flag",
+    )
+    show_remarks(table, {"warnings": "Warning", "notes": "Note"})
+
+
+def _show_subject(view: View) -> None:
+    """Show the connectivity of one subject or its graph, the distribution of connections, and the series."""
+    ask_in_row(HeatmapOptions, "matrix", "order", cohort=view.cohort)
+    with st.container(horizontal=True):
+        with st.container(width=_HEATMAP_WIDTH):
+            show(view, connectivity_heatmap, view.options(HeatmapOptions), key="connectivity")
+        with st.container(width="stretch"):
+            show(view, connectivity_distribution, NoOptions(), key="distribution")
+    if view.subject.series is None:
+        st.info("This subject was read from a connectivity matrix, so there are no series to show.")
+    else:
+        show(view, series_carpet, view.options(RegionOrderOptions), key="series")
+
+
+# A public cohort fetched from the internet; it then is the user's own, as files are.
+#
+# Nothing is asked of the internet before the button is pressed, and nothing of the user's is sent. Files stay in the
+# folder of nilearn, so that work that was stopped goes on where it was.
+
+
+def _show_fetching() -> None:
+    """Offer to fetch ABIDE, and fetch it when asked to."""
+    with st.expander("Fetch a public cohort: ABIDE", icon=":material/cloud_download:"):
+        asked = {name: one for name, one in FetchOptions.declared().items() if name != "mirror"}
+        with in_a_row():
+            n_subjects = ask_here(asked.pop("n_subjects"), key="fetch_n_subjects", start=_FEW, width=150)
+            pipeline = ask_here(asked.pop("pipeline"), key="fetch_pipeline", width=170)
+        others = {name: ask_here(one, key=f"fetch_{name}") for name, one in asked.items()}
+        options = FetchOptions(n_subjects=n_subjects, pipeline=pipeline, **others)
+        caption(
+            f"The button asks a public server on the internet (Amazon S3) for region time series of the CC200 atlas "
+            f"and for phenotypes, about 0.5 MB per subject; none of your data are sent. Files are kept in "
+            f"{data_folder()} on the machine that runs this app, and are not fetched twice. {ABIDE_TERMS}"
+        )
+        st.button(
+            f"Fetch {options.n_subjects} subjects",
+            key="fetch_start",
+            icon=":material/download:",
+            on_click=partial(_want, options),
+            disabled=FETCHING in st.session_state,
+        )
+        wanted: FetchOptions | None = st.session_state.get(FETCHING)
+        if wanted is not None:
+            _fetch(wanted)
+        if FETCH_PROBLEM in st.session_state:
+            st.error(plain(st.session_state[FETCH_PROBLEM]), icon=":material/error:")
+
+
+def _fetch(options: FetchOptions) -> None:
+    """Fetch and read; the sidebar shows the cohort from the next run on."""
+    place = st.empty()
+    with place.container():
+        bar = bar_with_stop("fetch", partial(st.session_state.pop, FETCHING, None))
+        bar.progress(0.0, text="Asking for the list of subjects…")
+    try:
+        cohort = abide_cohort(
+            data_folder(),
+            options,
+            name=f"ABIDE, {PIPELINES[options.pipeline]}",
+            progress=partial(move_on, bar, "Fetched"),
+            reading=partial(move_on, bar, "Read"),
+        )
+    except InputError as error:
+        st.session_state[FETCH_PROBLEM] = str(error)
+    else:
+        empty_uploaders()
+        keep_own_cohort(cohort)
+    st.session_state.pop(FETCHING, None)
+    st.rerun()
+
+
+def _want(options: FetchOptions) -> None:
+    st.session_state[FETCHING] = options
+    st.session_state.pop(FETCH_PROBLEM, None)
+
+
+# What becomes of several recordings of a person, and of regions that some subjects lack.
+
+
+def _show_recordings(cohort: Cohort) -> None:
+    """Say who has several recordings, and let the user choose what becomes of them."""
+    people = recordings_by_person(cohort)
+    if len(people) == len(cohort):
+        return
+    st.subheader("Several recordings per person")
+    st.markdown(
+        plain(f"There are {counted_people(len(people), len(cohort))}. Until you choose, {RECORDING_RULES['apart']}.")
+    )
+    with in_a_row():
+        averaging = st.button("Average each person's recordings", key="average_recordings", icon=":material/merge:")
+        first = st.button("Keep each person's first", key="first_recordings", icon=":material/looks_one:")
+        # The sessions, the runs, and both together, as ids name them.
+        labels = sorted({recording_of(name) for name in cohort.ids} - {""})
+        parts = sorted({part for label in labels for part in label.split("_") if part.startswith(("ses-", "run-"))})
+        runs = list(dict.fromkeys([*parts, *labels]))
+        run = st.selectbox("Session or run", runs, index=None, placeholder="choose one", key="kept_run", width=220)
+        keeping = st.button("Keep only this one", key="keep_run", icon=":material/filter_1:", disabled=run is None)
+    caption(f"Averaged: {RECORDING_RULES['averaged']}. First: {RECORDING_RULES['earliest']}.")
+    if not (averaging or first or keeping):
+        return
+    rule: Literal["averaged", "earliest"] = "averaged" if averaging else "earliest"
+    with input_errors_shown():
+        if brought_files():  # an answer about the files, which are read again
+            answer = {"run": run} if keeping else {"recordings": rule}
+            st.session_state[ANSWERS] = st.session_state.get(ANSWERS, {}) | answer
+        else:
+            changed = apply_recording_rule(cohort, run=run) if keeping else apply_recording_rule(cohort, rule)
+            change_own_cohort(changed)
+        st.rerun()
+
+
+def _show_missing(cohort: Cohort) -> None:
     """Name the missing regions, and let the user work on the shared ones or without the subjects who lack some."""
     found = missing_regions(cohort)
     if not found.anywhere:
@@ -69,219 +240,6 @@ def show_missing(cohort: Cohort) -> None:
             changed = keep_shared_regions(cohort) if sharing else remove_subjects(cohort, found.of_subject)
             change_own_cohort(changed)
             st.rerun()
-
-
-# Several recordings of one person: kept apart, averaged, or one of them chosen.
-
-
-def show_recordings(cohort: Cohort) -> None:
-    """Say who has several recordings, and let the user choose what becomes of them."""
-    people = recordings_by_person(cohort)
-    if len(people) == len(cohort):
-        return
-    st.subheader("Several recordings per person")
-    st.markdown(
-        plain(f"There are {counted_people(len(people), len(cohort))}. Until you choose, {RECORDING_RULES['apart']}.")
-    )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        averaging = st.button("Average each person's recordings", key="average_recordings", icon=":material/merge:")
-        first = st.button("Keep each person's first", key="first_recordings", icon=":material/looks_one:")
-        run = st.selectbox(
-            "Session or run", _runs(cohort), index=None, placeholder="choose one", key="kept_run", width=220
-        )
-        keeping = st.button("Keep only this one", key="keep_run", icon=":material/filter_1:", disabled=run is None)
-    st.caption(plain(f"Averaged: {RECORDING_RULES['averaged']}. First: {RECORDING_RULES['earliest']}."))
-    if averaging or first:
-        _choose(cohort, "recordings", "averaged" if averaging else "earliest")
-    elif keeping and run is not None:
-        _choose(cohort, "run", run)
-
-
-def _runs(cohort: Cohort) -> list[str]:
-    """The sessions, the runs, and both together, as ids name them."""
-    labels = sorted({recording_of(name) for name in cohort.ids} - {""})
-    parts = sorted({part for label in labels for part in label.split("_") if part.startswith(("ses-", "run-"))})
-    return list(dict.fromkeys([*parts, *labels]))
-
-
-def _choose(cohort: Cohort, option: str, choice: str) -> None:
-    """Answer for the files, which are read again; a cohort without files here is changed as it is."""
-    with input_errors_shown():
-        if brought_files():
-            st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: choice}
-        elif option == "run":
-            change_own_cohort(apply_recording_rule(cohort, run=choice))
-        else:
-            change_own_cohort(apply_recording_rule(cohort, "averaged" if choice == "averaged" else "earliest"))
-        st.rerun()
-
-
-# A public cohort fetched from the internet, on the page of subjects; it then is the user's own, as files are.
-#
-# Nothing is asked of the internet before the button is pressed, and nothing of the user's is sent. Files stay in the
-# folder of nilearn, so that work that was stopped goes on where it was.
-
-
-_FEW = 20  # subjects, before another number is chosen
-
-
-def show_fetching() -> None:
-    """Offer to fetch ABIDE, and fetch it when asked to."""
-    with st.expander("Fetch a public cohort: ABIDE", icon=":material/cloud_download:"):
-        options = _ask_what()
-        st.caption(
-            plain(
-                f"The button asks a public server on the internet (Amazon S3) for region time series of the CC200 "
-                f"atlas and for phenotypes, about 0.5 MB per subject; none of your data are sent. Files are kept in "
-                f"{data_folder()} on the machine that runs this app, and are not fetched twice. {ABIDE_TERMS}"
-            )
-        )
-        st.button(
-            f"Fetch {options.n_subjects} subjects",
-            key="fetch_start",
-            icon=":material/download:",
-            on_click=partial(_want, options),
-            disabled=FETCHING in st.session_state,
-        )
-        wanted: FetchOptions | None = st.session_state.get(FETCHING)
-        if wanted is not None:
-            _fetch(wanted)
-        if FETCH_PROBLEM in st.session_state:
-            st.error(plain(st.session_state[FETCH_PROBLEM]), icon=":material/error:")
-
-
-def _ask_what() -> FetchOptions:
-    asked = {name: one for name, one in FetchOptions.declared().items() if name != "mirror"}
-    in_one_line = {
-        "n_subjects": partial(ask_here, start=_FEW, width=150),
-        "pipeline": partial(ask_here, width=170),
-    }
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        answers = {name: ask_one(asked.pop(name), key=f"fetch_{name}") for name, ask_one in in_one_line.items()}
-    answers |= {name: ask_here(one, key=f"fetch_{name}") for name, one in asked.items()}
-    return FetchOptions(**answers)
-
-
-def _fetch(options: FetchOptions) -> None:
-    """Fetch and read; the sidebar shows the cohort from the next run on."""
-    place = st.empty()
-    with place.container():
-        bar = bar_with_stop("fetch", partial(st.session_state.pop, FETCHING, None))
-        bar.progress(0.0, text="Asking for the list of subjects…")
-    try:
-        cohort = abide_cohort(
-            data_folder(),
-            options,
-            name=f"ABIDE, {PIPELINES[options.pipeline]}",
-            progress=partial(_advance, bar, "Fetched"),
-            reading=partial(_advance, bar, "Read"),
-        )
-    except InputError as error:
-        st.session_state[FETCH_PROBLEM] = str(error)
-    else:
-        empty_uploaders()
-        keep_own_cohort(cohort)
-    st.session_state.pop(FETCHING, None)
-    st.rerun()
-
-
-def _want(options: FetchOptions) -> None:
-    st.session_state[FETCHING] = options
-    st.session_state.pop(FETCH_PROBLEM, None)
-
-
-def _advance(bar: DeltaGenerator, what: str, done: int, total: int) -> None:
-    bar.progress(done / total, text=f"{what} {done} of {total}")
-
-
-# Subjects: bring your own, see what was read and what was refused, the quality of each, and one subject's data.
-
-
-HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
-
-
-def show_page() -> None:
-    """Show the page."""
-    view = current_view()
-    st.title("Subjects", help=explained("region-series", "atlas"))
-    uploaded = ask_for_files()
-    if uploaded is not None:
-        read_once(uploaded)
-    else:
-        st.session_state.pop(ATTEMPT, None)  # nothing is asked about files that are gone
-    show_attempt()
-    waiting = uploaded is not None and show_waiting_files(uploaded.files)
-    own = own_cohort()
-    is_own = view.loaded.key == OWN and own is not None
-    if is_own and own is not None:
-        show_reading(own.cohort)
-    show_fetching()
-    show_project(view)
-    if is_own and own is not None:
-        show_recordings(own.cohort)
-        show_missing(own.cohort)
-        show_subject_table(own.cohort)
-        show_atlas(own.cohort)
-        show_kind(own.cohort)
-    if is_own or not waiting:  # a demo's subjects are no answer to who brought files
-        _show_cohort(view)
-        _show_subject(view)
-
-
-def _show_cohort(view: View) -> None:
-    heading("Quality", simulated=view.cohort.simulated)
-    table = view.loaded.quality
-    flagged = int((table["warnings"] != "").sum())
-    st.caption(
-        plain(
-            f"{view.cohort.name}: {counted(len(table), 'subject')}, {flagged} with a warning. Subjects with warnings "
-            "are not excluded."
-        )
-    )
-    flags = [
-        "warning" if warning else "note" if note else ""
-        for warning, note in zip(table["warnings"], table["notes"], strict=True)
-    ]
-    shown = table.drop(columns=["warnings", "notes"]).assign(flag=flags)
-    kind = view.cohort.kind
-    means = [kind.named(name) for name in ("mean FC", "mean |FC|")]
-    if kind.functional:
-        shown[means] = shown[means].round(3) + 0.0  # a small negative mean is no minus zero
-    st.dataframe(
-        safe_table(shown),  # its toolbar saves it as CSV
-        hide_index=True,
-        height=260 if len(table) > 6 else "auto",
-        placeholder="–",
-        column_config=dict.fromkeys(means, st.column_config.NumberColumn(format="%.3f" if kind.functional else "%.3g")),
-        alt="Quality of each subject: length, silent and copied regions, mean connectivity, and any flag",
-    )
-    show_remarks(table, {"warnings": "Warning", "notes": "Note"})
-
-
-def _show_subject(view: View) -> None:
-    heading(plain(view.subject.id), simulated=view.subject.simulated)
-    with input_errors_shown():
-        _show_connectivity(view)
-        _show_series(view)
-
-
-def _show_connectivity(view: View) -> None:
-    """Show the heatmap, of the connectivity or of its graph, and the distribution of connections."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        ask(HeatmapOptions, "matrix", "order", cohort=view.cohort)
-    with st.container(horizontal=True):
-        with st.container(width=HEATMAP_WIDTH):
-            show(view, connectivity_heatmap, view.options(HeatmapOptions), key="connectivity")
-        with st.container(width="stretch"):
-            show(view, connectivity_distribution, NoOptions(), key="distribution")
-
-
-def _show_series(view: View) -> None:
-    """Show the carpet plot, or say that there are no series."""
-    if view.subject.series is None:
-        st.info("This subject was read from a connectivity matrix, so there are no series to show.")
-        return
-    show(view, series_carpet, view.options(RegionOrderOptions), key="series")
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

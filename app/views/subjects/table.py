@@ -3,32 +3,29 @@
 Nothing changes before a button is pressed: the page would else be drawn anew after every cell.
 """
 
-from collections.abc import Mapping
-
 import pandas as pd
 import streamlit as st
 
-from biobgt import Atlas, Cohort, ReadOptions, load_atlas
+from biobgt import Cohort, ReadOptions, load_atlas
 from biobgt.base.files import meant, safe_table, safe_text
-from biobgt.base.wording import counted
-from biobgt.base.wording import listed as in_a_row
+from biobgt.base.wording import counted, listed
 from biobgt.data.atlas import BUNDLED, numbered_atlas
 from biobgt.data.cohort import GROUP_TITLES
 from biobgt.data.edits import DRAWN_AS_GAPS, change_atlas, remove_subjects, set_given_kind, set_groups
 from biobgt.data.quality import DOUBT
-from session.cohorts import Upload, change_own_cohort, empty_uploaders, forget_own_cohort, read_uploaded_atlas
+from session.cohorts import change_own_cohort, empty_uploaders, forget_own_cohort, read_uploaded_atlas
 from session.export_list import listed_figures
 from session.view import EDITION
 from views.page_map import PAGES
 from views.shared.models import ask_to_confirm_atlas
-from views.shared.options import ask_here
-from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, input_errors_shown, plain, show_sentences
+from views.shared.options import ask_here, in_a_row
+from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, caption, input_errors_shown, plain, show_sentences
 from views.subjects.autosave import is_copied
 from views.subjects.upload import OWN_TABLE, OWN_TABLE_TITLE, UNKNOWN_IN_LIST, ask_for_atlas_table
 
 TICK, ID, GROUP = "ticked", "subject", "group"
-NO_GROUP = "no group"
-NUMBERED = "numbered"
+_NO_GROUP = "no group"
+_NUMBERED = "numbered"
 
 
 def show_reading(cohort: Cohort) -> None:
@@ -42,13 +39,18 @@ def show_reading(cohort: Cohort) -> None:
         if note.startswith(DOUBT):
             st.warning(plain(note), icon=":material/warning:")
         else:
-            st.caption(plain(note))
+            caption(note)
     if cohort.refused:
         st.warning(f"Refused: {len(cohort.refused)}. All other files were read.", icon=":material/block:")
         rows = [{"File": refusal.file, "Why it was refused": refusal.reason} for refusal in cohort.refused]
         show_sentences(rows, alt="Files that were refused, and why")
-    _show_unmatched("Subjects without a row in the phenotype table", cohort.unmatched_subjects)
-    _show_unmatched("Rows of the phenotype table without a subject", cohort.unmatched_rows)
+    for what, ids in {
+        "Subjects without a row in the phenotype table": cohort.unmatched_subjects,
+        "Rows of the phenotype table without a subject": cohort.unmatched_rows,
+    }.items():
+        if ids:
+            with st.expander(f"{what}: {len(ids)}"):
+                st.text(", ".join(ids))
     with st.container(horizontal=True, vertical_alignment="center"):
         for name in ("hubs", "modules", "attention"):
             page = PAGES[name]
@@ -63,7 +65,12 @@ def show_subject_table(cohort: Cohort) -> None:
     st.subheader("Groups")
     edition = st.session_state.get(EDITION, 0)
     groups = [*GROUP_TITLES, *(group for group in cohort.group_sizes if group not in GROUP_TITLES)]
-    table = safe_table(_table(cohort))  # the table's toolbar saves it as CSV
+    known = [
+        {TICK: False, ID: subject.id, GROUP: subject.group}
+        | {name: _cell(value) for name, value in subject.phenotypes.items() if name not in (TICK, ID, GROUP)}
+        for subject in cohort
+    ]
+    table = safe_table(pd.DataFrame(known).astype({GROUP: object}))  # the table's toolbar saves it as CSV
     with st.form(f"subject_form{edition}", enter_to_submit=False):
         edited = st.data_editor(
             table,
@@ -81,12 +88,12 @@ def show_subject_table(cohort: Cohort) -> None:
             key=f"subject_table{edition}",
             alt="Subjects with their groups and phenotypes; groups can be set",
         )
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with in_a_row():
             chosen: str | None = st.selectbox(
                 "Group of all ticked subjects",
-                [*groups, NO_GROUP],
+                [*groups, _NO_GROUP],
                 index=None,
-                format_func=_group_title,
+                format_func=lambda group: f"{group}, {GROUP_TITLES[group]}" if group in GROUP_TITLES else group,
                 placeholder="Choose one, or type a name of your own",
                 accept_new_options=True,
                 key=f"ticked_group{edition}",
@@ -107,18 +114,23 @@ def show_atlas(cohort: Cohort) -> None:
     """Let the user say which atlas the subjects' regions are of."""
     st.subheader("Atlas")
     edition = st.session_state.get(EDITION, 0)
-    titles = _atlas_choices(cohort.atlas)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    others = {
+        name: about.title
+        for name, about in BUNDLED.items()
+        if about.n_regions == cohort.atlas.n_regions and load_atlas(name) is not cohort.atlas
+    }
+    titles = {"": cohort.atlas.title, **others, OWN_TABLE: OWN_TABLE_TITLE, _NUMBERED: UNKNOWN_IN_LIST}
+    with in_a_row():
         chosen = st.selectbox(
             f"The {cohort.atlas.n_regions} regions are those of",
             list(titles),
-            format_func=lambda name: titles[name],
+            format_func=titles.__getitem__,
             key=f"own_atlas{edition}",
             width=360,
         )
         changing = st.button("Change the atlas", icon=":material/swap_horiz:", disabled=not chosen, key="change_atlas")
     if cohort.atlas_decided_by:
-        st.caption(plain(f"{cohort.atlas.title}: decided by {cohort.atlas_decided_by}."))
+        caption(f"{cohort.atlas.title}: decided by {cohort.atlas_decided_by}.")
     if not cohort.atlas_is_sure:
         ask_to_confirm_atlas(cohort, key="confirm_atlas")
     table = ask_for_atlas_table(f"own_atlas_table{edition}") if chosen == OWN_TABLE else None
@@ -127,7 +139,11 @@ def show_atlas(cohort: Cohort) -> None:
             if chosen == OWN_TABLE and table is None:
                 st.info("Add the atlas table first.")
                 return
-            change_own_cohort(change_atlas(cohort, _find_atlas(chosen, table, cohort.atlas.n_regions)))
+            if table is not None:
+                atlas = read_uploaded_atlas(table)
+            else:
+                atlas = numbered_atlas(cohort.atlas.n_regions) if chosen == _NUMBERED else load_atlas(chosen)
+            change_own_cohort(change_atlas(cohort, atlas))
             st.rerun()
 
 
@@ -154,19 +170,13 @@ def _groups(cohort: Cohort) -> str:
     return ", ".join([*sizes, f"{alone} without a group"] if alone else sizes) if sizes else "no groups"
 
 
-def _show_unmatched(what: str, ids: tuple[str, ...]) -> None:
-    if ids:
-        with st.expander(f"{what}: {len(ids)}"):
-            st.text(", ".join(ids))
-
-
 def _forgetting(n_subjects: int) -> str:
     """Say what is lost."""
     figures = sum(request.cohort.own for request in listed_figures())
     lost = [counted(n_subjects, "subject"), "the groups and answers that you gave"]
     lost += ["the copy kept on this machine"] if is_copied() else []
     lost += [f"{counted(figures, 'figure')} of theirs on the page Export"] if figures else []
-    return f"This removes {in_a_row(lost)}. It cannot be undone; save a project first to keep them."
+    return f"This removes {listed(lost)}. It cannot be undone; save a project first to keep them."
 
 
 def _forget() -> None:
@@ -174,24 +184,9 @@ def _forget() -> None:
     empty_uploaders()
 
 
-def _table(cohort: Cohort) -> pd.DataFrame:
-    """One row per subject: a tick, its id and group, and what helps to tell who it is."""
-    return pd.DataFrame(
-        [
-            {TICK: False, ID: subject.id, GROUP: subject.group}
-            | {name: _cell(value) for name, value in subject.phenotypes.items() if name not in (TICK, ID, GROUP)}
-            for subject in cohort
-        ]
-    ).astype({GROUP: object})
-
-
 def _cell(value: object) -> object:
     """Numbers stay numbers, to be sorted; what else a phenotype may be is text."""
     return value if value is None or isinstance(value, int | float) else str(value)
-
-
-def _group_title(group: str) -> str:
-    return f"{group}, {GROUP_TITLES[group]}" if group in GROUP_TITLES else group
 
 
 def _apply(cohort: Cohort, edited: pd.DataFrame, chosen: str | None, *, removing: bool) -> None:
@@ -203,26 +198,10 @@ def _apply(cohort: Cohort, edited: pd.DataFrame, chosen: str | None, *, removing
         st.info("No subject is ticked. Tick some in the first column of the table.")
         return
     if chosen and not removing:
-        groups |= dict.fromkeys(ticked, None if chosen == NO_GROUP else chosen)
+        groups |= dict.fromkeys(ticked, None if chosen == _NO_GROUP else chosen)
     changed = set_groups(cohort, groups)
     if removing:
         changed = remove_subjects(changed, ticked)
     if changed is not cohort:
         change_own_cohort(changed)
         st.rerun()
-
-
-def _atlas_choices(atlas: Atlas) -> Mapping[str, str]:
-    """What the atlas may be instead; the empty name is the one it is."""
-    bundled = {
-        name: about.title
-        for name, about in BUNDLED.items()
-        if about.n_regions == atlas.n_regions and load_atlas(name) is not atlas
-    }
-    return {"": atlas.title, **bundled, OWN_TABLE: OWN_TABLE_TITLE, NUMBERED: UNKNOWN_IN_LIST}
-
-
-def _find_atlas(chosen: str, table: Upload | None, n_regions: int) -> Atlas:
-    if table is not None:
-        return read_uploaded_atlas(table)
-    return numbered_atlas(n_regions) if chosen == NUMBERED else load_atlas(chosen)

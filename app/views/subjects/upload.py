@@ -1,4 +1,4 @@
-"""An atlas that is not bundled: how it is named among the atlases to choose from, and how its table is asked for."""
+"""Where the user brings files or a project, how the files are read, and the reader's questions to the user."""
 
 import io
 import re
@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import ChoiceNeeded, Cohort, ConnectomeSettings, ImageOptions, InputError, ReadOptions
-from biobgt.base.files import safe_table
 from biobgt.base.wording import counted
 from biobgt.data.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers import readable_suffixes
@@ -45,165 +42,16 @@ from session.view import (
     UPLOADERS,
     View,
 )
-from session.work import bar_with_stop
-from views.shared.options import ask_here
-from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, plain
+from session.work import bar_with_stop, move_on
+from views.shared.options import ask_here, in_a_row
+from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, caption, plain, show_table
 from views.subjects.autosave import show_keeping
 
 OWN_TABLE, OWN_TABLE_TITLE = "own table", "My own atlas table"
 UNKNOWN_TITLE = "Another atlas, or not known"
 UNKNOWN_IN_LIST = f"{UNKNOWN_TITLE}: regions are numbered"
-
-
-def ask_for_atlas_table(key: str) -> Upload | None:
-    """Ask for the table; None while there is none."""
-    table: Upload | None = st.file_uploader(
-        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file", type=ATLAS_SUFFIXES, key=key
-    )
-    return table
-
-
-# Reading the files that were uploaded: once, with a way to stop it, and with the reader's questions to the user.
-
-
-OWN_NAME = "Your files"
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all."""
-
-    signature: tuple[object, ...]
-    question: ChoiceNeeded | None = None
-    problem: str | None = None
-    stopped: bool = False
-
-    @property
-    def state(self) -> str | None:
-        """What the files wait for; None once they are subjects."""
-        if self.question is not None:
-            return "waiting for your answer"
-        if self.problem is not None:
-            return "could not be read"
-        return "not read, reading was stopped" if self.stopped else None
-
-
-def read_once(uploaded: UploadedFiles) -> None:
-    """Read what was uploaded, unless that was just done; the sidebar shows it from the next run on."""
-    adding = bool(st.session_state.get(ADDING, True))
-    signature = (*uploaded.signature(), adding)
-    attempt: Attempt | None = st.session_state.get(ATTEMPT)
-    if attempt is not None and attempt.signature == signature:
-        return
-    place = st.empty()
-    with place.container():
-        bar = bar_with_stop("reading", partial(_stop, signature))
-    try:
-        read = read_uploaded(uploaded, name=OWN_NAME, progress=partial(_advance, bar))
-        _keep(read, uploaded.file_ids, adding=adding)
-    except ChoiceNeeded as question:
-        st.session_state[ATTEMPT] = Attempt(signature, question=question)
-    except InputError as error:
-        st.session_state[ATTEMPT] = Attempt(signature, problem=str(error))
-    else:
-        st.session_state[ATTEMPT] = Attempt(signature)
-        st.rerun()
-    place.empty()
-
-
-def _keep(read: Cohort, file_ids: frozenset[str], *, adding: bool) -> None:
-    """Keep what was read, with those who were there before and with what was changed by hand."""
-    own, batch = own_cohort(), st.session_state.get(BATCH)
-    loaded = None if own is None else own.cohort
-    cohort, taken = take_in(read, loaded, batch, file_ids=file_ids, adding=adding)
-    keep_own_cohort(cohort)
-    st.session_state[BATCH] = taken
-
-
-def _stop(signature: tuple[object, ...]) -> None:
-    st.session_state[ATTEMPT] = Attempt(signature, stopped=True)
-
-
-def _advance(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / total, text=f"Read {done} of {total}")
-
-
-def show_attempt() -> None:
-    """Show the reader's question, or why nothing was read."""
-    attempt: Attempt | None = st.session_state.get(ATTEMPT)
-    if attempt is not None and attempt.stopped:
-        st.info("Reading was stopped. No subjects were added.", icon=":material/stop:")
-        again = partial(st.session_state.pop, ATTEMPT, None)
-        st.button("Read the files", key="reading_start", icon=":material/play_arrow:", on_click=again)
-    if attempt is not None and attempt.problem is not None:
-        st.error(plain(attempt.problem), icon=":material/error:")
-    if attempt is not None and attempt.question is not None:
-        _ask(attempt.question)
-    answers = st.session_state.get(ANSWERS)
-    if answers:
-        said = "; ".join(f"{option}: {_choice_title(option, choice)}" for option, choice in answers.items())
-        st.caption(plain(f"Your answers: {said}."))
-        st.button("Ask me again", on_click=partial(st.session_state.pop, ANSWERS, None))
-
-
-def show_waiting_files(files: Sequence[Upload]) -> bool:
-    """List the files that became no subjects, and what they wait for; false where all were read."""
-    attempt: Attempt | None = st.session_state.get(ATTEMPT)
-    if attempt is None or attempt.state is None:
-        return False
-    st.subheader("Your files")
-    st.caption(f"No subjects yet from {counted(len(files), 'file')}.")
-    rows = [
-        {"File": printable(file.name), "Size (kB)": file.getbuffer().nbytes / 1000, "State": attempt.state}
-        for file in files
-    ]
-    st.dataframe(
-        safe_table(pd.DataFrame(rows)),  # its toolbar saves it as CSV
-        hide_index=True,
-        height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "auto",
-        column_config={"Size (kB)": st.column_config.NumberColumn(format="%.1f")},
-        key="waiting_files",
-        alt="Files that were brought, and what each waits for",
-    )
-    return True
-
-
-def _ask(question: ChoiceNeeded) -> None:
-    """A button for each answer, which says what would be read then."""
-    with st.container(border=True, key=f"question_{question.option}"):
-        st.markdown(plain(question.question))
-        for i, choice in enumerate(question.choices):
-            consequence = question.consequences.get(choice, "")
-            said = f"**{plain(_choice_title(question.option, choice))}**"
-            said += f": {plain(consequence)}" if consequence else ""
-            st.button(said, key=f"answer_{question.option}{i}", on_click=_answer, args=(question.option, choice))
-
-
-def _choice_title(option: str, choice: str) -> str:
-    if option == "atlas":
-        return UNKNOWN_TITLE if choice == UNKNOWN_ATLAS else BUNDLED[choice].title
-    declared = ReadOptions.declared()
-    return declared[option].text(choice) if option in declared else choice
-
-
-def _answer(option: str, answer: str) -> None:
-    st.session_state[ANSWERS] = {**st.session_state.get(ANSWERS, {}), option: answer}
-
-
-def answers_about(files: Sequence[Upload]) -> dict[str, str]:
-    """The answers, while no file has come that they were not given about: another file may lie otherwise."""
-    ids = frozenset(upload.file_id for upload in files)
-    if not ids <= st.session_state.setdefault(ANSWERED_FILES, ids):
-        st.session_state.pop(ANSWERS, None)
-    if not st.session_state.get(ANSWERS):
-        st.session_state[ANSWERED_FILES] = ids
-    return dict(st.session_state.get(ANSWERS, {}))
-
-
-# Where the user brings files: the subjects' own, phenotypes, the atlas, and how images are read.
-
-
-RECOGNISE = "recognise"
+_OWN_NAME = "Your files"
+_RECOGNISE = "recognise"
 _WIDTH = 440  # px, of what is asked about images: titles are sentences
 
 
@@ -233,7 +81,9 @@ def ask_for_files() -> UploadedFiles | None:
         files = [*loose, *folder]
         with adding:
             _ask_whether_to_add(files)
-        atlas, table = _ask_for_atlas(uploads)
+        choices = [_RECOGNISE, *BUNDLED, OWN_TABLE, UNKNOWN_ATLAS]
+        atlas = st.selectbox("Atlas", choices, format_func=_atlas_title, key=f"atlas{uploads}")
+        table = ask_for_atlas_table(f"table{uploads}") if atlas == OWN_TABLE else None
         labels, image = _ask_about_images(uploads)
         show_keeping()
     phenotypes: Upload | None = st.file_uploader(
@@ -248,27 +98,18 @@ def ask_for_files() -> UploadedFiles | None:
     return UploadedFiles(
         files=files,
         phenotypes=phenotypes,
-        atlas=atlas,
+        atlas=None if atlas in (_RECOGNISE, OWN_TABLE) else atlas,
         atlas_table=table,
         label_image=labels,
         image=image,
-        answers=answers_about(files),
+        answers=_answers_about(files),
     )
-
-
-def _ask_for_atlas(uploads: int) -> tuple[str | None, Upload | None]:
-    """Ask for a bundled atlas, none of them, or a table of the user's own; both are None where the files say it."""
-    choices = [RECOGNISE, *BUNDLED, OWN_TABLE, UNKNOWN_ATLAS]
-    atlas = st.selectbox("Atlas", choices, format_func=_atlas_title, key=f"atlas{uploads}")
-    if atlas != OWN_TABLE:
-        return None if atlas == RECOGNISE else atlas, None
-    return None, ask_for_atlas_table(f"table{uploads}")
 
 
 def _atlas_title(name: str) -> str:
     if name in BUNDLED:
         return f"{BUNDLED[name].title}, {BUNDLED[name].n_regions} regions"
-    others = {RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: OWN_TABLE_TITLE}
+    others = {_RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: OWN_TABLE_TITLE}
     return others.get(name, UNKNOWN_IN_LIST)
 
 
@@ -309,6 +150,130 @@ def _ask_whether_to_add(files: Sequence[Upload]) -> None:
     )
 
 
+def ask_for_atlas_table(key: str) -> Upload | None:
+    """Ask for the table; None while there is none."""
+    table: Upload | None = st.file_uploader(
+        "Atlas table: columns x, y, z and label, or a BrainNet Viewer .node file", type=ATLAS_SUFFIXES, key=key
+    )
+    return table
+
+
+# Reading the files that were uploaded: once, with a way to stop it, and with the reader's questions to the user.
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all."""
+
+    signature: tuple[object, ...]
+    question: ChoiceNeeded | None = None
+    problem: str | None = None
+    stopped: bool = False
+
+    @property
+    def state(self) -> str | None:
+        """What the files wait for; None once they are subjects."""
+        if self.question is not None:
+            return "waiting for your answer"
+        if self.problem is not None:
+            return "could not be read"
+        return "not read, reading was stopped" if self.stopped else None
+
+
+def read_once(uploaded: UploadedFiles) -> None:
+    """Read what was uploaded, unless that was just done; the sidebar shows it from the next run on."""
+    adding = bool(st.session_state.get(ADDING, True))
+    signature = (*uploaded.signature(), adding)
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is not None and attempt.signature == signature:
+        return
+    place = st.empty()
+    with place.container():
+        stopped = Attempt(signature, stopped=True)
+        bar = bar_with_stop("reading", partial(st.session_state.update, {ATTEMPT: stopped}))
+    try:
+        read = read_uploaded(uploaded, name=_OWN_NAME, progress=partial(move_on, bar, "Read"))
+        # With those who were there before, and with what was changed by hand.
+        own, batch = own_cohort(), st.session_state.get(BATCH)
+        loaded = None if own is None else own.cohort
+        cohort, taken = take_in(read, loaded, batch, file_ids=uploaded.file_ids, adding=adding)
+        keep_own_cohort(cohort)
+        st.session_state[BATCH] = taken
+    except ChoiceNeeded as question:
+        st.session_state[ATTEMPT] = Attempt(signature, question=question)
+    except InputError as error:
+        st.session_state[ATTEMPT] = Attempt(signature, problem=str(error))
+    else:
+        st.session_state[ATTEMPT] = Attempt(signature)
+        st.rerun()
+    place.empty()
+
+
+def show_attempt() -> None:
+    """Show the reader's question, or why nothing was read."""
+    attempt: Attempt = st.session_state.get(ATTEMPT) or Attempt(())
+    if attempt.stopped:
+        st.info("Reading was stopped. No subjects were added.", icon=":material/stop:")
+        again = partial(st.session_state.pop, ATTEMPT, None)
+        st.button("Read the files", key="reading_start", icon=":material/play_arrow:", on_click=again)
+    if attempt.problem is not None:
+        st.error(plain(attempt.problem), icon=":material/error:")
+    if attempt.question is not None:
+        _ask(attempt.question)
+    answers = st.session_state.get(ANSWERS)
+    if answers:
+        said = "; ".join(f"{option}: {_choice_title(option, choice)}" for option, choice in answers.items())
+        caption(f"Your answers: {said}.")
+        st.button("Ask me again", on_click=partial(st.session_state.pop, ANSWERS, None))
+
+
+def show_waiting_files(files: Sequence[Upload]) -> bool:
+    """List the files that became no subjects, and what they wait for; false where all were read."""
+    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    if attempt is None or attempt.state is None:
+        return False
+    st.subheader("Your files")
+    st.caption(f"No subjects yet from {counted(len(files), 'file')}.")
+    rows = [
+        {"File": printable(file.name), "Size (kB)": file.getbuffer().nbytes / 1000, "State": attempt.state}
+        for file in files
+    ]
+    height = TABLE_HEIGHT if len(rows) > MOST_ROWS else "auto"
+    alt = "Files that were brought, and what each waits for"
+    show_table(rows, key="waiting_files", formats={"Size (kB)": "%.1f"}, height=height, alt=alt)
+    return True
+
+
+def _ask(question: ChoiceNeeded) -> None:
+    """A button for each answer, which says what would be read then."""
+    with st.container(border=True, key=f"question_{question.option}"):
+        st.markdown(plain(question.question))
+        for i, choice in enumerate(question.choices):
+            consequence = question.consequences.get(choice, "")
+            said = f"**{plain(_choice_title(question.option, choice))}**"
+            said += f": {plain(consequence)}" if consequence else ""
+            answers = {**st.session_state.get(ANSWERS, {}), question.option: choice}
+            answer = partial(st.session_state.update, {ANSWERS: answers})
+            st.button(said, key=f"answer_{question.option}{i}", on_click=answer)
+
+
+def _choice_title(option: str, choice: str) -> str:
+    if option == "atlas":
+        return UNKNOWN_TITLE if choice == UNKNOWN_ATLAS else BUNDLED[choice].title
+    declared = ReadOptions.declared()
+    return declared[option].text(choice) if option in declared else choice
+
+
+def _answers_about(files: Sequence[Upload]) -> dict[str, str]:
+    """The answers, while no file has come that they were not given about: another file may lie otherwise."""
+    ids = frozenset(upload.file_id for upload in files)
+    if not ids <= st.session_state.setdefault(ANSWERED_FILES, ids):
+        st.session_state.pop(ANSWERS, None)
+    if not st.session_state.get(ANSWERS):
+        st.session_state[ANSWERED_FILES] = ids
+    return dict(st.session_state.get(ANSWERS, {}))
+
+
 # A cohort and its settings saved as one project file, and opened again.
 
 
@@ -316,7 +281,7 @@ _LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
-class ProjectAttempt:
+class _ProjectAttempt:
     """The last file that could not be opened as a project, and why."""
 
     file_id: str
@@ -361,7 +326,7 @@ def file_name(name: str) -> str:
 
 def _show_saving(view: View) -> None:
     edition = st.session_state.get(EDITION, 0) if view.loaded.key == OWN else 0
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with in_a_row():
         typed = st.text_input(
             "Name of the project",
             value=view.cohort.name[:_LONGEST_NAME],
@@ -389,13 +354,13 @@ def _show_saving(view: View) -> None:
 
 def _open_once(upload: Upload) -> None:
     """Open the project, and show it from the next run on; what could not be opened is not tried at every run."""
-    attempt: ProjectAttempt | None = st.session_state.get(PROJECT_ATTEMPT)
+    attempt: _ProjectAttempt | None = st.session_state.get(PROJECT_ATTEMPT)
     if attempt is None or attempt.file_id != upload.file_id:
         try:
             with st.spinner("Opening the project…"):
                 project = open_uploaded_project(upload)
         except InputError as error:
-            attempt = st.session_state[PROJECT_ATTEMPT] = ProjectAttempt(upload.file_id, str(error))
+            attempt = st.session_state[PROJECT_ATTEMPT] = _ProjectAttempt(upload.file_id, str(error))
         else:
             st.session_state.pop(PROJECT_ATTEMPT, None)
             keep_own_cohort(project.cohort)
