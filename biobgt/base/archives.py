@@ -33,7 +33,7 @@ _MOST_NAME = 255
 _LZMA = "packed by LZMA, which can take any amount of memory. Pack it by the usual method (deflate)."
 
 
-class BoundedZip(zipfile.ZipFile):
+class _BoundedZip(zipfile.ZipFile):
     """A zip archive that unpacks nothing whose memory is not bounded beforehand.
 
     LZMA takes as much as an entry asks for, up to four gigabytes, before its first byte.
@@ -56,7 +56,7 @@ def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipf
             yield archive
         return
     limits.check("members", _listed_bytes(source) / _BYTES_PER_MEMBER, "The archive")
-    with BoundedZip(source) as archive:
+    with _BoundedZip(source) as archive:
         _check_unpacked_size(archive, limits)
         yield archive
 

@@ -33,7 +33,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Manifest:
+class _Manifest:
     """The jobs whose results a folder holds.
 
     Attributes
@@ -55,7 +55,7 @@ class Manifest:
         real = path.is_file() and path.resolve() == folder.resolve() / name
         return real and path.stat().st_size == written["bytes"] and sha256(path) == written["sha256"]
 
-    def with_job(self, job: str, about: Mapping[str, str], folder: Path) -> "Manifest":
+    def with_job(self, job: str, about: Mapping[str, str], folder: Path) -> "_Manifest":
         """The manifest with a job whose files are in a folder; they are no longer those of other jobs.
 
         Parameters
@@ -77,7 +77,7 @@ class Manifest:
             kept = {file: written for file, written in other["files"].items() if file not in files}
             if name != job and kept:
                 others[name] = {**other, "files": kept}
-        return Manifest(others | {job: {**about, "files": files}})
+        return _Manifest(others | {job: {**about, "files": files}})
 
     def write(self, folder: Path) -> None:
         """Write it into a folder."""
@@ -87,17 +87,17 @@ class Manifest:
         write_atomically(folder / MANIFEST, text.encode("utf-8", "backslashreplace"))
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> _Manifest:
     """Read a folder's manifest; one that is missing, damaged or names files elsewhere is taken for none."""
     try:
         document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = Manifest(document["jobs"])
+        found = _Manifest(document["jobs"])
         names = [PurePosixPath(os.fsdecode(os.fsencode(name))) for name in found.files]  # no file has another name
         written = all(isinstance(about["sha256"], str) and about["bytes"] >= 0 for about in found.files.values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return Manifest()
+        return _Manifest()
     inside = all(not name.is_absolute() and name.parts and ".." not in name.parts for name in names)
-    return found if document.get("format") == FORMAT and inside and written else Manifest()
+    return found if document.get("format") == FORMAT and inside and written else _Manifest()
 
 
 # Folders of results that are the old ones or the new ones, whole, whenever a job ends: done, refused, full or killed.

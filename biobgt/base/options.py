@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # everywhere.
 
 
-class Keyed(Protocol):
+class _Keyed(Protocol):
     """Whatever has a key."""
 
     @property
@@ -41,7 +41,7 @@ class Keyed(Protocol):
         """The name by which it is asked for, on the command line and in files."""
 
 
-Entry = TypeVar("Entry", bound=Keyed)
+Entry = TypeVar("Entry", bound=_Keyed)
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):

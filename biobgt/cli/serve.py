@@ -60,7 +60,7 @@ def app(
     """
     names = host_names(host or ())
     if public:
-        check_public(names, secrets, os.environ)
+        _check_public(names, secrets, os.environ)
     elif host or proxy or secrets or address.lower() not in LOOPBACK:
         raise InputError(
             "--host, --address, --proxy and --secrets are for serving others: add --public, which requires a login."
@@ -93,7 +93,7 @@ def app_script() -> Path:
     )
 
 
-def check_public(names: tuple[str, ...], secrets: Path | None, environment: Mapping[str, str]) -> None:
+def _check_public(names: tuple[str, ...], secrets: Path | None, environment: Mapping[str, str]) -> None:
     """Refuse to serve others without names and a login.
 
     Parameters

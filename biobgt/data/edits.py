@@ -135,10 +135,10 @@ def keep_shared_regions(cohort: Cohort) -> Cohort:
             "subjects that lack the most regions."
         )
     note = f"{missing_words(cohort, found)} All subjects are analysed on the {len(kept)} regions that they share."
-    return replace(keep_regions(cohort, kept), notes=(*cohort.notes, note))
+    return replace(_keep_regions(cohort, kept), notes=(*cohort.notes, note))
 
 
-def keep_regions(cohort: Cohort, kept: Collection[int]) -> Cohort:
+def _keep_regions(cohort: Cohort, kept: Collection[int]) -> Cohort:
     """The cohort on some regions of its atlas, counted from 0."""
     order = sorted(kept)
     subjects = tuple(_on(subject, order) for subject in cohort)
@@ -516,7 +516,7 @@ def confirm_atlas(cohort: Cohort) -> Cohort:
 def edit_again(cohort: Cohort, edits: HandEdits) -> Cohort:
     """Make changes again in a cohort whose files were read again; what they no longer fit is left as it was read."""
     if edits.atlas is not None and edits.atlas_as_read is not None and same_regions(cohort.atlas, edits.atlas_as_read):
-        part = is_part_of(edits.atlas, cohort.atlas)
+        part = _is_part_of(edits.atlas, cohort.atlas)
         cohort = _on_part(cohort, edits.atlas) if part else change_atlas(cohort, edits.atlas)
     cohort = cohort if edits.given is None else set_given_kind(cohort, edits.given)
     cohort = set_groups(cohort, {name: group for name, group in edits.groups.items() if name in cohort.ids})
@@ -577,14 +577,14 @@ def same_regions(one: Atlas, other: Atlas) -> bool:
     return one is other or (one.name == other.name and one.regions == other.regions)
 
 
-def is_part_of(part: Atlas, whole: Atlas) -> bool:
+def _is_part_of(part: Atlas, whole: Atlas) -> bool:
     """Tell whether an atlas has some, and not all, of another's regions."""
     return part.whole is not None and same_regions(part.whole, whole)
 
 
 def _on_part(cohort: Cohort, part: Atlas) -> Cohort:
     kept = set(part.regions)
-    shared = keep_regions(cohort, [i for i, region in enumerate(cohort.atlas.regions) if region in kept])
+    shared = _keep_regions(cohort, [i for i, region in enumerate(cohort.atlas.regions) if region in kept])
     return _noted(replace(shared, atlas=part), f"Regions: {part.title}, as chosen for the subjects there were.")
 
 
@@ -595,7 +595,7 @@ def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
         return replace(further, atlas=mine)
     if set(mine.regions) == set(theirs.regions):
         return change_atlas(further, mine)
-    if is_part_of(mine, theirs):
+    if _is_part_of(mine, theirs):
         return _on_part(further, mine)
     raise InputError(
         f"The subjects that are loaded are on {mine.title} with {mine.n_regions} regions, and the further ones on "

@@ -218,7 +218,7 @@ def _why_not_followed(path: Path, folder: Path) -> str | None:
 
 
 @dataclass(frozen=True)
-class FoundTable:
+class _FoundTable:
     """A phenotype table, and its column of subject ids where that is not named as such columns are."""
 
     file: FoundFile
@@ -234,7 +234,7 @@ class Found:
     """Everything the user named, looked through."""
 
     data: list[FoundFile] = field(default_factory=list)
-    phenotypes: list[FoundTable] = field(default_factory=list)
+    phenotypes: list[_FoundTable] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unpacked: UnpackedSoFar = field(default_factory=UnpackedSoFar)
@@ -277,7 +277,7 @@ def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Fo
             elif is_surface_labels(path):
                 found.notes.append(f"Read as labels of vertices: {printable(path.name)}.")
             elif found.search.holds_phenotypes(path):
-                found.phenotypes.append(FoundTable(file))
+                found.phenotypes.append(_FoundTable(file))
             else:
                 found.data.append(file)
     _join_hemispheres(found)
@@ -315,7 +315,7 @@ def _look_into(
         elif suffix_of(path) == ".zip":
             archives.append(file)
         elif _may_be_phenotypes(path, found.search):
-            found.phenotypes.append(FoundTable(file))
+            found.phenotypes.append(_FoundTable(file))
         elif _holds_data(path, inside.as_posix(), options.pattern):
             data.append(file)
         else:
@@ -364,11 +364,11 @@ def _join_hemispheres(found: Found) -> None:
 def _set_tables_aside(found: Found) -> None:
     """Take the tables whose rows are the subjects at hand out of the data, and find their columns of ids."""
     subjects, column_of_subjects = subject_ids(found.data), found.search.column_of_subjects
-    tables = [FoundTable(file, column_of_subjects(file.path, subjects)) for file in found.data]
+    tables = [_FoundTable(file, column_of_subjects(file.path, subjects)) for file in found.data]
     of_people = [table for table in tables if table.id_column is not None]
     aside = {table.file for table in of_people}
     found.data = [file for file in found.data if file not in aside]
-    known = [FoundTable(table.file, column_of_subjects(table.file.path, subjects)) for table in found.phenotypes]
+    known = [_FoundTable(table.file, column_of_subjects(table.file.path, subjects)) for table in found.phenotypes]
     found.phenotypes = [*known, *of_people]
     found.search = TableSearch()  # forgets what it kept: the data are read next
 

@@ -399,20 +399,20 @@ def interpret(
     kind = kind or _tell_kind(values)
     if kind == "connectivity":
         return _as_connectivity(values, n_regions)
-    said = axis_order(reading, orientation) or _orientation_by_size(reading, n_regions)
+    said = _axis_order(reading, orientation) or _orientation_by_size(reading, n_regions)
     series = values if said.orientation == "time-region" else values.T
     return replace(_as_series(series, n_regions), orientation=said.orientation, orientation_by=said.by)
 
 
 @dataclass(frozen=True)
-class AxisOrder:
+class _AxisOrder:
     """How a table lies, and what said so."""
 
     orientation: Orientation
     by: str
 
 
-def axis_order(reading: Reading, user: Orientation | None = None) -> AxisOrder | None:
+def _axis_order(reading: Reading, user: Orientation | None = None) -> _AxisOrder | None:
     """Return what is said about the axes, by format, names, user and layout in this order; None where nothing is.
 
     Names of a bundled atlas come before the user, whose answer is meant for files that leave it open; names that no
@@ -421,15 +421,15 @@ def axis_order(reading: Reading, user: Orientation | None = None) -> AxisOrder |
     names = reading.names
     by_names: Orientation = "region-time" if reading.region_names is None else "time-region"
     if reading.columns_are_regions:
-        return AxisOrder("time-region", "the file format")
+        return _AxisOrder("time-region", "the file format")
     if names is not None and atlas_of_names(names) is not None:
-        return AxisOrder(by_names, "region names")
+        return _AxisOrder(by_names, "region names")
     if user is not None:
-        return AxisOrder(user, "the user")
+        return _AxisOrder(user, "the user")
     if names is not None:
-        return AxisOrder(by_names, "column names" if reading.region_names is not None else "row names")
+        return _AxisOrder(by_names, "column names" if reading.region_names is not None else "row names")
     if reading.file_name is not None and reading.file_name.orientation is not None:
-        return AxisOrder(reading.file_name.orientation, f"the layout of {reading.file_name.layout}")
+        return _AxisOrder(reading.file_name.orientation, f"the layout of {reading.file_name.layout}")
     return None
 
 
@@ -450,7 +450,7 @@ def possible_region_counts(
     rows, columns = reading.values.shape
     if kind == "connectivity" or rows == columns or min(rows, columns) == 1:
         return {columns}
-    said = axis_order(reading, orientation)
+    said = _axis_order(reading, orientation)
     if said is not None:
         return {columns if said.orientation == "time-region" else rows}
     return _sizes_by_file_name(reading) or {rows, columns}
@@ -488,11 +488,11 @@ def _tell_kind(values: FloatArray) -> Kind:
     )
 
 
-def _orientation_by_size(reading: Reading, n_regions: int | None) -> AxisOrder:
+def _orientation_by_size(reading: Reading, n_regions: int | None) -> _AxisOrder:
     """Take the one axis that has as many regions as the atlas that was named, unless the values speak against it."""
     rows, columns = reading.values.shape
     if min(rows, columns) == 1:
-        return AxisOrder("time-region", "")  # one time point or one region, and either is refused
+        return _AxisOrder("time-region", "")  # one time point or one region, and either is refused
     sizes = {n_regions} if n_regions is not None else _sizes_by_file_name(reading)
     ways: tuple[tuple[Orientation, int], ...] = (("time-region", columns), ("region-time", rows))
     fitting = [way for way, n in ways if n in sizes]
@@ -501,7 +501,7 @@ def _orientation_by_size(reading: Reading, n_regions: int | None) -> AxisOrder:
     evidence = axis_evidence(reading.values)
     suggested = None if evidence is None else evidence.suggests
     if len(fitting) == 1 and suggested in (None, fitting[0]):
-        return AxisOrder(fitting[0], "the number of regions of the atlas that was named")
+        return _AxisOrder(fitting[0], "the number of regions of the atlas that was named")
     raise orientation_question(reading.values, file=reading.file)
 
 

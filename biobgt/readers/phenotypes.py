@@ -115,7 +115,7 @@ def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenot
 
 
 def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
-    raw = meant(read_table(path)).dropna(how="all")
+    raw = meant(_read_table(path)).dropna(how="all")
     if raw.empty:
         raise InputError(f"The phenotype table '{path.name}' has no rows.")
     raw.columns = pd.Index([str(column).strip().lower() for column in raw.columns])
@@ -157,7 +157,7 @@ def _as_text(value: object) -> str:
     return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def _read_table(path: Path) -> pd.DataFrame:
     """Read a table as it is written, from a workbook or from text."""
     if path.suffix.lower() in {".xlsx", ".xlsm"}:
         return read_workbook(path)
@@ -564,7 +564,7 @@ class TableSearch:
         if path.suffix.lower() not in TABLE_SUFFIXES or not path.is_file():  # opening a pipe would wait for ever
             return None
         if path.suffix.lower() == ".xlsx":
-            table = read_table(path) if zipfile.is_zipfile(path) else None
+            table = _read_table(path) if zipfile.is_zipfile(path) else None
         else:
             table = self._beginning_of_text(path, whole=whole)
         if table is None:

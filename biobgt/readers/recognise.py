@@ -243,7 +243,7 @@ class SettledAtlas:
 
 
 @dataclass(frozen=True)
-class AtlasEvidence:
+class _AtlasEvidence:
     """What one reading says of its atlas: a bundled one's name, or None for another; and what said so.
 
     ``or_else`` are further orders of the same regions that it may mean.
@@ -341,7 +341,7 @@ def settle_by_user(
     return SettledAtlas(atlas, f"{BY_USER}, against {by}", f"{note} {warning}")
 
 
-def _contradicts(told: AtlasEvidence, atlas: Atlas) -> bool:
+def _contradicts(told: _AtlasEvidence, atlas: Atlas) -> bool:
     """Whether a file tells of another atlas; one of a user's own may well be the one that is not bundled."""
     if told.name is None:
         return atlas.name in BUNDLED
@@ -411,7 +411,7 @@ def _settle_size(
     return _most_plausible_size(sizes, [] if unknown else readings)
 
 
-def _evidence(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
+def _evidence(reading: Reading, n_regions: int) -> tuple[_AtlasEvidence, ...]:
     """Say what one reading tells of its atlas, the strongest first; more than one where they contradict one another.
 
     A layout or a BIDS entity comes first; where it leaves the order of the regions open, or names an atlas that is not
@@ -423,37 +423,37 @@ def _evidence(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
         return () if by_names is None else (by_names,)
     open_between = len(named.bundled) > 1 or (named.bundled and named.others)  # the name may mean two atlases
     tells = not open_between and (named.certain or not reading.has_names)
-    by_file = (AtlasEvidence(next(iter(named.bundled), None), named.said_by),) if tells else ()
+    by_file = (_AtlasEvidence(next(iter(named.bundled), None), named.said_by),) if tells else ()
     if by_names is None or not (named.bundled or named.others):
         return by_file if by_names is None or by_names.name is None else (by_names,)
     if by_names.name in named.bundled:
-        return (AtlasEvidence(by_names.name, f"{named.said_by} and {by_names.by}"),)
+        return (_AtlasEvidence(by_names.name, f"{named.said_by} and {by_names.by}"),)
     return by_file if by_names.name is None and by_file else (*by_file, by_names)
 
 
-def _left_open(reading: Reading, n_regions: int) -> tuple[AtlasEvidence, ...]:
+def _left_open(reading: Reading, n_regions: int) -> tuple[_AtlasEvidence, ...]:
     """What a file's name tells where it means one of several orders of the same regions."""
     named = None if reading.file_name is None else reading.file_name.atlases(n_regions)
     if named is None or len(named.bundled) < 2:
         return ()
     first, *others = named.bundled
-    return (AtlasEvidence(first, named.said_by, tuple(others)),)
+    return (_AtlasEvidence(first, named.said_by, tuple(others)),)
 
 
-def _told_by_names(reading: Reading, n_regions: int) -> AtlasEvidence | None:
+def _told_by_names(reading: Reading, n_regions: int) -> _AtlasEvidence | None:
     names = reading.names
     if names is None or not reading.has_names:
         return None
     by = ATLAS_BY_NAMES + ("" if reading.names_from is None else f" in the label table '{reading.names_from}'")
     atlas = atlas_of_names(names)
     if atlas is not None:
-        return AtlasEvidence(atlas.name, by)
+        return _AtlasEvidence(atlas.name, by)
     if any(set(same.own_names(names)) & set(same.regions) for same in _bundled_of(n_regions)):
         return None  # some names are the atlas's and some are not
-    return AtlasEvidence(None, by)
+    return _AtlasEvidence(None, by)
 
 
-def _agreed(own: Sequence[Reading], told: Sequence[tuple[AtlasEvidence, ...]], n_regions: int) -> Atlas | None:
+def _agreed(own: Sequence[Reading], told: Sequence[tuple[_AtlasEvidence, ...]], n_regions: int) -> Atlas | None:
     """Return the atlas that all readings tell, None where all tell another than the bundled ones; or ask."""
     said = {item.name: item.by for items in told for item in items}
     choices = _choices(own, n_regions)

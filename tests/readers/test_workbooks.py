@@ -380,17 +380,9 @@ def test_a_table_of_too_many_named_regions_is_one_refused_file(tmp_path, bold):
 ROWS = [["subject", "group"], ["s1", "AD"]]
 
 
-def packed_workbook(path, rows=ROWS):
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet()
-    for row in rows:
-        sheet.append(row)
-    book.save(path)
-
-
 def with_part(path, part, content):
     """Write a good workbook, one of whose parts has another content."""
-    packed_workbook(path.with_name("good.xlsx"))
+    workbook(path.with_name("good.xlsx"))
     with zipfile.ZipFile(path.with_name("good.xlsx")) as old, zipfile.ZipFile(path, "w", 8) as new:
         for name in old.namelist():
             new.writestr(name, content if name == part else old.read(name))
@@ -424,7 +416,7 @@ def test_empty_cells_before_far_ones_are_counted():
 
 def test_what_a_workbook_is_refused_for_reaches_the_user(tmp_path, monkeypatch):
     subject(tmp_path)
-    packed_workbook(tmp_path / "people.xlsx")
+    workbook(tmp_path / "people.xlsx")
     limits = []
 
     def too_slow(*asked, limit):
@@ -498,14 +490,14 @@ def test_a_table_as_large_as_documented_is_read(tmp_path):
     words = [f"word {i}" for i in range(49)]
     rows = [["subject", *(f"c{i}" for i in range(99))]]
     rows += [[f"s{i}", *words, *(float(j) + i / 7 for j in range(50))] for i in range(1_000)]
-    packed_workbook(tmp_path / "p.xlsx", rows)
+    workbook(tmp_path / "p.xlsx", rows)
     assert read_phenotypes(tmp_path / "p.xlsx").table.shape == (1_000, 100)
 
 
 @pytest.mark.parametrize("refused", [False, True])
 def test_a_cohort_reads_a_workbook_once(tmp_path, monkeypatch, refused):
     subject(tmp_path)
-    packed_workbook(tmp_path / "people.xlsx")
+    workbook(tmp_path / "people.xlsx")
     original, read = workbooks.read_isolated, []
 
     def counted(*asked, **how):
@@ -525,16 +517,16 @@ def test_a_cohort_reads_a_workbook_once(tmp_path, monkeypatch, refused):
 
 def test_a_workbook_that_changes_is_read_again(tmp_path):
     with workbooks.each_workbook_once():
-        packed_workbook(tmp_path / "p.xlsx")
+        workbook(tmp_path / "p.xlsx")
         first = read_phenotypes(tmp_path / "p.xlsx").table
-        packed_workbook(tmp_path / "p.xlsx", [*ROWS, ["s2", "NC"]])
+        workbook(tmp_path / "p.xlsx", [*ROWS, ["s2", "NC"]])
         assert (len(first), len(read_phenotypes(tmp_path / "p.xlsx").table)) == (1, 2)
 
 
 def test_tables_are_kept_up_to_the_size_of_one(tmp_path, monkeypatch):
     monkeypatch.setenv("BIOBGT_MAX_TABLE_CELLS", "5")
     for name in ("a.xlsx", "b.xlsx", "c.xlsx"):
-        packed_workbook(tmp_path / name)
+        workbook(tmp_path / name)
     kept = workbooks._Kept()
     for name in ("a.xlsx", "b.xlsx", "c.xlsx"):
         kept.read(tmp_path / name)
