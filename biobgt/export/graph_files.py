@@ -24,7 +24,6 @@ from biobgt.data.atlas import Atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.figures.brain import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels
 from biobgt.figures.gaps import with_gaps
-from biobgt.figures.modules import named_modules
 from biobgt.hubs.measures import COMPARED
 from biobgt.hubs.options import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
@@ -216,6 +215,8 @@ def node_table(measured: "Measured", hubs: HubOptions, modules: NamedModuleOptio
     hubs : HubOptions
     modules : NamedModuleOptions
     """
+    from biobgt.figures.modules import named_modules  # brings scipy, which lists of commands do without
+
     atlas = measured.atlas
     partition = measured.modules(modules).partition
     names = named_modules(atlas, modules.labelling, partition)
