@@ -47,7 +47,7 @@ def comparable_groups(cohort: "Cohort") -> tuple[str, ...]:
     return tuple(group for group, size in cohort.group_people.items() if size >= FEWEST_COMPARED)
 
 
-def usual_covariates(cohort: "Cohort") -> tuple[str, ...]:
+def _usual_covariates(cohort: "Cohort") -> tuple[str, ...]:
     """Log motion, age, sex and site, as far as they are known of the cohort."""
     from biobgt.groups.design import covariates_of
 
@@ -121,7 +121,7 @@ class ComparedOptions(Options):
         "column of the phenotypes, such as mean_fd itself. Default: the first four, where the phenotypes have "
         f"them. On the command line one option per covariate, or '{NOTHING}'.",
         choices_of=offered_covariates,
-        default_of=usual_covariates,
+        default_of=_usual_covariates,
         shown=covariate_title,
         link="adjusted_for",
         flag="--covariate",

@@ -23,10 +23,10 @@ from biobgt.readers.phenotypes import is_known
 # groups differ in log FD, a linear term leaves a part of it to the group (``assets/studies/null_tests.py``).
 
 
-LOG_MOTION = "log_mean_fd"
+_LOG_MOTION = "log_mean_fd"
 _MOTION = "mean_fd"
 # The names under which releases and readers keep them, in lower case with _ for blanks, in order of preference.
-USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
+_USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
     _MOTION: ("mean_fd", "func_mean_fd", "meanfd", "fd_mean", "mean_framewise_displacement"),
     "age": ("age", "age_at_scan", "age_years"),
     "sex": ("sex", "gender"),
@@ -35,7 +35,7 @@ USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
 # Columns of a cohort's table that are about the recording, and the group itself.
 _NO_COVARIATES = frozenset({"subject", "group", "data", "regions", "simulated"})
 _NO_LOGARITHM = "A mean FD that is not above 0 has no logarithm and counts as missing. "
-CATEGORICAL = ("sex", "site")  # even where they are coded as numbers
+_CATEGORICAL = ("sex", "site")  # even where they are coded as numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def known_characteristics(cohort_table: pd.DataFrame) -> pd.DataFrame:
     """Pick motion (mean FD in mm), age, sex and site by their usual names, as far as somebody's is known."""
     columns = {str(column).strip().lower().replace(" ", "_"): column for column in cohort_table.columns}
     picked = {}
-    for covariate, names in USUAL_NAMES.items():
+    for covariate, names in _USUAL_NAMES.items():
         found = next((columns[name] for name in names if name in columns), None)
         if found is not None and not (values := _known(cohort_table[found], covariate)).isna().all():
             picked[covariate] = values
@@ -83,8 +83,8 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
     if _MOTION in table:
         displacement = pd.to_numeric(table[_MOTION], errors="coerce")
         table[_MOTION] = np.log(displacement.where(displacement > 0))
-    table = table.rename(columns={_MOTION: LOG_MOTION}).dropna(axis="columns", how="all")
-    usual = (LOG_MOTION if name == _MOTION else name for name in USUAL_NAMES)
+    table = table.rename(columns={_MOTION: _LOG_MOTION}).dropna(axis="columns", how="all")
+    usual = (_LOG_MOTION if name == _MOTION else name for name in _USUAL_NAMES)
     return Covariates(table, tuple(name for name in usual if name not in table))
 
 
@@ -95,7 +95,7 @@ def covariate_names(cohort_table: pd.DataFrame) -> tuple[str, ...]:
     freedom. Nor is one whose name has a comma, which parts the names in links.
     """
     usual = covariates_of(cohort_table).table
-    taken = {name for names in USUAL_NAMES.values() for name in names} | _NO_COVARIATES
+    taken = {name for names in _USUAL_NAMES.values() for name in names} | _NO_COVARIATES
     others = []
     for column in cohort_table.columns:
         name = str(column).strip().lower()
@@ -160,7 +160,7 @@ def complete_covariates(
         if len(lacking):
             raise InputError(
                 f"The covariate '{name}' is missing for {len(lacking)} of {counted(len(picked), 'subject')}, "
-                f"such as '{lacking[0]}'. {_NO_LOGARITHM if name == LOG_MOTION else ''}Complete it, "
+                f"such as '{lacking[0]}'. {_NO_LOGARITHM if name == _LOG_MOTION else ''}Complete it, "
                 f"leave it out (on the command line --without {name}), or leave out the subjects "
                 "that lack it (--leave-out-incomplete)."
             )
@@ -245,7 +245,7 @@ def design_matrix(covariates: pd.DataFrame | None, n_subjects: int) -> tuple[Flo
 def _known(column: "pd.Series", name: str) -> "pd.Series":
     """Return numbers where all known values are numbers, words otherwise; what is not known is missing."""
     known = column.notna() & column.map(is_known)
-    if name not in CATEGORICAL:
+    if name not in _CATEGORICAL:
         numbers = pd.to_numeric(column.where(known), errors="coerce").astype(np.float64)
         if np.isinf(numbers).any():
             raise InputError(f"The covariate '{name}' has infinite values; leave those subjects out.")
@@ -267,7 +267,7 @@ def _known(column: "pd.Series", name: str) -> "pd.Series":
 # refused: there n says how little d rests on, which covariates hide.
 LEAST_DEGREES = 10
 # Variance inflation 1.25: from here on covariates take a fifth of what there is to tell the groups apart by.
-NOTED_SHARE = 0.2
+_NOTED_SHARE = 0.2
 _ALL_OF_IT = 1 - 1e-9
 _NAMED = 6  # values of a covariate that a sentence names
 
@@ -368,7 +368,7 @@ def design_notes(design: Design) -> tuple[str, ...]:
         f"{_one_group_only(name, values)}: adjusted for {name}, those subjects say nothing about the group."
         for name, values in design.one_group.items()
     ]
-    if design.explained >= NOTED_SHARE:
+    if design.explained >= _NOTED_SHARE:
         notes.append(
             f"{_partly_confounded(design)}, which inflates the variance of the "
             f"adjusted difference {1 / (1 - design.explained):.1f} times."
@@ -406,7 +406,7 @@ def confounding_notes(cohort: Cohort, between: tuple[str, str]) -> tuple[str, ..
             f"Group and {listed(whole)} are confounded completely: no test can tell which of them makes a difference.",
         )
     notes = [f"{_one_group_only(name, values)}." for name, values in design.one_group.items()]
-    if design.explained >= NOTED_SHARE:
+    if design.explained >= _NOTED_SHARE:
         notes.append(f"{_partly_confounded(design)}.")
     return tuple(notes)
 

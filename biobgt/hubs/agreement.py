@@ -47,7 +47,7 @@ def rank_agreement(values: FloatArray, reference: FloatArray, *, top: float = DE
     agreement = {
         "spearman": spearman(values, reference),
         "kendall": kendall(values, reference),
-        "overlap": hub_overlap(values, reference, n_hubs=number_of_hubs(values.shape[1], top)),
+        "overlap": _hub_overlap(values, reference, n_hubs=number_of_hubs(values.shape[1], top)),
     }
     return {name: np.where(varies, column, np.nan) for name, column in agreement.items()}
 
@@ -71,7 +71,7 @@ def kendall(values: FloatArray, reference: FloatArray) -> FloatArray:
     return _quotient(orders @ order, np.sqrt(untied))
 
 
-def hub_overlap(values: FloatArray, reference: FloatArray, *, n_hubs: int) -> FloatArray:
+def _hub_overlap(values: FloatArray, reference: FloatArray, *, n_hubs: int) -> FloatArray:
     """Share of the ``n_hubs`` highest regions of each row that are among the reference's, shape (n_measures,).
 
     Parameters

@@ -72,7 +72,7 @@ def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     ndarray, shape (n,)
         A region that cannot be reached adds 0, so an isolated region has NEff 0.
     """
-    distances = path_lengths(hub_weights(adjacency), weighted=weighted)
+    distances = _path_lengths(hub_weights(adjacency), weighted=weighted)
     np.fill_diagonal(distances, np.inf)
     efficiency: FloatArray = (1 / distances).sum(axis=1) / (len(distances) - 1)
     return efficiency
@@ -111,7 +111,7 @@ def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     return efficiency
 
 
-def path_lengths(weights: FloatArray, *, weighted: bool = True) -> FloatArray:
+def _path_lengths(weights: FloatArray, *, weighted: bool = True) -> FloatArray:
     """Lengths of the shortest paths between all pairs of regions.
 
     Parameters
@@ -208,7 +208,7 @@ def closeness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     ndarray, shape (n,)
         0 for an isolated region.
     """
-    distances = path_lengths(hub_weights(adjacency), weighted=weighted)
+    distances = _path_lengths(hub_weights(adjacency), weighted=weighted)
     reached = np.isfinite(distances)
     total = np.where(reached, distances, 0).sum(axis=1)
     others = reached.sum(axis=1) - 1

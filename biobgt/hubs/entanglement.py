@@ -51,7 +51,7 @@ def laplacian(weights: FloatArray) -> FloatArray:
     return matrix
 
 
-def clean_eigenvalues(eigenvalues: FloatArray) -> FloatArray:
+def _clean_eigenvalues(eigenvalues: FloatArray) -> FloatArray:
     """Set to exactly zero what a solver cannot tell from zero.
 
     A Laplacian has one zero eigenvalue for each connected component. Rounding leaves dust of either sign,
@@ -93,7 +93,7 @@ def spectral_entropy(eigenvalues: FloatArray, absolute_gamma: float) -> FloatArr
     return (np.log(partition) + energy) / _LOG2
 
 
-def entropy_curve(eigenvalues: FloatArray, gammas: FloatArray) -> FloatArray:
+def _entropy_curve(eigenvalues: FloatArray, gammas: FloatArray) -> FloatArray:
     """Spectral entropy of several graphs at several γ.
 
     On a long, evenly spaced grid exp(−(a+b)λ) = exp(−aλ)·exp(−bλ) leaves about √n_gammas exponentials to
@@ -188,7 +188,7 @@ _SAME_EIGENVALUE = 1e-10
 _SPARSE = 0.01
 
 
-def first_order_spectra(weights: FloatArray, perturbation: Perturbation) -> tuple[FloatArray, FloatArray]:
+def _first_order_spectra(weights: FloatArray, perturbation: Perturbation) -> tuple[FloatArray, FloatArray]:
     """Return the original eigenvalues and, to first order, those after the perturbation of each region.
 
     Where an eigenvalue is repeated its eigenvectors are an arbitrary basis, and the first order is given by the
@@ -338,7 +338,9 @@ class Spectra:
 
     def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
         """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
-        return entropy_curve(self.original[None], diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit))[:, 0]
+        return _entropy_curve(self.original[None], _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit))[
+            :, 0
+        ]
 
     def entropy_change(
         self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None, mean_field: bool = False
@@ -358,12 +360,12 @@ class Spectra:
         -------
         ndarray, shape (n_gammas, n)
         """
-        times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+        times = _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
         graphs = np.vstack([self.original, self.perturbed])
         if mean_field:
             entropy = np.stack([mean_field_entropy(graphs, gamma) for gamma in times])
         else:
-            entropy = entropy_curve(graphs, times)
+            entropy = _entropy_curve(graphs, times)
         change = entropy[:, 1:] - entropy[:, :1]
         change[np.abs(change) < _BITS_OF_EIGENVALUES] = 0
         return change
@@ -377,7 +379,7 @@ class Spectra:
         return True
 
 
-def diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> FloatArray:
+def _diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> FloatArray:
     """Return absolute γ, shape (n_gammas,), or say which is none.
 
     Parameters
@@ -420,11 +422,11 @@ def control_spectra(
     if method == "exact":
         original, perturbed = _exact_spectra(weights, perturbation)
     else:
-        original, perturbed = first_order_spectra(weights, perturbation)
-    return Spectra(clean_eigenvalues(original), clean_eigenvalues(perturbed), perturbation, method)
+        original, perturbed = _first_order_spectra(weights, perturbation)
+    return Spectra(_clean_eigenvalues(original), _clean_eigenvalues(perturbed), perturbation, method)
 
 
-def perturbed_spectrum(weights: FloatArray, region: int, perturbation: Perturbation) -> FloatArray:
+def _perturbed_spectrum(weights: FloatArray, region: int, perturbation: Perturbation) -> FloatArray:
     """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending and with exact zeros.
 
     Parameters
@@ -438,7 +440,7 @@ def perturbed_spectrum(weights: FloatArray, region: int, perturbation: Perturbat
     for batch in neighbourhoods(weights, np.intersect1d(changed_regions(weights, perturbation), [region])):
         members = batch.members[0]
         matrix[np.ix_(members, members)] += batch.changes(weights, perturbation)[0]
-    return clean_eigenvalues(np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64))
+    return _clean_eigenvalues(np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64))
 
 
 def _exact_spectra(weights: FloatArray, perturbation: Perturbation) -> tuple[FloatArray, FloatArray]:
@@ -498,7 +500,7 @@ class Resolvents:
         check_choice("perturbation", perturbation, get_args(Perturbation))
         weights = hub_weights(adjacency)
         eigenvalues, vectors = np.linalg.eigh(laplacian(weights))
-        return cls(weights, clean_eigenvalues(eigenvalues), vectors, perturbation)
+        return cls(weights, _clean_eigenvalues(eigenvalues), vectors, perturbation)
 
     @cached_property
     def gamma_unit(self) -> float:
@@ -507,11 +509,11 @@ class Resolvents:
 
     def spectrum_after(self, region: int) -> FloatArray:
         """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
-        return perturbed_spectrum(self.weights, region, self.perturbation)
+        return _perturbed_spectrum(self.weights, region, self.perturbation)
 
     def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
         """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
-        times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+        times = _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
         return np.array([spectral_entropy(self.original, time) for time in times])
 
     def entropy_change(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
@@ -528,13 +530,13 @@ class Resolvents:
         -------
         ndarray, shape (n_gammas, n)
         """
-        times = diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+        times = _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
         self._measure(np.unique([time for time in times if time not in self._known]))
         return np.stack([self._known[time] for time in times])
 
     def knows(self, gammas: Gammas) -> bool:
         """Whether nothing is left to measure at these γ, in units of 1/mean(λ)."""
-        return all(time in self._known for time in diffusion_times(gammas, None, unit=self.gamma_unit))
+        return all(time in self._known for time in _diffusion_times(gammas, None, unit=self.gamma_unit))
 
     def _measure(self, times: FloatArray) -> None:
         with np.errstate(over="ignore"):
@@ -548,12 +550,12 @@ class Resolvents:
             self._known[0.0] = np.zeros(len(self.weights))
 
     def _changes(self, times: FloatArray) -> FloatArray:
-        found = trace_changes(self.weights, self.original, self.vectors, times, perturbation=self.perturbation)
+        added, moved = trace_changes(self.weights, self.original, self.vectors, times, perturbation=self.perturbation)
         decay = times[:, None] * self.original
         partition = np.exp(-decay).sum(axis=1, keepdims=True)
         energy = (decay * np.exp(-decay)).sum(axis=1, keepdims=True)
-        after = (energy + found.energy) / (partition + found.partition)
-        change: FloatArray = (np.log1p(found.partition / partition) + after - energy / partition) / np.log(2)
+        after = (energy + moved) / (partition + added)
+        change: FloatArray = (np.log1p(added / partition) + after - energy / partition) / np.log(2)
         change[np.abs(change) < _BITS_OF_ENTROPY] = 0
         return change
 
@@ -588,7 +590,7 @@ def perturbed_graphs(
         The values do not depend on it.
     """
     weights = hub_weights(adjacency)
-    times = diffusion_times(gammas, absolute_gammas, unit=gamma_unit(adjacency))
+    times = _diffusion_times(gammas, absolute_gammas, unit=gamma_unit(adjacency))
     check_choice("way", way, get_args(ExactWay))
     check_choice("perturbation", perturbation, get_args(Perturbation))
     if way == "resolvents" or (way == "cheaper" and resolvents_are_cheaper(weights, times)):

@@ -155,7 +155,7 @@ def spearman_brown(halves: FloatArray) -> FloatArray:
 
 STUDY_ATLAS, STUDY_ATLAS_TITLE = "cc200", "CC200"
 ABIDE, CNI_2019 = "ABIDE", "CNI-2019"  # the cohorts of the study
-STUDY_SETTINGS = ConnectomeSettings()
+_STUDY_SETTINGS = ConnectomeSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +227,7 @@ def _reliability_at(gamma: float, perturbation: str) -> StudyReliability:
     measured = " and ".join(f"{people[cohort]:.0f} {cohort} subjects" for cohort in cohorts)
     note = (
         f"Measured on the two halves of the recordings of {measured} ({STUDY_ATLAS_TITLE}, "
-        f"{STUDY_SETTINGS.describe()}).{left_out}"
+        f"{_STUDY_SETTINGS.describe()}).{left_out}"
     )
     return StudyReliability(rows.drop(columns=[f"n_people {cohort}" for cohort in cohorts]), note, cohorts)
 
@@ -238,8 +238,8 @@ def _differences(settings: ConnectomeSettings, atlas: Atlas, kind: ConnectivityK
         found.append("the study is of functional connectivity")
     if atlas.name != STUDY_ATLAS:
         found.append(f"the study is on {STUDY_ATLAS_TITLE}, this subject on {atlas.title}")
-    if settings != STUDY_SETTINGS:
-        found.append(f"the study has {STUDY_SETTINGS.describe()}")
+    if settings != _STUDY_SETTINGS:
+        found.append(f"the study has {_STUDY_SETTINGS.describe()}")
     return found
 
 

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FloatArray
 from biobgt.hubs.options import Neighbourhoods, Perturbation, changed_regions, neighbourhoods
 
-Kind = Literal["logarithms", "poles"]
+Form = Literal["logarithms", "poles"]
 
 
 @dataclass(frozen=True)
-class Contour:
+class _Contour:
     """A curve z(θ) = 2N(σ + μ θ cot(αθ) + iνθ), 0 < θ < π, with N points in the upper half-plane.
 
     Attributes
@@ -61,19 +61,19 @@ class Contour:
 
 # For one diffusion time and for all within half a decade, each for graphs whose largest γλ is 2, 6, 20 or any.
 ONE_TIME = (
-    Contour(5, -0.6513, 0.4824, 0.4685, 0.3095, 1.0, 2.0),
-    Contour(6, -0.6271, 0.4748, 0.4855, 0.3178, 1.0, 6.0),
-    Contour(8, -0.6447, 0.505, 0.5551, 0.3078, 1.0, 20.0),
-    Contour(9, -0.6221, 0.5047, 0.5942, 0.2948, 1.0),
+    _Contour(5, -0.6513, 0.4824, 0.4685, 0.3095, 1.0, 2.0),
+    _Contour(6, -0.6271, 0.4748, 0.4855, 0.3178, 1.0, 6.0),
+    _Contour(8, -0.6447, 0.505, 0.5551, 0.3078, 1.0, 20.0),
+    _Contour(9, -0.6221, 0.5047, 0.5942, 0.2948, 1.0),
 )
 HALF_DECADE = (
-    Contour(6, -0.8641, 0.3931, 0.3704, 0.171, 10**0.5, 2.0),
-    Contour(8, -0.5771, 0.3073, 0.4166, 0.1815, 10**0.5, 6.0),
-    Contour(16, -0.8286, 0.5033, 0.5589, 0.1631, 10**0.5),
+    _Contour(6, -0.8641, 0.3931, 0.3704, 0.171, 10**0.5, 2.0),
+    _Contour(8, -0.5771, 0.3073, 0.4166, 0.1815, 10**0.5, 6.0),
+    _Contour(16, -0.8286, 0.5033, 0.5589, 0.1631, 10**0.5),
 )
 
 
-def shortest_contour(largest_decay: float, *, alone: bool) -> Contour:
+def _shortest_contour(largest_decay: float, *, alone: bool) -> _Contour:
     """The contour with the fewest points that holds.
 
     Parameters
@@ -87,12 +87,12 @@ def shortest_contour(largest_decay: float, *, alone: bool) -> Contour:
 
 
 @lru_cache(maxsize=64)
-def contour_weights(contour: Contour, kind: Kind, time: float) -> NDArray[np.complex128]:
+def contour_weights(contour: _Contour, kind: Form, time: float) -> NDArray[np.complex128]:
     """Fit the weights of exp(ty) and of ty·exp(ty).
 
     Parameters
     ----------
-    contour : Contour
+    contour : _Contour
     kind : {"logarithms", "poles"}
     time : float
         t, within the contour's range.
@@ -149,26 +149,10 @@ _HALF_TURN = 3.0
 _MOST_HELD = 2**22
 
 
-@dataclass(frozen=True, eq=False)
-class TraceChanges:
-    """How the perturbation of every region changes two traces.
-
-    Attributes
-    ----------
-    partition : ndarray, shape (n_times, n)
-        Tr exp(−γL_i) − Tr exp(−γL).
-    energy : ndarray, shape (n_times, n)
-        Tr γL_i exp(−γL_i) − Tr γL exp(−γL).
-    """
-
-    partition: FloatArray
-    energy: FloatArray
-
-
 def trace_changes(
     weights: FloatArray, eigenvalues: FloatArray, vectors: FloatArray, times: FloatArray, *, perturbation: Perturbation
-) -> TraceChanges:
-    """Compute both changes at some diffusion times.
+) -> tuple[FloatArray, FloatArray]:
+    """How the perturbation of every region changes two traces, at some diffusion times.
 
     Parameters
     ----------
@@ -180,18 +164,25 @@ def trace_changes(
     times : ndarray, shape (n_times,)
         Absolute γ, above 0.
     perturbation : {"control", "remove"}
+
+    Returns
+    -------
+    partition : ndarray, shape (n_times, n)
+        Tr exp(−γL_i) − Tr exp(−γL).
+    energy : ndarray, shape (n_times, n)
+        Tr γL_i exp(−γL_i) − Tr γL exp(−γL).
     """
     found = np.zeros((2, len(times), len(weights)))
     largest = float(eigenvalues[-1]) + largest_added(weights)
     for chosen, middle in time_windows(times):
-        contour = shortest_contour(middle * largest, alone=bool(np.ptp(times[chosen]) <= 1e-12 * middle))
+        contour = _shortest_contour(middle * largest, alone=bool(np.ptp(times[chosen]) <= 1e-12 * middle))
         relative = [round(float(time), 12) for time in times[chosen] / middle]
         points = _Points(contour, middle, eigenvalues, vectors)
         for kind, batches in _batches_by_kind(weights, perturbation, points).items():
             fitted = np.stack([contour_weights(contour, kind, time) for time in relative], axis=1)
             for batch, value in points.changes(weights, batches, kind, perturbation):
                 found[:, chosen[:, None], batch.regions] += np.einsum("ftk,kb->ftb", fitted, value).real
-    return TraceChanges(found[0], -found[1])  # y·exp(y) has y = −γλ
+    return found[0], -found[1]  # y·exp(y) has y = −γλ
 
 
 def largest_added(weights: FloatArray) -> float:
@@ -219,7 +210,7 @@ def time_windows(times: FloatArray) -> Iterator[tuple[NDArray[np.intp], float]]:
 
 def _batches_by_kind(
     weights: FloatArray, perturbation: Perturbation, points: "_Points"
-) -> dict[Kind, list[Neighbourhoods]]:
+) -> dict[Form, list[Neighbourhoods]]:
     """Neighbourhoods whose logarithms are known to the turn, and those for which poles are needed."""
     regions = changed_regions(weights, perturbation)
     unclear = np.zeros(len(weights), dtype=bool)
@@ -236,13 +227,13 @@ def _batches_by_kind(
 class _Points:
     """The resolvents of one graph at the points of a contour."""
 
-    contour: Contour
+    contour: _Contour
     gamma: float
     eigenvalues: FloatArray
     vectors: FloatArray
 
     def changes(
-        self, weights: FloatArray, batches: list[Neighbourhoods], kind: Kind, perturbation: Perturbation
+        self, weights: FloatArray, batches: list[Neighbourhoods], kind: Form, perturbation: Perturbation
     ) -> Iterator[tuple[Neighbourhoods, NDArray[np.complex128]]]:
         """Yield each batch with the change of every region's logarithm, or pole, at every point, (n_points, n_batch).
 
@@ -271,7 +262,7 @@ class _Points:
                 found[some.start : some.stop] = [_change(here, scaled, *matrices) for matrices in resolvents]
                 yield here, found
 
-    def _resolvent(self, k: int, kind: Kind) -> list[NDArray[np.complex128]]:
+    def _resolvent(self, k: int, kind: Form) -> list[NDArray[np.complex128]]:
         """(A − z)⁻¹ at a point z = x + ib and, where poles are asked for, its square.
 
         Im 1/(y − z) is positive and −Re 1/(y − z) is so with a little of it added, so that both parts are products of
@@ -406,7 +397,7 @@ def resolvents_are_cheaper(weights: FloatArray, times: FloatArray) -> bool:
     strengths = weights.sum(axis=0)
     long = _LONG_TIME / max(float(strengths.mean()), np.finfo(float).tiny)
     points = sum(
-        shortest_contour(2 * float(middle) * float(strengths.max()), alone=len(chosen) == 1).n_points
+        _shortest_contour(2 * float(middle) * float(strengths.max()), alone=len(chosen) == 1).n_points
         * (1 + (middle > long))
         for chosen, middle in time_windows(times[times > 0])
     )

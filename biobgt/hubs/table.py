@@ -126,7 +126,7 @@ class SubjectHubs:
         n_hubs = number_of_hubs(len(self.regions), options.share)
         columns: dict[str, Any] = {str(name): column for name, column in self.regions.items()}
         for key, values in self.values(options.gamma, measures).items():
-            columns |= rank_regions(key, values, rule=options.rule, n_hubs=n_hubs)
+            columns |= _rank_regions(key, values, rule=options.rule, n_hubs=n_hubs)
         return pd.DataFrame(columns, index=self.regions.index)
 
 
@@ -215,7 +215,7 @@ def hub_table(
     return table
 
 
-def rank_regions(key: str, values: RegionValues, *, rule: HubRule, n_hubs: int) -> dict[str, NDArray[Any]]:
+def _rank_regions(key: str, values: RegionValues, *, rule: HubRule, n_hubs: int) -> dict[str, NDArray[Any]]:
     """Value, rank, z-score and verdict of one measure in every region: its four columns of the hub table.
 
     Parameters
@@ -374,7 +374,7 @@ def _scaled(measure: str, values: FloatArray, scale: CurveScale) -> FloatArray:
     """One subject's curve as the hub table has it: as it is, as ranks or as z-scores over regions."""
     if scale == "raw":
         return values
-    return rank_regions(measure, values, rule="top", n_hubs=1)[f"{measure}_{scale}"].astype(np.float64)
+    return _rank_regions(measure, values, rule="top", n_hubs=1)[f"{measure}_{scale}"].astype(np.float64)
 
 
 # How one subject's node entanglement agrees with other hub measures, over the diffusion time γ and at one of them.

@@ -65,7 +65,7 @@ def louvain_modules(
     ([1, 1, 1, 2, 2, 2], 0.5)
     """
     weights = graph_weights(graph)
-    partitions, qualities = louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
+    partitions, qualities = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
     best = int(np.argmax(qualities))
     return Partition(
         labels=partitions[best],
@@ -76,7 +76,7 @@ def louvain_modules(
     )
 
 
-def louvain_runs(
+def _louvain_runs(
     weights: FloatArray, *, resolution: float, seed: int, runs: int
 ) -> tuple[NDArray[np.int64], FloatArray]:
     """Run Louvain several times on checked weights.
@@ -105,7 +105,7 @@ def louvain_runs(
     connected = np.flatnonzero(weights.any(axis=0))
     if len(connected) == 0:
         return labels, np.full(runs, np.nan)
-    objective = modularity_matrix(weights[np.ix_(connected, connected)], resolution=resolution)
+    objective = _modularity_matrix(weights[np.ix_(connected, connected)], resolution=resolution)
     # bctpy reads a matrix only from a list (an array fails in its comparison with names of objectives). Of its
     # first argument it then takes nothing but the sum, which must be 1 so that its first Q has the scale of the
     # later ones: with its own 'negative_asym' a sum near zero or below ends the search early, or at once.
@@ -136,10 +136,10 @@ def modularity(graph: Graph, labels: Labels, *, resolution: float = ModuleOption
     weights = graph_weights(graph)
     _check_resolution(resolution)
     numbers = module_labels(labels, len(weights))
-    return _quality(modularity_matrix(weights, resolution=resolution), numbers)
+    return _quality(_modularity_matrix(weights, resolution=resolution), numbers)
 
 
-def modularity_matrix(weights: FloatArray, *, resolution: float) -> FloatArray:
+def _modularity_matrix(weights: FloatArray, *, resolution: float) -> FloatArray:
     """The matrix B whose sum over the pairs within modules is Q.
 
     Parameters
@@ -241,7 +241,7 @@ def _sweep_row(
     weights: FloatArray, resolution: float, runs: int, seed: int
 ) -> tuple[NDArray[np.int64], dict[str, float]]:
     """Labels of the best run, and what is said of all runs."""
-    labels, qualities = louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
+    labels, qualities = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
     best = int(np.argmax(qualities))
     sizes = np.bincount(labels[best])[1:]
     return labels[best], {
@@ -341,7 +341,7 @@ def consensus_modules(
     """
     weights = graph_weights(graph)
     check_count("runs", runs, least=2)
-    labels, _ = louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
+    labels, _ = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
     found = _combine(labels, threshold, seed)
     signed = bool((weights < 0).any())
     q = modularity(weights, found.labels, resolution=resolution)
@@ -412,7 +412,7 @@ def _combine(labels: NDArray[np.int64], threshold: float | None, seed: int) -> _
 def _recluster(agreement: FloatArray, least: float, seed: int) -> tuple[NDArray[np.int64], bool]:
     for round_ in range(_MOST_ROUNDS):
         kept = np.where(agreement >= least, agreement, 0)
-        labels, qualities = louvain_runs(kept, resolution=1.0, seed=(seed + round_) % 2**32, runs=_RECLUSTERINGS)
+        labels, qualities = _louvain_runs(kept, resolution=1.0, seed=(seed + round_) % 2**32, runs=_RECLUSTERINGS)
         labels = np.stack([_singletons_numbered(run) for run in labels])
         if (labels == labels[0]).all():
             return labels[0], True

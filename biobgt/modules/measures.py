@@ -71,7 +71,7 @@ class ModuleOptions(Options):
     )
 
 
-def null_graphs_option(default: int, *, help: str) -> Any:
+def _null_graphs_option(default: int, *, help: str) -> Any:
     """The option of a test: how many null graphs are drawn."""
     return option(default, title="Number of null graphs", help=help, low=1)
 
@@ -80,7 +80,7 @@ def null_graphs_option(default: int, *, help: str) -> Any:
 class NullGraphOptions(ModuleOptions):
     """With how many null graphs a graph is compared."""
 
-    null_graphs: int = null_graphs_option(100, help="Null graphs in which modules are found as well.")
+    null_graphs: int = _null_graphs_option(100, help="Null graphs in which modules are found as well.")
 
     @property
     def null_seeds(self) -> range:
@@ -92,7 +92,7 @@ class NullGraphOptions(ModuleOptions):
 class SmallWorldOptions(NullGraphOptions):
     """With how many null graphs clustering and path length are compared."""
 
-    null_graphs: int = null_graphs_option(5, help="Random graphs, and as many lattices.")
+    null_graphs: int = _null_graphs_option(5, help="Random graphs, and as many lattices.")
 
 
 @dataclass(frozen=True)

@@ -336,7 +336,7 @@ def compare_modules(partition: Labels, labels: Sequence[str | int | None]) -> Mo
     )
 
 
-def variation_of_information(contingency: NDArray[np.int64]) -> float:
+def _variation_of_information(contingency: NDArray[np.int64]) -> float:
     """Variation of information, in bits, of two divisions given their contingency table.
 
     Parameters
@@ -352,7 +352,7 @@ def variation_of_information(contingency: NDArray[np.int64]) -> float:
     return max(0.0, 2 * _label_entropy(joint) - _label_entropy(joint.sum(axis=0)) - _label_entropy(joint.sum(axis=1)))
 
 
-def adjusted_rand(contingency: NDArray[np.int64]) -> float:
+def _adjusted_rand(contingency: NDArray[np.int64]) -> float:
     """Adjusted Rand index of two divisions given their contingency table (Hubert & Arabie 1985).
 
     Parameters
@@ -380,8 +380,8 @@ def _measures(
     if len(modules) < 2:
         return (float("nan"),) * 4
     codes = np.unique([str(name) for name in names], return_inverse=True)[1] + 1  # 0 is no module
-    vi = variation_of_information(counts)
-    return mutual_information(codes, modules), adjusted_rand(counts), vi, vi / float(np.log2(len(modules)))
+    vi = _variation_of_information(counts)
+    return mutual_information(codes, modules), _adjusted_rand(counts), vi, vi / float(np.log2(len(modules)))
 
 
 def _label_entropy(probabilities: FloatArray) -> float:

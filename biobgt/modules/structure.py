@@ -145,7 +145,7 @@ def within_module_z(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArr
 # positive Q once modules are sought in them (Guimerà et al. 2004).
 
 
-Negatives = Literal["zero", "keep"]
+_Negatives = Literal["zero", "keep"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +205,7 @@ def segregation(
     labels: Labels,
     *,
     fisher: bool = True,
-    negatives: Negatives = "zero",
+    negatives: _Negatives = "zero",
     resolution: float = ModuleOptions.resolution,
     n_nulls: int = 0,
     refit: bool = True,
@@ -327,8 +327,8 @@ def _off_diagonal(connectivity: Graph) -> FloatArray:
     return weights
 
 
-def _z_values(connectivity: Graph, weights: FloatArray, *, fisher: bool, negatives: Negatives) -> FloatArray:
-    if negatives not in get_args(Negatives):
+def _z_values(connectivity: Graph, weights: FloatArray, *, fisher: bool, negatives: _Negatives) -> FloatArray:
+    if negatives not in get_args(_Negatives):
         raise InputError(f"There is no rule '{negatives}' for negatives. Choose one of: zero, keep.")
     settings = connectivity.settings if isinstance(connectivity, BrainGraph) else None
     if fisher and not (settings is not None and settings.estimator == "fisher-z"):

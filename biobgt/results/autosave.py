@@ -28,7 +28,7 @@ from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.readers.project import PROJECT_SUFFIX, Project, ViewValue, open_project, save_project, settings_from
 
-KEPT_COPIES = 3
+_KEPT_COPIES = 3
 KEPT_DAYS = 30
 ROOM_FOR_RESULTS = 256 << 20  # bytes, of one copy
 _ABOUT_SUFFIX = ".json"
@@ -122,7 +122,7 @@ def save_copy(
         unfinished.replace(folder / f"{key}{PROJECT_SUFFIX}")
     finally:
         unfinished.unlink(missing_ok=True)
-    for copy in copies(folder)[KEPT_COPIES:]:
+    for copy in copies(folder)[_KEPT_COPIES:]:
         forget_copy(folder, copy.key)
 
 

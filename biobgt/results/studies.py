@@ -20,8 +20,8 @@ from biobgt.hubs.options import DEFAULT_PERTURBATION
 from biobgt.hubs.reliability import STUDY_ATLAS, STUDY_ATLAS_TITLE
 from biobgt.modules.measures import ModuleOptions
 
-STUDY_REGIONS = 200  # of the study's atlas
-NEAR_RESOLUTION = 0.1  # modules found at a resolution this near are shown, and their resolution named
+_STUDY_REGIONS = 200  # of the study's atlas
+_NEAR_RESOLUTION = 0.1  # modules found at a resolution this near are shown, and their resolution named
 _PREPROCESSED = (
     "Their series are band-passed, with the global signal removed: subjects preprocessed differently may lie outside "
     "their range."
@@ -163,9 +163,9 @@ def _sweep_at(level: float, perturbation: str) -> StudySweep:
 
 def _another_kind(atlas: Atlas, subject: Subject | None, kind: ConnectivityKind) -> str:
     """Why ABIDE's norms do not apply to a subject at all, or nothing where they may."""
-    if atlas.name != STUDY_ATLAS or atlas.n_regions != STUDY_REGIONS:
+    if atlas.name != STUDY_ATLAS or atlas.n_regions != _STUDY_REGIONS:
         return (
-            f"ABIDE was measured on the {STUDY_REGIONS} regions of Craddock CC200, this subject has the "
+            f"ABIDE was measured on the {_STUDY_REGIONS} regions of Craddock CC200, this subject has the "
             f"{atlas.n_regions} of {atlas.title}, and these measures depend on the number and size of regions"
         )
     given = None if subject is None else subject.connectivity
@@ -232,7 +232,7 @@ def study_modules(
         key=lambda one: (round(abs(one - options.resolution), 6), abs(one - 1)),
         default=float("inf"),
     )
-    if round(abs(nearest - options.resolution), 6) > NEAR_RESOLUTION or options.runs != 10 or options.consensus:
+    if round(abs(nearest - options.resolution), 6) > _NEAR_RESOLUTION or options.runs != 10 or options.consensus:
         return StudyModules(
             None,
             "The ABIDE study has no graphs like these, so no real groups are shown for comparison: it has Pearson "

@@ -88,7 +88,7 @@ def test_the_module_study_tests_as_the_library_does(rng):
 
 
 def test_the_page_prints_the_tables_of_the_module_study():
-    text = (Path(__file__).parents[1] / "docs" / "plausibility.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "plausibility.md").read_text(encoding="utf-8")
     study, modules = _script("tables"), abide_modules()
     assert study.resolutions_table(modules[modules["graphs"] == "positive, at least 0.3"]) in text
     assert study.modules_table(modules[modules["resolution"] == 1]) in text
