@@ -68,13 +68,13 @@ def test_brainnet_viewer_leaves_out_what_has_no_place(tmp_path, graph):
 
 def test_formats_that_do_not_fit_are_sentences(rng):
     graph = BrainGraph(np.ones((3, 3)) - np.eye(3), numbered_atlas(3), subject="s")
-    with pytest.raises(InputError, match="those of 3 regions, atlas not known are not known"):
+    with pytest.raises(InputError, match="BrainNet"):
         graph_files(graph, key="brainnet")
-    with pytest.raises(InputError, match="holds values of regions, and none were given"):
+    with pytest.raises(InputError, match="none were given"):
         graph_files(graph, key="pscalar")
     with pytest.raises(InputError, match="no surface labels"):
         graph_files(graph, key="pscalar", nodes=pd.DataFrame({"hub": [1.0, 2, 3]}))
-    with pytest.raises(InputError, match=f"Choose one of: {', '.join(GRAPH_FORMATS)}"):
+    with pytest.raises(InputError, match="graphml"):
         graph_files(graph, key="gexf")
     assert networkx.read_graphml(io.BytesIO(graph_files(graph, key="graphml")[".graphml"])).number_of_edges() == 3
 

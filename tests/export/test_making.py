@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from export_requests import DEMO, SUBJECT, request_of
+from export_requests import DEMO, OPTIONS, SUBJECT, request_of
 
 from biobgt import Cohort, ConnectomeSettings, InputError, Subject, load_atlas
 from biobgt.base.references import REFERENCES
@@ -207,22 +207,37 @@ def test_cohort_hash_tells_numbers_groups_and_order_apart(measured):
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    ("figure", "options", "word"),
     [
-        (FigureRequest("portrait", DEMO, SUBJECT), "no figure 'portrait'"),
-        (FigureRequest("hub_curves", DEMO, SUBJECT, options={"colour": "red"}), "no option 'colour'"),
-        (FigureRequest("hub_curves", DEMO, SUBJECT, options={"gamma": "1"}), "cannot be '1'"),
-        (FigureRequest("hub_curves", DEMO, SUBJECT, options={"group": 1}), "cannot be 1"),
-        (FigureRequest("hub_curves", DEMO, SUBJECT, options={"scale": "log"}), "'scale' cannot be 'log'"),
-        (FigureRequest("hub_curves", DEMO, SUBJECT, options={"region": "Atlantis"}), "no region 'Atlantis'"),
-        (FigureRequest("hub_curves", DEMO), "name the subject"),
-        (FigureRequest("hub_curves", DEMO, "nobody"), "no subject 'nobody'"),
-        (FigureRequest("group_module_flow", DEMO, options={"first": "NC", "second": "NC"}), "two different groups"),
+        ("portrait", {}, "portrait"),
+        ("hub_curves", {"colour": "red"}, "colour"),
+        ("hub_curves", {"gamma": "1"}, "gamma"),
+        ("hub_curves", {"group": 1}, "group"),
+        ("hub_curves", {"scale": "log"}, "scale"),
+        ("hub_curves", {"region": "Atlantis"}, "Atlantis"),
+        ("modularity_against_chance", {"null_graphs": 0}, "null_graphs"),
+        ("group_module_brain", {"group": "MCI"}, "NC or AD"),
+        ("group_module_flow", {"first": "NC", "second": "NC"}, "different"),
+        ("group_module_brain", {"second": "XY"}, "XY"),
     ],
 )
-def test_what_cannot_be_made_ends_with_a_sentence(measured, request_, said):
-    with pytest.raises(InputError, match=said):
-        make_figure(measured, request_)
+def test_options_that_cannot_be_end_with_a_sentence(measured, figure, options, word):
+    subject = None if figure.startswith("group") else SUBJECT
+    with pytest.raises(InputError, match=word):
+        make_figure(measured, FigureRequest(figure, DEMO, subject, options=OPTIONS.get(figure, {}) | options))
+
+
+@pytest.mark.parametrize(("subject", "word"), [(None, "name the subject"), ("nobody", "nobody")])
+def test_a_figure_of_nobody_ends_with_a_sentence(measured, subject, word):
+    with pytest.raises(InputError, match=word):
+        make_figure(measured, FigureRequest("hub_curves", DEMO, subject))
+
+
+@pytest.mark.parametrize("figure", ["region_surroundings", "modularity_against_chance"])
+def test_a_graph_without_connections_ends_with_a_sentence(measured, figure):
+    settings = ConnectomeSettings(threshold="absolute", level=1.0)
+    with pytest.raises(InputError, match="no connection left"):
+        make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, settings))
 
 
 def test_options_are_read_as_the_command_line_has_them():

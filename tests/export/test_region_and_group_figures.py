@@ -1,15 +1,11 @@
-"""Recipes of why this region, of chance and of two groups give the library's numbers; so does the command line."""
+"""Figures of why this region, of chance and of two groups have the library's numbers."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from export_requests import DEMO, SUBJECT, request_of
-from typer.testing import CliRunner
+from export_requests import SUBJECT, request_of
 
-from biobgt import ConnectomeSettings, InputError
-from biobgt.cli.main import app
 from biobgt.data.connectivity import brain_graph, subject_connectivity
-from biobgt.export import FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.hubs.options import HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
@@ -144,38 +140,3 @@ def test_each_groups_modules_are_drawn_with_matching_numbers(measured):
     assert "seed 1; Alexander-Bloch et al. 2012)" in made.methods[-1]
     assert "not adjusted for motion, age, sex or site" in made.methods[-1]
     assert {"alexanderbloch2012", "vinh2010"} <= set(made.citations)
-
-
-@pytest.mark.parametrize(
-    ("figure", "options", "said"),
-    [
-        ("region_spectra", {"region": "Atlantis"}, "no region 'Atlantis'"),
-        ("region_entropy", {"perturbation": "shake"}, "'perturbation' cannot be 'shake'"),
-        ("modularity_against_chance", {"null_graphs": 0}, "option 'null_graphs' is 0; it must be 1 or more"),
-        ("group_module_brain", {"group": "MCI"}, "'MCI' is not one of the compared groups: name NC or AD"),
-        ("group_module_brain", {"second": "NC"}, "two different groups"),
-        ("group_module_brain", {"second": "XY"}, "no group 'XY'"),
-    ],
-)
-def test_what_cannot_be_made_ends_with_a_sentence(measured, figure, options, said):
-    with pytest.raises(InputError, match=said):
-        make_figure(measured, request_of(figure, **options))
-
-
-def test_graph_without_connections(measured):
-    settings = ConnectomeSettings(threshold="absolute", level=1.0)
-    for figure in ("region_surroundings", "modularity_against_chance"):
-        with pytest.raises(InputError, match="no connection left"):
-            make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, settings))
-
-
-def test_command_line_makes_it_from_the_request(measured, tmp_path):
-    request = request_of("region_entropy", region=REGION, gammas=GAMMAS, **HOW)
-    file = tmp_path / "request.json"
-    file.write_text(request.to_json(), encoding="utf-8")
-    arguments = ["figure", "region_entropy", "demo:ad", "--request", str(file), "--out", str(tmp_path)]
-    finished = CliRunner().invoke(app, arguments)
-    assert finished.exit_code == 0, finished.output
-    made = pd.read_csv(tmp_path / "numbers" / "region_entropy.csv")
-    pd.testing.assert_frame_equal(made, make_figure(measured, request).numbers, rtol=1e-12)
-    assert "<text" in (tmp_path / "figures" / "region_entropy.svg").read_text()
