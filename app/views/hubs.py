@@ -14,10 +14,9 @@ from biobgt.base.wording import listed
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
-from biobgt.figures.agreement_words import comparison_rows, given_sentence, verdict_caption, verdict_sentence
-from biobgt.figures.hub_words import RANK_1, little_strength_reason, table_caption
 from biobgt.figures.hubs import (
     N_RANDOM,
+    RANK_1,
     HubCurvesOptions,
     HubScatterOptions,
     five_brains,
@@ -26,13 +25,9 @@ from biobgt.figures.hubs import (
     hub_brain,
     hub_curves,
     hub_scatter,
+    little_strength_reason,
     steady_over_gamma,
-)
-from biobgt.figures.reliability_words import (
-    measure_reliability,
-    own_reliability_sentence,
-    reliability_caption,
-    reliability_rows,
+    table_caption,
 )
 from biobgt.figures.why_region import (
     EntropyOptions,
@@ -45,9 +40,19 @@ from biobgt.figures.why_region import (
     story_sentences,
 )
 from biobgt.hubs import resolvents as cost
+from biobgt.hubs.evidence import comparison_rows, given_sentence, verdict_caption, verdict_sentence
 from biobgt.hubs.measures import HUB_MEASURES, NE, HubMeasure, notes_on
 from biobgt.hubs.options import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions
-from biobgt.hubs.reliability import HALVES, StudyReliability, study_reliability, why_not_split
+from biobgt.hubs.reliability import (
+    HALVES,
+    StudyReliability,
+    measure_reliability,
+    own_reliability_sentence,
+    reliability_caption,
+    reliability_rows,
+    study_reliability,
+    why_not_split,
+)
 from biobgt.hubs.table import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view

@@ -63,7 +63,7 @@ def hubs(
     biobgt hubs study/ --out hubs
     biobgt hubs demo:asd --out hubs --gamma 1 --workers 4
     """
-    from biobgt.figures.agreement_words import agreement_sentence, little_strength_of  # brings plotly
+    from biobgt.hubs.evidence import agreement_sentence, little_strength_of
 
     with results_folder(out, job="hubs") as folder:
         with progress_bar("Hubs") as progress:

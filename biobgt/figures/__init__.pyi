@@ -22,7 +22,7 @@ from .modules import (
     role_map,
     small_worldness,
 )
-from .region_order import RegionOrder, only_regions, order_by_value, order_regions, random_regions
+from .regions import RegionOrder, only_regions, order_by_value, order_regions, random_regions
 
 __all__ = [
     "Brain",

@@ -21,7 +21,6 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed, percent, s
 from biobgt.data.atlas import LABELLINGS
 from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.drawing import Axis, Drawing, Heatmap, Panel, Shades
-from biobgt.figures.graph_words import ATLAS_ORDER
 from biobgt.figures.model_figure import (
     ONE_MEMBER,
     AskedModelOptions,
@@ -34,9 +33,16 @@ from biobgt.figures.model_figure import (
     spread_of_model,
     subject_words,
 )
-from biobgt.figures.region_order import UNLABELLED, RegionOrder, matrix_numbers, order_regions
+from biobgt.figures.regions import (
+    AS_IN_ATLAS,
+    ATLAS_ORDER,
+    UNLABELLED,
+    RegionOrder,
+    matrix_numbers,
+    order_option,
+    order_regions,
+)
 from biobgt.figures.register import figure, model_figure
-from biobgt.figures.shared_options import AS_IN_ATLAS, order_option
 from biobgt.model.attention import (
     PERMUTATIONS,
     BesideConnectivity,

@@ -23,7 +23,7 @@ from biobgt.figures.model_figure import (
     model_words,
     spread_of_model,
 )
-from biobgt.figures.region_order import RegionOrder, matrix_numbers, order_regions
+from biobgt.figures.regions import RegionOrder, matrix_numbers, order_regions
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (
     GIVEN_FC,

@@ -16,14 +16,19 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import BLUE, DIVERGING, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
+from biobgt.base.references import Citation, in_brackets
 from biobgt.base.wording import capitalised, percent, whose
-from biobgt.data.graph import ESTIMATORS, PEARSON, spans_decades
+from biobgt.data.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES, spans_decades
 from biobgt.figures.drawing import Axis, Bars, Drawing, Heatmap, Panel, Shades
-from biobgt.figures.gaps import gap_words, with_gaps
-from biobgt.figures.graph_words import connectivity_words, graph_citations, graph_methods, regions_in_order
-from biobgt.figures.region_order import RegionOrder, matrix_numbers
+from biobgt.figures.regions import (
+    RegionOrder,
+    RegionOrderOptions,
+    gap_words,
+    matrix_numbers,
+    regions_in_order,
+    with_gaps,
+)
 from biobgt.figures.register import NoOptions, figure
-from biobgt.figures.shared_options import RegionOrderOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +41,51 @@ _MATRICES: Mapping[str, str] = {"connectivity": "Connectivity", "graph": "Brain 
 _KEPT_COLOUR, _DROPPED_COLOUR = BLUE, "#B8BDC4"
 _BINS_PER_SIDE = 25
 _SERIES_LIMIT_SD = 2.5
+
+
+def graph_methods(measured: "Measured") -> tuple[str, ...]:
+    """Say how brain graphs were made, one sentence per decision."""
+    atlas, settings, kind = measured.atlas, measured.settings, measured.kind
+    kept = "No threshold was applied." if settings.threshold == "none" else f"{capitalised(settings.kept)} were kept."
+    signs = "" if kind.key == "structural" else f"Negative connections were {SIGN_RULES[settings.sign]}. "
+    tree = "The maximum spanning tree was kept whatever the threshold, so that no region was cut off needlessly."
+    return (
+        f"The nodes of the brain graphs were the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)}.",
+        _connectivity_sentence(measured),
+        f"{signs}{kept}",
+        *([tree] if settings.backbone and settings.threshold != "none" else []),
+    )
+
+
+def connectivity_words(measured: "Measured") -> str:
+    """What the subject's connectivity is, with where it came from, within a sentence of a caption."""
+    kind, source = measured.kind, measured.kind.source(measured.settings.estimator)
+    return f"{kind.title[:1].lower()}{kind.title[1:]} ({source})" if kind.key == ESTIMATED else source
+
+
+def graph_citations(measured: "Measured") -> tuple[Citation, ...]:
+    """What to cite for them."""
+    return (*measured.atlas.cites, *estimated_with(measured))
+
+
+def _connectivity_sentence(measured: "Measured") -> str:
+    """How connectivity was estimated, or that it was given; a cohort may hold both."""
+    estimator, kind, cites = ESTIMATORS[measured.settings.estimator], measured.kind, estimated_with(measured)
+    estimated = f"Functional connectivity was estimated as {estimator.words} with nilearn{in_brackets(cites)}"
+    if kind.key == ESTIMATED:
+        return f"{estimated}."
+    used = "" if estimator.key == PEARSON else ", Fisher-z transformed"
+    if cites:
+        return f"{estimated} where series were given, and taken from the given matrices otherwise{used}."
+    return f"Weights of connections were those of the given {kind.data}{used}."
+
+
+def estimated_with(measured: "Measured") -> tuple[Citation, ...]:
+    """The works behind estimates; none where no series were given."""
+    subjects = measured.cohort.subjects if measured.one is None else (measured.one,)
+    if all(subject.series is None for subject in subjects):
+        return ()
+    return ("abraham2014", *(["ledoit2004"] if ESTIMATORS[measured.settings.estimator].shrunk else []))
 
 
 def connectivity_shades(matrix: FloatArray, quantity: str = "r", estimator: str = PEARSON) -> Shades:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biobgt.base.colours import DIVERGING
 from biobgt.base.references import Citation
-from biobgt.figures.region_order import RegionOrder
+from biobgt.figures.regions import RegionOrder
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.colours import ink_on
 from biobgt.base.wording import whose as whose  # for figures that are classes
-from biobgt.figures.region_order import RegionOrder
+from biobgt.figures.regions import RegionOrder
 
 Trace = dict[str, Any]
 Axes = dict[str, dict[str, Any]]

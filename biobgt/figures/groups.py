@@ -21,9 +21,9 @@ from biobgt.base.wording import (
 )
 from biobgt.data.atlas import named_labelling
 from biobgt.figures.brain import MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
+from biobgt.figures.connectivity import estimated_with
 from biobgt.figures.drawing import Axis, Drawing, Mark, Panel, Points, Rule
-from biobgt.figures.graph_words import estimated_with
-from biobgt.figures.hub_words import GROUP_COLOUR, HUB_COLOUR, hub_words
+from biobgt.figures.hubs import GROUP_COLOUR, HUB_COLOUR, hub_words
 from biobgt.figures.modules import module_words
 from biobgt.figures.register import figure
 from biobgt.groups.compare import HUBS, MODULES, NETWORKS, Compared, ComparisonOptions

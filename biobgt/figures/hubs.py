@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.colours import PALE_GREY
+from biobgt.base.colours import LINE_GREY, PALE_GREY, PURPLE, VERMILION
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.wording import listed, signed, whose
@@ -24,23 +24,37 @@ from biobgt.figures.brain import (
     brain_option,
     in_brain,
 )
+from biobgt.figures.connectivity import graph_citations, graph_methods
 from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Band, Curve, Drawing, Mark, Panel, Points, Rule
-from biobgt.figures.gaps import GAP_COLOUR, gap_words, with_gaps
-from biobgt.figures.graph_words import region_number, regions_in_order
-from biobgt.figures.hub_words import (
-    CHOSEN_COLOUR,
-    GROUP_COLOUR,
-    HUB_COLOUR,
-    RANK_1,
-    entanglement_words,
-    hub_words,
-    strength_remark,
+from biobgt.figures.regions import (
+    AS_IN_ATLAS,
+    GAP_COLOUR,
+    RegionOrder,
+    first_labelling,
+    gap_words,
+    only_regions,
+    order_by_value,
+    order_option,
+    random_regions,
+    region_number,
+    region_option,
+    regions_in_order,
+    with_gaps,
 )
-from biobgt.figures.region_order import RegionOrder, only_regions, order_by_value, random_regions
 from biobgt.figures.register import figure
-from biobgt.figures.shared_options import AS_IN_ATLAS, first_labelling, gammas_option, order_option, region_option
-from biobgt.hubs.measures import COMPARED, FC_STRENGTH, HUB_MEASURES, NE, NEFF, HubMeasure
-from biobgt.hubs.options import EntanglementOptions, HubOptions
+from biobgt.hubs.measures import (
+    COMPARED,
+    FC_STRENGTH,
+    HUB_MEASURES,
+    LITTLE_MEAN_CONNECTIVITY,
+    NE,
+    NEFF,
+    HubMeasure,
+    has_little_fc_strength,
+    little_strength,
+    notes_on,
+)
+from biobgt.hubs.options import GAMMAS, PERTURBATIONS, EntanglementOptions, HubOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +65,11 @@ if TYPE_CHECKING:
     from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
+# Colours of what is marked, whatever the measure; Okabe and Ito's, and never the only way to tell two things apart.
+HUB_COLOUR = VERMILION
+CHOSEN_COLOUR = PURPLE
+GROUP_COLOUR = LINE_GREY
+RANK_1 = "1 is the strongest hub"
 CurveScale = Literal["z", "rank", "raw"]
 BY_NE = "by NE"
 N_RANDOM = 50
@@ -62,6 +81,11 @@ _SCALES: Mapping[str, str] = {
     "rank": "as ranks, 1 the strongest hub",
     "raw": "in their own units, one panel each",
 }
+
+
+def gammas_option() -> Any:
+    """The option of a figure: over which diffusion times something is drawn."""
+    return option(GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0, fewest=1)
 
 
 @dataclass(frozen=True)
@@ -620,4 +644,89 @@ def five_brains(measured: "Measured", options: EntanglementOptions) -> Drawing:
         ),
         numbers=numbers,
         **hub_words(measured, options, tuple(PAPERS_FIVE)),
+    )
+
+
+# What figures and pages of hubs say: how hubs were measured, what to cite, and remarks.
+
+
+def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
+    """Methods and citations of a figure that shows some hub measures, node entanglement among them or not.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : EntanglementOptions
+    measures : sequence of str
+        Keys of :data:`biobgt.hubs.HUB_MEASURES`.
+    """
+    definitions = [HUB_MEASURES[key].in_words_of(measured.kind).definition for key in measures]
+    if NE in measures:
+        definitions.insert(
+            1 + list(measures).index(NE),
+            f"Under the perturbation, {PERTURBATIONS[options.perturbation]}; the diffusion time was "
+            f"γ = {options.gamma:g}/mean(λ), with λ the eigenvalues of the graph's Laplacian.",
+        )
+    cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
+    return {
+        "methods": (*graph_methods(measured), *definitions, *notes_on(measures)),
+        "citations": (*cited, *graph_citations(measured)),
+    }
+
+
+def entanglement_words(options: EntanglementOptions) -> str:
+    """What NE is, within a caption."""
+    return f"NE is |ΔS| at γ = {options.gamma:g}/mean(λ) when {PERTURBATIONS[options.perturbation]}"
+
+
+def strength_remark(measured: "Measured") -> str:
+    """On FC strength, where it has little to compare with; ends a caption."""
+    sentence = little_strength_sentence(measured)
+    return f" {sentence}" if sentence else ""
+
+
+def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, *, simulated: bool = False) -> str:
+    """Say in words what the hub table shows.
+
+    Parameters
+    ----------
+    subject : str
+    n_hubs : mapping of str to int
+        Number of hubs by each measure that stands in the table, by its short name.
+    options : HubOptions
+    simulated : bool
+    """
+    counts = ", ".join(f"{count} by {measure}" for measure, count in n_hubs.items()) or "none is shown"
+    return (
+        f"{whose(subject, simulated)}: hubs are {options.hubs_are}, by each measure on its own: {counts}. Rank "
+        f"{RANK_1}. NE is |ΔS| in bits at γ = {options.gamma:g}/mean(λ), perturbation {options.perturbation}. "
+        "Click a column header to sort."
+    )
+
+
+def little_strength_sentence(measured: "Measured") -> str:
+    """Say that FC strength has little left to compare with; nothing where it has enough or is none.
+
+    Parameters
+    ----------
+    measured : Measured
+        One subject.
+    """
+    mean = measured.mean_connectivity()[0]
+    if not (measured.kind.functional and has_little_fc_strength(mean)):
+        return ""
+    return little_strength(f"this subject's mean connectivity is {signed(mean, 3)}")
+
+
+def little_strength_reason(measured: "Measured") -> str:
+    """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
+    if not (sentence := little_strength_sentence(measured)):
+        return ""
+    from biobgt.hubs.reliability import ABIDE, CNI_2019, study_people
+
+    regressed, others = (f"all {study_people()[cohort]} {cohort} subjects" for cohort in (ABIDE, CNI_2019))
+    return (
+        f"{sentence} FC strength is the mean over all connections of a region, in which positive and negative "
+        f"connections then cancel out. This note appears below {LITTLE_MEAN_CONNECTIVITY:g}: {regressed}, with "
+        f"global-signal regression, are below it, and {others}, without, are above."
     )

@@ -32,12 +32,19 @@ from biobgt.base.wording import ANY_USUAL_COVARIATE, capitalised, counted, liste
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
 from biobgt.data.cohort import counted_people
 from biobgt.figures.brain import SYMBOLS
-from biobgt.figures.connectivity import LARGEST_MATRIX_MM, connectivity_shades, matrix_panel, shades_words
+from biobgt.figures.connectivity import (
+    LARGEST_MATRIX_MM,
+    connectivity_shades,
+    graph_citations,
+    graph_methods,
+    matrix_panel,
+    shades_words,
+)
 from biobgt.figures.drawing import Axis, Bars, Curve, Drawing, Flow, Mark, Panel, Points, Rule
-from biobgt.figures.graph_words import NULL_GRAPHS_KEEP, graph_citations, graph_methods
-from biobgt.figures.region_order import matrix_numbers, order_regions
+from biobgt.figures.regions import matrix_numbers, order_regions
 from biobgt.figures.register import figure
 from biobgt.groups.compare import TwoGroups
+from biobgt.hubs.options import NULL_GRAPHS_KEEP
 from biobgt.modules.measures import (
     AMI,
     MODULE_MEASURES,

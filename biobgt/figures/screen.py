@@ -33,8 +33,7 @@ from biobgt.figures.drawing import (
     Shades,
     Surroundings,
 )
-from biobgt.figures.gaps import GAP_COLOUR
-from biobgt.figures.region_order import RegionOrder
+from biobgt.figures.regions import GAP_COLOUR, RegionOrder
 from biobgt.figures.screen_brain import brain_on_screen
 
 Dictionary = dict[str, Any]

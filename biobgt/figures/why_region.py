@@ -13,10 +13,9 @@ from biobgt.base.options import option
 from biobgt.base.wording import counted, whose
 from biobgt.data.graph import ESTIMATED, KINDS
 from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Bars, Curve, Drawing, Panel, Rule, Surroundings
-from biobgt.figures.graph_words import region_number
-from biobgt.figures.hub_words import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, hub_words
+from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, gammas_option, hub_words
+from biobgt.figures.regions import region_number, region_option
 from biobgt.figures.register import figure
-from biobgt.figures.shared_options import gammas_option, region_option
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.hubs.options import GAMMAS, HubOptions
 

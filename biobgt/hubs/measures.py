@@ -310,3 +310,8 @@ LITTLE_MEAN_CONNECTIVITY = 0.056
 def has_little_fc_strength(mean_connectivity: float) -> bool:
     """Whether a subject's mean correlation over all pairs of regions is too near zero for FC strength to mean much."""
     return mean_connectivity < LITTLE_MEAN_CONNECTIVITY
+
+
+def little_strength(why: str) -> str:
+    """The sentence on FC strength, with whose mean connectivity is how low."""
+    return f"FC strength has little left to compare NE with: {why}, near zero, as after global-signal regression."

@@ -194,6 +194,7 @@ GAMMAS: tuple[float, ...] = (
 DEFAULT_SHARE = 0.1
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25)
 NULL_GRAPHS = 39  # with fewer a two-sided p cannot reach 0.05
+NULL_GRAPHS_KEEP = "keep every region's number of connections and, closely, its strength"
 NULL_SEEDS = range(NULL_GRAPHS)  # of the null graphs of one subject
 
 

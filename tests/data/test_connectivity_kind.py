@@ -18,7 +18,7 @@ from biobgt.export.methods import acquisition_sentences, people_sentences
 from biobgt.export.request import CohortRef, cohort_sha256
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.connectivity import connectivity_shades
-from biobgt.figures.hub_words import little_strength_sentence
+from biobgt.figures.hubs import little_strength_sentence
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen

@@ -23,8 +23,8 @@ from biobgt.figures import (
 )
 from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
-from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.results.measured import Measured
 
 MATRIX = np.array([[1.0, 0.5, -0.2], [0.5, 1.0, 0.1], [-0.2, 0.1, 1.0]])

@@ -7,8 +7,7 @@ from hub_figures import CURVES, STUDY, curves_of, measured_of, on_screen, scatte
 
 from biobgt import InputError
 from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from biobgt.figures.hub_words import table_caption
-from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, GroupBand, HubCurvesOptions, five_brains
+from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, GroupBand, HubCurvesOptions, five_brains, table_caption
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.options import EntanglementOptions, HubOptions

@@ -16,8 +16,8 @@ from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.hubs import BY_NE, GroupBand
 from biobgt.figures.paper.block_names import spread
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
-from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.results.measured import Measured
 
 N = 120

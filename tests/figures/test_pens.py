@@ -24,10 +24,9 @@ from biobgt.figures.drawing import (
     Rule,
     Shades,
 )
-from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.paper import pen
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.region_order import order_regions
+from biobgt.figures.regions import GAP_COLOUR, order_regions
 
 STYLE = PaperStyle(dpi=72)
 BLUE = "#0072B2"

@@ -9,7 +9,6 @@ from scipy.stats import rankdata, spearmanr
 
 from biobgt.base.errors import InputError
 from biobgt.data.nulls import random_graph
-from biobgt.figures.agreement_words import verdict_sentence
 from biobgt.hubs import control_spectra, node_efficiency, node_entanglement
 from biobgt.hubs.evidence import (
     COMPARISONS,
@@ -19,6 +18,7 @@ from biobgt.hubs.evidence import (
     partial_spearman,
     set_against_nulls,
     strength_and_degree,
+    verdict_sentence,
 )
 from biobgt.hubs.options import NULL_GRAPHS
 

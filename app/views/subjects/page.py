@@ -21,8 +21,8 @@ from biobgt.data.edits import (
     remove_subjects,
 )
 from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap, series_carpet
+from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
-from biobgt.figures.shared_options import RegionOrderOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session.cohorts import OWN, brought_files, change_own_cohort, empty_uploaders, keep_own_cohort, own_cohort
 from session.view import ANSWERS, ATTEMPT, FETCH_PROBLEM, FETCHING, View, current_view

@@ -12,7 +12,7 @@ from scipy.optimize import isotonic_regression
 from biobgt.base.colours import DARK_GREY
 from biobgt.figures.paper.paper_frame import lay_out, line_height, text_width
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.region_order import RegionOrder
+from biobgt.figures.regions import RegionOrder
 
 
 def spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:

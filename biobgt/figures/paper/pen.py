@@ -36,7 +36,6 @@ from biobgt.figures.drawing import (
     Rule,
     Surroundings,
 )
-from biobgt.figures.gaps import GAP_COLOUR
 from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.brain import brains_on_paper
 from biobgt.figures.paper.paper_frame import (
@@ -57,6 +56,7 @@ from biobgt.figures.paper.paper_frame import (
 )
 from biobgt.figures.paper.saving import MM_PER_INCH, drawing
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.regions import GAP_COLOUR
 
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _WIDTH, _THIN = 1.2, 0.7  # points, of lines

@@ -1,16 +1,28 @@
-"""The order in which regions are drawn: the atlas's own, by label, by value, or some of them at random."""
+"""Regions as figures draw them: in which order, which of them are missing, and the options that ask for both."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
+from biobgt.base.errors import InputError
+from biobgt.base.options import Options, option
+from biobgt.base.wording import counted
+from biobgt.data.atlas import LABELLINGS
+
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biobgt.data.atlas import Atlas
+    from biobgt.data.cohort import Cohort, Subject
+
+ATLAS_ORDER = "atlas"
+AS_IN_ATLAS: Mapping[str, str] = {ATLAS_ORDER: "Atlas order"}
 UNLABELLED = "unlabelled"
+GAP_COLOUR = "#D5D9DC"  # behind matrices, whose zero is white; as bare cortex
 
 
 @dataclass(frozen=True)
@@ -112,3 +124,91 @@ def only_regions(order: RegionOrder, chosen: frozenset[int]) -> RegionOrder:
             blocks.append((name, position, position + size))
         position += size
     return RegionOrder(kept, tuple(blocks))
+
+
+def regions_in_order(atlas: "Atlas", order: str) -> RegionOrder:
+    """The atlas's order, or that of one of its labellings."""
+    return order_regions(atlas.n_regions, None if order == ATLAS_ORDER else atlas.labelling(order))
+
+
+def region_number(atlas: "Atlas", name: str) -> int | None:
+    """A region by its name, counted from 0; an empty name is none."""
+    if name and name not in atlas.regions:
+        raise InputError(f"Atlas {atlas.name} has no region '{name}'.")
+    return atlas.regions.index(name) if name else None
+
+
+# Regions that a subject lacks are drawn as nothing, in matrices, along curves and in brains, and counted.
+
+
+def with_gaps(values: FloatArray, subject: "Subject") -> FloatArray:
+    """NaN in the place of the regions that a subject lacks.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_regions,) or (n_regions, n_regions)
+    subject : Subject
+
+    Returns
+    -------
+    ndarray of the same shape
+    """
+    lacking = list(subject.silent_regions)
+    if not lacking:
+        return values
+    gaps = np.array(values, dtype=np.float64)
+    gaps[lacking] = np.nan
+    if gaps.ndim == 2:
+        gaps[:, lacking] = np.nan
+    return gaps
+
+
+def gap_words(subject: "Subject") -> str:
+    """A sentence on the gaps, with a space before it; empty where there is none."""
+    n = len(subject.silent_regions)
+    if not n:
+        return ""
+    return f" {counted(n, 'region')} without data {'is a gap' if n == 1 else 'are gaps'}."
+
+
+def region_option(*, help: str = "Name of a region to mark with a ring.") -> Any:
+    """The option of a figure: a region, by its name."""
+    return option("", title="Region", help=help, link="region")
+
+
+def order_option(
+    default: str = ATLAS_ORDER, *, others: Mapping[str, str] = AS_IN_ATLAS, help: str, link: str, **about: Any
+) -> Any:
+    """The option of a figure: the order of regions, by one of the atlas's labellings or one of ``others``.
+
+    Parameters
+    ----------
+    default : str
+    others : mapping of str to str
+        Titles of the orders that do not follow a labelling; pages offer them behind the labellings.
+    help, link : str
+        As of any option.
+    **about : further attributes of :class:`biobgt.base.options.Option`
+    """
+
+    def orders(cohort: "Cohort") -> tuple[str, ...]:
+        return (*cohort.atlas.labels, *others)
+
+    def title(order: str) -> str:
+        return others[order] if order in others else f"By {LABELLINGS.get(order, order)}"
+
+    return option(default, title="Order of regions", help=help, choices_of=orders, shown=title, link=link, **about)
+
+
+def first_labelling(cohort: "Cohort") -> str:
+    """What a page orders regions by at first, so that its axes name networks."""
+    return next(iter(cohort.atlas.labels), ATLAS_ORDER)
+
+
+@dataclass(frozen=True)
+class RegionOrderOptions(Options):
+    """In which order regions are drawn."""
+
+    order: str = order_option(
+        help="By functional network, or the atlas's order.", default_of=first_labelling, link="region_order"
+    )
