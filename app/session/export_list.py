@@ -10,7 +10,6 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.figure import Figure
-from biobgt.figures.model_figure import ModelFigure
 from biobgt.figures.register import Figure as RegisteredFigure
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
@@ -35,7 +34,7 @@ def figure_request(
         options = figure.options
     assert options is not None
     if figure.of_model:
-        name = figure.model if isinstance(figure, ModelFigure) else measured.cohort.name if measured else ""
+        name = measured.cohort.name if measured else ""
         cohort = CohortRef(name, model=True, sha256=installed_model(name).sha256)
         return FigureRequest(figure.key, cohort, options=options.as_dict())
     key = view.loaded.key

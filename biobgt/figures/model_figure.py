@@ -7,7 +7,7 @@ and names the model among its options, with the SHA-256 of its weights, so that 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from biobgt.base.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
 from biobgt.base.errors import InputError
@@ -16,7 +16,6 @@ from biobgt.base.references import in_brackets
 from biobgt.base.wording import TRAINED_ON, is_trained_on
 from biobgt.data.atlas import named_labelling
 from biobgt.data.cohort import kind_of_group
-from biobgt.figures.figure import Figure
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names, readout_names
 
@@ -48,32 +47,6 @@ _CONTRAST = (
     "Groups were compared in the ratio of mean attention within to between functional modules, over layers and heads, "
     f"{_TEST}."
 )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ModelFigure(Figure):
-    """A figure of a trained model's groups.
-
-    Attributes
-    ----------
-    model : str
-        The model's name.
-    model_sha256 : str
-        Of its weights.
-    """
-
-    of_subject = False
-    of_graph = False
-    of_model = True
-    example_of: ClassVar[str] = ""  # the model that examples show, where not every model has what the figure needs
-
-    model: str = ""
-    model_sha256: str = ""
-
-    @property
-    def by_model(self) -> str:
-        """Whose figure it is, as its caption opens."""
-        return f"Model {self.model}, with simulated patients" if self.simulated else f"Model {self.model}"
 
 
 def group_colour(group: str) -> str:
@@ -138,12 +111,6 @@ def model_opening(model: InstalledModel, groups: Sequence[str] = ()) -> str:
     """Whose figure it is, as the caption of one of a model's groups, of some or of all, opens."""
     simulated = model.simulates(groups or model.group_names)
     return f"Model {model.name}, with simulated patients" if simulated else f"Model {model.name}"
-
-
-def whose_model(model: InstalledModel, groups: Sequence[str] = ()) -> dict[str, Any]:
-    """What a figure of a model's groups, of some or of all, carries of the model."""
-    simulated = model.simulates(groups or model.group_names)
-    return {"model": model.name, "model_sha256": model.sha256, "simulated": simulated}
 
 
 def model_words(model: InstalledModel) -> dict[str, Any]:
