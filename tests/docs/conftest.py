@@ -4,12 +4,11 @@ import io
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
 
 import pytest
-from typed_commands import Typed
+from described_files import Typed
 
 from biobgt.cli import main
 
@@ -29,9 +28,3 @@ def typed() -> Iterator[Typed]:
             return printed.getvalue()
 
         yield call
-
-
-@pytest.fixture(scope="session")
-def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A new folder by a name."""
-    return lambda name: tmp_path_factory.mktemp(name)

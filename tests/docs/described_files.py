@@ -1,12 +1,14 @@
 """What ``docs/outputs.md`` says: the files that each command writes, and their columns."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from docs.tools.tables import expanded
 
 ROOT = Path(__file__).resolve().parents[2]
+Typed = Callable[[str], str]  # a typed command goes in, and what it prints comes back
 _PLACEHOLDER = re.compile(r"[A-Z]{4,}")
 
 

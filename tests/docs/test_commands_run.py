@@ -7,15 +7,14 @@ read by the real command line, in ``test_pages.py``, and not run.
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from described_files import ROOT, DescribedFile, described_files, undescribed
-from typed_commands import Typed
+from described_files import ROOT, DescribedFile, Typed, described_files, undescribed
 
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
@@ -51,9 +50,9 @@ def inside(folder: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def readme(typed: Typed, folder_of: Callable[[str], Path]) -> Path:
+def readme(typed: Typed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which README's commands were run, on files that stand for a reader's own."""
-    folder = folder_of("readme")
+    folder = tmp_path_factory.mktemp("readme")
     with inside(folder):
         typed("biobgt demo asd --n-per-group 2 --out study")
         shutil.copy("study/participants.tsv", "participants.tsv")
@@ -66,9 +65,9 @@ def readme(typed: Typed, folder_of: Callable[[str], Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tutorial(typed: Typed, folder_of: Callable[[str], Path]) -> Path:
+def tutorial(typed: Typed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which the tutorial was followed to its end."""
-    folder = folder_of("tutorial")
+    folder = tmp_path_factory.mktemp("tutorial")
     with inside(folder):
         for line in shell_lines(text_of("docs/tutorial.md")):
             typed(line)

@@ -71,10 +71,5 @@ def test_the_paper_presets_train_the_published_epochs() -> None:
         assert (PRESETS[preset].epochs, PRESETS[preset].patience) == (200, 0)
 
 
-def test_a_card_with_patience_is_still_read() -> None:
-    old = {**PRESETS["paper-abide"].as_dict(), "patience": 10}
-    assert Preset.from_dict(old).patience == 10
-
-
 def test_the_command_line_names_every_preset():
     assert set(get_args(PresetName)) == {*PRESETS} == {*PAPER_PRESETS, OWN_PRESET}
