@@ -9,16 +9,13 @@ from biobgt.base.wording import counted
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.figures.figure import Figure
-from biobgt.figures.register import Figure as RegisteredFigure
+from biobgt.figures.register import Figure
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
 from session.view import EXPORT_LIST, View, current_view
 
 
-def figure_request(
-    view: View, figure: Figure | RegisteredFigure, options: Options | None = None, measured: Measured | None = None
-) -> FigureRequest:
+def figure_request(view: View, figure: Figure, options: Options, measured: Measured | None = None) -> FigureRequest:
     """Ask for a figure that a page shows, with all its options.
 
     Parameters
@@ -30,9 +27,6 @@ def figure_request(
     measured : Measured, optional
         Of a model's cohort, of which a figure of its groups is made.
     """
-    if isinstance(figure, Figure):
-        options = figure.options
-    assert options is not None
     if figure.of_model:
         name = measured.cohort.name if measured else ""
         cohort = CohortRef(name, model=True, sha256=installed_model(name).sha256)

@@ -25,6 +25,7 @@ from biobgt.model.attention import network_table
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.pretrained import load_pretrained, load_region_weights, pretrained_folder
 from biobgt.training.benchmark_tables import PAPER_MARK
+from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
 from views.page_map import PAGES
 
@@ -311,6 +312,7 @@ def test_every_figure_of_the_models_page_is_exported(open_page) -> None:
 
 
 def test_place_of_a_subject_is_exported_with_the_model_and_its_hash(open_page, folder) -> None:
+    loaded_cohorts._demo.clear()  # where all subjects are predicted there are more figures
     page = open_page("predict", cohort="ad", subject="sim-MCI-002", level="0.4")
     page.segmented_control(key="probability_of").set_value("MCI").run()
     (request,) = export_all(page).values()

@@ -247,7 +247,7 @@ def test_runs_are_averaged_on_request_and_asked_again_on_request(page):
     page = press(page, "Average each person's recordings")
     assert_no_error(page)
     assert cohort_of(page).ids == ("sub-01", "sub-02")
-    assert cohort_of(page)["sub-01"].n_timepoints == 60
+    assert cohort_of(page)["sub-01"].n_timepoints == 120
     assert not asks_which(page)
     page = press(page, "Ask me again")
     assert cohort_of(page).ids == ("sub-01_run-1", "sub-01_run-2", "sub-02_run-1")

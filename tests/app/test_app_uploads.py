@@ -511,7 +511,7 @@ def test_many_files_of_one_name_are_each_looked_for_once(tmp_path, monkeypatch) 
 
 
 @pytest.fixture
-def series(rng):
+def two_series(rng):
     """Two subjects' series of seven regions that share signals, shape (2, 60, 7)."""
     shared = rng.standard_normal((2, 60, 2))[:, :, [0, 0, 0, 1, 1, 0, 1]]
     return (shared + 0.7 * rng.standard_normal((2, 60, 7))).round(6)
@@ -543,21 +543,21 @@ def reader():
 
 
 @pytest.fixture
-def named_files(tmp_path, series):
+def named_files(tmp_path, two_series):
     """Tables whose headers name the regions."""
     folder = tmp_path / "study"
     folder.mkdir()
-    for number, own in enumerate(series, start=1):
+    for number, own in enumerate(two_series, start=1):
         pd.DataFrame(own, columns=REGIONS).to_csv(folder / f"s{number}.csv", index=False)
     return folder
 
 
 @pytest.fixture
-def island_files(tmp_path, series):
+def island_files(tmp_path, two_series):
     """The same numbers in the new format."""
     folder = tmp_path / "study"
     folder.mkdir()
-    for number, own in enumerate(series, start=1):
+    for number, own in enumerate(two_series, start=1):
         np.savetxt(folder / f"s{number}.isl", own, fmt="%.6f", header="ISLAND 1", comments="")
     return folder
 
@@ -629,12 +629,12 @@ def test_atlas_is_in_the_tables_and_figures_of_the_command_line(atlas, named_fil
     assert "@book{crusoe1719" in references
 
 
-def test_a_file_of_a_new_reader_is_uploaded_and_exported(open_page, reader, island_files, series):
+def test_a_file_of_a_new_reader_is_uploaded_and_exported(open_page, reader, island_files, two_series):
     page = uploaded(open_page, island_files, atlas="unknown")
     cohort = cohort_of(page)
-    np.testing.assert_array_equal(cohort["s2"].series, series[1])
+    np.testing.assert_array_equal(cohort["s2"].series, two_series[1])
     heatmap = figure(page, "connectivity")["data"][0]
-    np.testing.assert_allclose(array(heatmap["z"]), np.corrcoef(series[0].T), atol=1e-6)
+    np.testing.assert_allclose(array(heatmap["z"]), np.corrcoef(two_series[0].T), atol=1e-6)
     shown, request = exported_curves(page)
     assert len(shown) == 7
     with bundle_of([request], cohort) as archive:

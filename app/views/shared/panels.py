@@ -8,6 +8,7 @@ import streamlit as st
 
 from biobgt.base.options import Options, Plain
 from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.register import Figure
 from biobgt.model.installed import InstalledModel
 from biobgt.results.measured import Measured
 from session.view import GLASS, View, brain_kind, measured_model
@@ -37,7 +38,7 @@ class Panel:
         Options that are not the user's choice here.
     """
 
-    figure: Any
+    figure: Figure
     key: str = ""
     title: str = ""
     terms: tuple[str, ...] = ()
@@ -65,7 +66,7 @@ def show_further_figures(view: View, page: str) -> None:
 
 def show_in_brain(
     view: View,
-    figure: Any,
+    figure: Figure,
     shown: str,
     *,
     key: str,
@@ -92,7 +93,9 @@ def show_in_brain(
     show(view, figure, options, measured=measured, key=key, as_picture=glass, picture_mm=picture_mm)
 
 
-def show_beside(view: View, *figures: tuple[Any, Options, str], measured: Measured | None = None, **how: Any) -> None:
+def show_beside(
+    view: View, *figures: tuple[Figure, Options, str], measured: Measured | None = None, **how: Any
+) -> None:
     """Show figures side by side, each with its options and its key; ``how`` is for all of them, as in ``show``."""
     with st.container(horizontal=True):
         for figure, options, key in figures:

@@ -3,9 +3,7 @@
 Text that came from a file or an address is never taken for Markdown or HTML: it goes through :func:`plain`.
 """
 
-import hashlib
 import logging
-import pickle
 import platform
 import re
 import traceback
@@ -28,9 +26,8 @@ from biobgt.base.options import Options
 from biobgt.base.references import GLOSSARY
 from biobgt.base.wording import counted
 from biobgt.export import FigureRequest
-from biobgt.figures.figure import Figure
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.register import Figure as RegisteredFigure
+from biobgt.figures.register import Figure
 from biobgt.figures.screen import ScreenHeight, compact, draw_on_screen, height_by_width, packed
 from biobgt.results.measured import Measured
 from session.export_list import add_to_export, figure_request, is_in_export
@@ -104,24 +101,6 @@ class Drawing(BaseFigure):  # type: ignore[misc]
         return self._contents["layout"].get("height") or 0
 
 
-def drawn_once(measured: Measured, figure: Figure, draw: Callable[[Figure], Any]) -> Drawing:
-    """Draw a figure for the screen, or take the drawing of one with the same contents: plotly checks every value.
-
-    Parameters
-    ----------
-    measured : Measured
-        Keeps the drawing for as long as the cohort is there: a demo's for all sessions, a user's own for that user.
-    figure : Figure
-    draw : callable
-        Makes a plotly figure; importable by name.
-    """
-    try:
-        contents = hashlib.sha256(pickle.dumps((figure, draw))).hexdigest()
-    except (pickle.PicklingError, AttributeError, TypeError):  # a figure of somebody's own that cannot be compared
-        return Drawing(draw(figure).to_dict())
-    return Drawing(measured.keep(Key("drawing", contents, most=KEPT_DRAWINGS), lambda: draw(figure).to_dict()))
-
-
 def show_figure(
     figure: Drawing,
     caption: str,
@@ -171,7 +150,7 @@ def show_figure(
 
 def drawn_for_screen(
     view: View,
-    figure: RegisteredFigure,
+    figure: Figure,
     options: Options,
     *,
     measured: Measured | None = None,
@@ -204,7 +183,7 @@ def drawn_for_screen(
     return Drawing(contents), caption, height
 
 
-def _whom(view: View, figure: RegisteredFigure) -> tuple[Hashable, ...]:
+def _whom(view: View, figure: Figure) -> tuple[Hashable, ...]:
     """What a figure of the view depends on beside its options."""
     if figure.of_model:
         return ()
@@ -214,8 +193,8 @@ def _whom(view: View, figure: RegisteredFigure) -> tuple[Hashable, ...]:
 
 def show(
     view: View,
-    figure: Figure | RegisteredFigure | type[Figure],
-    options: Options | None = None,
+    figure: Figure,
+    options: Options,
     *,
     measured: Measured | None = None,
     key: str | None = None,
@@ -242,9 +221,6 @@ def show(
     picture_mm : float
         Width of that drawing, for letters of the right size where it does not take the width of the page.
     """
-    if isinstance(figure, type):
-        assert options is not None
-        figure = figure.of(measured or view.measured, options)
     key, request = key or figure.key, figure_request(view, figure, options, measured)
     if as_picture or figure.on_paper_only:
         about = (view.subject.id if figure.of_subject else "", view.loaded.people, request, picture_mm)
@@ -256,12 +232,7 @@ def show(
         return
     whose = request.cohort.name if figure.of_model else view.subject.id if figure.of_subject else ""
     name = f"{whose}_{key}" if whose and whose not in key else key
-    if isinstance(figure, Figure):
-        contents = drawn_once(view.measured, figure, type(figure).plotly)
-        caption, height = figure.caption, figure.screen_height
-    else:
-        assert options is not None
-        contents, caption, height = drawn_for_screen(view, figure, options, measured=measured)
+    contents, caption, height = drawn_for_screen(view, figure, options, measured=measured)
     show_figure(contents, caption, key=key, file_name=name, on_pick=on_pick, export=request, height=height)
 
 
@@ -276,16 +247,11 @@ def _height_rule(key: str, height: ScreenHeight) -> str:
     )
 
 
-def _picture(
-    figure: Figure | RegisteredFigure, options: Options | None, measured: Measured, width_mm: float
-) -> tuple[bytes, str]:
+def _picture(figure: Figure, options: Options, measured: Measured, width_mm: float) -> tuple[bytes, str]:
     """A drawing for paper, sharp enough for a screen of twice the usual density, and its caption."""
     from biobgt.figures.paper.pen import draw_on_paper  # brings matplotlib, which few pages need
 
     style = PaperStyle(width_mm=width_mm, dpi=SCREEN_DPI, titles=True)
-    if isinstance(figure, Figure):
-        return as_png(figure.matplotlib(style), style=style), figure.paper_caption(style)
-    assert options is not None
     drawn = figure(measured, options).for_paper(style)
     return as_png(draw_on_paper(drawn, style), style=style), drawn.caption
 
