@@ -69,14 +69,9 @@ def open_own(open_page):
 
 
 def drawn(page) -> dict[str, float]:
-    """The effect sizes of the figure, by the names of the features."""
-    shown = figure(page, "group_differences")
-    names = shown["layout"]["yaxis"]["ticktext"]
-    return {
-        names[int(row)]: d
-        for trace in shown["data"]
-        for row, d in zip(array(trace["y"]), array(trace["x"]), strict=True)
-    }
+    """Effect sizes by feature, as drawn."""
+    traces = figure(page, "group_differences")["data"]
+    return {name: d for trace in traces for name, d in zip(trace["y"], array(trace["x"]), strict=True)}
 
 
 def test_demo_is_compared_at_once_and_badged(open_compare, cohort):
