@@ -7,6 +7,7 @@ import bct
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
 from page_contents import array, as_shown, assert_no_error, captions, figure
 from tiny_models import PRESET, write_tiny_model
@@ -258,7 +259,9 @@ def network():
             training=training,
         )
     ):
+        st.cache_resource.clear()  # a system is there when the app starts: what other tests drew is not of it
         yield
+    st.cache_resource.clear()
 
 
 def test_network_is_run_by_the_benchmark_and_stands_in_its_table_figure_and_references(

@@ -237,4 +237,4 @@ def test_no_table_on_a_page_is_saved_but_safe() -> None:
                 if attribute in ("dataframe", "data_editor"):
                     seen += 1
                     assert _guarded(call.args[0], function), f"{path.name}:{call.lineno} shows a table as it is"
-    assert seen >= 10
+    assert seen >= 2  # one function shows all tables, and one page has a table that is edited

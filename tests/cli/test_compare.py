@@ -142,7 +142,7 @@ def test_a_comparison_is_kept_in_a_folder_and_the_same(run, small, tmp_path, mon
     kept, keep = [], FolderStore.put
 
     def noted(store, key, result):
-        kept.append(key.kind.name)
+        kept.append(key.name)
         keep(store, key, result)
 
     monkeypatch.setattr(FolderStore, "put", noted)

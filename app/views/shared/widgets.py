@@ -401,8 +401,10 @@ def show_table(
         As for ``st.dataframe``.
     """
     numbers = {name: st.column_config.NumberColumn(format=how) for name, how in (formats or {}).items()}
-    table, config = safe_table(pd.DataFrame(rows)), {**numbers, **(columns or {})}
-    st.dataframe(table, key=key, alt=alt, column_config=config, **{"hide_index": True, **about})
+    config = {**numbers, **(columns or {})}
+    st.dataframe(
+        safe_table(pd.DataFrame(rows)), key=key, alt=alt, column_config=config, **{"hide_index": True, **about}
+    )
 
 
 def show_sentences(rows: Sequence[Mapping[str, str]], *, alt: str) -> None:
