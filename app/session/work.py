@@ -83,7 +83,15 @@ def bar_with_stop(key: str, on_stop: Callable[[], None]) -> DeltaGenerator:
 
 
 def move_on(bar: DeltaGenerator, what: str, done: int, total: int) -> None:
-    """Say on a bar how many of how many are done: "Read 3 of 40"."""
+    """Say on a bar how many of how many are done: "Read 3 of 40".
+
+    Parameters
+    ----------
+    bar : DeltaGenerator
+    what : str
+        Before the numbers: "Read".
+    done, total : int
+    """
     bar.progress(done / total, text=f"{what} {done} of {total}")
 
 

@@ -264,7 +264,16 @@ def name_offsets(points: FloatArray, letters: Sequence[int]) -> list[tuple[float
 
 
 def on_screen(places: FloatArray, around: NDArray[np.floating], height: float) -> FloatArray:
-    """Where places are first seen: pixels to the right of and below the middle."""
+    """Where places are first seen: pixels to the right of and below the middle.
+
+    Parameters
+    ----------
+    places : ndarray, shape (n, 3)
+    around : ndarray, shape (m, 3)
+        What the scene holds: the cortex.
+    height : float
+        Of the scene, in px.
+    """
     low, high = np.nanmin(around, axis=0), np.nanmax(around, axis=0)
     size = np.prod(high - low) ** (1 / 3)  # plotly's unit of a scene that keeps proportions
     eye, centre = (np.array([_CAMERA[name][axis] for axis in "xyz"]) for name in ("eye", "center"))

@@ -94,7 +94,16 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
 
 
 def check_variable(name: str, about: Declared, limits: Limits) -> None:
-    """Refuse an array that holds no subject's table, or one that is too large to be read."""
+    """Refuse an array that holds no subject's table, or one that is too large to be read.
+
+    Parameters
+    ----------
+    name : str
+        Of the array in its file.
+    about : Declared
+        What the file says of it.
+    limits : Limits
+    """
     what = f"The variable '{name[:80]}'"
     if not about.is_numeric:
         raise InputError(f"{what} holds {about.type_name} values, not real numbers.")

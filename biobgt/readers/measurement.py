@@ -106,7 +106,13 @@ def lag_one_autocorrelation(values: FloatArray) -> float:
 def orientation_question(values: FloatArray, *, file: str | None, further_files: int = 0) -> ChoiceNeeded:
     """Ask which axis is time, with what the values suggest and with what follows from either answer.
 
-    ``further_files`` is how many more files leave the same question open.
+    Parameters
+    ----------
+    values : ndarray
+    file : str or None
+        Its name, for the question.
+    further_files : int
+        How many more files leave the same question open.
     """
     rows, columns = values.shape
     evidence = axis_evidence(values)

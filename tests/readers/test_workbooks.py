@@ -99,7 +99,7 @@ def test_an_atlas_whose_labels_are_missing_or_twice(tmp_path):
         read_atlas(tmp_path / "a.csv")
 
 
-def workbook(path, rows):
+def workbook(path, rows=(("subject", "group"), ("s1", "AD"))):
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet()
     for row in rows:
