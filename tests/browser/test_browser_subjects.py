@@ -120,9 +120,12 @@ def switch_copies(page: Page, *, on: bool) -> None:
     switch = page.get_by_test_id("stCheckbox").filter(has_text="Keep a copy on this machine")
     if not switch.is_visible():
         page.locator("summary").filter(has_text="Add ").first.click()
-    switch.locator("label").click()
+    for _ in range(5):  # a click that comes while the page is drawn anew is lost
+        if switch.locator("input").is_checked() == on:
+            break
+        switch.locator("label").click()
+        wait_until_idle(page)
     expect(switch.locator("input")).to_be_checked(checked=on)
-    wait_until_idle(page)
 
 
 def go_to(page: Page, name: str) -> None:
