@@ -24,7 +24,6 @@ from biobgt.figures.paper.composed import compose, fitting_columns, panel_widths
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper.saving import MM_PER_INCH, save_figure
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
-from biobgt.figures.register import Figure
 from biobgt.results.measured import Measured
 
 
@@ -79,12 +78,9 @@ def make_figure(cohort: Cohort | Measured, request: FigureRequest, style: PaperS
     measured = cohort if isinstance(cohort, Measured) else Measured(cohort)
     with threadpool_limits(1, user_api="blas"):  # sums in one order, whatever the number of cores
         whom = measured.of(request.subject if figure.of_subject else None, request.settings)
-        if isinstance(figure, Figure):
-            drawn = figure(whom, options).for_paper(style)
-            picture, words = draw_on_paper(drawn, style), (tuple(drawn.methods), tuple(drawn.citations))
-            return MadeFigure(picture, drawn.numbers(), drawn.caption, *words)
-        made = figure.of(whom, options)
-        return MadeFigure(made.matplotlib(style), made.numbers, made.paper_caption(style), made.methods, made.citations)
+        drawn = figure(whom, options).for_paper(style)
+        picture, words = draw_on_paper(drawn, style), (tuple(drawn.methods), tuple(drawn.citations))
+        return MadeFigure(picture, drawn.numbers(), drawn.caption, *words)
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,7 @@ class Figure:
         return self.draw(measured, options)
 
 
-FIGURES: Registry[Any] = Registry("figure")
+FIGURES: Registry[Figure] = Registry("figure")
 
 
 def figure(key: str, name: str, **about: Any) -> "Callable[[Callable[[Measured, Any], Drawing]], Figure]":
