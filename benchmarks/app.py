@@ -114,7 +114,7 @@ def _bare_page(figures: "Figures") -> None:
 
 def _hub_numbers() -> Callable[[float], object]:
     """What the page of hubs must work out at a new γ; spectra are those of any γ and known."""
-    from biobgt.hubs.options import HubOptions
+    from biobgt.hubs.measures import HubOptions
 
     cohort = demo_cohort("asd")
     subject = cohort.subjects[0]

@@ -27,7 +27,7 @@ from biobgt.hubs import (
     node_entanglement,
     vertex_entanglement,
 )
-from biobgt.hubs.options import laplacian_changes
+from biobgt.hubs.measures import laplacian_changes
 from biobgt.hubs.table import measure_hubs
 
 SIZES = (90, 200, 400, 1000)

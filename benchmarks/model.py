@@ -33,8 +33,8 @@ from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch, 
 from biobgt.model.presets import Preset, preset_named
 from biobgt.modules import louvain_modules
 from biobgt.readers import read_cohort
-from biobgt.training.benchmark_tables import EPOCH_REGIONS, EPOCH_SUBJECTS
 from biobgt.training.evaluation import inputs_of
+from biobgt.training.tables import EPOCH_REGIONS, EPOCH_SUBJECTS
 
 N_REGIONS, BATCH, N_MEMBERS = EPOCH_REGIONS, 16, 10
 RUNS, LEAST_RATIO = 5, 20  # messages over a dense batch, in every run

@@ -9,8 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.graphs import brain_like_graph
 from benchmarks.timing import Ratio, compare, print_costs, print_ratios, timed
-from biobgt.data.graph import BrainGraph
-from biobgt.data.nulls import random_graph
+from biobgt.data.graph import BrainGraph, random_graph
 from biobgt.modules import consensus_modules, louvain_modules, resolution_sweep
 from biobgt.modules.structure import characteristic_path_length
 

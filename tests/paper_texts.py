@@ -5,7 +5,7 @@ from itertools import combinations
 from matplotlib.text import Text
 
 from biobgt.figures.paper import PaperStyle
-from biobgt.figures.paper.saving import drawing
+from biobgt.figures.paper.frame import drawing
 
 
 def drawn_texts(figure, monkeypatch, style=None):

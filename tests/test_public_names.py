@@ -90,7 +90,7 @@ assert not heavy, f"{{heavy}} were imported"
 def test_names_of_measures_cost_no_statistics() -> None:
     run("""
 import sys
-from biobgt.hubs.options import PERTURBATIONS
+from biobgt.hubs.measures import PERTURBATIONS
 assert PERTURBATIONS and "scipy.stats" not in sys.modules and "pandas" not in sys.modules
 """)
 

@@ -5,7 +5,7 @@ import pytest
 from biobgt.data.atlas import load_atlas
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES
-from biobgt.hubs.reliability import reliability_table, study_reliability
+from biobgt.hubs.evidence import reliability_table, study_reliability
 
 
 def test_every_measure_role_module_and_attention_is_there():

@@ -18,7 +18,7 @@ from biobgt.data.quality import quality_table
 from biobgt.export import cohort_sha256
 from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
 from biobgt.figures.catalogue import FIGURES
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import HubOptions
 from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured

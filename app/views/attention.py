@@ -33,7 +33,7 @@ from biobgt.figures.attention_groups import (
     attention_spread,
     tested_blocks,
 )
-from biobgt.figures.regions import ATLAS_ORDER
+from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.screen import PAGE_WIDTH
 from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
 from biobgt.model.installed import InstalledModel

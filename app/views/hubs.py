@@ -40,18 +40,29 @@ from biobgt.figures.why_region import (
     story_sentences,
 )
 from biobgt.hubs import resolvents as cost
-from biobgt.hubs.evidence import comparison_rows, given_sentence, verdict_caption, verdict_sentence
-from biobgt.hubs.measures import HUB_MEASURES, NE, HubMeasure, notes_on
-from biobgt.hubs.options import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions
-from biobgt.hubs.reliability import (
+from biobgt.hubs.evidence import (
     HALVES,
     StudyReliability,
+    comparison_rows,
+    given_sentence,
     measure_reliability,
     own_reliability_sentence,
     reliability_caption,
     reliability_rows,
     study_reliability,
+    verdict_caption,
+    verdict_sentence,
     why_not_split,
+)
+from biobgt.hubs.measures import (
+    GAMMAS,
+    HUB_MEASURES,
+    NE,
+    NULL_SEEDS,
+    EntanglementOptions,
+    HubMeasure,
+    HubOptions,
+    notes_on,
 )
 from biobgt.hubs.table import RegionExplanation
 from biobgt.results.measured import Measured

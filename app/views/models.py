@@ -16,17 +16,6 @@ from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
 from biobgt.results.studies import abide_benchmark, citation_networks, epoch_times
-from biobgt.training.benchmark_tables import (
-    OTHER_SUBJECTS,
-    PAPER_MARK,
-    benchmark_words,
-    cost_words,
-    impossible_words,
-    shown_costs,
-    shown_table,
-    verdict_words,
-)
-from biobgt.training.card_tables import FIXED_SPACE, evaluation_table, recordings_table, results_table
 from biobgt.training.card_text import (
     ablation_words,
     beside_words,
@@ -38,6 +27,20 @@ from biobgt.training.card_text import (
     noise_words,
     preset_words,
     range_words,
+)
+from biobgt.training.tables import (
+    FIXED_SPACE,
+    OTHER_SUBJECTS,
+    PAPER_MARK,
+    benchmark_words,
+    cost_words,
+    evaluation_table,
+    impossible_words,
+    recordings_table,
+    results_table,
+    shown_costs,
+    shown_table,
+    verdict_words,
 )
 from session.view import FITTING, View, current_view, measured_model
 from views.shared.models import no_models, pick_readout, show_headline

@@ -12,8 +12,8 @@ from biobgt import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.kept import Key
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
-from biobgt.figures.model_figure import AskedModelOptions
 from biobgt.figures.models import (
+    AskedModelOptions,
     SubjectProbabilityOptions,
     cohort_reliability,
     cohort_roc,
@@ -22,8 +22,8 @@ from biobgt.figures.models import (
 )
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.results.measured import Measured
-from biobgt.training.card_tables import cohort_results
 from biobgt.training.card_text import calibration_words, members_words, observed_share
+from biobgt.training.tables import cohort_results
 from session.cohorts import OWN
 from session.view import View, current_view
 from session.work import work_through

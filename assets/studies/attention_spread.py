@@ -27,10 +27,11 @@ from biobgt.groups import compare_groups
 from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder, people_summary
 from biobgt.training.cards import seal_card
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.folds import LabelledGraphs, label_graphs
-from biobgt.training.group_results import (
+from biobgt.training.folds import (
+    LabelledGraphs,
     check_same_attention,
     group_spread,
+    label_graphs,
     out_of_fold_attention,
     out_of_fold_contrasts,
     write_spread,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from assets.studies.citation_tables import citation_words, shown_citations
 from biobgt.results.studies import abide_benchmark, epoch_times
-from biobgt.training.benchmark_tables import shown_costs, shown_table
+from biobgt.training.tables import shown_costs, shown_table
 from docs.tools.study_tables import table_of, write_tables
 
 RUNS, SHOWN = (Path(__file__).with_name(name) for name in ("citation_graphs.csv", "citation_networks.json"))

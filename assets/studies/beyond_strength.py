@@ -23,13 +23,12 @@ from threadpoolctl import threadpool_limits
 from biobgt.cli.screen import progress_bar
 from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity, subject_connectivity
-from biobgt.data.graph import ConnectomeSettings
-from biobgt.data.nulls import random_graph
+from biobgt.data.graph import ConnectomeSettings, random_graph
 from biobgt.data.quality import mean_connectivity
 from biobgt.hubs import control_spectra, fc_strength, node_efficiency, vertex_entanglement
-from biobgt.hubs.agreement import rank_agreement
 from biobgt.hubs.classical import hub_weights
 from biobgt.hubs.evidence import partial_spearman, strength_and_degree
+from biobgt.hubs.table import rank_agreement
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent

@@ -1,7 +1,7 @@
 """Classify the papers of a citation network, as in the paper's last table: reading, training, one line per run.
 
 A network is trained on the nodes of the public split's training part; its epoch is the one with the least loss on the
-validation nodes; among settings :func:`biobgt.training.card_tables.chosen_settings` takes the one with the best
+validation nodes; among settings :func:`biobgt.training.tables.chosen_settings` takes the one with the best
 validation accuracy. Test nodes are asked once.
 """
 

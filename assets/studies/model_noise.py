@@ -32,9 +32,9 @@ from biobgt.data.simulate import NOISE_LEVELS, add_noise
 from biobgt.model.calibration import calibrated, margins_to_logits
 from biobgt.model.inputs import correlations
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.initialise import best_penalty, left_out
 from biobgt.training.metrics import classification_metrics
 from biobgt.training.splits import Split
+from biobgt.training.trainer import best_penalty, left_out
 
 HERE = Path(__file__).parent
 SHRINKAGES = {"abide": 0.7, "adsim": 0.1, "cni-adhd": 0.7}

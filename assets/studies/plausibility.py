@@ -26,8 +26,7 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import fc_strength, node_efficiency, rank_agreement, summarise_plausibility
 from biobgt.hubs.classical import hub_weights
 from biobgt.hubs.entanglement import check_gammas, perturbed_graphs
-from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NEFF
-from biobgt.hubs.options import PERTURBATIONS, Perturbation
+from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, NEFF, PERTURBATIONS, Perturbation
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import ranks
 from biobgt.base.errors import InputError
-from biobgt.base.statistics import ranks
-from biobgt.data.nulls import check_seed
-from biobgt.hubs.agreement import number_of_hubs
-from biobgt.hubs.options import DEFAULT_SHARE
-from biobgt.hubs.reliability import spearman_brown
+from biobgt.data.graph import check_seed
+from biobgt.hubs.evidence import spearman_brown
+from biobgt.hubs.measures import DEFAULT_SHARE
+from biobgt.hubs.table import number_of_hubs
 
 Values = NDArray[np.float64]
 

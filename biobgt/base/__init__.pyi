@@ -1,4 +1,5 @@
 from . import (
+    arrays,
     colours,
     errors,
     files,
@@ -10,11 +11,11 @@ from . import (
     references,
     serving,
     signals,
-    statistics,
     wording,
 )
 
 __all__ = [
+    "arrays",
     "colours",
     "errors",
     "files",
@@ -26,6 +27,5 @@ __all__ = [
     "references",
     "serving",
     "signals",
-    "statistics",
     "wording",
 ]

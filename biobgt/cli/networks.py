@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import typer
 
+from biobgt.base.arrays import FDR, passes
 from biobgt.base.files import file_names
-from biobgt.base.statistics import FDR, passes
 from biobgt.base.wording import capitalised, counted, not_ruled_out
 from biobgt.cli.arguments import (
     OutOption,
@@ -39,8 +39,8 @@ from biobgt.groups.features import (
     subject_features,
     whole_connectivity,
 )
-from biobgt.hubs.options import EntanglementOptions, HubAnalysisOptions
-from biobgt.hubs.reliability import StudyReliability, study_reliability
+from biobgt.hubs.evidence import StudyReliability, study_reliability
+from biobgt.hubs.measures import EntanglementOptions, HubAnalysisOptions
 from biobgt.modules.compare import UNADJUSTED, ModuleDifference
 from biobgt.modules.measures import SHUFFLES, ModuleOptions, measure_columns
 from biobgt.results.measured import Measured

@@ -31,7 +31,7 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.quality import quality_table
 from biobgt.data.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
 from biobgt.readers.tables import SIMULATED_MARK

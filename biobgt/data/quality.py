@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from biobgt.base.arrays import FloatArray
-from biobgt.base.statistics import ranks
+from biobgt.base.arrays import FloatArray, ranks
 from biobgt.base.wording import counted, percent
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject, is_silent

@@ -9,10 +9,9 @@ from zlib import crc32
 
 import numpy as np
 
-from biobgt.base.arrays import FloatArray
+from biobgt.base.arrays import FloatArray, ranks
 from biobgt.base.errors import InputError, no_such
 from biobgt.base.files import asset
-from biobgt.base.statistics import ranks
 from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Subject, is_silent
 from biobgt.data.graph import check_connectivity

@@ -21,8 +21,8 @@ from biobgt.data.cohort import Cohort
 from biobgt.export.request import CohortRef, FigureRequest, PanelsRequest
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.composed import compose, fitting_columns, panel_widths_mm, width_needed_mm
+from biobgt.figures.paper.frame import MM_PER_INCH, save_figure
 from biobgt.figures.paper.pen import draw_on_paper
-from biobgt.figures.paper.saving import MM_PER_INCH, save_figure
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.results.measured import Measured
 

@@ -20,8 +20,21 @@ from biobgt.base.references import in_brackets
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed, percent, signed, whose
 from biobgt.data.atlas import LABELLINGS
 from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
-from biobgt.figures.drawing import Axis, Drawing, Heatmap, Panel, Shades
-from biobgt.figures.model_figure import (
+from biobgt.figures.drawing import (
+    AS_IN_ATLAS,
+    ATLAS_ORDER,
+    UNLABELLED,
+    Axis,
+    Drawing,
+    Heatmap,
+    Panel,
+    RegionOrder,
+    Shades,
+    matrix_numbers,
+    order_option,
+    order_regions,
+)
+from biobgt.figures.models import (
     ONE_MEMBER,
     AskedModelOptions,
     asked_model,
@@ -32,15 +45,6 @@ from biobgt.figures.model_figure import (
     model_words,
     spread_of_model,
     subject_words,
-)
-from biobgt.figures.regions import (
-    AS_IN_ATLAS,
-    ATLAS_ORDER,
-    UNLABELLED,
-    RegionOrder,
-    matrix_numbers,
-    order_option,
-    order_regions,
 )
 from biobgt.figures.register import figure, model_figure
 from biobgt.model.attention import (
@@ -203,7 +207,7 @@ class AttentionOptions(AttentionOrderOptions, AttentionPartOptions):
 @kept("Looking for modules…", most=8, subject=False, graph=False, by=lambda measured, model: model.identity)
 def _modules_of_controls(measured: "Measured", model: InstalledModel) -> list[str]:
     """Louvain modules of the mean connectivity of a model's controls, one name per region."""
-    from biobgt.groups.attention import louvain_labels
+    from biobgt.groups.features import louvain_labels
 
     return louvain_labels(model.groups.connectivity[model.group_names[0]], model.atlas)
 

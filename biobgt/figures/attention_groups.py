@@ -7,13 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FDR, passes
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
-from biobgt.base.statistics import FDR, passes
 from biobgt.base.wording import adjusted_for, counted, listed, not_adjusted_for, percent, signed
 from biobgt.figures.attention import SQUARE_MAPS, AttentionOptions, contrast_beside_words, group_maps, map_panel
-from biobgt.figures.drawing import Axis, Boxes, Drawing, Heatmap, Mark, Panel, Points, Rule, Shades
-from biobgt.figures.model_figure import (
+from biobgt.figures.drawing import (
+    Axis,
+    Boxes,
+    Drawing,
+    Heatmap,
+    Mark,
+    Panel,
+    Points,
+    RegionOrder,
+    Rule,
+    Shades,
+    matrix_numbers,
+    order_regions,
+)
+from biobgt.figures.models import (
     OTHER_COLOUR,
     compared_words,
     group_colour,
@@ -23,7 +36,6 @@ from biobgt.figures.model_figure import (
     model_words,
     spread_of_model,
 )
-from biobgt.figures.regions import RegionOrder, matrix_numbers, order_regions
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (
     GIVEN_FC,

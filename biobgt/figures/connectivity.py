@@ -19,10 +19,15 @@ from biobgt.base.options import option
 from biobgt.base.references import Citation, in_brackets
 from biobgt.base.wording import capitalised, percent, whose
 from biobgt.data.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES, spans_decades
-from biobgt.figures.drawing import Axis, Bars, Drawing, Heatmap, Panel, Shades
-from biobgt.figures.regions import (
+from biobgt.figures.drawing import (
+    Axis,
+    Bars,
+    Drawing,
+    Heatmap,
+    Panel,
     RegionOrder,
     RegionOrderOptions,
+    Shades,
     gap_words,
     matrix_numbers,
     regions_in_order,

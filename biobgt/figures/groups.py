@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FDR, passes
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.references import in_brackets
-from biobgt.base.statistics import FDR, passes
 from biobgt.base.wording import (
     UNADJUSTED_DIFFERENCE,
     USUAL_COVARIATES,

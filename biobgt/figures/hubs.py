@@ -25,11 +25,20 @@ from biobgt.figures.brain import (
     in_brain,
 )
 from biobgt.figures.connectivity import graph_citations, graph_methods
-from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Band, Curve, Drawing, Mark, Panel, Points, Rule
-from biobgt.figures.regions import (
+from biobgt.figures.drawing import (
     AS_IN_ATLAS,
+    GAMMA_TICKS,
+    GAMMA_TITLE,
     GAP_COLOUR,
+    Axis,
+    Band,
+    Curve,
+    Drawing,
+    Mark,
+    Panel,
+    Points,
     RegionOrder,
+    Rule,
     first_labelling,
     gap_words,
     only_regions,
@@ -45,23 +54,26 @@ from biobgt.figures.register import figure
 from biobgt.hubs.measures import (
     COMPARED,
     FC_STRENGTH,
+    GAMMAS,
     HUB_MEASURES,
     LITTLE_MEAN_CONNECTIVITY,
     NE,
     NEFF,
+    PERTURBATIONS,
+    EntanglementOptions,
     HubMeasure,
+    HubOptions,
     has_little_fc_strength,
     little_strength,
     notes_on,
 )
-from biobgt.hubs.options import GAMMAS, PERTURBATIONS, EntanglementOptions, HubOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.data.cohort import Subject
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.hubs.agreement import RankCorrelation
+    from biobgt.hubs.table import RankCorrelation
     from biobgt.results.measured import Measured
 
 Values = NDArray[np.float64]
@@ -722,7 +734,7 @@ def little_strength_reason(measured: "Measured") -> str:
     """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
     if not (sentence := little_strength_sentence(measured)):
         return ""
-    from biobgt.hubs.reliability import ABIDE, CNI_2019, study_people
+    from biobgt.hubs.evidence import ABIDE, CNI_2019, study_people
 
     regressed, others = (f"all {study_people()[cohort]} {cohort} subjects" for cohort in (ABIDE, CNI_2019))
     return (

@@ -1,8 +1,4 @@
-"""Figures of how good a trained model is: ROC, reliability, noise, results beside others, a subject among its groups.
-
-What is of a card is out of fold: every subject was seen by a member that had not met it. What is of a cohort is of
-other people, and usually of few.
-"""
+"""Figures of how good a trained model is: ROC, reliability, noise, results beside others, a subject beside groups."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,37 +7,174 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.colours import MODULE_COLOURS
+from biobgt.base.colours import BLUE, LINE_GREY, MODULE_COLOURS, ORANGE, PURPLE, VERMILION, WINE
 from biobgt.base.errors import InputError
-from biobgt.base.options import option
-from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, listed, percent
+from biobgt.base.options import Options, option
+from biobgt.base.references import in_brackets
+from biobgt.base.wording import NOT_A_DIAGNOSIS, TRAINED_ON, counted, is_trained_on, listed, percent
+from biobgt.data.atlas import named_labelling
+from biobgt.data.cohort import kind_of_group
 from biobgt.figures.drawing import DASHES, Axis, Curve, Drawing, Mark, Panel, Points, Rule
-from biobgt.figures.model_figure import (
-    ONE_MEMBER,
-    OTHER_COLOUR,
-    OWN_COLOUR,
-    OWN_MODEL,
-    AskedModelOptions,
-    asked_model,
-    group_colour,
-    groups_of,
-    known_group,
-    model_of,
-    model_opening,
-    model_words,
-    subject_words,
-)
 from biobgt.figures.register import NoOptions, figure, model_figure
 from biobgt.model.benchmark.linear import BASELINES, kinds_of_baselines
 from biobgt.model.benchmark.systems import benchmark_systems
+from biobgt.model.installed import InstalledModel, installed_model
+from biobgt.model.pretrained import pretrained_names, readout_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.data.cohort import Cohort
-    from biobgt.model.installed import InstalledModel
+    from biobgt.model.pretrained import GroupSpread
     from biobgt.results.measured import Measured
-    from biobgt.training.card_tables import CohortResults
+    from biobgt.training.tables import CohortResults
+
+# What figures of trained models share: whose model it is, how its groups are coloured, and what is said and cited.
+#
+# A figure of a model's groups is made of the cohort that the model was trained on, ``model:NAME`` on the command line:
+# its group results are shipped, its subjects are not. A figure of what a model says of a subject is made of that
+# subject, and names the model among its options, with the SHA-256 of its weights, so that another model of that name
+# is refused.
+
+
+ONE_MEMBER = "the one ensemble member that was not trained on that subject"
+GROUP_COLOURS: Mapping[str, str] = {
+    "NC": BLUE,
+    "ASD": VERMILION,
+    "ADHD": ORANGE,
+    "MCI": PURPLE,
+    "AD": WINE,
+}
+OTHER_COLOUR = LINE_GREY
+OWN_MODEL, OWN_COLOUR = "BioBGT", BLUE  # beside other models
+_TEST = (
+    "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). The "
+    "statistic is Welch's t, in which each group has its own variance. Overall connectivity (mean |FC|), from which "
+    "attention is made, is one of the covariates where that is said, and the test without it stands beside"
+)
+_BLOCKS = (
+    f"Groups were compared in each module block's mean attention over layers and heads {_TEST}. False discovery rates "
+    "are over all blocks (Benjamini and Hochberg 1995)."
+)
+_CONTRAST = (
+    "Groups were compared in the ratio of mean attention within to between functional modules, over layers and heads, "
+    f"{_TEST}."
+)
+
+
+def group_colour(group: str) -> str:
+    """Colour of a group, the same in all figures."""
+    return GROUP_COLOURS.get(kind_of_group(group), OTHER_COLOUR)
+
+
+def groups_of(cohort: "Cohort") -> tuple[str, ...]:
+    """The groups of the model whose cohort this is, controls first."""
+    return installed_model(cohort.name).group_names
+
+
+def model_of(measured: "Measured", figure: str) -> InstalledModel:
+    """The model whose cohort was measured."""
+    if len(measured.cohort):
+        raise InputError(f"The figure '{figure}' shows a model: name one, such as model:abide-cc200.")
+    return installed_model(measured.cohort.name)
+
+
+@dataclass(frozen=True)
+class AskedModelOptions(Options):
+    """Which model is asked about a subject, or about all subjects of a cohort."""
+
+    model: str = option("", title="Model", help="The trained model, by its name.")
+    model_sha256: str = option(
+        "", title="SHA-256 of the model", help="Of the model's weights; another model of that name is refused."
+    )
+
+
+def asked_model(options: AskedModelOptions, figure: str) -> InstalledModel:
+    """The model that the options name, if it is still the one that they mean."""
+    if options.model not in (*pretrained_names(), *readout_names()):
+        known = ", ".join(pretrained_names()) or "none"
+        raise InputError(f"The figure '{figure}' needs a model, such as model=NAME. Installed: {known}.")
+    model = installed_model(options.model)
+    if options.model_sha256 not in ("", model.sha256):
+        raise InputError(
+            f"The model '{model.name}' that is installed here is not the one the figure was made with: the SHA-256 of "
+            "its weights differs. Use the version of BioBGT Explorer that provenance.json names."
+        )
+    return model
+
+
+def spread_of_model(model: InstalledModel) -> "GroupSpread":
+    """How the people of a model's groups spread, if that was measured."""
+    if model.spread is None:
+        raise InputError(
+            f"How people spread around the group means was not measured for model {model.name}; 'biobgt card' does it "
+            "from the data that it was trained on."
+        )
+    return model.spread
+
+
+def known_group(model: InstalledModel, group: str) -> str:
+    """A group, if the model has it."""
+    if group not in model.group_names:
+        raise InputError(f"Model {model.name} has no group '{group}'; choose one of {', '.join(model.group_names)}.")
+    return group
+
+
+def model_opening(model: InstalledModel, groups: Sequence[str] = ()) -> str:
+    """Whose figure it is, as the caption of one of a model's groups, of some or of all, opens."""
+    simulated = model.simulates(groups or model.group_names)
+    return f"Model {model.name}, with simulated patients" if simulated else f"Model {model.name}"
+
+
+def model_words(model: InstalledModel) -> dict[str, Any]:
+    """Methods and citations of a model."""
+    atlas = model.atlas
+    methods = (
+        f"Attention and probabilities are those of the model {model.name}, an ensemble of Biologically Plausible Brain "
+        f"Graph Transformers (Peng et al. 2025) on the {atlas.n_regions} regions of {atlas.title}"
+        f"{in_brackets(atlas.cites)}. "
+        f"{model.card['protocol']}"
+    )
+    keys = atlas.cites
+    return {"methods": (methods,), "citations": ("peng2025", *keys)}
+
+
+def compared_words(model: InstalledModel, *, blocks: bool = True) -> dict[str, Any]:
+    """Methods and citations of a model whose groups were compared, block by block or in one ratio."""
+    words = model_words(model)
+    named, keys = named_labelling(next(iter(model.atlas.labels), ""))
+    rates = ("benjamini1995",) if blocks else ()
+    return {
+        "methods": (*words["methods"], f"Functional modules are {named}.", _BLOCKS if blocks else _CONTRAST),
+        "citations": (*words["citations"], *keys, "freedman1983", *rates),
+    }
+
+
+def subject_words(model: InstalledModel, warning: str = "") -> dict[str, Any]:
+    """Methods and citations of what a model says of a subject, for whom the mean of all members is taken.
+
+    Parameters
+    ----------
+    model : InstalledModel
+    warning : str
+        What the model's prediction is given with; whether it was trained on the subject is said there.
+    """
+    asked = "For a subject that it was not trained on, the model gives the mean over all ensemble members."
+    if is_trained_on(warning):
+        who = "The subject is one of" if TRAINED_ON in warning else "A subject of this id is among"
+        asked = (
+            f"{who} those that the model was trained on: what the mean over all ensemble members says of it is no "
+            "evidence of what the model says of new subjects."
+        )
+    words = model_words(model)
+    return {**words, "methods": (*words["methods"], asked)}
+
+
+# Figures of how good a trained model is: ROC, reliability, noise, results beside others, a subject among its groups.
+#
+# What is of a card is out of fold: every subject was seen by a member that had not met it. What is of a cohort is of
+# other people, and usually of few.
+
 
 CHANCE, AS_CLAIMED, OBSERVED = "chance", "as claimed", "observed, 95 % interval"
 WARNED = "share with a warning"
@@ -92,7 +225,7 @@ def curves_table(curves: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
 
 
 def _card_curves(model: "InstalledModel") -> "Mapping[str, pd.DataFrame]":
-    from biobgt.training.card_tables import group_curves
+    from biobgt.training.tables import group_curves
 
     return group_curves(model.groups.labels, model.groups.probabilities, model.group_names)
 
@@ -174,7 +307,7 @@ def _card_reliability(model: "InstalledModel") -> "pd.DataFrame":
 
 def claim_words(event: str) -> str:
     """What is observed against what is claimed, for captions."""
-    from biobgt.training.card_tables import MOST_PROBABLE
+    from biobgt.training.tables import MOST_PROBABLE
 
     if event == MOST_PROBABLE:
         return "how often the most probable group was the true one, against its probability"
@@ -184,7 +317,7 @@ def claim_words(event: str) -> str:
 @model_figure("reliability", "Reliability of probabilities")
 def reliability(measured: "Measured", options: NoOptions) -> Drawing:
     """Observed shares against claimed probabilities of a model, out of fold."""
-    from biobgt.training.card_tables import claimed_event
+    from biobgt.training.tables import claimed_event
 
     model = model_of(measured, "reliability")
     curve, event, error = _card_reliability(model), claimed_event(model.card), model.card["results"][OWN_MODEL]["ece"]
@@ -208,7 +341,7 @@ def reliability(measured: "Measured", options: NoOptions) -> Drawing:
 @figure("cohort_roc", "ROC curves in a cohort", takes=AskedModelOptions, of_subject=False, of_graph=False)
 def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
     """ROC curves of a cohort whose groups are known, beside those of the model's card."""
-    from biobgt.training.card_tables import group_curves
+    from biobgt.training.tables import group_curves
 
     model = asked_model(options, "cohort_roc")
     found = results_of(measured, model)
@@ -235,8 +368,8 @@ def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
 )
 def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Drawing:
     """Observed shares against claimed probabilities of a cohort, beside those of the model's card."""
-    from biobgt.training.card_tables import claimed_event
     from biobgt.training.metrics import reliability_curve
+    from biobgt.training.tables import claimed_event
 
     model = asked_model(options, "cohort_reliability")
     found, event = results_of(measured, model), claimed_event(model.card)
@@ -265,7 +398,7 @@ def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Draw
 
 def results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults":
     """What the model says of the cohort's subjects of known group; refused where it does not fit, or they are few."""
-    from biobgt.training.card_tables import cohort_results
+    from biobgt.training.tables import cohort_results
 
     cohort = measured.cohort
     if refusal := model.refusal(cohort):
@@ -279,7 +412,7 @@ def results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults"
 
 def too_few_words(cohort: "Cohort", model: "InstalledModel") -> str:
     """Say how many subjects of known group it takes."""
-    from biobgt.training.card_tables import FEWEST_PER_GROUP
+    from biobgt.training.tables import FEWEST_PER_GROUP
 
     return (
         f"To compare cohort '{cohort.name}' with the card of model {model.name}, {FEWEST_PER_GROUP} subjects of every "
@@ -338,8 +471,8 @@ def noise_panel(points: "pd.DataFrame") -> Panel:
 @model_figure("noise_response", "Answers to noise")
 def noise_response(measured: "Measured", options: NoOptions) -> Drawing:
     """How a trained model answers to noise, where its card has it."""
-    from biobgt.training.card_tables import noise_points
     from biobgt.training.card_text import noise_words
+    from biobgt.training.tables import noise_points
 
     model = model_of(measured, "noise_response")
     points, simulated = noise_points(model.card), model.simulates(model.group_names)
@@ -400,8 +533,8 @@ def results_panels(points: "pd.DataFrame", chance: Mapping[str, float]) -> list[
 @model_figure("model_results", "Results beside other models", least_mm=55)
 def model_results(measured: "Measured", options: NoOptions) -> Drawing:
     """A trained model's results, as its card has them, beside those of other models."""
-    from biobgt.training.card_tables import chance_level, results_points
     from biobgt.training.card_text import paper_note
+    from biobgt.training.tables import chance_level, results_points
 
     model = model_of(measured, "model_results")
     points, chance, words = results_points(model.card), chance_level(model.card), model_words(model)
@@ -438,7 +571,7 @@ def benchmark_panel(rows: "pd.DataFrame") -> Panel:
     Parameters
     ----------
     rows : DataFrame
-        Of :func:`biobgt.training.benchmark_tables.beside_paper`.
+        Of :func:`biobgt.training.tables.beside_paper`.
     """
     about = zip(rows["title"], rows["state"], rows["splits"], strict=True)
     names = [f"{title} ({state or counted(splits, 'split')})" for title, state, splits in about]
@@ -475,7 +608,7 @@ BENCHMARKED = "abide-cc200"  # the model of the subjects on which the benchmark 
 def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
     """How well every system of the benchmark tells the groups of ABIDE apart, beside what the paper reports."""
     from biobgt.results.studies import abide_benchmark
-    from biobgt.training.benchmark_tables import FEWEST_SPLITS, OTHER_SUBJECTS, PAPERS, benchmark_words, beside_paper
+    from biobgt.training.tables import FEWEST_SPLITS, OTHER_SUBJECTS, PAPERS, benchmark_words, beside_paper
 
     model = model_of(measured, "benchmark_results")
     if model.name != BENCHMARKED:

@@ -40,11 +40,22 @@ from biobgt.figures.connectivity import (
     matrix_panel,
     shades_words,
 )
-from biobgt.figures.drawing import Axis, Bars, Curve, Drawing, Flow, Mark, Panel, Points, Rule
-from biobgt.figures.regions import matrix_numbers, order_regions
+from biobgt.figures.drawing import (
+    Axis,
+    Bars,
+    Curve,
+    Drawing,
+    Flow,
+    Mark,
+    Panel,
+    Points,
+    Rule,
+    matrix_numbers,
+    order_regions,
+)
 from biobgt.figures.register import figure
 from biobgt.groups.compare import TwoGroups
-from biobgt.hubs.options import NULL_GRAPHS_KEEP
+from biobgt.hubs.measures import NULL_GRAPHS_KEEP
 from biobgt.modules.measures import (
     AMI,
     MODULE_MEASURES,

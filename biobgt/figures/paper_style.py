@@ -105,7 +105,7 @@ class PaperStyle(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        from biobgt.figures.paper.fonts import is_installed  # loads matplotlib
+        from biobgt.figures.paper.frame import is_installed  # loads matplotlib
 
         if not is_installed(self.font):
             raise InputError(

@@ -18,6 +18,7 @@ from biobgt.base.colours import BLACKISH, PALE_GREY, ink_on
 from biobgt.base.wording import power_of_ten
 from biobgt.figures.brain import Brain
 from biobgt.figures.drawing import (
+    GAP_COLOUR,
     Axis,
     Band,
     Bars,
@@ -29,11 +30,11 @@ from biobgt.figures.drawing import (
     Mark,
     Panel,
     Points,
+    RegionOrder,
     Rule,
     Shades,
     Surroundings,
 )
-from biobgt.figures.regions import GAP_COLOUR, RegionOrder
 from biobgt.figures.screen_brain import brain_on_screen
 
 Dictionary = dict[str, Any]

@@ -26,7 +26,7 @@ from biobgt.figures.brain import (
     painted_triangles,
     seen_from_left,
 )
-from biobgt.figures.regions import GAP_COLOUR
+from biobgt.figures.drawing import GAP_COLOUR
 
 Dictionary = dict[str, Any]
 

@@ -12,12 +12,22 @@ import numpy as np
 from biobgt.base.options import option
 from biobgt.base.wording import counted, whose
 from biobgt.data.graph import ESTIMATED, KINDS
-from biobgt.figures.drawing import GAMMA_TICKS, GAMMA_TITLE, Axis, Bars, Curve, Drawing, Panel, Rule, Surroundings
+from biobgt.figures.drawing import (
+    GAMMA_TICKS,
+    GAMMA_TITLE,
+    Axis,
+    Bars,
+    Curve,
+    Drawing,
+    Panel,
+    Rule,
+    Surroundings,
+    region_number,
+    region_option,
+)
 from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, gammas_option, hub_words
-from biobgt.figures.regions import region_number, region_option
 from biobgt.figures.register import figure
-from biobgt.hubs.measures import HUB_MEASURES, NE
-from biobgt.hubs.options import GAMMAS, HubOptions
+from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, HubOptions
 
 if TYPE_CHECKING:
     import pandas as pd

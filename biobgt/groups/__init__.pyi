@@ -1,6 +1,6 @@
-from .attention import AttentionComparison, compare_attention
 from .compare import GroupComparison, compare_groups
 from .design import Covariates, covariates_of
+from .features import AttentionComparison, compare_attention
 
 __all__ = [
     "AttentionComparison",

@@ -10,16 +10,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from biobgt.base.arrays import FloatArray
+from biobgt.base.arrays import FloatArray, discovery_rates
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
-from biobgt.base.statistics import discovery_rates
 from biobgt.base.wording import UNADJUSTED_DIFFERENCE, capitalised, counted, covariate_words
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.cohort import FEWEST_COMPARED, average_by_person
 from biobgt.groups.design import Design, check_design, compared_people, design_notes
-from biobgt.hubs.measures import HUB_MEASURES, NE
-from biobgt.hubs.options import EntanglementOptions
+from biobgt.hubs.measures import HUB_MEASURES, NE, EntanglementOptions
 from biobgt.model.attention import GIVEN_FC, OF_FC
 from biobgt.modules.measures import PERMUTATIONS as MODULE_PERMUTATIONS
 from biobgt.modules.measures import ModuleOptions

@@ -1,4 +1,3 @@
-from .agreement import AGREEMENT_MEASURES, rank_agreement
 from .classical import betweenness, closeness, degree, eigenvector, fc_strength, local_efficiency, node_efficiency
 from .entanglement import (
     Spectra,
@@ -12,9 +11,8 @@ from .entanglement import (
     vertex_entanglement,
 )
 from .evidence import summarise_plausibility
-from .measures import HUB_MEASURES, HubMeasure
-from .options import GAMMAS, PERTURBATIONS, HubOptions, HubRule, Perturbation
-from .table import SubjectHubs, hub_table, measure_hubs
+from .measures import GAMMAS, HUB_MEASURES, PERTURBATIONS, HubMeasure, HubOptions, HubRule, Perturbation
+from .table import AGREEMENT_MEASURES, SubjectHubs, hub_table, measure_hubs, rank_agreement
 
 __all__ = [
     "AGREEMENT_MEASURES",

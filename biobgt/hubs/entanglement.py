@@ -12,7 +12,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.graph import Graph, check_choice
 from biobgt.hubs.classical import hub_weights
-from biobgt.hubs.options import (
+from biobgt.hubs.measures import (
     DEFAULT_GAMMA,
     DEFAULT_PERTURBATION,
     GAMMAS,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.hubs.options import Neighbourhoods, Perturbation, changed_regions, neighbourhoods
+from biobgt.hubs.measures import Neighbourhoods, Perturbation, changed_regions, neighbourhoods
 
 Form = Literal["logarithms", "poles"]
 

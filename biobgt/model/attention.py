@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import passes
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
-from biobgt.base.statistics import passes
 from biobgt.data.atlas import PAPER_MODULES, Atlas
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.modules.partition import module_contrast

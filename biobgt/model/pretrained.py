@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.base.archives import ZIP_ERRORS, open_archive
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset, read_csv, sha256
-from biobgt.base.limits import current_limits
+from biobgt.base.limits import ZIP_ERRORS, current_limits, open_archive
 
 if TYPE_CHECKING:
     from biobgt.model.ensemble import Ensemble

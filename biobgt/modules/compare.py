@@ -18,7 +18,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import ANY_USUAL_COVARIATE
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort
-from biobgt.data.nulls import check_seed
+from biobgt.data.graph import check_seed
 from biobgt.modules.louvain import combine_partitions
 from biobgt.modules.measures import PERMUTATIONS
 from biobgt.modules.partition import (

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
-from biobgt.data.graph import BrainGraph, Graph, graph_weights
-from biobgt.data.nulls import check_seed
+from biobgt.data.graph import BrainGraph, Graph, check_seed, graph_weights
 from biobgt.modules.measures import ModuleOptions
 from biobgt.modules.partition import (
     UNASSIGNED,

@@ -14,8 +14,16 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.connectivity import fisher_z
-from biobgt.data.graph import BrainGraph, Graph, check_connectivity, graph_weights, is_correlation, nonnegative_weights
-from biobgt.data.nulls import lattice_graph, random_graph
+from biobgt.data.graph import (
+    BrainGraph,
+    Graph,
+    check_connectivity,
+    graph_weights,
+    is_correlation,
+    lattice_graph,
+    nonnegative_weights,
+    random_graph,
+)
 from biobgt.modules.louvain import consensus_modules, louvain_modules, modularity
 from biobgt.modules.measures import (
     HUB_Z,
@@ -258,7 +266,7 @@ def modularity_test(
     runs: int = ModuleOptions.runs,
     seed: int = 0,
 ) -> ModularityTest:
-    """Compare the modularity of modules with that of null graphs (:func:`biobgt.data.nulls.random_graph`).
+    """Compare the modularity of modules with that of null graphs (:func:`biobgt.data.graph.random_graph`).
 
     Parameters
     ----------

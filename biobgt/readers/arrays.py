@@ -17,9 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.archives import ZIP_ERRORS, open_archive
 from biobgt.base.errors import ChoiceNeeded, InputError
-from biobgt.base.limits import Limits, current_limits
+from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
 

@@ -9,9 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from biobgt.base.archives import UnpackedSoFar, unpacked
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
-from biobgt.base.limits import current_limits
+from biobgt.base.limits import UnpackedSoFar, current_limits, unpacked
 from biobgt.base.wording import counted
 from biobgt.readers.formats import ReadOptions, is_image, is_of_one_side, reader_of, suffix_of
 from biobgt.readers.images import file_of_other_side, is_surface_labels, side_of, without_side

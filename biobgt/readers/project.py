@@ -16,11 +16,10 @@ from typing import Any, BinaryIO, get_args
 
 import numpy as np
 
-from biobgt.base.archives import ZIP_ERRORS, open_archive
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError, Refusal
 from biobgt.base.files import TIMELESS
-from biobgt.base.limits import current_limits
+from biobgt.base.limits import ZIP_ERRORS, current_limits, open_archive
 from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Source, Subject
 from biobgt.data.graph import ConnectomeSettings, GivenKind, check_connectivity

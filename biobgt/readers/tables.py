@@ -18,10 +18,9 @@ from typing import IO, Any, BinaryIO, Literal
 import numpy as np
 import pandas as pd
 
-from biobgt.base.archives import ZIP_ERRORS, open_archive
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
-from biobgt.base.limits import Limits, current_limits
+from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
 

@@ -24,16 +24,15 @@ from biobgt.data.graph import (
     Estimator,
     has_unit_diagonal,
 )
-from biobgt.hubs.options import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions, Perturbation
+from biobgt.hubs.measures import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions, Perturbation
 from biobgt.hubs.resolvents import STEPS_ABOVE
 from biobgt.modules.measures import PERMUTATIONS, SHUFFLES, ModuleOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.hubs.agreement import RankCorrelation
     from biobgt.hubs.evidence import AgainstNulls, GraphAgreement
-    from biobgt.hubs.table import RegionExplanation, SubjectCurves, SubjectHubs
+    from biobgt.hubs.table import RankCorrelation, RegionExplanation, SubjectCurves, SubjectHubs
     from biobgt.model.ensemble import SubjectExplanation
     from biobgt.model.installed import InstalledModel
     from biobgt.modules.compare import ModuleDifference
@@ -321,14 +320,14 @@ class Measured:
     @kept("Measuring half of the recording…", most=32)
     def half_hubs(self, perturbation: Perturbation, number: int) -> "SubjectHubs":
         """Hubs of the first half of the recording (0) or of the second (1)."""
-        from biobgt.hubs.reliability import measure_half
+        from biobgt.hubs.evidence import measure_half
 
         return measure_half(self.subject, self.atlas, self.settings, number, perturbation=perturbation)
 
     def halves_compared(self, options: HubOptions) -> "pd.DataFrame":
-        """How alike the halves of the recording are; see :func:`biobgt.hubs.reliability.compare_halves`."""
+        """How alike the halves of the recording are; see :func:`biobgt.hubs.evidence.compare_halves`."""
+        from biobgt.hubs.evidence import HALVES, compare_halves
         from biobgt.hubs.measures import HUB_MEASURES
-        from biobgt.hubs.reliability import HALVES, compare_halves
 
         first, second = (self.half_hubs(options.perturbation, number) for number in HALVES)
         return compare_halves(first, second, options.gamma, measures=list(HUB_MEASURES), top=options.share)

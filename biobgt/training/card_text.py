@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FDR, discovery_rates, passes
 from biobgt.base.files import asset
-from biobgt.base.statistics import FDR, discovery_rates, passes
 from biobgt.base.wording import (
     NOT_A_DIAGNOSIS,
     code_span,
@@ -30,10 +30,10 @@ from biobgt.data.cohort import Cohort, counted_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.presets import OWN_PRESET, Preset
 from biobgt.model.pretrained import model_verdict
-from biobgt.training.card_tables import paper_results, recordings_table, shown_share
 from biobgt.training.cohorts import DATASETS
 from biobgt.training.metrics import CALIBRATION_BINS, METRICS, reliability_curve
 from biobgt.training.options import PROTOCOLS
+from biobgt.training.tables import paper_results, recordings_table, shown_share
 
 Card = Mapping[str, Any]
 CALIBRATED = 0.05  # a larger calibration error is among the limits

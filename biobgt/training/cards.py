@@ -30,8 +30,10 @@ from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import card_readme, headline, limits, say, shared_headline, shared_limits
 from biobgt.training.cohorts import DATASETS, JoinedCohorts, folds_words
 from biobgt.training.evaluation import baselines_out_of_fold, paired_auc, rounded, summarise
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, describe_members
-from biobgt.training.group_results import (
+from biobgt.training.folds import (
+    LabelledGraphs,
+    TrainedEnsemble,
+    describe_members,
     group_spread,
     group_tests,
     out_of_fold_contrasts,
@@ -39,10 +41,10 @@ from biobgt.training.group_results import (
     write_spread,
     write_tests,
 )
-from biobgt.training.initialise import with_readout
 from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
 from biobgt.training.options import ADSIM
 from biobgt.training.splits import Split
+from biobgt.training.trainer import with_readout
 
 # Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured.
 
@@ -188,7 +190,7 @@ def beside_connectivity(tests: pd.DataFrame, sizes: Mapping[str, int]) -> list[d
     Parameters
     ----------
     tests : DataFrame
-        Of :func:`biobgt.training.group_results.group_tests`.
+        Of :func:`biobgt.training.folds.group_tests`.
     sizes : mapping of str to int
         People of each group.
     """

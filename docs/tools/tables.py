@@ -18,14 +18,13 @@ from biobgt.data.edits import RECORDING_RULES
 from biobgt.data.graph import ESTIMATORS, ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
-from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.hubs.options import EntanglementOptions, HubAnalysisOptions
+from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions
 from biobgt.model.attention import all_block_tests
 from biobgt.model.pretrained import TESTS, load_card, model_folder, pretrained_names, readout_names
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
-from biobgt.training.card_tables import recordings_table
 from biobgt.training.card_text import corruption_words, likeness_rows
+from biobgt.training.tables import recordings_table
 from docs.tools.command_line import command_sections
 from docs.tools.preset_sources import sources_table
 

@@ -18,7 +18,7 @@ from biobgt.figures.why_region import story_sentences
 from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs import table as hub_tables
 from biobgt.hubs.evidence import graph_agreement, null_agreement, set_against_nulls
-from biobgt.hubs.options import GAMMAS, HubAnalysisOptions, HubOptions
+from biobgt.hubs.measures import GAMMAS, HubAnalysisOptions, HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.model import pretrained
 from biobgt.results.tables import analyse_hubs
@@ -534,7 +534,7 @@ def test_own_groups_curves_stay_in_their_session(open_page, rng, count_curves):
 @pytest.fixture
 def few_nulls(monkeypatch):
     """Three null graphs instead of 39."""
-    monkeypatch.setattr("biobgt.hubs.options.NULL_SEEDS", range(3))
+    monkeypatch.setattr("biobgt.hubs.measures.NULL_SEEDS", range(3))
 
 
 def words(page):

@@ -16,7 +16,7 @@ from biobgt.base.options import LARGEST_SEED
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.modules import ModuleComparisonOptions
-from biobgt.hubs.options import GAMMAS, SHARES, HubOptions
+from biobgt.hubs.measures import GAMMAS, SHARES, HubOptions
 from biobgt.modules.measures import RESOLUTIONS, RUN_NUMBERS, NamedModuleOptions
 from session.cohorts import OWN
 from session.link import Link, link_of, read_link

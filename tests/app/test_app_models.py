@@ -24,7 +24,7 @@ from biobgt.model import pretrained
 from biobgt.model.attention import network_table
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.pretrained import load_pretrained, load_region_weights, pretrained_folder
-from biobgt.training.benchmark_tables import PAPER_MARK
+from biobgt.training.tables import PAPER_MARK
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
 from views.page_map import PAGES

@@ -23,7 +23,7 @@ from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.model import presets, pretrained
 from biobgt.model.benchmark.linear import BASELINES, Baseline
 from biobgt.model.benchmark.systems import NETWORK_TRAINING, SYSTEMS, NetworkSystem, Published
-from biobgt.training.card_tables import evaluation_table
+from biobgt.training.tables import evaluation_table
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
 from views.page_map import PAGES

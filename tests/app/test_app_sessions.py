@@ -22,7 +22,7 @@ from biobgt.data import quality
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.groups import attention as means
+from biobgt.groups import features as means
 from biobgt.hubs import table
 from biobgt.hubs import table as explain_region
 from biobgt.hubs import table as group_curves

@@ -17,7 +17,7 @@ from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, funct
 from biobgt.base.options import Option, Plain
 from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
 from biobgt.data.simulate import demo_cohort
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers.project import Project, open_project
 from session.cohorts import OWN, UploadedFiles, own_cohort, read_uploaded

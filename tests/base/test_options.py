@@ -14,8 +14,7 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hubs import HubCurvesOptions
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.hubs.options import EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.modules.measures import ModuleOptions
 from biobgt.readers.fetch import FetchOptions
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
 
-from biobgt.base.statistics import Ties, ranks
+from biobgt.base.arrays import Ties, ranks
 
 # Few different numbers, so that many are equal.
 NUMBERS = arrays(

@@ -2,8 +2,7 @@
 
 from biobgt.base.files import asset
 from biobgt.base.references import GLOSSARY, REFERENCES, bibliography, sorted_terms, work
-from biobgt.hubs.measures import COMPARED, HUB_MEASURES
-from biobgt.hubs.options import EntanglementOptions
+from biobgt.hubs.measures import COMPARED, HUB_MEASURES, EntanglementOptions
 
 
 def test_every_entry_is_read_and_written_as_it_stands():

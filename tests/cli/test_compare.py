@@ -12,7 +12,7 @@ from biobgt.data.connectivity import brain_graph, fisher_z, subject_connectivity
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups import compare_groups
 from biobgt.groups.compare import Compared
-from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
 from biobgt.modules.compare import module_difference, shuffled_changes

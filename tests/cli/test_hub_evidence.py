@@ -9,13 +9,15 @@ from biobgt.data.connectivity import brain_graph
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
 from biobgt.hubs.evidence import (
+    HALVES,
+    compare_halves,
     graph_agreement,
+    measure_half,
     null_agreement,
     partial_spearman,
     set_against_nulls,
     strength_and_degree,
 )
-from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
 
 LEVEL = 0.02  # at the default, the small graphs are cliques, in which strength is all there is
 SETTINGS = ConnectomeSettings(level=LEVEL)

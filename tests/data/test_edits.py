@@ -27,8 +27,8 @@ from biobgt.data.edits import (
     set_groups,
 )
 from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap
+from biobgt.figures.drawing import GAP_COLOUR
 from biobgt.figures.hubs import HubBrainOptions, HubCurvesOptions, hub_brain, hub_curves
-from biobgt.figures.regions import GAP_COLOUR
 from biobgt.figures.register import NoOptions
 from biobgt.figures.screen import draw_on_screen
 from biobgt.readers import ReadOptions, stream_subjects

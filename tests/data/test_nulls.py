@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from module_graphs import bridged_cliques, karate_club, random_weights, star, weight_matrices
 
 from biobgt.base.errors import InputError
-from biobgt.data.nulls import lattice_graph, random_graph
+from biobgt.data.graph import lattice_graph, random_graph
 
 
 def upper(weights):

@@ -18,7 +18,7 @@ from described_files import ROOT, DescribedFile, Typed, described_files, undescr
 
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
-from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.readers.project import save_project
 from biobgt.results.tables import analyse_hubs
 from docs.tools.commands import code_blocks, named_commands, shell_lines, whole_commands

@@ -13,7 +13,7 @@ from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
 from biobgt.data.atlas import BUNDLED, numbered_atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers import read_atlas
 from biobgt.results.measured import Measured

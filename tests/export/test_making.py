@@ -14,9 +14,9 @@ from biobgt.data.connectivity import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.making import make_figure
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.paper.saving import MM_PER_INCH
+from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured

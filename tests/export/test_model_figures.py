@@ -16,7 +16,7 @@ from biobgt.cli.main import app
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
 from biobgt.export.methods import model_paragraphs
-from biobgt.figures.paper.saving import MM_PER_INCH
+from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained, pretrained_names
 from biobgt.results.measured import Measured

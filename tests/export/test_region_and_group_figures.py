@@ -7,7 +7,7 @@ from export_requests import SUBJECT, request_of
 
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.export.making import make_figure
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.modules import find_modules, modularity_test, small_world
 from biobgt.modules.compare import module_difference

@@ -10,10 +10,9 @@ import plotly.graph_objects as go
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectomeSettings
 from biobgt.figures import hubs as family
 from biobgt.figures import order_regions, why_region
-from biobgt.figures.regions import ATLAS_ORDER
+from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.screen import draw_on_screen
-from biobgt.hubs.agreement import RankCorrelation
-from biobgt.hubs.table import Neighbourhood, RegionExplanation
+from biobgt.hubs.table import Neighbourhood, RankCorrelation, RegionExplanation
 
 CURVES = {
     "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),

@@ -22,8 +22,8 @@ from biobgt.figures import (
     series_carpet,
 )
 from biobgt.figures.connectivity import HeatmapOptions
+from biobgt.figures.drawing import RegionOrderOptions
 from biobgt.figures.paper.pen import draw_on_paper
-from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.results.measured import Measured
 

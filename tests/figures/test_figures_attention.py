@@ -27,9 +27,9 @@ from biobgt.figures.attention_groups import (
     attention_spread,
     comparison_sentence,
 )
+from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.screen import PAGE_WIDTH, height_by_width
 from biobgt.model.attention import BesideConnectivity, block_tests
 from biobgt.model.installed import installed_model

@@ -16,7 +16,8 @@ from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
-from biobgt.training.benchmark_tables import (
+from biobgt.training.metrics import METRICS
+from biobgt.training.tables import (
     FEWEST_SPLITS,
     PAPER_MARK,
     benchmark_words,
@@ -26,7 +27,6 @@ from biobgt.training.benchmark_tables import (
     shown_table,
     verdict_words,
 )
-from biobgt.training.metrics import METRICS
 
 
 def lines(**splits: dict[str, list[float]]) -> pd.DataFrame:

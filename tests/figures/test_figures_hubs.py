@@ -10,7 +10,7 @@ from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regi
 from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, GroupBand, HubCurvesOptions, five_brains, table_caption
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.options import EntanglementOptions, HubOptions
+from biobgt.hubs.measures import EntanglementOptions, HubOptions
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 

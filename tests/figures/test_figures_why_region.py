@@ -17,7 +17,7 @@ from biobgt.figures.why_region import (
     region_surroundings,
     story_sentences,
 )
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
 
 STAR = nx.to_numpy_array(nx.star_graph(4))

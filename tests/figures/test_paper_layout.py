@@ -13,10 +13,10 @@ from biobgt.data.cohort import Cohort, Subject
 from biobgt.figures import connectivity_distribution, connectivity_heatmap, order_by_value, order_regions, series_carpet
 from biobgt.figures import paper as p
 from biobgt.figures.connectivity import HeatmapOptions
+from biobgt.figures.drawing import RegionOrderOptions
 from biobgt.figures.hubs import BY_NE, GroupBand
-from biobgt.figures.paper.block_names import spread
+from biobgt.figures.paper.frame import spread
 from biobgt.figures.paper.pen import draw_on_paper
-from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.results.measured import Measured
 

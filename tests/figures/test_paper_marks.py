@@ -13,8 +13,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import make_figure
-from biobgt.figures.paper.fonts import installed_fonts
-from biobgt.figures.paper.saving import save_figure
+from biobgt.figures.paper.frame import installed_fonts, save_figure
 from biobgt.figures.paper_style import BUNDLED_FONT, PaperStyle
 from biobgt.results.measured import Measured
 

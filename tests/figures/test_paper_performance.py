@@ -20,7 +20,7 @@ from biobgt.figures.models import (
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.results.studies import abide_benchmark
-from biobgt.training.benchmark_tables import beside_paper
+from biobgt.training.tables import beside_paper
 
 RNG = np.random.default_rng(0)
 MODELS = ("BioBGT", "ridge on tangent space (Ledoit-Wolf)", "ridge on log-Euclidean connectivity", "Paper (its own)")

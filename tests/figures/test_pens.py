@@ -11,6 +11,7 @@ from biobgt.base.colours import SEQUENTIAL
 from biobgt.figures import screen
 from biobgt.figures.brain import Brain
 from biobgt.figures.drawing import (
+    GAP_COLOUR,
     Axis,
     Band,
     Bars,
@@ -23,10 +24,10 @@ from biobgt.figures.drawing import (
     Points,
     Rule,
     Shades,
+    order_regions,
 )
 from biobgt.figures.paper import pen
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.regions import GAP_COLOUR, order_regions
 
 STYLE = PaperStyle(dpi=72)
 BLUE = "#0072B2"

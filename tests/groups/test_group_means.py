@@ -3,7 +3,7 @@
 import numpy as np
 
 from biobgt.data.atlas import load_atlas
-from biobgt.groups.attention import louvain_labels
+from biobgt.groups.features import louvain_labels
 from biobgt.model.attention import functional_labels
 
 

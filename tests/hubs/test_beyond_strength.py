@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
 from biobgt.base.errors import InputError
-from biobgt.data.nulls import random_graph
+from biobgt.data.graph import random_graph
 from biobgt.hubs import control_spectra, node_efficiency, node_entanglement
 from biobgt.hubs.evidence import (
     COMPARISONS,
@@ -20,7 +20,7 @@ from biobgt.hubs.evidence import (
     strength_and_degree,
     verdict_sentence,
 )
-from biobgt.hubs.options import NULL_GRAPHS
+from biobgt.hubs.measures import NULL_GRAPHS
 
 
 def first_order_partial(x, y, z):

@@ -9,7 +9,7 @@ from biobgt import ConnectomeSettings, InputError
 from biobgt.data.connectivity import cohort_graphs, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import CurveScale as DrawnScale
-from biobgt.hubs.options import HubAnalysisOptions, HubOptions
+from biobgt.hubs.measures import HubAnalysisOptions, HubOptions
 from biobgt.hubs.table import CurveScale, SubjectCurves, group_curves, measure_curves, measure_hubs
 from biobgt.results.tables import analyse_hubs
 

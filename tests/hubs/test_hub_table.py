@@ -14,7 +14,7 @@ from biobgt.data.connectivity import cohort_graphs, graph_from_connectivity
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import HUB_MEASURES, gamma_unit, hub_table, node_entanglement, vertex_entanglement
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import HubOptions
 from biobgt.results.measured import Measured
 
 ALL_EDGES = ConnectomeSettings(threshold="none")

@@ -20,7 +20,7 @@ from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES, fc_strength, node_efficiency
-from biobgt.hubs.reliability import (
+from biobgt.hubs.evidence import (
     HALVES,
     LEAST_TIMEPOINTS,
     compare_halves,

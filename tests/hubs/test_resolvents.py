@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from biobgt.base.errors import InputError
 from biobgt.hubs import node_entanglement
 from biobgt.hubs.entanglement import Resolvents, Spectra, control_spectra, gamma_unit, perturbed_graphs
-from biobgt.hubs.options import GAMMAS, changed_regions, laplacian_changes, neighbourhoods
+from biobgt.hubs.measures import GAMMAS, changed_regions, laplacian_changes, neighbourhoods
 from biobgt.hubs.resolvents import (
     HALF_DECADE,
     ONE_TIME,

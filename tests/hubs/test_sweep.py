@@ -17,8 +17,7 @@ from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import graph_from_connectivity
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HubOptions, gamma_unit, hub_table, measure_hubs
-from biobgt.hubs.agreement import _counted_spearman, rank_correlation
-from biobgt.hubs.table import REFERENCES, hub_correlation, subject_sweep
+from biobgt.hubs.table import REFERENCES, _counted_spearman, hub_correlation, rank_correlation, subject_sweep
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.studies import abide_plausibility, study_modules, study_sweep
 

@@ -6,8 +6,7 @@ import pytest
 
 from biobgt.data.atlas import load_atlas
 from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity
-from biobgt.data.graph import ConnectomeSettings
-from biobgt.data.nulls import random_graph
+from biobgt.data.graph import ConnectomeSettings, random_graph
 from biobgt.modules import (
     canonical_labels,
     consensus_modules,

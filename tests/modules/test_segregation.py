@@ -5,8 +5,7 @@ from module_graphs import bridged_cliques, karate_club, random_weights, ring_of_
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.connectivity import graph_from_connectivity
-from biobgt.data.graph import ConnectomeSettings
-from biobgt.data.nulls import random_graph
+from biobgt.data.graph import ConnectomeSettings, random_graph
 from biobgt.modules import louvain_modules, modularity, modularity_test, segregation
 
 HALVES = [1, 1, 2, 2]

@@ -6,7 +6,7 @@ from hypothesis import given
 from module_graphs import bridged_cliques, random_weights, star, weight_matrices
 
 from biobgt.base.errors import InputError
-from biobgt.data.nulls import lattice_graph, random_graph
+from biobgt.data.graph import lattice_graph, random_graph
 from biobgt.modules import small_world
 from biobgt.modules.structure import characteristic_path_length, mean_clustering
 

@@ -12,10 +12,15 @@ from biobgt.data.connectivity import TangentSpace, brain_graph, subject_connecti
 from biobgt.data.quality import mean_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import hub_table, measure_hubs
-from biobgt.hubs.evidence import graph_agreement, null_agreement, set_against_nulls
-from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.hubs.options import GAMMAS, EntanglementOptions, HubAnalysisOptions, HubOptions
-from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
+from biobgt.hubs.evidence import (
+    HALVES,
+    compare_halves,
+    graph_agreement,
+    measure_half,
+    null_agreement,
+    set_against_nulls,
+)
+from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.table import explain_region, hub_correlation, measure_curves, subject_sweep
 from biobgt.results.measured import Measured
 

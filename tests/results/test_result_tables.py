@@ -10,7 +10,7 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
 from biobgt.export.request import cohort_sha256
 from biobgt.hubs import fc_strength, gamma_unit, node_efficiency, node_entanglement
-from biobgt.hubs.options import HubAnalysisOptions
+from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.modules import louvain_modules, match_modules, module_agreement
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured

@@ -18,8 +18,7 @@ from biobgt.groups.design import one_value_per_person
 from biobgt.model.attention import all_block_tests
 from biobgt.training.card_text import beside_line, beside_words
 from biobgt.training.cards import beside_connectivity
-from biobgt.training.folds import LabelledGraphs
-from biobgt.training.group_results import group_tests
+from biobgt.training.folds import LabelledGraphs, group_tests
 
 
 def _drawn(n_per_group: int, ages: dict[str, object]) -> tuple[Cohort, LabelledGraphs, np.ndarray]:

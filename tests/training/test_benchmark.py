@@ -28,12 +28,12 @@ from biobgt.model.benchmark.systems import (
 )
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
-from biobgt.training.benchmark_tables import benchmark_table, compare_systems
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.evaluation import fit_system, graphs_for, inputs_of, read_results, run_benchmark
 from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.metrics import check_possible, paired_difference
 from biobgt.training.splits import Split, cross_validation
+from biobgt.training.tables import benchmark_table, compare_systems
 from docs.tools.study_tables import with_tables
 
 SYSTEMS = benchmark_systems()

@@ -16,27 +16,13 @@ from biobgt import Cohort, InputError, Subject
 from biobgt.base.files import read_csv
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.atlas import load_atlas, numbered_atlas
-from biobgt.figures.model_figure import AskedModelOptions
-from biobgt.figures.models import cohort_reliability, cohort_roc
+from biobgt.figures.models import AskedModelOptions, cohort_reliability, cohort_roc
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
 from biobgt.model.benchmark.linear import BASELINES
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import CARD, is_doubtful, load_card, load_groups, pretrained_folder
-from biobgt.training.card_tables import (
-    FEWEST_PER_GROUP,
-    PAPER,
-    THE_CARD,
-    THIS_COHORT,
-    CohortResults,
-    chance_level,
-    cohort_results,
-    evaluation_table,
-    group_curves,
-    results_points,
-    results_table,
-)
 from biobgt.training.card_text import (
     calibration_words,
     card_readme,
@@ -49,8 +35,21 @@ from biobgt.training.card_text import (
     paper_note,
     share_below,
 )
-from biobgt.training.group_results import write_tests
+from biobgt.training.folds import write_tests
 from biobgt.training.metrics import classification_metrics
+from biobgt.training.tables import (
+    FEWEST_PER_GROUP,
+    PAPER,
+    THE_CARD,
+    THIS_COHORT,
+    CohortResults,
+    chance_level,
+    cohort_results,
+    evaluation_table,
+    group_curves,
+    results_points,
+    results_table,
+)
 
 CARDS = sorted(pretrained_folder().rglob(CARD))
 

@@ -21,14 +21,19 @@ from biobgt.model.benchmark.linear import BASELINES, Baseline, kinds_of_baseline
 from biobgt.model.calibration import calibrated
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
-from biobgt.training.card_tables import evaluation_table, results_table
 from biobgt.training.card_text import headline
 from biobgt.training.cards import add_evaluation, check_evaluated
 from biobgt.training.evaluation import baselines_out_of_fold, evaluate, paired_with_baselines
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble
-from biobgt.training.group_results import check_same_attention, group_tests, out_of_fold_attention
+from biobgt.training.folds import (
+    LabelledGraphs,
+    TrainedEnsemble,
+    check_same_attention,
+    group_tests,
+    out_of_fold_attention,
+)
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split
+from biobgt.training.tables import evaluation_table, results_table
 from biobgt.training.trainer import predict_logits
 
 

@@ -18,7 +18,7 @@ from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.modules import module_contrast
 from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits, training_cohort
-from biobgt.training.initialise import (
+from biobgt.training.trainer import (
     best_penalty,
     initialise_readout,
     left_out,
@@ -28,10 +28,10 @@ from biobgt.training.initialise import (
     readout_parts,
     region_weights,
     sharpen_attention,
+    train_model,
     weigh_regions,
     with_readout,
 )
-from biobgt.training.trainer import train_model
 
 CPU = torch.device("cpu")
 

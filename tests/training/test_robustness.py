@@ -19,14 +19,14 @@ from biobgt.model.inputs import log_connectivity, prepare
 from biobgt.model.network import FADED, BioBGT, noise_directions
 from biobgt.model.out_of_distribution import scan_measures
 from biobgt.model.presets import Preset
-from biobgt.training.card_tables import noise_points, recordings_table
 from biobgt.training.card_text import corruption_words, motion_words, nested_words, noise_words
 from biobgt.training.cards import write_model
 from biobgt.training.checks import NESTED_FILE, HeldOut, add_nested, check_model, evaluate_nested
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs, train_ensemble
-from biobgt.training.initialise import initialise_readout
 from biobgt.training.splits import UNKNOWN, cross_validation, mean_displacement, motion_out_of_fold
+from biobgt.training.tables import noise_points, recordings_table
+from biobgt.training.trainer import initialise_readout
 
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 

@@ -18,10 +18,9 @@ from biobgt.export.bundle import is_simulated
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
 from biobgt.export.request import FEWEST_PANELS, PanelOptions, PanelsRequest
 from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.paper.fonts import installed_fonts
+from biobgt.figures.paper.frame import installed_fonts
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
-from biobgt.hubs.measures import COMPARED, HUB_MEASURES
-from biobgt.hubs.options import HubOptions
+from biobgt.hubs.measures import COMPARED, HUB_MEASURES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from session.export_list import listed_figures, move, remove
 from session.view import (

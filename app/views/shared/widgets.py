@@ -279,7 +279,7 @@ def show_picture(picture: Any, caption: str, key: str, *, export: FigureRequest 
 
 def as_png(figure: Any, *, style: PaperStyle | None = None) -> bytes:
     """Write a matplotlib figure as PNG; by default sharp enough for a screen of twice the usual density."""
-    from biobgt.figures.paper.saving import save_figure  # brings matplotlib, which few pages need
+    from biobgt.figures.paper.frame import save_figure  # brings matplotlib, which few pages need
 
     buffer = BytesIO()
     save_figure(figure, buffer, "png", style or PaperStyle(dpi=SCREEN_DPI))

@@ -21,7 +21,7 @@ from biobgt.data.edits import (
     remove_subjects,
 )
 from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap, series_carpet
-from biobgt.figures.regions import RegionOrderOptions
+from biobgt.figures.drawing import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session.cohorts import OWN, brought_files, change_own_cohort, empty_uploaders, keep_own_cohort, own_cohort

@@ -3,7 +3,7 @@
 Importing this package loads matplotlib, so :mod:`biobgt.figures` does not import it.
 """
 
-from biobgt.figures.paper.saving import save_figure
+from biobgt.figures.paper.frame import save_figure
 from biobgt.figures.paper_style import JOURNAL_WIDTHS_MM, PALETTES, FileFormat, PaperStyle
 
 __all__ = [

@@ -24,20 +24,20 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import DARK_GREY
 from biobgt.base.errors import InputError
 from biobgt.figures.brain import NO_VALUE, NODES, VIEWS, Brain, NodeGroup, painted_triangles, seen_from_left
-from biobgt.figures.drawing import Drawing, Shades
-from biobgt.figures.paper.paper_frame import (
+from biobgt.figures.drawing import GAP_COLOUR, Drawing, Shades
+from biobgt.figures.paper.frame import (
     MARKERS,
+    MM_PER_INCH,
     POINTS_PER_MM,
     add_legend,
+    drawing,
     full_title,
     line_height,
     new_figure,
     scale_of,
     wrapped,
 )
-from biobgt.figures.paper.saving import MM_PER_INCH, drawing
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.regions import GAP_COLOUR
 
 _TWO_COLUMNS_MM = 120.0  # from this width on, brains stand in two columns
 _GLASS_ASPECT, _CORTEX_ASPECT = 0.277, 0.23  # height over width of four views side by side

@@ -13,8 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from biobgt.base.errors import InputError
-from biobgt.figures.paper.paper_frame import POINTS_PER_MM, line_height
-from biobgt.figures.paper.saving import MM_PER_INCH, drawing
+from biobgt.figures.paper.frame import MM_PER_INCH, POINTS_PER_MM, drawing, line_height
 from biobgt.figures.paper_style import PaperStyle
 
 MOST_PANELS = len(ascii_lowercase)

@@ -1,7 +1,7 @@
 """The pen for paper: a drawing becomes a matplotlib figure of exact size in millimetres.
 
 Every mark has one function, in :data:`_PENS`. What is around the marks, titles, legends, names of blocks and the height
-that all of it needs, is :mod:`biobgt.figures.paper.paper_frame`'s.
+that all of it needs, is :mod:`biobgt.figures.paper.frame`'s.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +22,7 @@ from biobgt.base.colours import BLACKISH, LINE_GREY, ink_on
 from biobgt.base.errors import InputError
 from biobgt.figures.brain import Brain
 from biobgt.figures.drawing import (
+    GAP_COLOUR,
     Axis,
     Band,
     Bars,
@@ -36,27 +37,28 @@ from biobgt.figures.drawing import (
     Rule,
     Surroundings,
 )
-from biobgt.figures.paper.block_names import name_blocks, reserve_names
 from biobgt.figures.paper.brain import brains_on_paper
-from biobgt.figures.paper.paper_frame import (
+from biobgt.figures.paper.frame import (
     BLOCK_LINE,
     MARKERS,
+    MM_PER_INCH,
     POINTS_PER_MM,
     add_colour_bar,
     add_legend,
+    drawing,
     finish,
     fit_height,
     line_height,
+    name_blocks,
     new_figure,
+    reserve_names,
     scale_of,
     set_title,
     text_width,
     tick_powers,
     wrapped,
 )
-from biobgt.figures.paper.saving import MM_PER_INCH, drawing
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.regions import GAP_COLOUR
 
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _WIDTH, _THIN = 1.2, 0.7  # points, of lines

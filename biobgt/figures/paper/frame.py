@@ -1,13 +1,17 @@
-"""What figures for the paper share: the blank figure, titles that fit, legends in as many columns as fit, named blocks.
+"""What paper figures share: fonts, exact sizes, titles and legends that fit, named blocks, bytes that repeat."""
 
-Sizes are known before anything is drawn, so a label that would not fit is wrapped, moved aside or turned, never cut.
-"""
-
+import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from math import log10
-from typing import Any, Literal
+from pathlib import Path
+from threading import RLock
+from typing import Any, BinaryIO, Literal, cast
 
+import matplotlib
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -15,17 +19,112 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont, fontManager
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from PIL import Image
+from scipy.optimize import isotonic_regression
 
 from biobgt.base.colours import DARK_GREY, SEQUENTIAL
 from biobgt.base.errors import InputError
+from biobgt.base.files import asset
 from biobgt.base.wording import power_of_ten
-from biobgt.figures.drawing import Shades
-from biobgt.figures.paper.saving import MM_PER_INCH
-from biobgt.figures.paper_style import FALLBACK_FONT, PaperStyle
+from biobgt.figures.drawing import RegionOrder, Shades
+from biobgt.figures.paper_style import BUNDLED_FONT, FALLBACK_FONT, FILE_FORMATS, FileFormat, PaperStyle
+
+# Fonts of figures for the paper: those that come with the project, and those that journals ask for.
+
+
+_USUAL = ("Arial", "Helvetica", "Times New Roman", "Liberation Serif", "DejaVu Serif")
+
+for _file in sorted(asset("fonts").glob("*.ttf")):
+    fontManager.addfont(_file)
+
+
+@cache
+def installed_fonts() -> tuple[str, ...]:
+    """The usual fonts of journals that this machine has; the two that come with the project are always first."""
+    return (BUNDLED_FONT, FALLBACK_FONT, *(font for font in _USUAL if is_installed(font)))
+
+
+def is_installed(font: str) -> bool:
+    """Whether matplotlib finds a font by its name."""
+    try:
+        findfont(FontProperties(family=font), fallback_to_default=False)
+    except ValueError:
+        return False
+    return True
+
+
+# How a figure for the paper is drawn and written: exact size in mm, text that stays text, bytes that repeat.
+#
+# Figures are drawn on ``matplotlib.figure.Figure`` itself, never through pyplot. matplotlib's settings are
+# nevertheless one for the whole process, so drawing and writing wait for each other: see :func:`drawing`.
+
+
+MM_PER_INCH = 25.4
+_LOCK = RLock()
+
+
+@contextmanager
+def drawing(style: PaperStyle) -> Iterator[None]:
+    """Apply a style while a figure is drawn or written, one figure at a time.
+
+    matplotlib's settings belong to the process, and two users of the app may ask for figures at once.
+    """
+    with _LOCK, matplotlib.rc_context(cast(Any, style.settings())):
+        yield
+
+
+def save_figure(figure: Figure, target: str | Path | BinaryIO, format: FileFormat, style: PaperStyle) -> None:
+    """Write a figure at the size it was drawn in; the same figure always gives the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        From one of the functions of :mod:`biobgt.figures.paper`.
+    target : str, Path or binary file
+    format : {"svg", "pdf", "png", "tiff"}
+        SVG and PDF keep text as text; PDF embeds its fonts; PNG and TIFF state their dpi.
+    style : PaperStyle
+        The style the figure was drawn in.
+    """
+    if format not in FILE_FORMATS:
+        raise InputError(f"Figures cannot be written as '{format}'; choose one of {', '.join(FILE_FORMATS)}.")
+    buffer = io.BytesIO()
+    with drawing(style):
+        if format == "svg":
+            figure.savefig(buffer, format="svg", dpi=style.dpi, metadata={"Date": None})
+        elif format == "pdf":
+            figure.savefig(buffer, format="pdf", dpi=style.dpi, metadata={"CreationDate": None})
+        else:
+            _save_pixels(figure, buffer, format, style.dpi)
+    if isinstance(target, str | Path):
+        Path(target).write_bytes(buffer.getvalue())
+    else:
+        target.write(buffer.getvalue())
+
+
+def _save_pixels(figure: Figure, buffer: io.BytesIO, format: str, dpi: int) -> None:
+    """Round the size to whole pixels, where matplotlib would cut, and leave transparency out: journals refuse it."""
+    size = figure.get_size_inches()
+    picture = io.BytesIO()
+    try:
+        # A thousandth of a pixel more keeps 1004 pixels from becoming 1003.999.
+        figure.set_size_inches((round(size[0] * dpi) + 1e-3) / dpi, (round(size[1] * dpi) + 1e-3) / dpi)
+        figure.savefig(picture, format="png", dpi=dpi)
+    finally:
+        figure.set_size_inches(*size)
+    options = {"compression": "tiff_lzw"} if format == "tiff" else {}
+    Image.open(picture).convert("RGB").save(buffer, format=format, dpi=(dpi, dpi), **options)
+
+
+# What figures for the paper share: the blank figure, titles that fit, legends in as many columns as fit, named blocks.
+#
+# Sizes are known before anything is drawn, so a label that would not fit is wrapped, moved aside or turned, never cut.
+
 
 POINTS_PER_MM = 72 / MM_PER_INCH
 # What the screen calls the symbols.
@@ -299,3 +398,112 @@ def _ticks_around(marked: float, low: float, high: float) -> list[float]:
     usual = MaxNLocator(4).tick_values(low, high)
     apart = 0.6 * (usual[1] - usual[0])
     return sorted([marked, *(float(one) for one in usual if low <= one <= high and abs(one - marked) >= apart)])
+
+
+# The names of blocks of regions beside an axis, with brackets, where there is room for them.
+
+
+def spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move ordered positions apart until none is nearer than ``gap`` to the next, as little as possible in squares.
+
+    Parameters
+    ----------
+    positions : sequence of float, length n
+        In ascending order.
+    gap : float
+        The least distance of neighbours.
+    low, high : float
+        Between which all positions stay.
+    """
+    steps = gap * np.arange(len(positions))
+    apart = isotonic_regression(np.asarray(positions, dtype=float) - steps).x
+    return (np.clip(apart, low, max(low, high - steps[-1])) + steps).tolist() if len(positions) else []
+
+
+def reserve_names(axes: Axes, order: RegionOrder, *, along: str, otherwise: str) -> None:
+    """Take the room that the names of blocks need beside an axis; without blocks, say what the order is there.
+
+    Parameters
+    ----------
+    axes : Axes
+    order : RegionOrder
+    along : {"x", "y"}
+        The axis along which regions are drawn.
+    otherwise : str
+        What stands there where the order has no blocks.
+    """
+    axis = axes.xaxis if along == "x" else axes.yaxis
+    axis.set_ticks([(start + end - 1) / 2 for _, start, end in order.blocks], [name for name, _, _ in order.blocks])
+    axis.set_tick_params(length=0, pad=6, labelrotation=90 if along == "x" else 0)
+    if not order.blocks:
+        axis.set_label_text(otherwise)
+
+
+def name_blocks(axes: Axes, order: RegionOrder, style: PaperStyle, *, along: str) -> None:
+    """Name the blocks of regions beside the axis with brackets, once their room was taken and the height is known.
+
+    Names are moved apart where blocks are narrow. Where even that leaves too little room, the smallest blocks go
+    without a name.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Region k is drawn at k on the axis.
+    order : RegionOrder
+    style : PaperStyle
+    along : {"x", "y"}
+    """
+    if not order.blocks:
+        return
+    axis = axes.xaxis if along == "x" else axes.yaxis
+    length, across = _axes_points(axes, along)
+    point = len(order.order) / length  # in regions along the axis
+    if along == "x" and _fit_side_by_side(order, style, point):
+        axis.set_tick_params(labelrotation=0)
+        blocks, gap = list(order.blocks), 0.0
+    else:
+        gap = line_height(style.tick_size) * point
+        blocks = _nameable(order, int(len(order.order) // gap))
+    middles = [(start + end - 1) / 2 for _, start, end in blocks]
+    places = spread(middles, gap, gap / 2 - 0.5, len(order.order) - 0.5 - gap / 2)
+    axis.set_ticks(places, [name for name, _, _ in blocks])
+    for (_, start, end), middle, place in zip(blocks, middles, places, strict=True):
+        inset = min((end - start) / 3, 0.8 * point)  # neighbouring brackets stay apart
+        span = (start - 0.5 + inset, end - 0.5 - inset)
+        _bracket(axes, span, middle, place, point=1 / across, along=along)
+
+
+def _axes_points(axes: Axes, along: str) -> tuple[float, float]:
+    """Length of the axes along an axis and across it, in points, once everything has taken its room."""
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    lay_out(figure)
+    box = axes.get_position()
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    sides = box.width * width, box.height * height
+    return sides if along == "x" else (sides[1], sides[0])
+
+
+def _fit_side_by_side(order: RegionOrder, style: PaperStyle, point: float) -> bool:
+    """Tell whether the names, each below its block's middle, leave room between them."""
+    reach = [(text_width(name, style.tick_size, style) + style.tick_size) * point / 2 for name, _, _ in order.blocks]
+    middles = [(start + end - 1) / 2 for _, start, end in order.blocks]
+    ends = [-0.5, *(middle + half for middle, half in zip(middles, reach, strict=True))]
+    starts = [*(middle - half for middle, half in zip(middles, reach, strict=True)), len(order.order) - 0.5]
+    return all(end <= start for end, start in zip(ends, starts, strict=True))
+
+
+def _nameable(order: RegionOrder, room: int) -> list[tuple[str, int, int]]:
+    """The blocks there is room to name, the largest first to be kept, in the order they are drawn."""
+    largest = sorted(order.blocks, key=lambda block: block[1] - block[2])[: max(1, room)]
+    return sorted(largest, key=lambda block: block[1])
+
+
+def _bracket(axes: Axes, span: tuple[float, float], middle: float, place: float, *, point: float, along: str) -> None:
+    """Mark a block's regions beside the axis, 2 points away, and lead from there to its name."""
+    line: dict[str, Any] = {"clip_on": False, "color": DARK_GREY, "linewidth": 0.6, "solid_capstyle": "butt"}
+    lines = [([-2 * point] * 2, list(span)), ([-2 * point, -5 * point], [middle, place])]
+    for away, at in lines:
+        x, y = (at, away) if along == "x" else (away, at)
+        transform = axes.get_xaxis_transform() if along == "x" else axes.get_yaxis_transform()
+        axes.add_line(Line2D(x, y, transform=transform, **line))
